@@ -146,7 +146,9 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {
 }
 _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
     **{field: partial(_as_word, words=words) for field, words in _WORDS.items()},
-    "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 524288),
+    "fusion_threshold": lambda name, value: _as_integer(
+        name, value, 0, Settings().fusion_threshold
+    ),
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
     # The devices, which are a layer above, say later what is one.
     "default_device": lambda name, value: str(value),

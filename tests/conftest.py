@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.support import tables
 
 # SciPy reads this when it is first imported, which JAX does too; scikit-learn insists on it for its
 # dispatch.
@@ -19,22 +20,9 @@ settings.register_profile("untimed", deadline=None)
 settings.register_profile("quick", settings.get_profile("untimed"), max_examples=10)
 settings.load_profile("untimed")
 
-# Folders, files and functions of which no case is quick: they run other programs, or long random
-# ones. By name alone, so that they may move.
-SLOW = {
-    *["benchmarks", "clients"],
-    *["test_backend_contract.py", "test_backend_examples.py", "test_backend_random_programs.py"],
-    *["test_commands.py", "test_compile_pickle.py", "test_compile_programs.py", "test_draft.py"],
-    *["test_deferral_threads.py", "test_evaluation_random_programs.py", "test_examples.py"],
-    *["test_installs.py", "test_load.py", "test_main.py", "test_pages.py", "test_plugin.py"],
-    *["test_repro.py", "test_run_interrupted.py", "test_runner.py", "test_table_command.py"],
-    *["test_threads.py", "test_typing.py"],
-    *["test_functions_that_are_dropped_take_no_memory", "test_random_programs"],
-    *["test_random_programs_with_memory_per_run", "test_without_the_extension"],
-}
-
 
 def pytest_configure(config: pytest.Config) -> None:
+    tables.chosen = bool(config.option.keyword)
     if config.option.markexpr == "quick":
         settings.load_profile("quick")
 
@@ -74,18 +62,12 @@ def pytest_runtest_setup() -> None:
         gc.freeze()
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import files of which no case is quick."""
-    return (config.option.markexpr == "quick" and collection_path.name in SLOW) or None
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the quick subset: the first case of every test function that is not slow."""
     seen = set()
     for item in items:
         function = item.nodeid.partition("[")[0]
-        names = function.replace("::", "/").split("/")
-        if function not in seen and SLOW.isdisjoint(names):
+        if function not in seen and item.get_closest_marker("slow") is None:
             seen.add(function)
             item.add_marker(pytest.mark.quick)

@@ -99,6 +99,7 @@ _size = st.integers(1, 3) | st.integers(1, 6)
 SHAPES = st.lists(st.tuples(_size, _size), min_size=2, max_size=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["default", "process"])
 @hypothesis_settings(max_examples=25)
 @given(program=programs(STEPS), shapes=SHAPES)
@@ -421,6 +422,7 @@ def test_values_that_contain_themselves():
     assert_same(function(xp.ones(2), loop), np.full(2, 2.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [

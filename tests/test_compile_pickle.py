@@ -17,6 +17,8 @@ import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
 from tests.support.programs import assert_same
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 OUTSIDE = xp.asarray([1.0, 2.0, 3.0])
 

@@ -25,6 +25,8 @@ from tests.backends.engines.devices import device as find_device
 from tests.support.interpreter import WITHIN, Interpreter, Step
 from tests.support.programs import NDArray, different_bits, numpy_of, settings
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 400
 """The largest number of elements of an array in a program."""
 

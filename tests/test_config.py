@@ -29,6 +29,7 @@ from array_api_nx.config import (
     hints,
 )
 from tests.support.programs import default_process
+from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
 
 EVERYWHERE = "ARRAY_API_NX_FUSION"
@@ -44,7 +45,7 @@ def elsewhere(function: Callable[[], Any]) -> Any:
 
 
 def test_defaults_without_variables():
-    assert from_environment({}) == Settings("auto", 524288, None)
+    assert from_environment({}) == Settings("auto", THRESHOLD, None)
     names = [EVERYWHERE, f"{EVERYWHERE}_THRESHOLD", "ARRAY_API_NX_NUM_THREADS"]
     assert from_environment(dict.fromkeys(names, "")) == Settings()
 
@@ -64,8 +65,12 @@ def test_defaults_from_variables():
     [
         ("FUSION", "on", "must be 'auto', 'off' or 'always', not 'on'; 'auto' is the default"),
         ("FUSION", "1", "must be 'auto', 'off' or 'always', not 1; 'auto' is the default"),
-        ("FUSION_THRESHOLD", "-1", "must be an integer of at least 0, not -1; try 524288"),
-        ("FUSION_THRESHOLD", "1e5", "must be an integer of at least 0, not '1e5'; try 524288"),
+        ("FUSION_THRESHOLD", "-1", f"must be an integer of at least 0, not -1; try {THRESHOLD}"),
+        (
+            "FUSION_THRESHOLD",
+            "1e5",
+            f"must be an integer of at least 0, not '1e5'; try {THRESHOLD}",
+        ),
         ("NUM_THREADS", "0", "must be an integer of at least 1, not 0; try 2"),
         ("NUM_THREADS", "all", "must be an integer of at least 1, not 'all'; try 2"),
         ("NUM_THREADS", "--2", "must be an integer of at least 1, not '--2'; try 2"),

@@ -13,7 +13,10 @@ from statistics import geometric_mean
 import pytest
 
 # Not importorskip: whoever imports SciPy first decides about its array API support.
-pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="needs the clients extra")
+pytestmark = [
+    pytest.mark.skipif(find_spec("sklearn") is None, reason="needs the clients extra"),
+    pytest.mark.slow,
+]
 
 ROOT = Path(__file__).parents[1]
 CLIENTS = ROOT / "examples" / "clients.py"

@@ -12,6 +12,8 @@ import pytest
 
 import array_api_nx
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(array_api_nx.__file__).parent
 
 COMPUTE = "float(xp.sum(2 * xp.ones(1_000_000)))"

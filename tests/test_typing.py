@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 USE = Path(__file__).parent / "data" / "typed_use.py"
 CHECKERS = {
     "mypy": ["--strict", "--no-incremental"],

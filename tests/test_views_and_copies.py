@@ -14,6 +14,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.sizes import MIDDLE
 from tests.support.tables import for_each
 
 
@@ -318,7 +319,7 @@ WRITES: dict[str, Callable[[Array], object]] = {
 }
 
 
-@pytest.mark.parametrize("size", [16, 40_000])
+@pytest.mark.parametrize("size", [16, MIDDLE])
 @for_each("name", [*VIEWS_OF_REPEATS, *BITCASTS])
 def test_views_of_broadcast_views_are_read_only(name, size):
     x = xp.arange(float(size))

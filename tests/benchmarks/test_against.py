@@ -14,6 +14,8 @@ from benchmarks.__main__ import GROUPS, main
 from benchmarks.worker import ROOT, Problem
 from tests.support.programs import needs_extension
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -23,6 +23,8 @@ from benchmarks.fused.report import summary
 from benchmarks.timing import in_turns, ratio
 from benchmarks.worker import Problem
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 DTYPES = ("float64", "float32")
 COMPILERS = ("numba", "jax.jit", "torch.compile", "nx on jax:cpu", "nx on torch:cpu")

@@ -14,6 +14,8 @@ import array_api_nx as xp
 from benchmarks.cluster import PROGRAMS
 from benchmarks.worker import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 def test_programs_compute_what_they_say() -> None:
     a = np.random.default_rng(0).standard_normal((500, 4))

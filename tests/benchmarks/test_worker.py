@@ -16,6 +16,8 @@ from benchmarks import environment, serve, worker
 from benchmarks.fused.cases import CASES
 from benchmarks.worker import ROOT, Problem, Worker, workers
 
+pytestmark = pytest.mark.slow
+
 MEASURE = "benchmarks.fused.measure"
 CASE = (CASES[0].name, "float32", 1000)
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

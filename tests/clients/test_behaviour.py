@@ -15,6 +15,8 @@ from array_api_compat import is_lazy_array, is_writeable_array
 import array_api_nx as xp
 from tests.support.tables import for_each
 
+pytestmark = pytest.mark.slow
+
 DTYPES = xp.__array_namespace_info__().dtypes()
 
 

@@ -11,6 +11,8 @@ import pytest
 import array_api_nx as xp
 from tests.support.tables import for_each
 
+pytestmark = pytest.mark.slow
+
 DTYPES = xp.__array_namespace_info__().dtypes()
 REAL_AND_BOOL = [name for name in DTYPES if not name.startswith("complex")]
 INTEGERS = [name for name in DTYPES if "int" in name]

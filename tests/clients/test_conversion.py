@@ -15,6 +15,8 @@ from array_api_nx.backends.cpu import CPUBackend
 from tests.support.tables import for_each
 from tests.support.twins import python_answers
 
+pytestmark = pytest.mark.slow
+
 DTYPES = xp.__array_namespace_info__().dtypes()
 
 

@@ -12,6 +12,8 @@ import pytest
 import array_api_nx as xp
 from tests.support.tables import for_each
 
+pytestmark = pytest.mark.slow
+
 DTYPES = xp.__array_namespace_info__().dtypes()
 DEVICES = xp.__array_namespace_info__().devices()
 

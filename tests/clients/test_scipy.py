@@ -26,6 +26,8 @@ from scipy import (
 from scipy.optimize import elementwise
 from scipy.spatial.transform import Rotation
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = np.array([1.0, 2.5, 4.0, 7.0, 3.0, 0.5, 2.0, 9.0])
 TABLE = SAMPLE.reshape(4, 2)
 

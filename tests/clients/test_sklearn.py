@@ -22,6 +22,8 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import type_of_target
 
+pytestmark = pytest.mark.slow
+
 DATA, TARGET = load_wine(return_X_y=True)
 
 ESTIMATORS: dict[str, Callable[[Any, Any], Any]] = {

@@ -20,10 +20,13 @@ pytest.importorskip("scipy", minversion="1.17")
 
 from scipy import special, stats
 
-pytestmark = pytest.mark.filterwarnings(
-    # Of bdtr and its like, whose second operand is meant to be an integer.
-    "ignore:non-integer arg n is deprecated:DeprecationWarning"
-)
+pytestmark = [
+    pytest.mark.filterwarnings(
+        # Of bdtr and its like, whose second operand is meant to be an integer.
+        "ignore:non-integer arg n is deprecated:DeprecationWarning"
+    ),
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture(params=["cpu", "torch:cpu", "jax:cpu", "dask"])

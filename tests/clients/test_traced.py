@@ -18,6 +18,8 @@ pytest.importorskip("scipy", minversion="1.17")
 from scipy import fft, integrate, signal, special, stats
 from scipy._lib import array_api_extra as xpx
 
+pytestmark = pytest.mark.slow
+
 # The second number says how many programs three sizes take: some functions count elements with
 # NumPy, which takes plain ints.
 FUNCTIONS: dict[str, tuple[Callable[[Array], Any], int]] = {

@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.sizes import DEFERRED, MIDDLE
 from tests.support.tables import for_each
 
-SIZES = (5, 40_000, 400_000)  # at once, by a kernel, deferred
+pytestmark = pytest.mark.slow
+
+SIZES = (5, MIDDLE, DEFERRED)
 
 # Calls that raise floating-point flags; x is zeros, y is large.
 CALLS = {

@@ -18,6 +18,8 @@ from array_api_nx_conformance.suite import CHECKOUT_VARIABLE
 from .conftest import NAMESPACE, FakeSuite
 from .samples import make_record, passed, result, sample_records
 
+pytestmark = pytest.mark.slow
+
 ONE_OF_TWO = ("test_bad_results.py::test_fails", "test_good.py::test_passes")  # one passes
 FAILED = result("test_x.py::test_exp", "failed", "ValueError: v")
 

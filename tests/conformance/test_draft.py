@@ -15,6 +15,8 @@ from array_api_nx_conformance.suite import Checkout
 from .conftest import FakeSuite
 from .test_runner import MODULE
 
+pytestmark = pytest.mark.slow
+
 # Our own functions with mistakes.
 WRONG = """
 from array_api_nx import *

@@ -16,6 +16,8 @@ from array_api_nx_conformance.suite import CHECKOUT_VARIABLE, Checkout
 
 from .conftest import FakeSuite
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:

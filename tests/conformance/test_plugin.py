@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from array_api_nx_conformance.plugin import TimeLimitExceeded, _shrinking, shortest_message
 from array_api_nx_conformance.protocol import Plan
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("error", "message"),

@@ -20,6 +20,8 @@ from array_api_nx_conformance.__main__ import main
 from array_api_nx_conformance.blame import blame
 from array_api_nx_conformance.suite import CannotRunError, Pins
 
+pytestmark = pytest.mark.slow
+
 SOURCE = """
 import operator
 import numpy as xp

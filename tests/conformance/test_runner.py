@@ -10,6 +10,8 @@ from array_api_nx_conformance.suite import CannotRunError, Checkout
 
 from .conftest import NAMESPACE, FakeSuite, git
 
+pytestmark = pytest.mark.slow
+
 MODULE = Module(NAMESPACE, "3.2", "2025.12")
 
 

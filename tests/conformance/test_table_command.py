@@ -18,6 +18,8 @@ from array_api_nx_conformance.table.implementations import Implementation
 from .conftest import NAMESPACE, FakeSuite
 from .samples import result, sample_records
 
+pytestmark = pytest.mark.slow
+
 FAILED = result("test_x.py::test_exp", "failed", "ValueError: v")
 
 

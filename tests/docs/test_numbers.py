@@ -25,12 +25,10 @@ from array_api_nx.contract import distributions
 from array_api_nx.contract.backend import METHODS, Backend
 from array_api_nx.testing.strict_namespaces import VERSIONS
 from array_api_nx_conformance.beyond.command import CHAPTERS
+from tests.support.sizes import AT_ONCE, THRESHOLD
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DEFERRED = Settings().fusion_threshold
-AT_ONCE = min(2**15, DEFERRED)
-"""`policy.AT_ONCE_MAX` where the environment sets no other threshold."""
 KIB, MIB = 2**10, 2**20
 compiled = import_module("array_api_nx.compile")  # a function has the name, too
 
@@ -59,10 +57,10 @@ SENTENCES: dict[str, list[tuple[str, *tuple[int | str, ...]]]] = {
     ],
     "docs/index.md": [("version {}", xp.__array_api_version__)],
     "docs/behaviour.md": [
-        ("operations on more than {} elements may run later than they are called", DEFERRED),
+        ("operations on more than {} elements may run later than they are called", THRESHOLD),
         (
             "of more than {} elements (`sum` and `mean`: {}, `var`: {})",
-            *(DEFERRED, AT_ONCE, AT_ONCE // 2),
+            *(THRESHOLD, AT_ONCE, AT_ONCE // 2),
         ),
         ("compute half of the result where it has {} elements or more", fourier._HALVED_MIN),
     ],
@@ -87,10 +85,10 @@ SENTENCES: dict[str, list[tuple[str, *tuple[int | str, ...]]]] = {
         ),
     ],
     "docs/fusion.md": [
-        ("Operations on more than {} elements; of a reduction, those that go in count", DEFERRED),
+        ("Operations on more than {} elements; of a reduction, those that go in count", THRESHOLD),
         ("An expression of more than {} operations,", builder.MAX_PENDING),
         ("or over more than {} arrays, is computed in parts", builder.MAX_LEAVES),
-        ("Up to {} elements an operation would cost less than to put it off", DEFERRED),
+        ("Up to {} elements an operation would cost less than to put it off", THRESHOLD),
         ("Above {} elements the extension computes it, if it is element by element", AT_ONCE),
         ("the lines along other axes than the one sorted | {} elements", sliced_calls.SORT_MIN),
         ("| `argsort` | likewise | {} elements", sliced_calls.ARGSORT_MIN),
@@ -113,14 +111,14 @@ SENTENCES: dict[str, list[tuple[str, *tuple[int | str, ...]]]] = {
         ),
         ("(above {} elements of 8 bytes)", schedule.TILE_BYTES // 8),
         ("above {} elements `sum` and `mean`, above {} `var`", AT_ONCE, AT_ONCE // 2),
-        ("in code that looks at every intermediate result, and up to {} elements", DEFERRED),
+        ("in code that looks at every intermediate result, and up to {} elements", THRESHOLD),
         ("It gains nothing up to {} elements, which are NumPy's", AT_ONCE),
-        ("Operands of up to {} distinct elements", DEFERRED),
+        ("Operands of up to {} distinct elements", THRESHOLD),
         (
             "of more than {} elements, and those of single operations on more than {}, take",
-            *(DEFERRED, AT_ONCE),
+            *(THRESHOLD, AT_ONCE),
         ),
-        ("| `fusion_threshold` | `ARRAY_API_NX_FUSION_THRESHOLD` | {} |", DEFERRED),
+        ("| `fusion_threshold` | `ARRAY_API_NX_FUSION_THRESHOLD` | {} |", THRESHOLD),
         ('| `default_device` | `ARRAY_API_NX_DEFAULT_DEVICE` | `"{}"` |', "cpu"),
     ],
     "docs/random.md": [

@@ -21,6 +21,8 @@ import pytest
 
 from array_api_nx.native import native
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 RUNNER = ROOT / "tests" / "support" / "run_blocks.py"
 # Others run these: their blocks are files, or scripts of their own.

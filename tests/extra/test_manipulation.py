@@ -20,12 +20,13 @@ from tests.extra.everywhere import (
 )
 from tests.support.alike import layouts
 from tests.support.programs import needs_extension
+from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
 
 MODES = ("edge", "reflect", "symmetric", "wrap")
 
 
-@pytest.mark.parametrize("threshold", [524288, 0])
+@pytest.mark.parametrize("threshold", [THRESHOLD, 0])
 @for_each("widths", [0, 1, (2, 0), [(1, 2), (0, 3)], ((0, 0), (4, 0)), [(1, 2)]])
 @for_each(("dtype", "value"), [("int8", 7), ("float32", np.inf), ("bool", 0)])
 def test_pad(widths: Any, dtype: str, value: Any, threshold: int) -> None:
@@ -39,7 +40,7 @@ def test_pad(widths: Any, dtype: str, value: Any, threshold: int) -> None:
         assert float(total) == float(np.sum(expected.astype(np.float64)))
 
 
-@pytest.mark.parametrize("threshold", [524288, 0])
+@pytest.mark.parametrize("threshold", [THRESHOLD, 0])
 @for_each("mode", MODES)
 @for_each("dtype", ["bool", "int8", "float64", "complex64"])
 def test_pad_with_elements(mode: Any, dtype: str, threshold: int) -> None:

@@ -20,6 +20,7 @@ from tests.extra.everywhere import (
 )
 from tests.support.alike import layouts
 from tests.support.programs import numpy_of, settings
+from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
 
 SIZES = dict(zip("abcdefghij", (2, 3, 4, 5, 4, 3, 2, 6, 5, 4), strict=True))
@@ -258,7 +259,7 @@ def test_on_devices(case: Any, name: str) -> None:
     on_device(call, name, *[random(rng, shape, "float64") for shape in shapes])
 
 
-@pytest.mark.parametrize("threshold", [524288, 0])
+@pytest.mark.parametrize("threshold", [THRESHOLD, 0])
 def test_opt_einsum_finds_what_it_calls(threshold: int) -> None:
     opt_einsum = pytest.importorskip("opt_einsum", reason="opt_einsum is not installed")
     values = arrays("ab,bc,cd->da", "float64")

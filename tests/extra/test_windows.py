@@ -14,6 +14,7 @@ import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.extra import windows
 from tests.support.programs import needs_extension
+from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
 
 DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
@@ -336,7 +337,7 @@ def test_the_padded_array_is_not_made(size: tuple[int, int], stride: int | None)
         tracemalloc.stop()
         assert float(result[1, 1]) == 1
         # Small results are computed one operation after the other, large ones at once.
-        assert peak < (1.5 if result.size > 524288 else 5) * result.nbytes
+        assert peak < (1.5 if result.size > THRESHOLD else 5) * result.nbytes
 
 
 @pytest.mark.parametrize("name", ["max_pool", "mean_pool"])

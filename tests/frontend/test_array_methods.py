@@ -14,6 +14,7 @@ import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.tracing.recorder import TraceError
 from tests.support.docstrings import needs_docstrings
+from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
 
 DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
@@ -169,7 +170,7 @@ def test_movement_is_numpys(call: Callable[[Either], Either]) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("threshold", [0, 524288])
+@pytest.mark.parametrize("threshold", [0, THRESHOLD])
 def test_the_transpose_reverses_all_axes(device: str, threshold: int) -> None:
     for shape in [(), (5,), (2, 3), (2, 3, 4), (2, 1, 3, 0), (2, 3, 1, 4)]:
         values = numbers("float64", shape)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.sizes import DEFERRED
 
 from ..support.pages import Page, page
-from ..support.programs import ABOVE, default_process, needs_extension
+from ..support.programs import default_process, needs_extension
 
 
 def shown(x: xp.Array) -> Page:
@@ -53,7 +54,7 @@ def test_what_notebooks_ask_for_is_taken() -> None:
 @needs_extension
 def test_a_pending_array_shows_its_elements_and_what_that_took() -> None:
     with default_process():
-        x = xp.linspace(0.0, 1.0, ABOVE)
+        x = xp.linspace(0.0, 1.0, DEFERRED)
         y = xp.sqrt(2 * x + 1)
         found = shown(y)
     assert "computed for this display: 3 operations in 1 pass over memory" in found.text

@@ -12,6 +12,7 @@ import array_api_nx as xp
 from array_api_nx.frontend.dispatch import cast
 from array_api_nx.native import native
 from tests.support.alike import DTYPES, compare, layouts
+from tests.support.sizes import AT_ONCE, MIDDLE
 from tests.support.twins import random_values
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
@@ -241,7 +242,7 @@ def test_memory_is_shared_with_ndarrays() -> None:
 
 
 def test_large_ndarrays() -> None:
-    for size in (32768, 32769, 2**20, 2**20 + 1):
+    for size in (AT_ONCE, MIDDLE, 2**20, 2**20 + 1):
         array = np.zeros(size, np.int8)
         for copy in (None, True):
             compare(xp.asarray, array, copy=copy)

@@ -10,14 +10,15 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support.alike import DTYPES, compare, layouts
+from tests.support.sizes import AT_ONCE
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
 SHAPES: list[Any] = [
     *[(), 0, 5, 1, (0,), (3,), (3, 4), (1, 4), (2, 0, 3), (2, 3, 4), (1,) * 64, (1,) * 65],
     *[
-        32768,
-        32769,
+        AT_ONCE,
+        AT_ONCE + 1,
         (200, 200),
         (0, 2**62),
         2**70,

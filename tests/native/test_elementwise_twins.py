@@ -17,6 +17,7 @@ from array_api_nx.native import native
 from array_api_nx.primitives import table as p
 from tests.support import twins
 from tests.support.alike import compare
+from tests.support.sizes import AT_ONCE, MIDDLE
 from tests.support.twins import assert_alike, random_array, random_operands, random_scalar
 
 pytestmark = twins.needs_native
@@ -205,7 +206,7 @@ def test_sizes_around_the_limits():
     """Above what may have to wait, C declines, whatever the operands broadcast from."""
     threshold = config.hints.threshold
     calls = (lambda x: x + x, lambda x: x * 2.0, xp.sqrt, lambda x: operator.iadd(x, 1.0))
-    for size in (100, 2**15 + 1, threshold, threshold + 1):
+    for size in (100, MIDDLE, threshold, threshold + 1):
         for call in calls:
             assert_alike(call, [xp.ones(size)])
     small, large = xp.ones(100), xp.ones(threshold + 1)
@@ -260,7 +261,7 @@ def test_tracing_is_python_alone():
 def test_limits_are_those_of_the_policy():
     from array_api_nx.backends.cpu.policy import limits
 
-    assert limits.at_once == 2**15
+    assert limits.at_once == AT_ONCE
     assert hasattr(native, "set_limits")
 
 

@@ -19,6 +19,7 @@ from array_api_nx.native import native
 from tests.backends.engines.devices import device as find
 from tests.support.alike import DTYPES, compare, layouts
 from tests.support.numpy_versions import IMPORTS_WRITABLE
+from tests.support.sizes import DEFERRED
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
@@ -147,10 +148,10 @@ def test_export(api: ExchangeAPI, dtype: str, code: int, bits: int) -> None:
 
 
 def test_what_is_deferred_is_computed_first_and_memory_is_shared(api: ExchangeAPI) -> None:
-    x = xp.linspace(0.0, 1.0, 600_001) * 2 + 1
+    x = xp.linspace(0.0, 1.0, DEFERRED) * 2 + 1
     managed = export(api, x)
-    data = (ctypes.c_double * 600_001).from_address(managed.contents.tensor.data)
-    assert (data[0], data[600_000]) == (1.0, 3.0)
+    data = (ctypes.c_double * DEFERRED).from_address(managed.contents.tensor.data)
+    assert (data[0], data[DEFERRED - 1]) == (1.0, 3.0)
     data[0] = 7.0
     later = x + 1
     data[1] = 8.0

@@ -13,7 +13,8 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
-from tests.support.programs import ABOVE, default_process
+from tests.support.programs import default_process
+from tests.support.sizes import DEFERRED
 from tests.support.tables import for_each
 from tests.support.twins import python_answers, random_array, random_values, steps
 
@@ -321,7 +322,7 @@ def test_nothing_is_written_if_an_index_is_out_of_range() -> None:
 
 def test_views_of_pending_arrays_compute_nothing() -> None:
     with default_process():
-        large = xp.ones(ABOVE) + 1.0
+        large = xp.ones(DEFERRED) + 1.0
         storage = large._handle.storage
         assert storage.memory is None
         view = large[5:10, None]

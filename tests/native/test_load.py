@@ -14,6 +14,8 @@ import array_api_nx
 from array_api_nx.native import native
 from array_api_nx.native.stamp import stamp
 
+pytestmark = pytest.mark.slow
+
 CODE = "import array_api_nx as xp; print(float(xp.sum(xp.ones(4)))); xp.show_config()"
 PACKAGE = Path(array_api_nx.__file__).parent
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "ARRAY_API_NX_EXTENSION"}

@@ -12,6 +12,7 @@ import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support import twins
 from tests.support.alike import DTYPES, compare, layouts
+from tests.support.sizes import AT_ONCE, MIDDLE
 
 pytestmark = twins.needs_native
 
@@ -123,7 +124,7 @@ def test_floating_point_errors(errors: Any) -> None:
 
 def test_many_elements() -> None:
     rng = np.random.default_rng(1)
-    for size in (1000, 10_000, 32_768, 32_769):
+    for size in (1000, 10_000, AT_ONCE, AT_ONCE + 1):
         x = xp.asarray(rng.random(size), copy=True)
         for ufunc in (np.cbrt, np.exp, np.fmax):
             compare(apply_ufunc, ufunc, *[x] * ufunc.nin)
@@ -135,11 +136,11 @@ def test_many_elements_of_scipy() -> None:
     rng = np.random.default_rng(2)
     for name in ("erf", "gammaln", "xlogy"):
         ufunc = unwrap(getattr(special, name))
-        for size in (300, 301, 20_000, 32_768, 32_769):
+        for size in (300, 301, 20_000, AT_ONCE, AT_ONCE + 1):
             x = xp.asarray(rng.random(size) + 0.5, copy=True)
             compare(apply_ufunc, ufunc, *[x] * ufunc.nin)
             compare(apply_ufunc, ufunc, *[x[::2]] * ufunc.nin)
-            assert twins.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin) == (size <= 32_768)
+            assert twins.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin) == (size <= AT_ONCE)
     x = xp.asarray(rng.random(40), copy=True)
     compare(apply_ufunc, unwrap(special.xlogy), x, x[:, None])
 
@@ -150,7 +151,7 @@ def test_errors_of_special_functions_are_raised_from_loops() -> None:
     ufunc = unwrap(special.gammaln)
     with special.errstate(all="raise"), pytest.raises(special.SpecialFunctionError):
         apply_ufunc(ufunc, xp.asarray([1.0, -0.0]))
-    for size in (1000, 100_000):
+    for size in (1000, MIDDLE):
         with special.errstate(all="raise"), pytest.raises(special.SpecialFunctionError):
             apply_ufunc(ufunc, xp.zeros(size))
     assert float(apply_ufunc(ufunc, x)[0]) == 0.0

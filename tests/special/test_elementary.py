@@ -7,12 +7,13 @@ import pytest
 
 import array_api_nx as xp
 from tests.special.operands import same_bits
+from tests.support.sizes import THRESHOLD
 
 VALUES = [0.0, -0.0, 0.5, 1.0, -2.0, 1e-310, 1e-20, 3.7, 1e10, np.nan]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("threshold", [524288, 0])
+@pytest.mark.parametrize("threshold", [THRESHOLD, 0])
 def test_sinc(dtype: str, threshold: int) -> None:
     values = np.asarray(VALUES).astype(dtype)
     with xp.config_context(fusion_threshold=threshold):

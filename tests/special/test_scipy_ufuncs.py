@@ -15,6 +15,7 @@ import array_api_nx as xp
 from array_api_nx.special.scipy_ufuncs import ufunc
 from tests.special.operands import DOMAINS, reference, same_bits, special, typical
 from tests.support.programs import needs_extension
+from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
 
 pytest.importorskip("scipy")
@@ -65,7 +66,7 @@ LAYOUTS = {
 
 @for_each("layout", LAYOUTS)
 @pytest.mark.parametrize("name", ["erf", "gammaln", "xlogy", "betainc", "bdtr"])
-@for_each("threshold", [524288, 0])
+@for_each("threshold", [THRESHOLD, 0])
 def test_bits_are_the_same_in_every_layout(name: str, layout: str, threshold: int) -> None:
     first, *rest = typical(name, "float64", (5, 7))
     with xp.config_context(fusion_threshold=threshold):

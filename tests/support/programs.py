@@ -17,6 +17,7 @@ from array_api_nx import config
 from array_api_nx.config import Settings, hints, watchers
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
+from tests.support.sizes import AT_ONCE, THRESHOLD
 
 SETTINGS: dict[str, dict[str, object]] = {
     "off": {"fusion": "off"},
@@ -30,18 +31,12 @@ With "process" and "always", 0 is the threshold of the process too, as if the en
 then small arrays are treated in all respects as large ones are by default.
 """
 
-THRESHOLD = Settings().fusion_threshold
-"""The default of the settings; the environment may say otherwise."""
-
-ABOVE = THRESHOLD + 1
-"""The smallest number of elements that the default threshold defers."""
-
 
 needs_extension = pytest.mark.skipif(
     native is None, reason="without the extension nothing is deferred"
 )
 
-LARGE = 32768 + 1
+LARGE = AT_ONCE + 1
 """The smallest number of elements that "large" defers."""
 
 

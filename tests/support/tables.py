@@ -1,8 +1,8 @@
-"""Tables of quick cases that one test goes through.
+"""Tables of quick cases that one test goes through, each a subtest.
 
 pytest and its workers take about 3 ms for a test, however little it does. So `for_each` stands
-where cases are quick and many, and `pytest.mark.parametrize` where somebody will want to run one
-case alone, where a case is slow, or where it needs fixtures of its own.
+where cases are quick and many, and `pytest.mark.parametrize` where a case is slow, or needs
+fixtures of its own. With `-k` each case is a test of its own.
 """
 
 from __future__ import annotations
@@ -14,50 +14,46 @@ from typing import Any
 
 import pytest
 
-SHOWN = 20  # how many of the cases that fail are named
-
 Test = Callable[..., None]
+
+chosen = False
+"""Whether cases are tests of their own, so that `-k` finds them; `tests/conftest.py` sets it."""
 
 
 def for_each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Test], Test]:
     """Call a test for each case; names and cases are written as for `pytest.mark.parametrize`.
 
-    All cases run, also after one that fails; the error of the first then comes with a note that
-    names those that failed. Fixtures are made once for all cases. A skip is for all of them, and a
-    table without cases is skipped.
+    All cases run, also after one that fails or skips; these are reported as subtests. Fixtures are
+    made once for all cases. A table without cases is skipped.
     """
     names = [names] if isinstance(names, str) else names
     table = [dict(zip(names, case if len(names) > 1 else [case], strict=True)) for case in cases]
 
     def decorate(test: Test) -> Test:
-        @wraps(test)
-        def run(*args: Any, **kwargs: Any) -> None:
-            __tracebackhide__ = True
-            if not table:
-                pytest.skip("the table has no cases")
-            failed: list[dict[str, Any]] = []
-            first: BaseException | None = None
-            skipped = 0
-            for case in table:
-                try:
-                    test(*args, **case, **kwargs)
-                except pytest.skip.Exception as skip:
-                    skipped, reason = skipped + 1, skip
-                except (Exception, pytest.fail.Exception) as error:
-                    failed.append(case)
-                    first = error if first is None else first
-            if first is not None:
-                first.add_note(f"{len(failed)} of {len(table)} cases fail:")
-                for case in failed[:SHOWN]:
-                    first.add_note("  " + ", ".join(f"{k}={shown(v)}" for k, v in case.items()))
-                raise first
-            if skipped:
-                assert skipped == len(table), "some cases are skipped; they need their own test"
-                raise reason
+        if chosen:
+            return pytest.mark.parametrize(names, [[*case.values()] for case in table])(test)
+        function, inner = getattr(test, "cases", (test, [{}]))
+        product = [{**case, **more} for case in table for more in inner]
 
+        @wraps(test)
+        def run(*args: Any, request: pytest.FixtureRequest, **kwargs: Any) -> None:
+            __tracebackhide__ = True
+            if not product:
+                pytest.skip("the table has no cases")
+            for case in product:
+                try:
+                    function(*args, **case, **kwargs)
+                except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
+                    # Only then, since a subtest costs as much as a test.
+                    subtests = request.getfixturevalue("subtests")
+                    with subtests.test(**{name: shown(value) for name, value in case.items()}):
+                        raise error
+
+        run.cases = function, product  # type: ignore[attr-defined]
         signature = inspect.signature(test)
-        others = [x for name, x in signature.parameters.items() if name not in names]
-        run.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+        others = [x for x in signature.parameters.values() if x.name not in (*names, "request")]
+        keyword = inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY)
+        run.__signature__ = signature.replace(parameters=[*others, keyword])  # type: ignore[attr-defined]
         return run
 
     return decorate

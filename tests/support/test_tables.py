@@ -1,62 +1,63 @@
-"""Tables of cases within one test: which cases run, and what a failure tells."""
+"""Tables of cases within one test: which cases run, and what a report tells."""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 import pytest
 
-from tests.support.tables import for_each, shown
+from tests.support import tables
+
+pytest_plugins = ["pytester"]
+
+TESTS = """
+import pytest
+from tests.support.tables import for_each
+
+@for_each("factor", (1, 10))
+@for_each(("x", "y"), [(1, 2), (3, 4)])
+def test_products(factor, x, y, tmp_path):
+    if x == 3:
+        pytest.skip("too large")
+    assert factor * y < 10
+
+@for_each("function", [len, abs, len])
+def test_all_pass(function):
+    assert function
+
+@for_each("x", [])
+def test_none(x):
+    raise AssertionError
+"""
 
 
-def test_every_case_is_tried() -> None:
-    seen: list[Any] = []
-
-    @for_each("factor", (1, 10))
-    @for_each(("x", "y"), [(1, 2), (3, 4)])
-    def test(factor: int, x: int, y: int, fixture: str) -> None:
-        seen.append((factor * x, factor * y, fixture))
-
-    test(fixture="f")
-    assert seen == [(1, 2, "f"), (3, 4, "f"), (10, 20, "f"), (30, 40, "f")]
-    assert [*inspect.signature(test).parameters] == ["fixture"]
-
-
-def test_the_first_error_names_all_cases_that_fail() -> None:
-    seen: list[int] = []
-
-    @for_each(("function", "n"), [(len, 1), (abs, 2), (len, 3)])
-    def test(function: Any, n: int) -> None:
-        seen.append(n)
-        if function is len:
-            raise ValueError(f"of case {n}")
-
-    with pytest.raises(ValueError, match="of case 1") as caught:
-        test()
-    assert seen == [1, 2, 3]
-    expected = ["2 of 3 cases fail:", "  function=len, n=1", "  function=len, n=3"]
-    assert caught.value.__notes__ == expected
+def test_reports(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every case is tried, and each that fails or skips has a report of its own."""
+    monkeypatch.setattr(tables, "chosen", False)
+    pytester.makepyfile(TESTS)
+    result = pytester.runpytest_inprocess("-p", "no:xdist", "-ra")
+    lines = [
+        "*SUBFAILED*factor='10', x='1', y='2'*",
+        "*test_products - contains 1 failed subtest",
+        "*2 failed, 1 passed, *skipped*",
+    ]
+    result.stdout.fnmatch_lines(lines)
+    result.stdout.no_fnmatch_line("*SUBFAILED*factor='1',*")
 
 
-def test_skips_are_of_all_cases() -> None:
-    def test(x: int) -> None:
-        if x < 3:
-            pytest.skip("too few")
-
-    with pytest.raises(pytest.skip.Exception, match="too few"):
-        for_each("x", [1, 2])(test)()
-    with pytest.raises(AssertionError, match="their own test"):
-        for_each("x", [1, 2, 3])(test)()
-    with pytest.raises(pytest.skip.Exception, match="no cases"):
-        for_each("x", [])(test)()
+def test_cases_can_be_chosen(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "chosen", True)
+    pytester.makepyfile(TESTS)
+    result = pytester.runpytest_inprocess("-p", "no:xdist", "-k", "1-2-10")
+    result.assert_outcomes(failed=1, deselected=7)
 
 
 def test_cases_have_as_many_values_as_names() -> None:
     with pytest.raises(ValueError, match="zip"):
-        for_each(("x", "y"), [(1, 2), (3,)])
+        tables.for_each(("x", "y"), [(1, 2), (3,)])
 
 
 def test_functions_are_named_by_their_line() -> None:
-    assert shown(lambda: 0) == f"<lambda> in line {inspect.currentframe().f_lineno}"
-    assert [shown(x) for x in (len, int, None, "x" * 200)] == ["len", "int", "None", "'" + "x" * 99]
+    assert tables.shown(lambda: 0) == f"<lambda> in line {inspect.currentframe().f_lineno}"
+    assert [tables.shown(x) for x in (len, int, None)] == ["len", "int", "None"]
+    assert tables.shown("x" * 200) == "'" + "x" * 99

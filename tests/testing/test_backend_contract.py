@@ -15,6 +15,8 @@ import array_api_nx
 from array_api_nx.testing import backend_contract
 from tests.testing.contract.backends import BACKENDS, missing
 
+pytestmark = pytest.mark.slow
+
 FEW = "--ignore-glob=/*/test_[!m]*"
 """Leaves out most files, since to collect them all takes seconds; the path has to be absolute."""
 

@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "examples" / "testing_kit"
 

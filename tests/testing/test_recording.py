@@ -400,6 +400,7 @@ def test_namespaces_that_call_ours_are_not_counted_twice():
     assert len(plain) == 0
 
 
+@pytest.mark.slow
 def test_without_the_extension():
     code = (
         "import array_api_nx as xp\n"

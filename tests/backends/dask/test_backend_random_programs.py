@@ -14,6 +14,8 @@ import array_api_nx as xp
 from array_api_nx.backends.dask import DaskBackend
 from tests.support.interpreter import STEPS, Step, execute, programs
 
+pytestmark = pytest.mark.slow
+
 # On the CPU, `lend` shares memory; on Dask it cannot.
 NAMES = tuple([name for name in STEPS if name != "lend"])
 SHAPES = st.sampled_from([(3, 4), (2, 3, 2), (12,), (1, 6), (5, 1), (4, 4), (), (7, 9)])

@@ -61,6 +61,7 @@ def check(found: xp.Array, expected: NDArray) -> None:
     np.testing.assert_allclose(np.asarray(found.to_device("cpu")), expected, 1e-12, 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["elements", "rows"])
 @pytest.mark.parametrize("seed", range(3))
 def test_random_programs(kind: str, seed: int) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from array_api_nx_conformance.__main__ import main
 
+pytestmark = pytest.mark.slow
+
 NAMESPACE = "faulty_here"
 # NumPy, but for the sign of a remainder, a check by `assert`, and a function that ends the process.
 TEXT = """

@@ -10,6 +10,8 @@ import array_api_nx as xp
 from array_api_nx_conformance.clients.agreement import agree, dtype_name
 from array_api_nx_conformance.clients.consumers import BECAME
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("actual", "expected"),

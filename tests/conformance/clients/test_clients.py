@@ -11,6 +11,8 @@ from array_api_nx_conformance.clients import explain, markdown
 
 from .conftest import REPOSITORY, clients
 
+pytestmark = pytest.mark.slow
+
 RESULTS = REPOSITORY / "conformance" / "results" / "clients.json"
 PAGE = REPOSITORY / "docs" / "clients.md"
 

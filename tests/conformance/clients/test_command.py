@@ -14,6 +14,8 @@ from array_api_nx_conformance.suite import CannotRunError
 
 from .conftest import NAMESPACE, REPOSITORY, clients
 
+pytestmark = pytest.mark.slow
+
 SELECT = ("--module", NAMESPACE, "--workers", "1", "--select")
 HALF = "scipy/stats/tests/test_stats.py::test_half"
 ODD = Explanation(

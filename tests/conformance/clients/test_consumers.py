@@ -19,6 +19,8 @@ from array_api_nx_conformance.pytest_run import Result
 
 from .conftest import clients
 
+pytestmark = pytest.mark.slow
+
 ABSENT = "no-such-package"
 ID = "consumer_calls.py::test_agrees[{}]"
 

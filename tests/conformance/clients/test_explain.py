@@ -17,6 +17,8 @@ from array_api_nx_conformance.clients.explain import (
 )
 from array_api_nx_conformance.suite import CannotRunError
 
+pytestmark = pytest.mark.slow
+
 EXPLANATION = Explanation("odd", r"test_half\[", "is odd$", "raise ValueError(x)", "because")
 LONGREPR = """\
 /site/scipy/stats/tests/test_a.py:31: in test_a

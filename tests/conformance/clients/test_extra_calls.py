@@ -4,6 +4,8 @@ import pytest
 
 from array_api_nx_conformance.clients import extra_calls
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("sklearn")
 
 

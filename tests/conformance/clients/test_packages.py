@@ -8,6 +8,8 @@ from array_api_nx_conformance.clients import packages
 from array_api_nx_conformance.clients.packages import CLIENTS, chosen, find, submodule
 from array_api_nx_conformance.suite import CannotRunError
 
+pytestmark = pytest.mark.slow
+
 
 def names(site: Path, targets: list[str]) -> list[str]:
     return [target.removeprefix(f"{site}/") for target in targets]

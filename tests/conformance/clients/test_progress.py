@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
+
 from array_api_nx_conformance.clients.packages import CLIENTS, Installed
 from array_api_nx_conformance.clients.progress import Progress
 from array_api_nx_conformance.clients.runner import ClientRun
@@ -10,6 +12,8 @@ from array_api_nx_conformance.namespace import Module
 from array_api_nx_conformance.pytest_run import Result
 
 from ..samples import Terminal
+
+pytestmark = pytest.mark.slow
 
 
 def a_run() -> ClientRun:

@@ -11,6 +11,8 @@ from array_api_nx_conformance.clients.runner import RENAMED, ClientRun
 from array_api_nx_conformance.namespace import Module
 from array_api_nx_conformance.pytest_run import Result
 
+pytestmark = pytest.mark.slow
+
 SCIPY = Installed(CLIENTS["scipy"], "9.9", Path("/site"), Path("/site/scipy"))
 EXPLANATION = Explanation("three", r"::test_b", "is 3$", "check(x)", "It is\nthree.\n")
 

@@ -16,6 +16,8 @@ from array_api_nx_conformance.suite import CannotRunError
 
 from .conftest import NAMESPACE, contents
 
+pytestmark = pytest.mark.slow
+
 STATS = "scipy/stats/tests/test_stats.py"
 
 

@@ -19,6 +19,7 @@ from array_api_nx.backends.cpu.engine.loops import Loop
 from array_api_nx.native import native
 from array_api_nx.primitives import table as p
 from tests.support.numpy_versions import ROUNDS_ALIKE
+from tests.support.sizes import MIDDLE
 from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
@@ -374,7 +375,7 @@ def test_conversions_that_run_python_code_are_left_to_numpy() -> None:
 
 
 @needs_extension
-@pytest.mark.parametrize("shape", [(3, 1000), (300, 200), (40_000,)])
+@pytest.mark.parametrize("shape", [(3, 1000), (300, 200), (MIDDLE,)])
 def test_more_threads_than_there_could_be(shape: tuple[int, ...]) -> None:
     loop = loops.find(p.EXP, np.dtype(float))
     assert loop is not None
@@ -387,13 +388,11 @@ def test_more_threads_than_there_could_be(shape: tuple[int, ...]) -> None:
 
 # ---------------------------------------------------------------------- through the frontend
 
-LARGE = 40_000
-
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("fusion", ["auto", "off"])
 def test_warnings_are_numpys(fusion: Any) -> None:
-    x = xp.asarray(np.linspace(-1, 1, LARGE), copy=True)
+    x = xp.asarray(np.linspace(-1, 1, MIDDLE), copy=True)
     with xp.config_context(fusion=fusion):
         with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
             x / 0.0
@@ -423,12 +422,12 @@ def test_the_larger_operand_decides() -> None:
 
 
 def test_squares_and_other_powers() -> None:
-    x = np.linspace(-3, 3, LARGE)
+    x = np.linspace(-3, 3, MIDDLE)
     for exponent in (2, 3, 2.0, 0, 1, *([-1] if ROUNDS_ALIKE else [])):
         with np.errstate(all="ignore"):
             computed = xp.asarray(x, copy=True) ** exponent
             assert np.asarray(computed).tobytes() == (x**exponent).tobytes()
-    whole = np.arange(LARGE)
+    whole = np.arange(MIDDLE)
     assert np.array_equal(np.asarray(xp.asarray(whole, copy=True) ** 2), whole**2)
 
 
@@ -497,7 +496,7 @@ def test_sums_of_single_elements(function: Any) -> None:
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_sums_warn_of_overflow() -> None:
-    x = xp.full(LARGE, 1e305)
+    x = xp.full(MIDDLE, 1e305)
     with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
         total = float(xp.sum(x))
     assert total == float("inf")

@@ -24,6 +24,7 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import parallel
 from array_api_nx.native import native
 from tests.support.signals import Alarm, alarm, needs_timers
+from tests.support.sizes import MANY_TASKS
 
 ParallelFor = Callable[[Callable[[int], object], int, int], None]
 
@@ -299,11 +300,11 @@ def test_a_task_may_compute(parallel_for: ParallelFor) -> None:
 
     def task(number: int) -> None:
         with xp.config_context(num_threads=2):
-            x = xp.full((400_000,), float(number))
+            x = xp.full((MANY_TASKS,), float(number))
             found[number] = float(xp.sum(xp.sqrt(x) + 1.0))
 
     parallel_for(task, 6, 3)
-    assert found == {n: pytest.approx(400_000 * (n**0.5 + 1)) for n in range(6)}
+    assert found == {n: pytest.approx(MANY_TASKS * (n**0.5 + 1)) for n in range(6)}
 
 
 def test_many_callers_at_once(parallel_for: ParallelFor) -> None:
@@ -314,8 +315,8 @@ def test_many_callers_at_once(parallel_for: ParallelFor) -> None:
         try:
             for i in range(40):
                 if (i + own) % 3 == 0:
-                    x = xp.full((300_000,), 0.25)
-                    assert float(xp.sum(xp.sqrt(x) + x)) == 225_000.0
+                    x = xp.full((MANY_TASKS,), 0.25)
+                    assert float(xp.sum(xp.sqrt(x) + x)) == 0.75 * MANY_TASKS
                     continue
                 seen: list[int] = []
                 parallel_for(seen.append, 20, 1 + own)
@@ -333,7 +334,7 @@ def test_many_callers_at_once(parallel_for: ParallelFor) -> None:
 
 def test_kernels_and_calls_by_turns(parallel_for: ParallelFor) -> None:
     """A thread that comes late for one kind of job finds the other."""
-    x = xp.asarray(np.linspace(0.0, 1.0, 150_000))
+    x = xp.asarray(np.linspace(0.0, 1.0, MANY_TASKS))
     expected = np.sqrt(np.asarray(x)) + 1
     with xp.config_context(num_threads=4, fusion="off"):
         for i in range(100):

@@ -19,6 +19,8 @@ from array_api_nx.backends.cpu.engine.threads import Unlimited, available, count
 from array_api_nx.config import current, stack
 from array_api_nx.native import native
 
+pytestmark = pytest.mark.slow
+
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 

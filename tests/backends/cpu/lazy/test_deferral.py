@@ -19,15 +19,14 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu.lazy.builder import MAX_PENDING
 from tests.backends.cpu.lazy.hazards import numbers
 from tests.support.programs import (
-    ABOVE,
     LARGE,
-    THRESHOLD,
     assert_same,
     deferring,
     numpy_of,
     pending,
     settings,
 )
+from tests.support.sizes import DEFERRED, THRESHOLD
 from tests.support.tables import for_each
 
 pytestmark = pytest.mark.usefixtures("threshold")
@@ -156,21 +155,21 @@ def test_pending_expressions_read_pending_ones(x):
 @pytest.mark.parametrize("fusion", ["auto", "always"])
 def test_the_default_threshold(fusion):
     with xp.config_context(fusion=fusion, fusion_threshold=THRESHOLD):
-        small, large = xp.ones((ABOVE - 1,)), xp.ones((ABOVE,))
+        small, large = xp.ones((THRESHOLD,)), xp.ones((DEFERRED,))
         xp.evaluate(small, large)
         assert not pending(small + 1.0)
         assert not pending(xp.sum(small))
-        assert not pending(xp.zeros((ABOVE - 1,)))
+        assert not pending(xp.zeros((THRESHOLD,)))
         assert pending(large + 1.0)
         assert pending(xp.sum(large))
-        assert pending(xp.zeros((ABOVE,)))
+        assert pending(xp.zeros((DEFERRED,)))
         # What counts is the result's elements, and for a reduction those that it reads.
         row, column = small[:800], xp.reshape(small[:800], (800, 1))
         for _ in range(2):  # as new views, and as views that were used before
             assert pending(row + column)
             assert not pending(row + row)
             assert not pending(column + column)
-        assert float(xp.sum(large + 1.0)) == 2.0 * ABOVE
+        assert float(xp.sum(large + 1.0)) == 2.0 * DEFERRED
 
 
 @pytest.mark.parametrize("threshold", [0, 5, 24])
@@ -183,7 +182,7 @@ def test_the_threshold(threshold):
 
 
 def test_nothing_is_deferred_without_fusion(x):
-    big = xp.asarray(np.ones(ABOVE), copy=True)
+    big = xp.asarray(np.ones(DEFERRED), copy=True)
     with xp.config_context(fusion="off", fusion_threshold=0):
         for compute in {**ELEMENTWISE, **REDUCTIONS}.values():
             assert not pending(compute(x))
@@ -496,8 +495,8 @@ def test_few_calls_in_few_files():
     def formula(a: xp.Array, b: xp.Array) -> xp.Array:
         return 2 * a + 3 * b
 
-    formula(xp.ones(ABOVE), xp.ones(ABOVE))  # fills caches of loops and scalars
-    a, b = xp.ones(ABOVE) + 1, xp.ones(ABOVE) + 2
+    formula(xp.ones(DEFERRED), xp.ones(DEFERRED))  # fills caches of loops and scalars
+    a, b = xp.ones(DEFERRED) + 1, xp.ones(DEFERRED) + 2
     sys.setprofile(note)
     try:
         result = formula(a, b)
@@ -513,11 +512,11 @@ def test_without_the_extension_nothing_is_deferred():
     code = (
         "import array_api_nx as xp\n"
         "with xp.config_context(fusion='always', fusion_threshold=0):\n"
-        f"    x = xp.ones({ABOVE}) * 2\n"
+        f"    x = xp.ones({DEFERRED}) * 2\n"
         "    print(xp.explain(x).pending, float(xp.sum(x)))\n"
     )
     environment = {**os.environ, "ARRAY_API_NX_EXTENSION": "0"}
     found = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    assert found.stdout.split() == ["False", str(2.0 * ABOVE)]
+    assert found.stdout.split() == ["False", str(2.0 * DEFERRED)]

@@ -30,7 +30,7 @@ from tests.support.programs import (
     settings,
 )
 
-pytestmark = pytest.mark.usefixtures("threshold")
+pytestmark = [pytest.mark.usefixtures("threshold"), pytest.mark.slow]
 
 SHAPE = (4, 6)
 PATIENCE = 60.0

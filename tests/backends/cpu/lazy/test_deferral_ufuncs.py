@@ -17,7 +17,8 @@ from array_api_nx.backends.cpu.engine import loops
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.contract.ufuncs import ufunc_loop
 from array_api_nx.core import dtypes as d
-from tests.support.programs import ABOVE, SETTINGS, assert_same, numpy_of, pending, settings
+from tests.support.programs import SETTINGS, assert_same, numpy_of, pending, settings
+from tests.support.sizes import DEFERRED
 from tests.support.tables import for_each
 
 scipy_special = pytest.importorskip("scipy.special")
@@ -65,7 +66,7 @@ def test_chains_have_the_bits_of_numpys_arrays(name: str, dtype: str, way: str) 
 
 
 def test_large_arrays_are_deferred_and_computed_in_one_pass() -> None:
-    x = xp.linspace(0, 1, ABOVE)
+    x = xp.linspace(0, 1, DEFERRED)
     result = xp.exp(-x * x) * special.erf(x) + np.cbrt(x)
     assert pending(result)
     (one,) = xp.explain(result).passes
@@ -94,7 +95,7 @@ def test_others_ufuncs_and_several_outputs_run_at_once() -> None:
             raise ValueError("negative")
         return x / 2
 
-    x = xp.linspace(0, 1, ABOVE)
+    x = xp.linspace(0, 1, DEFERRED)
     result = half(x)
     assert not pending(result)
     assert_same(numpy_of(result), np.asarray(x) / 2)
@@ -106,14 +107,14 @@ def test_others_ufuncs_and_several_outputs_run_at_once() -> None:
 
 
 def test_functions_of_integers_warn_as_scipys_do() -> None:
-    x = xp.ones(ABOVE)
+    x = xp.ones(DEFERRED)
     x[-1] = 1.5  # alone, since SciPy warns of each element
     with pytest.warns(RuntimeWarning, match="truncated to an integer"):
         assert not pending(special.kn(x, 2.0))
 
 
 def test_scipys_errors_are_told_where_somebody_asked_for_them() -> None:
-    x = xp.flip(xp.arange(ABOVE, dtype=xp.float64))  # one pole, since SciPy warns of each
+    x = xp.flip(xp.arange(DEFERRED, dtype=xp.float64))  # one pole, since SciPy warns of each
     for y in (x, x[-2:]):
         raising = pytest.raises(scipy_special.SpecialFunctionError)
         with scipy_special.errstate(all="raise"), raising:
@@ -131,7 +132,7 @@ def test_scipys_errors_are_told_where_somebody_asked_for_them() -> None:
 
 
 def test_floating_point_errors_are_those_of_the_call() -> None:
-    x = xp.full(ABOVE, 1e4)
+    x = xp.full(DEFERRED, 1e4)
     with np.errstate(all="ignore"):
         silent = np.exp2(x)
     loud = np.exp2(x)
@@ -144,7 +145,7 @@ def test_floating_point_errors_are_those_of_the_call() -> None:
 
 
 def test_several_threads_compute_at_the_same_time() -> None:
-    x = xp.linspace(0.1, 3, ABOVE)
+    x = xp.linspace(0.1, 3, DEFERRED)
     expected = special.gammaln(np.asarray(x)) * 2
     results: list[xp.Array] = []
 

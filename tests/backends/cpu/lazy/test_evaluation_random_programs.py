@@ -20,6 +20,9 @@ import array_api_nx as xp
 from array_api_nx import Array
 from tests.support.interpreter import STEPS, WITHIN, Step, execute, programs
 from tests.support.programs import LARGE, NDArray, assert_same, deferring, numpy_of, settings
+from tests.support.sizes import MANY_TASKS
+
+pytestmark = pytest.mark.slow
 
 SMALL_SHAPES = st.sampled_from([(3, 4), (2, 3, 2), (12,), (1, 6), (5, 1), (4, 4), ()])
 LARGE_SHAPES = st.sampled_from([(LARGE,), (130, 256), (3, 20_000), (20_000, 2), (40, 30, 31)])
@@ -241,7 +244,15 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
     "repeated": lambda x: xp.broadcast_to(x[:1, ...], x.shape),
     "computed": lambda x: (x + x) * 0.5,
 }
-SHAPES = [(LARGE,), (200_003,), (300, 301), (7, 40_000), (40_000, 7), (50, 40, 41), (2, 3, 20_000)]
+SHAPES = [
+    (LARGE,),
+    (MANY_TASKS,),
+    (300, 301),
+    (7, 40_000),
+    (40_000, 7),
+    (50, 40, 41),
+    (2, 3, 20_000),
+]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])

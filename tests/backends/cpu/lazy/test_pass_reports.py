@@ -21,7 +21,8 @@ from array_api_nx.explain.explanation import Explanation
 from array_api_nx.explain.model import PassExplanation
 from array_api_nx.frontend import evaluation
 from tests.backends.cpu.lazy.hazards import numbers
-from tests.support.programs import ABOVE, assert_same, numpy_of, settings
+from tests.support.programs import assert_same, numpy_of, settings
+from tests.support.sizes import DEFERRED
 
 SHAPE = (400, 100)
 BYTES = 320_000
@@ -348,7 +349,7 @@ def test_axes_are_those_of_the_pass(axis, expected):
 
 
 def test_partial_results():
-    x = xp.ones(8 * ABOVE)
+    x = xp.ones(8 * DEFERRED)
     xp.evaluate(x)
     with settings("default"):
         (only,) = xp.explain(xp.sum(x)).passes

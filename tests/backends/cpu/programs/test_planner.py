@@ -27,11 +27,10 @@ from array_api_nx.contract.program import ValueView
 from tests.support.interpreter import programs
 from tests.support.numpy_versions import ROUNDS_ALIKE
 from tests.support.programs import settings
+from tests.support.sizes import AT_ONCE, DEFERRED, MANY_TASKS, MIDDLE
 
 from ....test_compile import STEPS, inputs, run
 from .planning import BACKEND, actions, planned, traced
-
-LARGE = 150_000
 
 
 def ones(*shape: int) -> Array:
@@ -66,7 +65,7 @@ def test_reductions():
         return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
 
     assert actions(standardise, ones(5, 4)) == ["reduce", "var", "KernelPass", "KernelPass"]
-    plan = planned(standardise, ones(LARGE, 4))
+    plan = planned(standardise, ones(MANY_TASKS, 4))
     assert names(plan) == [["reduce"], ["sqrt"], ["subtract", "divide"]]
     moments = plan.actions[0]
     assert type(moments) is KernelPass
@@ -111,7 +110,7 @@ def test_fills():
 
 def test_fills_do_not_meet_those_outside():
     """Equal expressions are one, but one that is planned has no elements."""
-    x = xp.asarray(ones(LARGE, 3), copy=True)
+    x = xp.asarray(ones(MANY_TASKS, 3), copy=True)
 
     def function(x: Array) -> Any:
         return xp.full(x.shape, 2.5), xp.full(x.shape, 2.5) * 3, x + 1
@@ -270,7 +269,7 @@ def test_small_and_large():
     # Every slot that is neither an argument nor a result nor a scalar.
     own = set(range(len(small.slots))) - {*small.given, *small.scalars}
     assert {slot for slot, _ in small.places} == own
-    large = planned(lambda x: xp.exp(x).T @ x, ones(LARGE, 4))
+    large = planned(lambda x: xp.exp(x).T @ x, ones(MANY_TASKS, 4))
     assert not large.keeps_memory
     # What NumPy's kernels find lies where they put it.
     assert all([large.slots[slot].stored for slot, _ in large.places])
@@ -282,19 +281,19 @@ def test_cheap_programs_run_on_one_thread():
     def chain(x: Array) -> Array:
         return x * 2 + 1
 
-    assert planned(chain, ones(100_000)).is_small
-    assert not planned(chain, ones(200_000)).is_small
-    assert not planned(xp.sin, ones(100_000)).is_small
+    assert planned(chain, ones(MIDDLE)).is_small
+    assert not planned(chain, ones(MANY_TASKS)).is_small
+    assert not planned(xp.sin, ones(MIDDLE)).is_small
     assert planned(lambda x: x @ x, ones(180, 180)).is_small
     assert not planned(lambda x: x @ x, ones(190, 190)).is_small
 
 
 def test_what_the_extension_runs_in_one_call_keeps_memory():
-    assert planned(xp.sin, ones(100_000)).keeps_memory
-    assert planned(lambda x: x * 2 + 1, ones(200_000)).keeps_memory
+    assert planned(xp.sin, ones(MIDDLE)).keeps_memory
+    assert planned(lambda x: x * 2 + 1, ones(MANY_TASKS)).keeps_memory
     # The backend keeps account of who reads larger arrays.
-    assert not planned(lambda x: x * 2 + 1, ones(600_000)).keeps_memory
-    assert not planned(lambda x: [x * 2 + 1] * 2, ones(200_000)).keeps_memory
+    assert not planned(lambda x: x * 2 + 1, ones(DEFERRED)).keeps_memory
+    assert not planned(lambda x: [x * 2 + 1] * 2, ones(MANY_TASKS)).keeps_memory
 
 
 def test_slots_of_a_long_chain_take_turns():
@@ -303,7 +302,7 @@ def test_slots_of_a_long_chain_take_turns():
             x = xp.exp(x) @ xp.eye(4)
         return x * 2
 
-    plan = planned(function, ones(LARGE, 4))
+    plan = planned(function, ones(MANY_TASKS, 4))
     sizes = [plan.slots[slot].size * 8 for slot, _ in plan.places]
     assert len(sizes) >= 6
     assert plan.arena < sum(sizes) / 2
@@ -341,6 +340,7 @@ def check(plan: ProgramPlan) -> None:
     assert set(plan.results) <= written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["default", "process"])
 @hypothesis_settings(max_examples=40)
 @given(program=programs(STEPS))
@@ -358,7 +358,7 @@ def test_random_programs(program, mode):
 
 
 @pytest.mark.skipif(not ROUNDS_ALIKE, reason="NumPy before 2.3 rounds variances otherwise")
-@pytest.mark.parametrize("size", [10_000, 20_000, 200_000])
+@pytest.mark.parametrize("size", [AT_ONCE // 3, AT_ONCE // 2 + 1, MANY_TASKS])
 @pytest.mark.parametrize("dtype", [xp.float32, xp.float64])
 def test_sums_round_as_outside(size: int, dtype: Any) -> None:
     x = xp.asarray(np.random.default_rng(5).random(size), dtype=dtype, copy=True)

@@ -24,6 +24,7 @@ from array_api_nx.backends.cpu.programs import plan as program_plan
 from array_api_nx.backends.cpu.programs import running
 from tests.support.interpreter import programs
 from tests.support.programs import assert_same, numpy_of, settings
+from tests.support.sizes import MANY_TASKS
 from tests.support.tables import for_each
 
 from ....test_compile import SHAPES, STEPS, inputs, run
@@ -194,6 +195,7 @@ def test_nothing(dtype, large, monkeypatch):
             assert_same(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_is_small")
 @hypothesis_settings(max_examples=25)
 @given(program=programs(STEPS), shapes=SHAPES)
@@ -210,6 +212,7 @@ def test_random_programs_with_memory_per_run(program, shapes):
                 assert_same(numpy_of(x), numpy_of(y), (shape, i))
 
 
+@pytest.mark.slow
 def test_without_the_extension():
     """The same results, bit for bit."""
     code = """if True:
@@ -264,7 +267,7 @@ def test_results_have_memory_of_their_own(function, large, monkeypatch):
 
 def test_equal_results():
     compiled = xp.compile(lambda x: (x + 1, x + 1, [(x + 1)[1:], xp.sum(x), xp.sum(x)]))
-    for n in (4, 200_000):
+    for n in (4, MANY_TASKS):
         x = normal(n)
         results = leaves(compiled(x))
         for a, b in combinations(results, 2):
@@ -273,7 +276,7 @@ def test_equal_results():
         assert_same(results[2], (x + 1)[1:])
 
 
-@pytest.mark.parametrize("n", [5, 200_000])
+@pytest.mark.parametrize("n", [5, MANY_TASKS])
 def test_results_that_show_arguments(n):
     outside = normal(n)
     compiled = xp.compile(lambda x: (x[1:], x + 1, outside[::-1], x))

@@ -1,0 +1,29 @@
+"""Numbers of elements by what is done with them, so that no test repeats a threshold.
+
+They follow the package's defaults, whatever the environment sets for this process.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from array_api_nx.backends.cpu.engine.schedule import MIN_TASK, PARTIAL_MIN
+from array_api_nx.backends.cpu.policy import ONE_THREAD_MAX
+from array_api_nx.config import Settings
+
+__all__ = ["AT_ONCE", "DEFERRED", "MANY_TASKS", "MIDDLE", "THRESHOLD"]
+
+THRESHOLD: Final = Settings().fusion_threshold
+"""The default of the setting `fusion_threshold`."""
+
+AT_ONCE: Final = min(ONE_THREAD_MAX, THRESHOLD)
+"""The most elements that an operation computes at once, on one thread."""
+
+MIDDLE: Final = min(AT_ONCE + 7_000, THRESHOLD)
+"""Elements that a kernel computes, on several threads, and that are not deferred."""
+
+DEFERRED: Final = THRESHOLD + 1
+"""The fewest elements that are deferred."""
+
+MANY_TASKS: Final = PARTIAL_MIN + 2 * MIN_TASK + 3
+"""Elements that every pass divides into several tasks, with something left over for the last."""
