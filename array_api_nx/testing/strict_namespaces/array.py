@@ -21,18 +21,10 @@ from .indexing import plain_key
 from .operands import check_devices, check_dtype, check_scalar, foreign
 from .operators import (
     ANY,
-    FLOATING,
     INTEGER,
-    INTEGER_OR_BOOL,
-    NUMERIC,
     PYTHON_SCALARS,
-    REAL,
-    in_place,
-    operate,
+    operators,
     python_scalar,
-    reflect,
-    shift,
-    unary,
 )
 from .signatures import METHODS
 from .versions import added_in, lacks
@@ -58,6 +50,9 @@ class StrictArray(StrictBase):
     """
 
     __slots__ = ()
+
+    # As for every class that defines __eq__.
+    __hash__ = None  # type: ignore[assignment]
 
     def __new__(cls, *arguments: object, **options: object) -> Never:
         raise refuse(
@@ -255,155 +250,6 @@ class StrictArray(StrictBase):
             TypeError, "len of an array, which has no length", OBJECT, "use x.shape[0] or x.size"
         )
 
-    # ------------------------------------------------------------------ operators
-
-    def __abs__(self) -> Self:
-        return unary(self, operator.abs, NUMERIC)
-
-    def __neg__(self) -> Self:
-        return unary(self, operator.neg, NUMERIC)
-
-    def __pos__(self) -> Self:
-        return unary(self, operator.pos, NUMERIC)
-
-    def __invert__(self) -> Self:
-        return unary(self, operator.invert, INTEGER_OR_BOOL)
-
-    def __add__(self, other: object, /) -> Self:
-        return operate(self, other, operator.add, NUMERIC)
-
-    def __radd__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.add, NUMERIC)
-
-    def __iadd__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.iadd, NUMERIC)
-
-    def __sub__(self, other: object, /) -> Self:
-        return operate(self, other, operator.sub, NUMERIC)
-
-    def __rsub__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.sub, NUMERIC)
-
-    def __isub__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.isub, NUMERIC)
-
-    def __mul__(self, other: object, /) -> Self:
-        return operate(self, other, operator.mul, NUMERIC)
-
-    def __rmul__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.mul, NUMERIC)
-
-    def __imul__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.imul, NUMERIC)
-
-    def __truediv__(self, other: object, /) -> Self:
-        return operate(self, other, operator.truediv, FLOATING)
-
-    def __rtruediv__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.truediv, FLOATING)
-
-    def __itruediv__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.itruediv, FLOATING)
-
-    def __floordiv__(self, other: object, /) -> Self:
-        return operate(self, other, operator.floordiv, REAL)
-
-    def __rfloordiv__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.floordiv, REAL)
-
-    def __ifloordiv__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.ifloordiv, REAL)
-
-    def __mod__(self, other: object, /) -> Self:
-        return operate(self, other, operator.mod, REAL)
-
-    def __rmod__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.mod, REAL)
-
-    def __imod__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.imod, REAL)
-
-    def __pow__(self, other: object, /) -> Self:
-        return operate(self, other, operator.pow, NUMERIC)
-
-    def __rpow__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.pow, NUMERIC)
-
-    def __ipow__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.ipow, NUMERIC)
-
-    def __matmul__(self, other: object, /) -> Self:
-        return operate(self, other, operator.matmul, NUMERIC)
-
-    def __rmatmul__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.matmul, NUMERIC)
-
-    def __imatmul__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.imatmul, NUMERIC)
-
-    def __and__(self, other: object, /) -> Self:
-        return operate(self, other, operator.and_, INTEGER_OR_BOOL)
-
-    def __rand__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.and_, INTEGER_OR_BOOL)
-
-    def __iand__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.iand, INTEGER_OR_BOOL)
-
-    def __or__(self, other: object, /) -> Self:
-        return operate(self, other, operator.or_, INTEGER_OR_BOOL)
-
-    def __ror__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.or_, INTEGER_OR_BOOL)
-
-    def __ior__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.ior, INTEGER_OR_BOOL)
-
-    def __xor__(self, other: object, /) -> Self:
-        return operate(self, other, operator.xor, INTEGER_OR_BOOL)
-
-    def __rxor__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.xor, INTEGER_OR_BOOL)
-
-    def __ixor__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.ixor, INTEGER_OR_BOOL)
-
-    def __lshift__(self, other: object, /) -> Self:
-        return shift(self, other, operator.lshift)
-
-    def __rlshift__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.lshift, INTEGER)
-
-    def __ilshift__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.ilshift, INTEGER)
-
-    def __rshift__(self, other: object, /) -> Self:
-        return shift(self, other, operator.rshift)
-
-    def __rrshift__(self, other: object, /) -> Self:
-        return reflect(self, other, operator.rshift, INTEGER)
-
-    def __irshift__(self, other: object, /) -> Self:
-        return in_place(self, other, operator.irshift, INTEGER)
-
-    def __eq__(self, other: object, /) -> Self:  # type: ignore[override]
-        return operate(self, other, operator.eq, ANY)
-
-    def __ne__(self, other: object, /) -> Self:  # type: ignore[override]
-        return operate(self, other, operator.ne, ANY)
-
-    def __lt__(self, other: object, /) -> Self:
-        return operate(self, other, operator.lt, REAL)
-
-    def __le__(self, other: object, /) -> Self:
-        return operate(self, other, operator.le, REAL)
-
-    def __gt__(self, other: object, /) -> Self:
-        return operate(self, other, operator.gt, REAL)
-
-    def __ge__(self, other: object, /) -> Self:
-        return operate(self, other, operator.ge, REAL)
-
     # ------------------------------------------------------------------ what Python needs
 
     def __repr__(self) -> str:
@@ -432,6 +278,9 @@ class StrictArray(StrictBase):
             "use numpy.from_dlpack(x), or compute with the functions of x.__array_namespace__()",
         )
 
+
+for _name, _operator in operators():
+    setattr(StrictArray, _name, _operator)
 
 _MENDS = {
     "astype": "xp.astype(x, dtype)",

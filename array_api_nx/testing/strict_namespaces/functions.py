@@ -21,7 +21,7 @@ from .dtypes import SCALARS, STRICT
 from .errors import refuse
 from .operands import Group, check_devices, check_kinds, check_pair, check_scalar
 from .rules import RULES, Call
-from .signatures import PROMOTED, Function
+from .signatures import ELEMENTWISE, PROMOTED, Function
 from .versions import lacks
 
 if TYPE_CHECKING:
@@ -60,36 +60,24 @@ def wrapper_of(own: type[StrictArray]) -> Callable[[object], object]:
 
 
 def function_of(
-    function: Function, target: Callable[..., Any], policy: Policy, own: type[StrictArray]
+    function: Function, policy: Policy, own: type[StrictArray]
 ) -> Callable[..., object]:
-    """The function of a strict namespace.
-
-    Parameters
-    ----------
-    function : Function
-        Its line in the table of signatures.
-    target : callable
-        The function of ours.
-    policy : Policy
-        The options of the namespace.
-    own : type
-        The class of its arrays.
-    """
+    """The function of a strict namespace with the arrays `own`."""
     version = policy.version
     signature = signature_of(function, version)
     kinds = [words_of(function, name, version) for name in signature.parameters]
     short = function.name.rpartition(".")[2]
     rule = RULES.get(short)
-    elementwise = function.chapter == "Element-wise Functions" and rule is None
+    elementwise = function.chapter == ELEMENTWISE and rule is None
     if elementwise and len(kinds) == 2:
-        made = _of_two(function, signature, target, policy, own)
+        made = _of_two(function, signature, policy, own)
     elif elementwise and len(kinds) == 1:
-        made = _of_one(function, signature, target, policy, own)
+        made = _of_one(function, signature, policy, own)
     else:
-        made = _of_many(function, signature, target, policy, own)
+        made = _of_many(function, signature, policy, own)
     made.__name__ = made.__qualname__ = short
     made.__module__ = f"{policy.name}.{function.name}".rpartition(".")[0]
-    made.__doc__ = target.__doc__
+    made.__doc__ = function.target.__doc__
     vars(made)["__signature__"] = _shown(signature)
     return made
 
@@ -130,11 +118,11 @@ def _by_position(signature: Signature) -> list[Parameter]:
 def _of_one(
     function: Function,
     signature: Signature,
-    target: Callable[..., Array],
     policy: Policy,
     own: type[StrictArray],
 ) -> Callable[..., object]:
     """A function of one array, element by element."""
+    target = function.target
     check = check_of(function, "x", policy, own)
     assert check is not None
     words = words_of(function, "x", policy.version)
@@ -158,12 +146,12 @@ def _of_one(
 def _of_two(
     function: Function,
     signature: Signature,
-    target: Callable[..., Array],
     policy: Policy,
     own: type[StrictArray],
 ) -> Callable[..., object]:
     """A function of two arrays, or an array and a scalar, element by element."""
     version = policy.version
+    target = function.target
     first_check = check_of(function, "x1", policy, own) or _as_is
     second_check = check_of(function, "x2", policy, own) or _as_is
     # Scalars that always fit: whether an int does depends on its value.
@@ -215,12 +203,12 @@ def _check_together(function: Function, group: Group, given: Sequence[Any], vers
 def _of_many(
     function: Function,
     signature: Signature,
-    target: Callable[..., object],
     policy: Policy,
     own: type[StrictArray],
 ) -> Callable[..., object]:
     """Any other function."""
     version = policy.version
+    target = function.target
     short = function.name.rpartition(".")[2]
     parameters = signature.parameters
     checks = {name: check_of(function, name, policy, own) or _as_is for name in parameters}

@@ -52,8 +52,7 @@ class StrictNamespace(ModuleType):
             if where and where not in extensions:
                 continue
             place: ModuleType = extensions[where] if where else self
-            target = getattr(import_module(f".{where}", _PACKAGE) if where else ours, short)
-            made = function_of(function, target, policy, own)
+            made = function_of(function, policy, own)
             set_(place, short, vars(self).get(short, made) if where == "linalg" else made)
         every: list[ModuleType] = [self, *extensions.values()]
         for place in every:

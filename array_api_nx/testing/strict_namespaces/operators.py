@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from ...core import dtypes as d
 from ...core.declined import DECLINED
 from ...core.dtypes import PROMOTION, SCALAR_PROMOTION
 from ...frontend.array import Array
 from .base import StrictBase
+from .dtypes import GROUPS
 from .errors import refuse
 from .operands import Group, check_dtype, check_pair, check_scalar, foreign, wants_operand
+from .signatures import BINARY, COMPARISONS, UNARY
 
-__all__ = [
-    "ANY",
-    "FLOATING",
-    "INTEGER",
-    "INTEGER_OR_BOOL",
-    "NUMERIC",
-    "PYTHON_SCALARS",
-    "REAL",
-    "check_shift",
-    "in_place",
-    "operate",
-    "python_scalar",
-    "reflect",
-    "shift",
-    "unary",
-]
+__all__ = ["ANY", "INTEGER", "PYTHON_SCALARS", "check_shift", "operators", "python_scalar"]
 
-ANY = Group("any")
-FLOATING = Group("floating")
-INTEGER = Group("integer")
-INTEGER_OR_BOOL = Group("integer_or_bool")
-NUMERIC = Group("numeric")
-REAL = Group("real")
+_GROUPS = {name: Group(name) for name in GROUPS}
+ANY = _GROUPS["any"]
+INTEGER = _GROUPS["integer"]
 
 PYTHON_SCALARS = frozenset({bool, int, float, complex})
 
 _new = object.__new__
 
 Operation = Callable[[Any, Any], Any]
-Some = TypeVar("Some", bound=StrictBase)
+Maker = Callable[[Any, Group], Callable[..., Any]]
 
 
 def _operand(x: StrictBase, other: object, operation: Operation, group: Group) -> Any:
@@ -85,69 +69,98 @@ def check_shift(where: str, by: object) -> None:
         )
 
 
-def operate(x: Some, other: object, operation: Operation, group: Group) -> Some:
-    array = x._array
-    own = type(x)
-    if type(other) is own:
-        operand = other._array
-        if (array.dtype, operand.dtype) not in group.pairs or array.device != operand.device:
-            operand = _operand(x, other, operation, group)
-    else:
-        operand = _operand(x, other, operation, group)
+def operators() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The operators of strict arrays: names of methods, and the methods."""
+    kinds: list[tuple[dict[str, str], dict[str, Maker]]] = [
+        (UNARY, {"": _unary}),
+        (COMPARISONS, {"": _binary}),
+        (BINARY, {"": _binary, "r": _reflected, "i": _in_place}),
+    ]
+    for table, makers in kinds:
+        for group, names in table.items():
+            for name in names.split():
+                for prefix, make in makers.items():
+                    # A reflected operator computes what the operator does.
+                    operation = f"__{prefix.replace('r', '')}{name}__"
+                    method = make(getattr(operator, operation), _GROUPS[group])
+                    method.__name__ = f"__{prefix}{name}__"
+                    method.__qualname__ = f"StrictArray.{method.__name__}"
+                    yield method.__name__, method
+
+
+def _unary(operation: Callable[[Any], Any], group: Group) -> Callable[..., Any]:
+    def method(self: StrictBase) -> StrictBase:
+        array = self._array
+        if array.dtype not in group.dtypes:
+            check_dtype(operation.__name__, group, array.dtype)
+        result = _new(type(self))
+        result._array = operation(array)
+        return result
+
+    return method
+
+
+def _binary(operation: Operation, group: Group) -> Callable[..., Any]:
+    is_shift = group is INTEGER
+
+    def method(self: StrictBase, other: object, /) -> StrictBase:
+        array = self._array
+        own = type(self)
+        if type(other) is own:
+            operand = other._array
+            if is_shift:
+                check_shift(operation.__name__, operand)
+            if (array.dtype, operand.dtype) not in group.pairs or array.device != operand.device:
+                operand = _operand(self, other, operation, group)
+        else:
+            operand = _operand(self, other, operation, group)
+            if operand is NotImplemented:
+                return DECLINED
+        result = _new(own)
+        result._array = operation(array, operand)
+        return result
+
+    return method
+
+
+def _reflected(operation: Operation, group: Group) -> Callable[..., Any]:
+    def method(self: StrictBase, other: object, /) -> StrictBase:
+        operand = _operand(self, other, operation, group)
         if operand is NotImplemented:
             return DECLINED
-    result = _new(own)
-    result._array = operation(array, operand)
-    return result
+        result = _new(type(self))
+        result._array = operation(operand, self._array)
+        return result
+
+    return method
 
 
-def reflect(x: Some, other: object, operation: Operation, group: Group) -> Some:
-    operand = _operand(x, other, operation, group)
-    if operand is NotImplemented:
-        return DECLINED
-    result = _new(type(x))
-    result._array = operation(operand, x._array)
-    return result
+def _in_place(operation: Operation, group: Group) -> Callable[..., Any]:
+    def method(self: StrictBase, other: object, /) -> StrictBase:
+        array = self._array
+        operand = _operand(self, other, operation, group)
+        if operand is NotImplemented:
+            return DECLINED
+        if type(operand) is Array:
+            result = PROMOTION[array.dtype, operand.dtype]
+        else:
+            result = SCALAR_PROMOTION[array.dtype, type(operand)]
+        if result is not array.dtype:
+            raise refuse(
+                TypeError,
+                f"{operation.__name__.strip('_')} of {array.dtype} with what makes it {result}; "
+                "what an in-place operation gives that changes the dtype is left unspecified",
+                "In-place Operators",
+                "write x = x + y",
+            )
+        changed = operation(array, operand)
+        if changed is array:
+            return self
+        made = _new(type(self))
+        made._array = changed
+        return made
 
-
-def shift(x: Some, other: object, operation: Operation) -> Some:
-    if type(other) is type(x):
-        check_shift(operation.__name__, other._array)
-    return operate(x, other, operation, INTEGER)
-
-
-def in_place(x: Some, other: object, operation: Operation, group: Group) -> Some:
-    array = x._array
-    operand = _operand(x, other, operation, group)
-    if operand is NotImplemented:
-        return DECLINED
-    if type(operand) is Array:
-        result = PROMOTION[array.dtype, operand.dtype]
-    else:
-        result = SCALAR_PROMOTION[array.dtype, type(operand)]
-    if result is not array.dtype:
-        raise refuse(
-            TypeError,
-            f"{operation.__name__.strip('_')} of {array.dtype} with what makes it {result}; what "
-            "an in-place operation gives that changes the dtype is left unspecified",
-            "In-place Operators",
-            "write x = x + y",
-        )
-    changed = operation(array, operand)
-    if changed is array:
-        return x
-    made = _new(type(x))
-    made._array = changed
-    return made
-
-
-def unary(x: Some, operation: Callable[[Any], Any], group: Group) -> Some:
-    array = x._array
-    if array.dtype not in group.dtypes:
-        check_dtype(operation.__name__, group, array.dtype)
-    result = _new(type(x))
-    result._array = operation(array)
-    return result
+    return method
 
 
 def python_scalar(x: StrictBase, kind: str) -> Array:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from .signatures import PAIRS
+
 __all__ = [
     "ADDED",
     "ALIASES",
@@ -25,38 +27,6 @@ DRAFT: Final = "2026.12"
 
 VERSIONS: Final = ("2022.12", "2023.12", "2024.12", "2025.12", DRAFT)
 ALIASES: Final = {"draft": DRAFT}
-
-_BINARY: Final = [
-    "add",
-    "atan2",
-    "bitwise_and",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "copysign",
-    "divide",
-    "equal",
-    "floor_divide",
-    "greater",
-    "greater_equal",
-    "hypot",
-    "less",
-    "less_equal",
-    "logaddexp",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-    "maximum",
-    "minimum",
-    "multiply",
-    "nextafter",
-    "not_equal",
-    "pow",
-    "remainder",
-    "subtract",
-    "where",
-]
 
 ADDED: Final = {
     "2023.12": [
@@ -97,8 +67,7 @@ ADDED: Final = {
 
 WIDENED: Final = {
     "2024.12": {
-        **{f"{name}.x1": "scalar" for name in _BINARY},
-        **{f"{name}.x2": "scalar" for name in _BINARY},
+        **{f"{name}.{x}": "scalar" for name in (*PAIRS, "where") for x in ("x1", "x2")},
         "mean.x": "array[complex]",
         "conj.x": "array[real]",
         "real.x": "array[real]",
