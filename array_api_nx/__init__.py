@@ -42,6 +42,7 @@ from .core.dtypes import (
     uint64,
 )
 from .device import Device
+from .frontend import array_methods as _array_methods  # noqa: F401 - it attaches them
 from .frontend.configuration import show_config
 from .frontend.creation import (
     arange,

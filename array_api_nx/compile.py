@@ -33,9 +33,8 @@ from .contract.replay import Run
 from .core.polynomial import Var
 from .core.real import Real, evaluated
 from .core.symbolic import Dim, Sizes, bind, dim_of_var
-from .frontend.array import Array
-from .frontend.dispatch import adopted, wrap
-from .frontend.placement import device_of_program, is_strict, on_device
+from .frontend.array import Array, wrap
+from .frontend.operands import adopted, device_of_program, is_strict, on_device
 from .frontend.trace_function import (
     LARGEST,
     Argument,

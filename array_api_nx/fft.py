@@ -17,10 +17,11 @@ from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype
 from .core.shape import as_int, check_shape, normalise_axis
 from .device import Device, as_device
 from .frontend import elementwise, manipulation
-from .frontend.array import Array
+from .frontend.array import Array, wrap
 from .frontend.data_type import astype
-from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
+from .frontend.dispatch import operand_dtypes
 from .frontend.missing import getter
+from .frontend.operands import cast, only_array
 from .native import with_advice
 from .primitives import table as p
 

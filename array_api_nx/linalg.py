@@ -24,18 +24,11 @@ from .contract.numpy_dtypes import DTypeLike
 from .core.dtypes import COMPLEX, DType, int64
 from .core.shape import as_int, broadcast_shapes
 from .frontend import data_type, elementwise, manipulation, searching, statistical
-from .frontend.array import Array
-from .frontend.dispatch import (
-    adopted,
-    cast,
-    only_array,
-    operand_dtypes,
-    promote_arrays,
-    reduce,
-    wrap,
-)
+from .frontend.array import Array, wrap
+from .frontend.dispatch import operand_dtypes, reduce
 from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from .frontend.missing import missing
+from .frontend.operands import adopted, cast, only_array, promote_arrays
 from .frontend.searching import count_nonzero
 from .native import with_advice, with_twin
 from .primitives import table as p

@@ -75,18 +75,8 @@ ENGINES = {
     "backends/engines/torch_symbolic.py": {"torch"},
 }
 
-# Modules that need each other when they run, each circle in one room: the array and its functions,
-# sizes and what becomes of them by division.
-CIRCLES = (
-    {
-        "frontend/array", "frontend/creation", "frontend/data_type", "frontend/dispatch",
-        "frontend/elementwise", "frontend/exchange", "frontend/formatting", "frontend/indexing",
-        "frontend/interop", "frontend/linear_algebra", "frontend/manipulation", "frontend/methods",
-        "frontend/numpy_functions", "frontend/placement", "frontend/searching", "frontend/sorting",
-        "frontend/statistical", "frontend/ufuncs", "frontend/utility",
-    },
-    {"core/real", "core/symbolic"},
-)  # fmt: skip
+# Modules that need each other when they run: sizes, and what becomes of them by division.
+CIRCLES = ({"core/real", "core/symbolic"},)
 
 # What a backend gets from the contract by default calls the backend, whose type it names.
 CIRCLE_OF_TYPES = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..frontend.array import Array
-from ..frontend.dispatch import only_array
 from ..frontend.manipulation import reshape
+from ..frontend.operands import only_array
 
 __all__ = ["along_axis"]
 

@@ -9,9 +9,10 @@ from typing import Final, Literal
 
 from ..contract.backend import Backend, Handle, Padding
 from ..core.shape import as_int
-from ..frontend.array import Array
-from ..frontend.dispatch import binary, only_array, promote_arrays, wrap
+from ..frontend.array import Array, wrap
+from ..frontend.dispatch import binary
 from ..frontend.manipulation import reshape
+from ..frontend.operands import only_array, promote_arrays
 from ..native import with_advice
 from ..primitives import table as p
 from .windows import Window, several, shifted

@@ -10,10 +10,9 @@ from ..device import nearest
 from ..frontend.array import Array
 from ..frontend.creation import zeros
 from ..frontend.data_type import result_type
-from ..frontend.dispatch import cast, only_array
 from ..frontend.elementwise import clip, conj, imag, real, sqrt
 from ..frontend.manipulation import concat, reshape
-from ..frontend.placement import together
+from ..frontend.operands import cast, only_array, together
 from ..frontend.searching import where
 from ..frontend.statistical import mean, sum
 from ..frontend.utility import any as any_

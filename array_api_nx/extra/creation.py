@@ -9,10 +9,10 @@ from ..core.shape import as_int
 from ..device import Device
 from ..frontend.array import Array
 from ..frontend.creation import asarray, linspace, zeros
-from ..frontend.dispatch import only_array
 from ..frontend.elementwise import pow
 from ..frontend.indexing import fill_in
 from ..frontend.manipulation import reshape
+from ..frontend.operands import only_array
 from ..linalg import diagonal
 from ..native import with_advice
 

@@ -10,17 +10,10 @@ from ..core import dtypes as d
 from ..frontend.array import Array
 from ..frontend.creation import asarray, full
 from ..frontend.data_type import finfo, view_as
-from ..frontend.dispatch import (
-    ArrayOrScalar,
-    cast,
-    only_array,
-    operand_dtypes,
-    operands,
-    own_array,
-)
+from ..frontend.dispatch import operand_dtypes
 from ..frontend.elementwise import abs, imag, isfinite, isnan, real, sin
 from ..frontend.manipulation import reshape, stack
-from ..frontend.placement import together
+from ..frontend.operands import ArrayOrScalar, cast, only_array, operands, own_array, together
 from ..frontend.searching import where
 from ..frontend.utility import all
 from ..primitives import table as p

@@ -9,10 +9,11 @@ from ..core.shape import normalise_axes, normalise_axis
 from ..frontend.array import Array
 from ..frontend.creation import empty
 from ..frontend.data_type import finfo
-from ..frontend.dispatch import cast, only_array, operand_dtypes, promote_arrays
+from ..frontend.dispatch import operand_dtypes
 from ..frontend.elementwise import abs, conj, square
 from ..frontend.linear_algebra import matmul
 from ..frontend.manipulation import moveaxis, reshape
+from ..frontend.operands import cast, only_array, promote_arrays
 from ..frontend.searching import count_nonzero, where
 from ..frontend.statistical import sum
 from ..linalg import matrix_norm, qr, svd, vector_norm

@@ -10,9 +10,10 @@ from ..contract.backend import Backend, Handle
 from ..core import dtypes as d
 from ..core.shape import as_int, check_shape
 from ..frontend.annotations import PythonScalar
-from ..frontend.array import Array
-from ..frontend.dispatch import check_scalar, only_array, wrap
+from ..frontend.array import Array, wrap
 from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
+from ..frontend.operands import only_array
+from ..frontend.scalars import check_scalar
 from ..native import with_advice
 from .order_statistics import can_look
 

@@ -23,10 +23,10 @@ from ..frontend import statistical
 from ..frontend.array import Array
 from ..frontend.creation import arange
 from ..frontend.data_type import astype
-from ..frontend.dispatch import only_array
 from ..frontend.elementwise import imag, isfinite, isnan, real, square
 from ..frontend.evaluation import evaluate
 from ..frontend.manipulation import reshape
+from ..frontend.operands import only_array
 from ..frontend.searching import argmax, count_nonzero, where
 from ..frontend.utility import all as all_true
 from ..frontend.utility import any as any_true

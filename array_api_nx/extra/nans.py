@@ -9,8 +9,8 @@ from ..contract.callers import warn
 from ..contract.numpy_dtypes import DTypeLike, NDArray
 from ..frontend import statistical
 from ..frontend.array import Array
-from ..frontend.dispatch import only_array
 from ..frontend.elementwise import sqrt
+from ..frontend.operands import only_array
 from ..frontend.searching import argmax, argmin
 from ..frontend.utility import any as any_true
 from .axes import along_axis

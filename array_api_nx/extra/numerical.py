@@ -10,22 +10,14 @@ from ..contract.numpy_dtypes import NDArray
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, normalise_axis
 from ..frontend.annotations import PythonScalar
-from ..frontend.array import Array
+from ..frontend.array import Array, wrap
 from ..frontend.creation import eye, zeros
 from ..frontend.data_type import astype
-from ..frontend.dispatch import (
-    ArrayOrScalar,
-    as_array,
-    cast,
-    only_array,
-    operand_dtypes,
-    promote_arrays,
-    wrap,
-)
+from ..frontend.dispatch import operand_dtypes
 from ..frontend.elementwise import clip, isnan
 from ..frontend.indexing import take
 from ..frontend.manipulation import concat, reshape
-from ..frontend.placement import together
+from ..frontend.operands import ArrayOrScalar, as_array, cast, only_array, promote_arrays, together
 from ..frontend.searching import nonzero, searchsorted, where
 from ..frontend.sorting import argsort
 from ..frontend.statistical import sum

@@ -23,13 +23,13 @@ from ..core.dtypes import CANONICAL, DType
 from ..core.shape import normalise_axes
 from ..device import nearest
 from ..frontend import elementwise
-from ..frontend.array import Array
+from ..frontend.array import Array, wrap
 from ..frontend.creation import asarray, full
 from ..frontend.data_type import astype
-from ..frontend.dispatch import only_array, wrap
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.interop import reading
 from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
+from ..frontend.operands import only_array
 from ..frontend.searching import count_nonzero, where
 from ..frontend.sorting import sort
 from ..frontend.statistical import max as largest

@@ -13,10 +13,10 @@ from ..core import dtypes as d
 from ..core.shape import index_of
 from ..frontend.array import Array
 from ..frontend.creation import full
-from ..frontend.dispatch import ArrayOrScalar, cast, operands
 from ..frontend.elementwise import multiply
 from ..frontend.linear_algebra import matmul, vecdot
 from ..frontend.manipulation import permute_dims, reshape
+from ..frontend.operands import ArrayOrScalar, cast, operands
 from ..frontend.statistical import sum as total
 from ..frontend.utility import any as any_of
 from .manipulation import diagonal

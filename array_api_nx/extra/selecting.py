@@ -8,12 +8,13 @@ from typing import Final, Literal, NamedTuple
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..frontend.annotations import PythonScalar
-from ..frontend.array import Array
+from ..frontend.array import Array, wrap
 from ..frontend.creation import arange
-from ..frontend.dispatch import only_array, own_array, refuse_dtype, wrap, wrap_indices
+from ..frontend.dispatch import refuse_dtype
 from ..frontend.elementwise import isnan, negative
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import concat, reshape
+from ..frontend.operands import only_array, own_array, wrap_indices
 from ..frontend.sorting import argsort
 from ..frontend.statistical import max
 from ..native import with_advice

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..frontend.array import Array
-from ..frontend.dispatch import only_array
 from ..frontend.manipulation import expand_dims, reshape
+from ..frontend.operands import only_array
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d"]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ..contract.numpy_dtypes import NDArray
 from ..frontend.array import Array
-from ..frontend.dispatch import only_array, scan
+from ..frontend.dispatch import scan
+from ..frontend.operands import only_array
 from ..native import with_advice
 from ..primitives import table as p
 from .order_statistics import median_of, quantile_of

@@ -13,18 +13,12 @@ from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..core.view import View
 from ..frontend.annotations import PythonScalar
-from ..frontend.array import Array
+from ..frontend.array import Array, wrap
 from ..frontend.creation import ones
 from ..frontend.data_type import copy_array
-from ..frontend.dispatch import (
-    binary,
-    cast,
-    only_array,
-    operand_dtypes,
-    refuse_dtype,
-    wrap,
-)
+from ..frontend.dispatch import binary, operand_dtypes, refuse_dtype
 from ..frontend.manipulation import moveaxis, reshape, stack
+from ..frontend.operands import cast, only_array
 from ..native import with_advice
 from ..primitives import table as p
 from ..primitives.table import Primitive

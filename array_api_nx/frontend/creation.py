@@ -18,23 +18,14 @@ from ..core.symbolic import Dim, Outcome
 from ..device import Device, as_device, available, default_dtype, device_of, nearest
 from ..native import with_advice, with_twin
 from ..primitives import table as p
-from . import interop
-from .annotations import Foreign
-from .array import Array
+from . import dlpack, interop
+from .annotations import Foreign, PythonScalar
+from .array import Array, wrap
 from .data_type import astype, copy_array
-from .dispatch import (
-    PythonScalar,
-    adopted,
-    as_array,
-    cast,
-    check_scalar,
-    only_array,
-    scalar_type,
-    unary,
-    wrap,
-)
+from .dispatch import unary
 from .manipulation import broadcast_to, expand_dims
-from .placement import device_in
+from .operands import adopted, as_array, cast, device_in, only_array, scalar_array
+from .scalars import Element, check_scalar, scalar_type, scalar_value
 
 __all__ = [
     "arange",
@@ -127,7 +118,7 @@ def arange(
         stop = start + length * step
     ends = start, start + (length - 1) * step
     for value in ends:
-        interop.scalar_value(value, dtype, *ends)
+        scalar_value(value, dtype, *ends)
     if dtype in d.COMPLEX:
         # Each value is converted, and so rounded, on its own.
         values = target.backend.arange(start, stop, step, nearest(d.float64, target))
@@ -197,13 +188,7 @@ def asarray(
     if kind is not None:
         if copy is False:
             raise ValueError("a Python scalar has no memory to share; use copy=None")
-        target = as_device(device)
-        if dtype is None:
-            dtype = default_dtype(kind, target)
-        available(dtype, target)
-        scalar = obj if kind is type(obj) else as_array(obj)
-        value = interop.scalar_value(scalar, dtype)
-        return wrap(target.backend.full((), dtype, value), dtype, target)
+        return scalar_array(obj, kind, dtype, as_device(device))
     if type(obj) is not np.ndarray and not isinstance(obj, list | tuple):
         there = device_of(obj)
         if there is not None:
@@ -377,7 +362,7 @@ def from_dlpack(
         # Not the same object: writing to either must show in the other, nothing else is shared.
         result = _converted(x, None, device, copy)
         return wrap(result._handle, result._dtype, result._device)
-    return interop.from_dlpack(x, device, copy)
+    return dlpack.from_dlpack(x, device, copy)
 
 
 @with_twin
@@ -433,9 +418,7 @@ def full(
         dtype = default_dtype(kind, target)
     else:
         dtype = available(as_dtype(dtype), target)
-    return wrap(
-        target.backend.full(sizes, dtype, interop.scalar_value(value, dtype)), dtype, target
-    )
+    return wrap(target.backend.full(sizes, dtype, scalar_value(value, dtype)), dtype, target)
 
 
 @with_twin
@@ -526,7 +509,7 @@ def linspace(
 
     Standard: creation functions.
     """
-    ends: list[interop.Element] = []
+    ends: list[Element] = []
     for x, name in ((start, "start"), (stop, "stop")):
         value = as_array(x, name)
         if type(value) is Array:
@@ -553,7 +536,7 @@ def linspace(
     ends = [real("float", x) if isinstance(x, int | Dim) else x for x in ends]
     if dtype in d.INTEGRAL:
         for x in ends:
-            interop.scalar_value(x // 1, dtype)
+            scalar_value(x // 1, dtype)
     if dtype not in d.FLOATING:
         values = linspace(ends[0], ends[1], count, device=target, endpoint=endpoint)
         return cast(unary(p.FLOOR, values), dtype)

@@ -12,8 +12,10 @@ from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
 from ..device import Device, as_device, available
 from ..native import with_twin
-from .array import Array
-from .dispatch import adopted, as_array, only_array, scalar_type, wrap
+from .array import Array, wrap
+from .interop import refuse_loss
+from .operands import adopted, as_array, only_array
+from .scalars import scalar_type
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -66,14 +68,6 @@ def astype(
     if target.missing:
         available(dtype, target)
     return wrap(target.backend.cast(x._handle, dtype), dtype, target)
-
-
-def refuse_loss(from_: DType, to: DType) -> None:
-    """TypeError if a conversion would drop imaginary parts."""
-    if from_ in d.COMPLEX and to not in d.COMPLEX and to is not d.bool:
-        raise TypeError(
-            f"converting {from_} to {to} would drop imaginary parts; take real(x) or imag(x) first"
-        )
 
 
 def view_as(x: Array, dtype: DTypeLike | None) -> Array:

@@ -1,8 +1,8 @@
-"""From arguments to backend calls: type checks, devices, promotion, broadcasting errors.
+"""From operands to backend calls: dtypes of results, broadcasting errors, axes.
 
 These functions are the hot path. Each begins with the common case, decided by exact types and
-dictionary lookups, and ends in a slow twin that handles the rest: Python and NumPy scalars, mixed
-dtypes, and errors, which say what was wrong and what to call instead.
+dictionary lookups, and ends in a slow function that handles the rest: Python and NumPy scalars,
+mixed dtypes, and errors, which say what was wrong and what to call instead.
 """
 
 from __future__ import annotations
@@ -10,413 +10,51 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import numpy as np
 
-from ..config import current as current_settings
-from ..config import hints
 from ..contract.errors import no_identity
 from ..core import dtypes as d
 from ..core.declined import DECLINED
-from ..core.dtypes import BOUNDS, CANONICAL, PROMOTION, SCALAR_PROMOTION, DType, holds
-from ..core.real import Real
+from ..core.dtypes import BOUNDS, PROMOTION, SCALAR_PROMOTION, DType, holds
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
-from ..core.symbolic import Dim
-from ..device import Device, available, default_device, nearest
+from ..device import Device, nearest
 from ..native import with_twin
 from ..primitives import table as p
 from ..primitives.table import Primitive
-from .array import Array
-from .placement import beside, common_device, on_device, together
+from .array import Array, wrap
+from .operands import (
+    ArrayOrScalar,
+    adopted,
+    array_operand,
+    as_array,
+    beside,
+    cast,
+    check_writable,
+    is_operand,
+    operands,
+    promoted,
+    unary_operand,
+    wrap_indices,
+)
+from .scalars import SCALARS, check_scalar, is_beyond
 
 if TYPE_CHECKING:
-    from ..contract.backend import Handle, Operand
+    from ..contract.backend import Operand
 
 __all__ = [
-    "ArrayOrScalar",
-    "PythonScalar",
-    "adopted",
     "answered",
     "arg_reduce",
-    "array_operand",
-    "as_array",
     "binary",
-    "cast",
-    "check_scalar",
-    "check_writable",
-    "device_of_operands",
-    "holding",
     "inplace",
-    "int64_operand",
-    "is_beyond",
-    "is_operand",
-    "moved_scalar",
-    "only_array",
-    "operands",
-    "own_array",
-    "placed_operand",
-    "promote_arrays",
+    "operand_dtypes",
     "reduce",
-    "refuse_range",
-    "refuses_numpy",
-    "scalar_type",
+    "refuse_dtype",
     "scan",
     "unary",
-    "unary_operand",
     "with_sign_of",
-    "wrap",
-    "wrap_indices",
 ]
-
-PythonScalar: TypeAlias = "bool | int | float | complex"
-ArrayOrScalar: TypeAlias = "Array | PythonScalar"
-
-_SCALARS: Final = frozenset({bool, int, float, complex})
-_SYMBOLIC: Final[dict[type, type]] = {Dim: int, Real: float}
-
-
-def wrap(handle: Handle, dtype: DType, device: Device) -> Array:
-    """The Array around a backend's result."""
-    array = Array()
-    array._handle = handle
-    array._dtype = dtype
-    array._device = device
-    return array
-
-
-def wrap_indices(handle: Handle, device: Device) -> Array:
-    """The Array around a backend's int64 result, in the device's dtype of indices."""
-    dtype = device.integral
-    return wrap(handle if dtype is d.int64 else device.backend.cast(handle, dtype), dtype, device)
-
-
-# ---------------------------------------------------------------------- what an argument is
-
-
-def only_array(x: object, name: str = "x") -> Array:
-    """`x` as an array: itself, or that over the memory of a NumPy array, or of a NumPy scalar.
-
-    Raises
-    ------
-    TypeError
-        If it is anything else, naming the call that makes an array of it.
-    """
-    if type(x) is Array:
-        return x
-    if isinstance(x, np.generic) and not refuses_numpy():
-        x = np.asarray(x)
-    return own_array(adopted(x, name), name)
-
-
-def own_array(x: object, name: str = "x") -> Array:
-    """`x`, if it is one of our arrays: where a function writes to it.
-
-    Raises
-    ------
-    TypeError
-        Otherwise, naming the call that makes one.
-    """
-    if type(x) is Array:
-        return x
-    raise TypeError(f"{name} must be an array_api_nx array, not {_describe(x)}; {_advice(x)}")
-
-
-def adopted(x: Any, name: str = "x") -> Any:
-    """`x` itself; if it is a NumPy array, and these are operands here, an array over its memory."""
-    return _from_numpy(x, name) if isinstance(x, np.ndarray) and not refuses_numpy() else x
-
-
-def refuses_numpy() -> bool:
-    """Whether NumPy arrays, and Python scalars in place of arrays, are no operands here."""
-    return hints.strict_operands and current_settings().operands == "strict"
-
-
-def _from_numpy(x: np.ndarray[Any, Any], name: str) -> Array:
-    """A NumPy array as an operand: over its memory where that can be, and not committed.
-
-    Raises
-    ------
-    TypeError
-        If the standard lacks its dtype, or it is of a class whose meaning an operation would lose.
-    """
-    from . import interop
-
-    if type(x) is not np.ndarray:
-        if isinstance(x, np.matrix) or type(x).__array_ufunc__ is not np.ndarray.__array_ufunc__:
-            raise TypeError(
-                f"{name} is {_describe(x)}, whose operators mean more than those of its elements; "
-                "make an array of these with asarray(numpy.asarray(x))"
-            )
-        x = interop.as_numpy(x, None, None)
-    dtype = CANONICAL.get(x.dtype.newbyteorder("="))
-    if dtype is None:
-        raise TypeError(
-            f"{name} is a NumPy array of dtype {x.dtype}, which the standard lacks; convert it "
-            "with NumPy's astype(...), for instance to float64"
-        )
-    device = default_device()
-    if hints.watched:
-        interop.taking(x, "asarray", device, x.nbytes)
-    return interop.from_numpy(x, nearest(dtype, device), device, None)
-
-
-def _describe(x: object) -> str:
-    kind = type(x)
-    name = kind.__qualname__
-    if kind.__module__ != "builtins":
-        name = f"{kind.__module__.partition('.')[0]} {name}"
-    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
-
-
-def _advice(x: object) -> str:
-    if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
-        return "convert it with from_dlpack(...) or asarray(...)"
-    if isinstance(x, str | bytes):
-        return "arrays hold numbers: convert it with float(...), then with asarray(...)"
-    if x is None:
-        return "make an array with asarray(...)"
-    return "convert it with asarray(...)"
-
-
-def scalar_type(x: object) -> type | None:
-    """The Python type bool, int, float or complex that `x` is a (possibly derived) scalar of.
-
-    Symbolic dimensions are ints, and real numbers made of them floats.
-    """
-    kind = type(x)
-    if kind in _SCALARS:
-        return kind
-    if isinstance(x, np.generic):
-        return None
-    if kind in _SYMBOLIC:
-        return _SYMBOLIC[kind]
-    for scalar in (bool, int, float, complex):
-        if isinstance(x, scalar):
-            return scalar
-    return None
-
-
-def check_scalar(x: object, dtype: DType) -> PythonScalar:
-    """`x` as a value of `dtype`.
-
-    Raises
-    ------
-    TypeError
-        If its kind exceeds that of the dtype.
-    OverflowError
-        If it is an int outside the dtype's bounds.
-    """
-    kind = scalar_type(x)
-    if isinstance(x, np.generic | np.ndarray) and x.ndim == 0 and x.dtype in CANONICAL:
-        x = x.item()
-        kind = type(x)
-    if kind is None or SCALAR_PROMOTION[dtype, kind] is not dtype:
-        advice = "bool" if dtype is d.bool else "int" if dtype in d.INTEGRAL else "float"
-        raise TypeError(
-            f"the scalar {x!r} is no value of dtype {dtype}; convert the array with astype, or "
-            f"the scalar with {advice}()"
-        )
-    known: Any = x
-    low, high = BOUNDS[dtype]
-    if kind is int and not low <= known <= high:
-        if dtype in d.FLOATING:
-            raise OverflowError(
-                f"a Python int is out of range for dtype {dtype}; give a float, such as inf"
-            )
-        wider = holding(int(known), low, high)
-        refuse_range(
-            int(known),
-            dtype,
-            f"convert the array with astype to {wider}, or make it with dtype=xp.{wider}",
-        )
-    scalar: PythonScalar = known
-    return scalar
-
-
-def holding(*values: int | float) -> DType:
-    """The first integer dtype that holds all values; float64 if there is none."""
-    low, high = min(values), max(values)
-    for dtype in d.INTEGRAL:
-        least, most = BOUNDS[dtype]
-        if least <= low and high <= most:
-            return dtype
-    return d.float64
-
-
-def refuse_range(value: int, dtype: DType, advice: str) -> NoReturn:
-    """Raise the OverflowError for an int that an integer dtype does not hold."""
-    # Python refuses to print the longest ints.
-    bits = value.bit_length()
-    low, high = BOUNDS[dtype]
-    raise OverflowError(
-        f"the scalar {value if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
-        f"{dtype} ({low} to {high}); {advice}"
-    )
-
-
-def as_array(x: object, name: str = "x") -> ArrayOrScalar:
-    """`x` as an operand: an array or a Python scalar. NumPy scalars become 0-d arrays.
-
-    Raises
-    ------
-    TypeError
-        If it is anything else.
-    """
-    if type(x) is Array:
-        return x
-    if isinstance(x, np.generic):
-        dtype = CANONICAL.get(x.dtype)
-        if dtype is None:
-            raise TypeError(
-                f"{name} is a NumPy scalar of dtype {x.dtype}, which the standard lacks; "
-                "convert it with float() or int()"
-            )
-        device = hints.device or default_device()
-        if device.missing:
-            dtype = nearest(dtype, device)
-            x = dtype.type(x)
-        handle = device.backend.from_host(np.asarray(x), copy=False, lent=False)
-        return wrap(handle, dtype, device)
-    kind = scalar_type(x)
-    known: Any = x
-    if kind is not None:
-        plain: PythonScalar = known if type(x) in _SYMBOLIC else kind(known)
-        return plain
-    known = adopted(x, name)
-    if type(known) is Array:
-        return known
-    raise TypeError(
-        f"{name} must be an array_api_nx array or a Python scalar, not {_describe(x)}; {_advice(x)}"
-    )
-
-
-def array_operand(x: object, name: str = "x") -> Array:
-    """`x` as an array. NumPy scalars become 0-d arrays.
-
-    Raises
-    ------
-    TypeError
-        If it is anything else, a Python scalar among them.
-    """
-    return only_array(as_array(x, name) if isinstance(x, np.generic) else x, name)
-
-
-def unary_operand(x: object, name: str = "x") -> Array:
-    """`x` as the operand of a function of one array, element by element.
-
-    As `array_operand`; Python scalars become 0-d arrays of the default dtypes.
-    """
-    from .creation import asarray
-
-    if scalar_type(x) is not None and not refuses_numpy():
-        return asarray(x)
-    return array_operand(x, name)
-
-
-def check_writable(x: Array) -> None:
-    """ValueError, saying why, unless `x` may be written to."""
-    reason = x._device.backend.read_only_reason(x._handle)
-    if reason is not None:
-        mend = "copy it with asarray(x, copy=True)"
-        if reason == x._device.backend.immutable:
-            mend = "make another array, with where(...), concat(...) or array_api_extra's at(x)"
-        raise ValueError(f"cannot write to the array: {reason}; {mend}")
-
-
-@with_twin
-def cast(x: Array, dtype: DType) -> Array:
-    """`x` itself, or a copy with another dtype."""
-    if x._dtype is dtype:
-        return x
-    device = x._device
-    if device.missing:
-        available(dtype, device)
-    return wrap(device.backend.cast(x._handle, dtype), dtype, device)
-
-
-def int64_operand(x: Array) -> Array:
-    """`x` as int64, which is what backends take for indices, whatever the device has of dtypes."""
-    if x._dtype is d.int64:
-        return x
-    return wrap(x._device.backend.cast(x._handle, d.int64), d.int64, x._device)
-
-
-def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
-    """Check mixed arrays and scalars together.
-
-    Returns
-    -------
-    operands : list
-        Arrays and Python scalars, of which at least one is an array.
-    dtype : dtype
-        What they promote to.
-    device : Device
-
-    Raises
-    ------
-    TypeError
-        If a value is neither, or none is an array.
-    ValueError
-        If the arrays are on different devices.
-    """
-    result = [as_array(x, f"x{i}") for i, x in enumerate(values, start=1)]
-    device = device_of_operands(values, result)
-    if device is None:
-        raise TypeError(
-            "at least one argument must be an array, but all are Python scalars; "
-            "convert one with asarray(...)"
-        )
-    result = [placed_operand(given, x, device) for given, x in zip(values, result, strict=True)]
-    dtype = d.promote(*[x._dtype for x in result if type(x) is Array])
-    for x in result:
-        if type(x) is not Array:
-            kind = scalar_type(x)
-            assert kind is not None
-            dtype = SCALAR_PROMOTION[dtype, kind]
-    if device.missing:
-        dtype = _promoted(dtype, device)
-    return result, dtype, device
-
-
-def device_of_operands(given: Sequence[object], values: Sequence[ArrayOrScalar]) -> Device | None:
-    """The device of what `as_array` made of operands; None if all are Python scalars."""
-    arrays = [x for x in values if type(x) is Array]
-    # A NumPy scalar goes wherever the arrays are.
-    placed = [x for x, each in zip(values, given, strict=True) if not isinstance(each, np.generic)]
-    devices = [x._device for x in placed if type(x) is Array] or [x._device for x in arrays]
-    return common_device(devices) if devices else None
-
-
-def placed_operand(given: object, x: ArrayOrScalar, device: Device) -> ArrayOrScalar:
-    """What `as_array` made of an operand, on the device of all of them."""
-    if type(x) is not Array or x._device is device:
-        return x
-    return moved_scalar(x, device) if isinstance(given, np.generic) else on_device(x, device)
-
-
-def moved_scalar(x: Array, device: Device) -> Array:
-    """What was made of a NumPy scalar, where the arrays are: in a dtype that there is."""
-    return cast(x, nearest(x._dtype, device)).to_device(device)
-
-
-def _promoted(dtype: DType, device: Device) -> DType:
-    """What operands on a device promote to, if it is `dtype` elsewhere.
-
-    The standard leaves open what integers and floats make together. Where there is no double
-    precision, it is single. Of integers alone it says what they make; that must be there.
-    """
-    return nearest(dtype, device) if dtype in d.FLOATING else dtype
-
-
-def promote_arrays(*arrays: Array) -> tuple[list[Array], DType, Device]:
-    """Arrays (scalars excluded) cast to their common dtype."""
-    placed = together(*[only_array(x, f"x{i}") for i, x in enumerate(arrays, start=1)])
-    device = placed[0]._device
-    dtype = d.promote(*[x._dtype for x in placed])
-    if device.missing:
-        dtype = _promoted(dtype, device)
-    return [cast(x, dtype) for x in placed], dtype, device
 
 
 def refuse_dtype(op: Primitive, *found: DType) -> NoReturn:
@@ -512,16 +150,16 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object
     b: ArrayOrScalar = as_array(x2) if isinstance(x2, np.generic) else x2
     if type(a) is Array and type(b) is Array and a._device is b._device:
         dtype, device = PROMOTION[a._dtype, b._dtype], a._device
-    elif type(a) is Array and type(b) in _SCALARS:
+    elif type(a) is Array and type(b) in SCALARS:
         dtype, device = SCALAR_PROMOTION[a._dtype, type(b)], a._device
-    elif type(b) is Array and type(a) in _SCALARS:
+    elif type(b) is Array and type(a) in SCALARS:
         dtype, device = SCALAR_PROMOTION[b._dtype, type(a)], b._device
     elif foreign is NotImplemented and not (is_operand(a) and is_operand(b)):
         return DECLINED
     else:
         (a, b), dtype, device = operands(x1, x2)
     if device.missing:
-        dtype = _promoted(dtype, device)
+        dtype = promoted(dtype, device)
     compare = _COMPARISONS.get(op)
     if compare is not None:
         if type(a) is not Array or type(b) is not Array:
@@ -551,13 +189,6 @@ _COMPARISONS: Final[dict[Primitive, Callable[..., bool]]] = {
 }
 
 
-def is_beyond(x: object, dtype: DType) -> TypeGuard[int]:
-    """Whether `x` is a Python int, and `dtype` an integer dtype that does not hold it."""
-    known: Any = x
-    low, high = BOUNDS[dtype]
-    return scalar_type(x) is int and dtype in d.INTEGRAL and not low <= known <= high
-
-
 def _compare_unrounded(op: Primitive, a: Array, b: Array) -> Array:
     """A comparison of integers whose dtypes are a pair in `ROUNDED`."""
     if a._dtype is d.uint64:
@@ -584,17 +215,6 @@ def answered(x: Array, mask: Array, verdict: bool) -> Array:
     """The bools `x`, but `verdict` where `mask` holds."""
     # Of bools, "greater" is "and not".
     return binary(p.BITWISE_OR if verdict else p.GREATER, x, mask)
-
-
-def is_operand(x: object) -> bool:
-    """Whether a binary operator has an opinion on `x`: it computes, or says how to convert."""
-    return (
-        type(x) is Array
-        or isinstance(x, bool | int | float | complex | np.generic | np.ndarray | list | tuple)
-        or type(x) in _SYMBOLIC
-        or hasattr(x, "__array_namespace__")
-        or hasattr(x, "__dlpack__")
-    )
 
 
 def _explain(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, error: ValueError) -> NoReturn:
@@ -720,6 +340,7 @@ def reduce(
 
 
 _ALL_AXES: Final = [tuple(range(n)) for n in range(65)]
+
 _WITHOUT_IDENTITY: Final = frozenset({p.MAX, p.MIN})
 
 

@@ -11,19 +11,10 @@ from ..core.dtypes import BOUNDS, INTEGRAL, DType, holds
 from ..core.shape import broadcast_shapes
 from ..native import with_twin
 from ..primitives import table as p
-from .array import Array
-from .dispatch import (
-    ArrayOrScalar,
-    array_operand,
-    as_array,
-    binary,
-    cast,
-    check_scalar,
-    operand_dtypes,
-    operands,
-    unary,
-    wrap,
-)
+from .array import Array, wrap
+from .dispatch import binary, operand_dtypes, unary
+from .operands import ArrayOrScalar, array_operand, as_array, cast, operands
+from .scalars import check_scalar
 
 __all__ = [
     "abs",

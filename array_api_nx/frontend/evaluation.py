@@ -8,7 +8,7 @@ from ..contract.backend import Backend, Handle
 from ..explain.explanation import Explanation
 from ..native import with_twin
 from .array import Array
-from .dispatch import only_array
+from .operands import only_array
 from .trees import Tree, leaves
 
 __all__ = ["evaluate", "explain"]

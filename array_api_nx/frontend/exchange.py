@@ -11,7 +11,7 @@ from ..native import native
 from .annotations import Foreign
 from .array import Array
 from .creation import empty
-from .interop import from_dlpack
+from .dlpack import from_dlpack
 
 __all__ = ["offer"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..contract.backend import Handle, Keys, Operand
 from ..core import dtypes as d
-from ..core.dtypes import holds
+from ..core.dtypes import as_dtype, holds
 from ..core.indexing import (
     IndexArray,
     Key,
@@ -23,21 +23,24 @@ from ..core.symbolic import Dim, Sizes
 from ..core.view import Selection
 from ..native import with_twin
 from ..primitives import table as p
-from .array import Array, Index
-from .dispatch import (
+from .annotations import Foreign
+from .array import Array, Index, wrap
+from .creation import asarray
+from .dispatch import binary, reduce
+from .operands import (
     ArrayOrScalar,
     as_array,
-    binary,
+    beside,
     cast,
-    check_scalar,
     check_writable,
+    common_device,
     int64_operand,
     moved_scalar,
+    on_device,
     only_array,
-    reduce,
-    wrap,
+    together,
 )
-from .placement import beside, common_device, on_device, together
+from .scalars import check_scalar
 
 __all__ = [
     "fill_in",
@@ -48,6 +51,7 @@ __all__ = [
     "setitem",
     "take",
     "take_along_axis",
+    "written",
 ]
 
 
@@ -123,6 +127,37 @@ def fill_in(x: Array, key: Index, value: ArrayOrScalar) -> None:
     It may be on a device whose arrays never change.
     """
     _write(x, key, _stored(x, value))
+
+
+def written(name: str, target: Foreign, result: Array) -> Array:
+    """`target`, an argument ``out=``, after `result` was written to it; `result` for None.
+
+    Raises
+    ------
+    ValueError
+        If it is no array of ours or NumPy's, has another shape, or is read-only.
+    TypeError
+        If its dtype would lose data.
+    """
+    if target is None:
+        return result
+    if type(target) not in (Array, np.ndarray) or target.shape != result.shape:
+        raise ValueError(
+            f"{name} gives shape {result.shape}, which out= must have, and be an array_api_nx or "
+            "NumPy array; leave out= out"
+        )
+    if not d.same_kind(result._dtype, as_dtype(target.dtype)):
+        raise TypeError(
+            f"{name} would store {result._dtype} values in an array of dtype {target.dtype}, "
+            "which loses data; leave out= out"
+        )
+    if type(target) is Array:
+        check_writable(target)
+        target[...] = result
+    else:
+        target[...] = np.asarray(result)
+    filled: Array = target
+    return filled
 
 
 def _write(x: Array, key: Index, stored: Operand) -> None:
@@ -225,8 +260,6 @@ def _item(x: Array, item: Key) -> Key:
     if isinstance(item, bool | np.bool_):
         item = wrap(x._device.backend.full((), d.bool, bool(item)), d.bool, x._device)
     elif isinstance(item, np.ndarray | list):
-        from .creation import asarray
-
         # An empty list selects nothing; it is not one of floats.
         empty = isinstance(item, list) and not item
         item = asarray(item, dtype=d.int64 if empty else None, device=x._device)

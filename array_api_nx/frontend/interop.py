@@ -1,22 +1,20 @@
-"""Exchange with Python, NumPy and other libraries: scalars, ndarrays, buffers, DLPack, pickle."""
+"""Exchange with Python and NumPy: elements as scalars, ndarrays, devices, pickle."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal
 
 import numpy as np
 
 from ..backends.cpu.engine.fperrors import located
 from ..config import hints
-from ..contract.backend import Native
 from ..contract.callers import warn
 from ..contract.events import transferred
 from ..contract.numpy_dtypes import (
     NDArray,
     canonical,
-    has_negative_strides,
     has_other_bools,
     is_aligned,
     suitable,
@@ -25,38 +23,35 @@ from ..contract.numpy_dtypes import (
 from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, CANONICAL, DType
 from ..core.shape import MAX_NDIM, index_of
-from ..core.symbolic import Dim
-from ..device import Device, as_device, available, default_device, device_of
-from .annotations import LEFT_OUT, Foreign
-from .array import Array
-from .data_type import refuse_loss
-from .dispatch import check_scalar, holding, is_beyond, refuse_range, scalar_type, wrap
+from ..device import Device, as_device, available
+from .annotations import Foreign
+from .array import Array, wrap
+from .scalars import Element, check_scalar, scalar_type, scalar_value, whole
 
 __all__ = [
     "adopt",
     "array_interface",
     "as_index",
     "as_numpy",
-    "from_dlpack",
     "from_numpy",
     "host_copy",
+    "imported",
     "item",
     "moved",
+    "moved_in_place",
     "reading",
     "real_number",
     "reduce",
-    "scalar_value",
+    "refuse_loss",
+    "taking",
     "to_device",
     "to_device_in_place",
-    "to_dlpack",
     "to_numpy",
 ]
 
-Element: TypeAlias = Any
-"""A Python scalar: of which type, the dtype of its array decides."""
-
 # As the methods of arrays do, in less time.
 _EXTREMES: Final = (np.minimum.reduce, np.maximum.reduce)
+
 
 # ---------------------------------------------------------------------- reports
 
@@ -79,7 +74,7 @@ def taking(obj: Foreign, kind: str, target: Device, nbytes: int) -> None:
     transferred(kind, "python" if owner == "builtins" else owner, target.name, nbytes)
 
 
-# ---------------------------------------------------------------------- Python scalars
+# ---------------------------------------------------------------------- elements
 
 
 def item(x: Array, kind: type) -> Element:
@@ -107,18 +102,8 @@ def item(x: Array, kind: type) -> Element:
             f"{kind.__name__}() cannot take a complex number; take real(x) or imag(x) first"
         )
     if type(value) is float and kind is int:
-        return _whole(value)
+        return whole(value)
     return value
-
-
-def _whole(value: Element) -> int:
-    """int(value), with advice in the errors that Python raises for NaN and infinity."""
-    try:
-        return int(value)
-    except (OverflowError, ValueError) as error:
-        raise type(error)(
-            f"{value} has no integer value; replace it first, as with where(isfinite(x), x, 0)"
-        ) from None
 
 
 def real_number(x: Foreign, name: str) -> int | float:
@@ -151,38 +136,6 @@ def as_index(x: Array) -> int:
     return index_of(x._device.backend.item(x._handle))
 
 
-def scalar_value(value: Element, dtype: DType, *others: int | float) -> Element:
-    """A Python scalar as a value of `dtype`, for an explicit request of that dtype.
-
-    An integer dtype takes what is left of a float without its fraction. The error of one that does
-    not hold the value names another, which holds the numbers `others` of the same array as well.
-
-    Raises
-    ------
-    TypeError
-        If a complex number would lose its imaginary part.
-    OverflowError
-        If an int is out of range, or infinity is to be one.
-    ValueError
-        If NaN is to be an int.
-    """
-    if dtype is d.bool:
-        return bool(value)
-    if type(value) is Dim:
-        return check_scalar(value, dtype)
-    if type(value) is complex:
-        if dtype not in d.COMPLEX:
-            raise TypeError(
-                f"the complex scalar {value} does not fit dtype {dtype}; take its .real or .imag"
-            )
-        return value
-    if dtype in d.INTEGRAL:
-        value = _whole(value)
-        if is_beyond(value, dtype):
-            refuse_range(value, dtype, f"make it with dtype=xp.{holding(value, *others)}")
-    return check_scalar(value, dtype)
-
-
 # ---------------------------------------------------------------------- NumPy
 
 
@@ -201,7 +154,7 @@ def as_numpy(obj: Foreign, dtype: DType | None, copy: bool | None) -> NDArray:
     if isinstance(obj, Sequence) and not isinstance(obj, str) and not _has_buffer(obj):
         return _from_sequence(obj, dtype, copy)
     if hasattr(obj, "__dlpack__"):
-        return _imported(obj, "cpu", copy)
+        return imported(obj, "cpu", copy)
     if hasattr(obj, "__array__") or hasattr(obj, "__array_interface__"):
         try:
             return np.asarray(obj, copy=copy)
@@ -217,7 +170,7 @@ def as_numpy(obj: Foreign, dtype: DType | None, copy: bool | None) -> NDArray:
         raise no_array(obj) from None
 
 
-def _imported(x: Foreign, device: Literal["cpu"] | None, copy: bool | None) -> NDArray:
+def imported(x: Foreign, device: Literal["cpu"] | None, copy: bool | None) -> NDArray:
     """NumPy's `from_dlpack`; what NumPy 2.1 and 2.2 call read-only without a reason is writable.
 
     They say so of all that they import. A copy belongs to nobody else, and an ndarray can tell.
@@ -359,7 +312,7 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
         refuse_loss(found, dtype)
         if dtype in d.INTEGRAL and array.size and not d.can_cast(found, dtype):
             # Of numbers with NaN among them both extremes are NaN.
-            low, high = [_whole(extreme(array, None).item()) for extreme in _EXTREMES]
+            low, high = [whole(extreme(array, None).item()) for extreme in _EXTREMES]
             least, most = BOUNDS[dtype]
             if not least <= low <= high <= most:
                 for value in (low, high):
@@ -372,6 +325,14 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
     converted = zeros_and_ones(located(array.astype, (available(dtype, device))))
     handle = device.backend.from_host(converted, copy=False, lent=False)
     return wrap(handle, dtype, device)
+
+
+def refuse_loss(from_: DType, to: DType) -> None:
+    """TypeError if a conversion would drop imaginary parts."""
+    if from_ in d.COMPLEX and to not in d.COMPLEX and to is not d.bool:
+        raise TypeError(
+            f"converting {from_} to {to} would drop imaginary parts; take real(x) or imag(x) first"
+        )
 
 
 def to_numpy(x: Array, dtype: DType | None = None, copy: bool | None = None) -> NDArray:
@@ -459,155 +420,7 @@ def array_interface(x: Array) -> dict[str, object]:
     }
 
 
-# ---------------------------------------------------------------------- DLPack
-
-
-def to_dlpack(
-    x: Array, stream: object, max_version: Foreign, dl_device: Foreign, copy: Foreign
-) -> Foreign:
-    """`Array.__dlpack__`: see there.
-
-    The protocol has no way to say whether a consumer takes negative strides. NumPy does. It always
-    passes `dl_device` and `copy`; PyTorch, which does not (2.13 ends the process), leaves out
-    those that are None.
-
-    Raises
-    ------
-    BufferError
-        If the memory cannot be exported as asked.
-    TypeError, ValueError
-        If an argument is not what the protocol says.
-    """
-    backend = x._device.backend
-    takes_negative_strides = dl_device is None or copy is None or copy is True
-    dl_device = None if dl_device is LEFT_OUT else dl_device
-    copy = None if copy is LEFT_OUT else copy
-    if max_version is not None:
-        _check_pair("max_version", max_version, "the version that you know, as in (1, 0)")
-        if max_version < (1, 0):
-            # Before versions there was one kind of capsule, which is what None asks for.
-            max_version = None
-    if dl_device is not None:
-        _check_pair("dl_device", dl_device, "the kind of device and its number, as in (1, 0)")
-    if copy is not None and copy is not True and copy is not False:
-        raise TypeError(f"copy= must be True, False or None, not {copy!r}; give one of the three")
-    options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
-    to_host = backend.dlpack_device()[0] == 1 or (dl_device is not None and dl_device[0] == 1)
-    if hints.watched:
-        reading(x, "dlpack", "host" if to_host else x._device.name)
-    if backend.dlpack_device()[0] != 1:
-        options["stream"] = stream
-    elif stream is not None:
-        raise BufferError(f"device {x._device} has no streams; leave out stream=")
-    elif dl_device is not None and dl_device != (1, 0):
-        raise BufferError(
-            f"an array on device {x._device} is not exported to DLPack device {dl_device}; move it "
-            "with to_device first"
-        )
-    try:
-        try:
-            if backend.shares_host and backend.read_only_reason(x._handle) is not None:
-                # NumPy's capsules say that nobody may write; those of other engines do not.
-                native = backend.to_host(x._handle)
-            else:
-                native = backend.native(x._handle)
-            if copy is False and not _in_place(x, native):
-                raise BufferError(f"device {x._device} cannot export the array without a copy")
-            return _capsule(native, options, takes_negative_strides)
-        except BufferError:
-            # NumPy can do more than some engines, with the same memory or a copy of it.
-            if backend.dlpack_device()[0] != 1 or copy is False:
-                raise
-            return _capsule(backend.to_host(x._handle), options, takes_negative_strides)
-    except (BufferError, ValueError) as error:
-        raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error
-
-
-def _check_pair(name: str, value: object, meaning: str) -> None:
-    """TypeError or ValueError unless `value` is what DLPack has for versions and devices."""
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
-    for number in value:
-        if not isinstance(number, int) or type(number) is bool:
-            raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
-        if number < 0:
-            raise ValueError(f"{name}= must not be negative, but is {value!r}; give {meaning}")
-
-
-def _capsule(array: Native, options: dict[str, Foreign], takes_negative_strides: bool) -> Foreign:
-    """What `array`, of an engine or NumPy, gives to a consumer; BufferError if nothing."""
-    if not takes_negative_strides and has_negative_strides(array):
-        raise BufferError(
-            "the array has a negative stride, as after x[::-1], which not every consumer takes"
-        )
-    return array.__dlpack__(**options)
-
-
-def _in_place(x: Array, native: Native) -> bool:
-    """Whether `native` is in the memory of `x`, or in that which the engine computed it to.
-
-    An engine whose arrays never change, or are computed on demand, has no other memory to export.
-    """
-    backend = x._device.backend
-    if not backend.shares_host:
-        return True
-    array = backend.to_host(x._handle)
-    return not array.size or np.may_share_memory(np.from_dlpack(native), array)
-
-
-def from_dlpack(x: Foreign, device: Device | str | None, copy: bool | None) -> Array:
-    """Another library's array as ours: see `creation.from_dlpack`."""
-    if not hasattr(x, "__dlpack__"):
-        raise AttributeError(
-            f"from_dlpack takes objects with __dlpack__, not a {type(x).__name__}; use asarray"
-        )
-    if x.__dlpack_device__()[0] != 1:
-        result = _from_accelerator(x, device, copy)
-    else:
-        result = _from_host_memory(x, device, copy)
-    if hints.watched:
-        taking(x, "from_dlpack", result._device, result.nbytes)
-    return result
-
-
-def _from_host_memory(x: Foreign, device: Device | str | None, copy: bool | None) -> Array:
-    target = default_device() if device is None else as_device(device)
-    if device_of(x) == target:
-        return _exported(x, target, target, copy)
-    place: Literal["cpu"] | None = None if device is None else "cpu"
-    array = _imported(x, place, copy)
-    try:
-        kept = False if copy is False else None
-        return from_numpy(array, None, target, kept, lent=copy is not True)
-    except TypeError as error:
-        raise BufferError(str(error)) from None
-
-
-def _from_accelerator(x: Foreign, device: Device | str | None, copy: bool | None) -> Array:
-    """`from_dlpack` for memory that is not the host's: it stays with the engine that made it."""
-    there = device_of(x)
-    if there is None:
-        raise BufferError(
-            f"no engine here knows where a {type(x).__name__} on DLPack device "
-            f"{x.__dlpack_device__()} lives; move it to the CPU first"
-        )
-    return _exported(x, there, there if device is None else as_device(device), copy)
-
-
-def _exported(x: Foreign, there: Device, target: Device, copy: bool | None) -> Array:
-    """`from_dlpack` of an engine's own array, which is on `there`."""
-    try:
-        adopted = adopt(x, there, copy)
-    except TypeError as error:
-        raise BufferError(str(error)) from None
-    if copy is False:
-        if target != there:
-            return _moved_in_place(adopted, target)
-        return wrap(adopted._handle, adopted._dtype, target)
-    if target != there:
-        return moved(adopted, target)
-    handle = adopted._handle
-    return wrap(target.backend.copy(handle) if copy else handle, adopted._dtype, target)
+# ---------------------------------------------------------------------- devices and pickle
 
 
 def adopt(x: Foreign, device: Device, copy: bool | None = None) -> Array:
@@ -626,9 +439,6 @@ def adopt(x: Foreign, device: Device, copy: bool | None = None) -> Array:
             "not aligned, or still to be conjugated; use copy=None"
         )
     return wrap(handle, backend.dtype(handle), device)
-
-
-# ---------------------------------------------------------------------- devices and pickle
 
 
 def to_device(x: Array, device: Device | str | None, stream: object) -> Array:
@@ -682,10 +492,10 @@ def to_device_in_place(x: Array, target: Device) -> Array:
     available(x._dtype, target)
     if hints.watched:
         reading(x, "to_device", target.name)
-    return _moved_in_place(x, target)
+    return moved_in_place(x, target)
 
 
-def _moved_in_place(x: Array, target: Device) -> Array:
+def moved_in_place(x: Array, target: Device) -> Array:
     source, backend = x._device.backend, target.backend
     place = source.dlpack_device()
     if source.read_only_reason(x._handle) is None:

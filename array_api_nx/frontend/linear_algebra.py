@@ -20,16 +20,9 @@ from ..core.shape import (
 )
 from ..native import with_twin
 from ..primitives import table as p
-from .array import Array
-from .dispatch import (
-    cast,
-    check_writable,
-    is_operand,
-    only_array,
-    operand_dtypes,
-    promote_arrays,
-    wrap,
-)
+from .array import Array, wrap
+from .dispatch import operand_dtypes
+from .operands import cast, check_writable, is_operand, only_array, promote_arrays
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 

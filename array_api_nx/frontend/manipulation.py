@@ -25,8 +25,8 @@ from ..native import with_twin
 from ..primitives import table as p
 from ..tracing.recorder import rely_on_layout
 from .array import Array
-from .dispatch import adopted, binary, cast, int64_operand, only_array, reduce
-from .placement import together
+from .dispatch import binary, reduce
+from .operands import adopted, cast, int64_operand, only_array, together
 
 __all__ = [
     "broadcast_arrays",

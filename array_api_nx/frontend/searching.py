@@ -11,25 +11,21 @@ from ..core.dtypes import BOUNDS, holds
 from ..core.shape import broadcast_shapes
 from ..native import with_twin
 from ..primitives import table as p
-from .array import Array
-from .dispatch import (
+from .array import Array, wrap
+from .dispatch import arg_reduce, operand_dtypes, reduce, with_sign_of
+from .operands import (
     ArrayOrScalar,
-    arg_reduce,
     array_operand,
     as_array,
+    beside,
     cast,
-    check_scalar,
     int64_operand,
-    is_beyond,
     only_array,
-    operand_dtypes,
     operands,
-    reduce,
-    with_sign_of,
-    wrap,
+    together,
     wrap_indices,
 )
-from .placement import beside, together
+from .scalars import check_scalar, is_beyond
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 

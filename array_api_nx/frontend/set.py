@@ -7,19 +7,9 @@ from typing import NamedTuple
 from ..core import dtypes as d
 from ..native import native, with_twin
 from ..primitives import table as p
-from .array import Array
-from .dispatch import (
-    ArrayOrScalar,
-    answered,
-    array_operand,
-    binary,
-    cast,
-    operands,
-    unary,
-    with_sign_of,
-    wrap,
-    wrap_indices,
-)
+from .array import Array, wrap
+from .dispatch import answered, binary, unary, with_sign_of
+from .operands import ArrayOrScalar, array_operand, cast, operands, wrap_indices
 from .utility import any as any_
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]

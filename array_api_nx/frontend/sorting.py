@@ -6,7 +6,8 @@ from ..core.shape import normalise_axis
 from ..native import with_twin
 from ..primitives import table as p
 from .array import Array
-from .dispatch import array_operand, refuse_dtype, wrap_indices
+from .dispatch import refuse_dtype
+from .operands import array_operand, wrap_indices
 
 __all__ = ["argsort", "sort"]
 

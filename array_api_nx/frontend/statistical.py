@@ -13,8 +13,9 @@ from ..native import with_twin
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from .annotations import Foreign
-from .array import Array
-from .dispatch import array_operand, cast, operand_dtypes, reduce, scan, unary, wrap
+from .array import Array, wrap
+from .dispatch import operand_dtypes, reduce, scan, unary
+from .operands import array_operand, cast
 
 __all__ = [
     "cumulative_prod",

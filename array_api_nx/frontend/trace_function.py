@@ -26,9 +26,8 @@ from ..device import Device, StandIn, as_device, default_device, use_backend
 from ..tracing.backend import Switch
 from ..tracing.recorder import Recorder, Traced, TraceError, current
 from ..tracing.simplify import simplify
-from .array import Array
-from .dispatch import refuses_numpy, wrap
-from .placement import device_of_program, is_strict
+from .array import Array, wrap
+from .operands import device_of_program, is_strict, refuses_numpy
 from .trees import Stateful, Structure, Tree, build, map_leaves
 
 __all__ = [

@@ -20,23 +20,23 @@ from ..device import Device, available
 from ..native import native, with_twin
 from ..primitives import table as p
 from ..primitives.table import Primitive
-from . import elementwise, interop, linear_algebra, methods, statistical, utility
+from . import elementwise, interop, linear_algebra, statistical, utility
 from .annotations import Foreign
-from .array import Array
-from .dispatch import (
+from .array import Array, wrap
+from .indexing import written
+from .operands import (
     ArrayOrScalar,
     as_array,
+    beside,
     cast,
-    check_scalar,
     check_writable,
+    common_device,
     device_of_operands,
     placed_operand,
     refuses_numpy,
-    scalar_type,
     unary_operand,
-    wrap,
 )
-from .placement import beside, common_device
+from .scalars import check_scalar, scalar_type
 
 __all__ = ["apply_ufunc", "array_ufunc"]
 
@@ -339,11 +339,10 @@ def array_ufunc(
     if out is None:
         return result
     results = result if isinstance(result, tuple) else (result,)
-    written = [
-        methods.written(ufunc.__name__, target, new)
-        for target, new in zip(out, results, strict=True)
+    filled = [
+        written(ufunc.__name__, target, new) for target, new in zip(out, results, strict=True)
     ]
-    return written[0] if len(written) == 1 else tuple(written)
+    return filled[0] if len(filled) == 1 else tuple(filled)
 
 
 def _is_numpys(x: object) -> bool:
@@ -393,10 +392,10 @@ def _by_numpy(
         )
     device = common_device([x._device for x in arrays])
     if method == "at" and type(inputs[0]) is Array:
-        written = inputs[0]
-        check_writable(written)
-        inputs = tuple([beside(written, x) if type(x) is Array else x for x in inputs])
-        device = written._device
+        target = inputs[0]
+        check_writable(target)
+        inputs = tuple([beside(target, x) if type(x) is Array else x for x in inputs])
+        device = target._device
         if not device.backend.shares_host:
             raise TypeError(
                 f"{ufunc.__name__}.at cannot write to the memory of device {device}; move the "

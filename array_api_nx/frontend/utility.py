@@ -9,9 +9,10 @@ from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..native import with_twin
 from ..primitives import table as p
-from .array import Array
-from .dispatch import array_operand, reduce, wrap
+from .array import Array, wrap
+from .dispatch import reduce
 from .manipulation import concat
+from .operands import array_operand
 
 __all__ = ["all", "any", "diff"]
 

@@ -19,9 +19,9 @@ from ..device import Device, as_device, available
 from ..frontend.array import Array
 from ..frontend.creation import asarray
 from ..frontend.data_type import astype
-from ..frontend.dispatch import adopted, check_writable, only_array, own_array
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import reshape
+from ..frontend.operands import adopted, check_writable, only_array, own_array
 from ..frontend.searching import searchsorted
 from ..tracing.recorder import TraceError
 from . import bounded_integers

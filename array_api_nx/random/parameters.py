@@ -18,7 +18,7 @@ from ..core.symbolic import Dim
 from ..device import Device, available
 from ..frontend.array import Array
 from ..frontend.data_type import astype
-from ..frontend.dispatch import adopted, is_operand
+from ..frontend.operands import adopted, is_operand
 from ..tracing.recorder import Traced
 
 __all__ = [

@@ -19,12 +19,11 @@ from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import as_count
 from ..device import Device, as_device, available
-from ..frontend.array import Array
+from ..frontend.array import Array, wrap
 from ..frontend.creation import arange, asarray
 from ..frontend.data_type import astype
-from ..frontend.dispatch import wrap
 from ..frontend.manipulation import broadcast_to, reshape
-from ..frontend.placement import common_device, on_device
+from ..frontend.operands import common_device, on_device
 from ..frontend.sorting import argsort, sort
 from ..frontend.trees import Stateful
 from .parameters import Size, as_size, real_dtype, result_shape

@@ -7,8 +7,8 @@ from math import pi
 from ..core import dtypes as d
 from ..frontend.array import Array
 from ..frontend.data_type import finfo
-from ..frontend.dispatch import only_array
 from ..frontend.elementwise import divide, multiply, not_equal, sin
+from ..frontend.operands import only_array
 from ..frontend.searching import where
 from .scipy_ufuncs import BINARY, TERNARY, UNARY, compute
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.frontend.dispatch import cast
+from array_api_nx.frontend.operands import cast
 from array_api_nx.native import native
 from tests.support.alike import DTYPES, compare, layouts
 from tests.support.sizes import AT_ONCE, MIDDLE

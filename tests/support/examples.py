@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 import array_api_nx as xp
-from array_api_nx.frontend import dispatch, elementwise
+from array_api_nx.frontend import dispatch, elementwise, operands
 from array_api_nx.primitives import table as p
 from tests.support import twins
 
@@ -83,7 +83,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "broadcast_arrays": [lambda: xp.broadcast_arrays(X, INTS)],
     "broadcast_to": [lambda: xp.broadcast_to(X, (2, 2, 3))],
     "can_cast": [lambda: xp.can_cast(xp.int8, xp.float32)],
-    "cast": [lambda: dispatch.cast(INTS, xp.float64)],
+    "cast": [lambda: operands.cast(INTS, xp.float64)],
     "concat": [lambda: xp.concat([X, X]), lambda: xp.concat([X, X], axis=1)],
     "diagonal": [lambda: xp.linalg.diagonal(X, offset=1)],
     "evaluate": [lambda: xp.evaluate(X)],

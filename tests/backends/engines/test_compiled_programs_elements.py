@@ -18,7 +18,7 @@ import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.core import dtypes as d
 from array_api_nx.core.dtypes import DType
-from array_api_nx.frontend.dispatch import wrap
+from array_api_nx.frontend.array import wrap
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.table import Primitive
 

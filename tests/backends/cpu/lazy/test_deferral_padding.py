@@ -13,7 +13,7 @@ from hypothesis import settings as rounds
 from hypothesis import strategies as st
 
 import array_api_nx as xp
-from array_api_nx.frontend.dispatch import wrap
+from array_api_nx.frontend.array import wrap
 from tests.support.programs import NDArray, assert_same, numpy_of, settings
 
 DTYPES = (np.float64, np.float32, np.int64, np.int8, np.uint16, np.bool_, np.complex128)
