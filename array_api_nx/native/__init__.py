@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Storage = _native.Storage
         Tensor = _native.Tensor
         Array = _native.Array
+        MOST_INVERTED_ROWS: int
         ARRAY_METHODS = _native.ARRAY_METHODS
         complete_array = staticmethod(_native.complete_array)
         front = staticmethod(_native.front)

@@ -48,11 +48,16 @@
 #define CLONED
 #endif
 
-/* CLONED_FOR_FUSED: the same for a function that adds products before they are rounded. */
+/* CLONED_FOR_FUSED: the same for a function between FUSED_BEGIN and FUSED_END, where processors that can
+   add a product before it is rounded do so. */
 #ifdef HAS_TARGET_CLONES
-#define CLONED_FOR_FUSED __attribute__((target_clones("avx512f", "fma", "default")))
+#define CLONED_FOR_FUSED __attribute__((target_clones("fma", "default")))
+#define FUSED_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\"fp-contract=fast\")")
+#define FUSED_END _Pragma("GCC pop_options")
 #else
 #define CLONED_FOR_FUSED
+#define FUSED_BEGIN
+#define FUSED_END
 #endif
 
 /* INLINE: the function becomes a part of the one that calls it, and so is compiled for the same
@@ -71,6 +76,14 @@
 #else
 #define INDEPENDENT
 #define UNROLLED
+#endif
+
+/* ROUND_BY_ROUND: in a loop whose rounds depend on each other, so that the compiler makes vectors of what
+   one round computes, not of several rounds. */
+#ifdef HAS_GNU_C
+#define ROUND_BY_ROUND __asm__ volatile("");
+#else
+#define ROUND_BY_ROUND
 #endif
 
 /* FETCH: ask for the cache line at an address, which is about to be read. */

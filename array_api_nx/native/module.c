@@ -26,7 +26,6 @@
 #include "reductions.h"
 #include "outcomes.h"
 #include "sequence.h"
-#include "small_inverses.h"
 #include "small_matrices.h"
 #include "threads.h"
 #include "totals.h"
@@ -65,8 +64,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_arg_extremes,
     add_conversion,
     add_inspection,
-    add_small_inverses,
-    add_small_matrices, /* whose loops products take */
+    add_small_matrices,
     add_products,
     add_random,
     add_iteration,

@@ -213,7 +213,7 @@ int add_products(PyObject *module)
     (void)module;
     PyObject *numpy = PyImport_ImportModule("numpy");
     const int failed =
-        numpy == NULL || find_ufunc(get_matmul(), "matmul", &matmul) < 0 ||
+        numpy == NULL || find_ufunc(Py_XNewRef(get_matmul()), "matmul", &matmul) < 0 ||
         find_ufunc(PyObject_GetAttrString(numpy, "vecdot"), "vecdot", &vecdot) < 0;
     Py_XDECREF(numpy);
     return failed ? -1 : 0;

@@ -1,83 +1,35 @@
-/* Products of small matrices, of which stacks have many.
+/* Products and inverses of stacks of small matrices.
 
-   NumPy has BLAS compute each, whose call takes longer than the multiplications: 62 ns for float64
-   matrices of 4 x 4, which take 14 here; 2 x 2 take 3, and 8 x 8 take 36 of 100. And BLAS serves one
-   thread at a time: two take three times as long together as one alone (OpenBLAS 0.3, AMD EPYC).
-
-   Every element is summed as BLAS mostly does it on processors with fused multiply-add: in order,
-   each product added before it is rounded. Whether that gives the bits of the BLAS at hand is tried
-   once for each size, when it is first met; where it does not, BLAS computes. */
+   NumPy calls BLAS or LAPACK for each matrix of a stack. For small matrices such a call takes longer
+   than the arithmetic (62 ns for a product of 4 x 4 in float64, 14 here; 265 ns for an inverse, 40
+   here), and calls from several threads wait for each other. The results agree to rounding. */
 
 #include "small_matrices.h"
-#include "atomics.h"
 #include "compiler.h"
+#include "flags.h"
 
-#include <limits.h>
+#include <math.h>
 
-#if defined(HAS_TARGET_CLONES) || (defined(HAS_GNU_C) && defined(__aarch64__))
-#define HAS_FUSED_MULTIPLY_ADD 1
-#endif
+/* ---------------------------------------------------------------- products */
 
-static PyObject *matmul; /* once it is made */
-
-#ifdef HAS_FUSED_MULTIPLY_ADD
-
-enum { MOST_TYPES = 32 };
-
-/* The loops of our ufunc, and what they take as their last argument. */
-static PyUFuncGenericFunction functions[MOST_TYPES];
-static void *data[MOST_TYPES];
-static char types[3 * MOST_TYPES];
-
-/* Whether BLAS takes a matrix of so many columns with these steps. */
-static inline int is_blas_matrix(npy_intp row_step, npy_intp column_step, npy_intp columns,
-                                 npy_intp itemsize)
-{
-    return column_step == itemsize && row_step % itemsize == 0 && row_step >= columns * itemsize &&
-           row_step / itemsize < INT_MAX;
-}
-
-/* Sizes of matrices that are small. With 8 columns, the sums of a row are one vector or two; from
-   about 12 on BLAS is as fast on one thread. */
-enum { SMALLEST = 2, LARGEST = 8, SIZES = LARGEST - SMALLEST + 1 };
-
-enum Verdict { UNKNOWN, EXACT, OTHER };
-
-typedef void (*Multiply)(char *const *args, const npy_intp *sizes, const npy_intp *steps);
-
-/* How products of one type of elements are computed. */
-typedef struct {
-    PyUFuncGenericFunction numpy_loop; /* NULL before there is one */
-    void *numpy_data;
-    npy_intp itemsize;
-    Multiply multiply;
-    npy_intp verdicts[SIZES][SIZES][SIZES]; /* of rows, the size that is summed over, columns */
-} Products;
+/* Rows, columns and terms of a sum of the matrices that are multiplied here. With 8 columns, the sums
+   of a row are one vector or two; from about 12 on BLAS is as fast on one thread. */
+enum { SMALLEST = 2, LARGEST = 8 };
 
 static int is_small(npy_intp size)
 {
     return size >= SMALLEST && size <= LARGEST;
 }
 
-/* Whether NumPy has BLAS multiply these matrices in general. The product of a matrix and its own
-   transpose is another function's. */
-static int are_for_blas(char *const *args, const npy_intp *sizes, const npy_intp *steps,
-                        npy_intp itemsize)
+static int is_computed(npy_intp rows, npy_intp inner, npy_intp columns)
 {
-    const npy_intp rows = sizes[1], inner = sizes[2], columns = sizes[3];
-    const npy_intp *left = steps + 3, *right = steps + 5, *result = steps + 7;
-    return is_blas_matrix(result[0], result[1], columns, itemsize) &&
-           (is_blas_matrix(left[0], left[1], inner, itemsize) ||
-            is_blas_matrix(left[1], left[0], rows, itemsize)) &&
-           (is_blas_matrix(right[0], right[1], columns, itemsize) ||
-            is_blas_matrix(right[1], right[0], inner, itemsize)) &&
-           !(args[0] == args[1] && left[0] == right[1] && left[1] == right[0]);
+    return is_small(rows) && is_small(inner) && is_small(columns);
 }
 
-/* For each type of elements: the product of two matrices, of which the right one is row-major and
-   the compiler knows the number of columns; that of all in two stacks; the same for every number of
-   columns. products.c explains the arguments of such loops. */
-#define DEFINE_PRODUCTS(type, fused)                                                               \
+/* For each type of elements: the product of two matrices, the right one row-major and with a number of
+   columns that the compiler knows; the products of two stacks; the inner loop of the ufunc, whose own
+   data is NumPy's loop. products.c explains the arguments of such loops. */
+#define DEFINE_PRODUCTS(type)                                                                      \
     static INLINE void multiply_##type(const char *left, npy_intp row_step, npy_intp inner_step,   \
                                        const type *right, char *result, npy_intp result_step,      \
                                        npy_intp rows, npy_intp inner, const int columns)           \
@@ -86,9 +38,10 @@ static int are_for_blas(char *const *args, const npy_intp *sizes, const npy_intp
             type sums[LARGEST] = {0};                                                              \
             for (npy_intp k = 0; k < inner; k++) {                                                 \
                 const type factor = *(const type *)(left + i * row_step + k * inner_step);         \
+                ROUND_BY_ROUND                                                                     \
                 UNROLLED                                                                           \
                 for (int j = 0; j < columns; j++) {                                                \
-                    sums[j] = fused(factor, right[k * columns + j], sums[j]);                      \
+                    sums[j] += factor * right[k * columns + j];                                    \
                 }                                                                                  \
             }                                                                                      \
             memcpy(result + i * result_step, sums, (size_t)columns * sizeof(type));                \
@@ -129,130 +82,70 @@ static int are_for_blas(char *const *args, const npy_intp *sizes, const npy_intp
         case 7: multiply_stack_##type(args, sizes, steps, 7); break;                               \
         default: multiply_stack_##type(args, sizes, steps, LARGEST);                               \
         }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void matmul_##type(char **args, const npy_intp *sizes, const npy_intp *steps,           \
+                              void *numpy_loop)                                                    \
+    {                                                                                              \
+        if (is_computed(sizes[1], sizes[2], sizes[3]) && steps[8] == sizeof(type)) {               \
+            multiply_small_##type(args, sizes, steps);                                             \
+        } else {                                                                                   \
+            ((const NumPyLoop *)numpy_loop)->function(args, sizes, steps,                          \
+                                                      ((const NumPyLoop *)numpy_loop)->data);      \
+        }                                                                                          \
     }
 
-DEFINE_PRODUCTS(npy_float, fmaf)
-DEFINE_PRODUCTS(npy_double, fma)
+typedef struct {
+    PyUFuncGenericFunction function;
+    void *data;
+} NumPyLoop;
 
-static Products singles = {.itemsize = sizeof(npy_float), .multiply = multiply_small_npy_float};
-static Products doubles = {.itemsize = sizeof(npy_double), .multiply = multiply_small_npy_double};
+FUSED_BEGIN /* as in BLAS: a sum of products that overflow is infinite, not NaN */
+DEFINE_PRODUCTS(npy_float)
+DEFINE_PRODUCTS(npy_double)
+FUSED_END
 
-enum { MATRIX = LARGEST * LARGEST, STACK = 2 };
+enum { MOST_TYPES = 32 };
 
-typedef union {
-    npy_float singles[STACK * MATRIX];
-    npy_double doubles[STACK * MATRIX];
-} Elements;
+/* The loops of the ufunc: their functions, what each takes as its last argument, their types. */
+static struct {
+    PyUFuncGenericFunction functions[MOST_TYPES];
+    void *data[MOST_TYPES];
+    char types[3 * MOST_TYPES];
+    NumPyLoop singles, doubles;
+} loops;
 
-/* Numbers between -0.5 and 0.5 from a linear congruential generator. */
-static void fill_in(Elements *elements, npy_intp size, npy_uint64 state)
+/* Put a function in front of a loop. */
+static void set_before(NumPyLoop *loop, int number, PyUFuncGenericFunction function)
 {
-    for (int i = 0; i < STACK * MATRIX; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        const double number = (double)(state >> 40) / 16777216 - 0.5;
-        if (size == sizeof(npy_float)) {
-            elements->singles[i] = (npy_float)number;
-        }
-        else {
-            elements->doubles[i] = number * (1 + number / 16777216); /* has 48 bits */
-        }
-    }
+    *loop = (NumPyLoop){loops.functions[number], loops.data[number]};
+    loops.functions[number] = function;
+    loops.data[number] = loop;
 }
 
-/* Whether products of these sizes have the bits of NumPy's, with either operand row-major or not. */
-static int have_same_bits(const Products *products, npy_intp rows, npy_intp inner,
-                          npy_intp columns)
-{
-    const npy_intp size = products->itemsize, sizes[4] = {STACK, rows, inner, columns};
-    Elements left, right, expected, computed;
-    fill_in(&left, size, 1);
-    fill_in(&right, size, 2);
-    memset(&expected, 0, sizeof(expected));
-    memset(&computed, 0, sizeof(computed));
-    for (int order = 0; order < 4; order++) {
-        const npy_intp steps[9] = {
-            MATRIX * size,
-            MATRIX * size,
-            MATRIX * size,
-            order & 1 ? size : inner * size,
-            order & 1 ? rows * size : size,
-            order & 2 ? size : columns * size,
-            order & 2 ? inner * size : size,
-            columns * size,
-            size,
-        };
-        char *args[3] = {(char *)&left, (char *)&right, (char *)&computed};
-        char *numpy_args[3] = {args[0], args[1], (char *)&expected}; /* its loop moves them */
-        products->numpy_loop(numpy_args, sizes, steps, products->numpy_data);
-        products->multiply(args, sizes, steps);
-        if (memcmp(&expected, &computed, sizeof(expected)) != 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Whether products of these sizes are computed here, for all layouts that BLAS takes. */
-static int is_computed(Products *products, npy_intp rows, npy_intp inner, npy_intp columns)
-{
-    if (!is_small(rows) || !is_small(inner) || !is_small(columns) ||
-        products->numpy_loop == NULL) {
-        return 0;
-    }
-    npy_intp *verdict =
-        &products->verdicts[rows - SMALLEST][inner - SMALLEST][columns - SMALLEST];
-    npy_intp known = load_shared(verdict);
-    if (known == UNKNOWN) { /* threads that find out at the same time find the same */
-        known = have_same_bits(products, rows, inner, columns) ? EXACT : OTHER;
-        exchange_shared(verdict, known);
-    }
-    return known == EXACT;
-}
-
-/* The loop of our ufunc. */
-static void multiply_stacks(char **args, const npy_intp *sizes, const npy_intp *steps, void *own)
-{
-    Products *products = own;
-    if (is_computed(products, sizes[1], sizes[2], sizes[3]) &&
-        are_for_blas(args, sizes, steps, products->itemsize)) {
-        products->multiply(args, sizes, steps);
-    }
-    else {
-        products->numpy_loop(args, sizes, steps, products->numpy_data);
-    }
-}
-
-static Products *find_products(int type)
-{
-    return type == NPY_FLOAT ? &singles : type == NPY_DOUBLE ? &doubles : NULL;
-}
-
-/* numpy.matmul's loops with our own in front of two; those for objects are left out. */
+/* Copy numpy.matmul's loops, with our functions in front of two; those for objects are left out. */
 static int copy_loops(const PyUFuncObject *ufunc)
 {
     int count = 0;
     for (int i = 0; i < ufunc->ntypes && count < MOST_TYPES; i++) {
-        const char *signature = ufunc->types + 3 * i;
-        if (ufunc->functions[i] == NULL || memchr(signature, NPY_OBJECT, 3) != NULL) {
+        const char *types = ufunc->types + 3 * i;
+        if (ufunc->functions[i] == NULL || memchr(types, NPY_OBJECT, 3) != NULL) {
             continue;
         }
-        memcpy(types + 3 * count, signature, 3);
-        functions[count] = ufunc->functions[i];
-        data[count] = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
-        const int type = signature[0];
-        Products *products = find_products(type);
-        if (products != NULL && signature[1] == type && signature[2] == type) {
-            products->numpy_loop = functions[count];
-            products->numpy_data = data[count];
-            functions[count] = (PyUFuncGenericFunction)multiply_stacks;
-            data[count] = products;
+        memcpy(loops.types + 3 * count, types, 3);
+        loops.functions[count] = ufunc->functions[i];
+        loops.data[count] = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
+        if (types[0] == types[1] && types[1] == types[2]) {
+            if (types[0] == NPY_FLOAT) {
+                set_before(&loops.singles, count, (PyUFuncGenericFunction)matmul_npy_float);
+            } else if (types[0] == NPY_DOUBLE) {
+                set_before(&loops.doubles, count, (PyUFuncGenericFunction)matmul_npy_double);
+            }
         }
         count++;
     }
     return count;
 }
-
-#endif
 
 static PyObject *computes_product(PyObject *module, PyObject *args)
 {
@@ -263,55 +156,182 @@ static PyObject *computes_product(PyObject *module, PyObject *args)
                           &inner, &columns)) {
         return NULL;
     }
-#ifdef HAS_FUSED_MULTIPLY_ADD
-    Products *products = find_products(dtype->type_num);
-    return PyBool_FromLong(products != NULL && is_computed(products, rows, inner, columns));
-#else
-    Py_RETURN_FALSE;
-#endif
+    return PyBool_FromLong((dtype->type_num == NPY_FLOAT || dtype->type_num == NPY_DOUBLE) &&
+                           is_computed(rows, inner, columns));
 }
-
-static PyMethodDef functions_of_module[] = {
-    {"computes_product", computes_product, METH_VARARGS,
-     "computes_product(dtype, rows, inner, columns)\n--\n\n"
-     "Whether `matmul` computes products of such matrices itself, not BLAS."},
-    {NULL, NULL, 0, NULL},
-};
 
 PyObject *get_matmul(void)
 {
-    return Py_XNewRef(matmul);
-}
-
-int add_small_matrices(PyObject *module)
-{
-    PyObject *numpy = PyImport_ImportModule("numpy");
+    static PyObject *made; /* for ever, since its loops are used */
+    PyObject *numpy = made == NULL ? PyImport_ImportModule("numpy") : NULL;
     PyObject *found = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "matmul");
     Py_XDECREF(numpy);
     if (found == NULL) {
-        return -1;
+        return made;
     }
-    matmul = found; /* for ever, since its loops are used */
-#ifdef HAS_FUSED_MULTIPLY_ADD
     const PyUFuncObject *ufunc = (PyUFuncObject *)found;
-    if (Py_IS_TYPE(found, &PyUFunc_Type) && ufunc->nin == 2 && ufunc->nout == 1 &&
-        ufunc->core_signature != NULL) {
-        matmul = PyUFunc_FromFuncAndDataAndSignature(
-            functions, data, types, copy_loops(ufunc), 2, 1, PyUFunc_None, "matmul",
-            "numpy.matmul; products of small matrices are computed here.", 0,
-            ufunc->core_signature);
-        if (matmul == NULL) {
-            return -1;
-        }
+    if (!Py_IS_TYPE(found, &PyUFunc_Type) || ufunc->nin != 2 || ufunc->nout != 1 ||
+        ufunc->core_signature == NULL) {
+        return made = found;
+    }
+    made = PyUFunc_FromFuncAndDataAndSignature(
+        loops.functions, loops.data, loops.types, copy_loops(ufunc), 2, 1, PyUFunc_None, "matmul",
+        "numpy.matmul; products of small matrices are computed here.", 0, ufunc->core_signature);
+    if (made != NULL) {
         /* These say that an operand is to be copied if it is the result, too: other ufuncs may read
            and write the same memory, element by element. */
-        PyUFuncObject *made = (PyUFuncObject *)matmul;
-        memcpy(made->op_flags, ufunc->op_flags, 3 * sizeof(*made->op_flags));
-        made->iter_flags = ufunc->iter_flags;
+        memcpy(((PyUFuncObject *)made)->op_flags, ufunc->op_flags, 3 * sizeof(*ufunc->op_flags));
+        ((PyUFuncObject *)made)->iter_flags = ufunc->iter_flags;
     }
-#endif
-    return PyModule_AddObjectRef(module, "matmul", matmul) < 0 ||
-                   PyModule_AddFunctions(module, functions_of_module) < 0
+    return made; /* the reference to NumPy's ufunc is kept, since its loops are used */
+}
+
+/* ---------------------------------------------------------------- inverses */
+
+/* Rows of the largest matrix that is inverted here. */
+enum { MOST_ROWS = 5 };
+
+/* Pivots that are smaller than this part of the numbers that were in their column are left to LAPACK,
+   which decides whether the matrix has an inverse. So are pivots outside of the bounds: they, or
+   their reciprocals, may be subnormal numbers or zero. */
+static const double LEAST_PART = 1e-12, LEAST_PIVOT = 1e-290, GREATEST_PIVOT = 1e290;
+
+/* Gauss-Jordan elimination with partial pivoting: the right half of `rows`, the identity, becomes the
+   inverse of the left half. 0 if a pivot is left to LAPACK. */
+static INLINE int eliminate(double rows[MOST_ROWS][2 * MOST_ROWS], const int size)
+{
+    double least[MOST_ROWS];
+    for (int j = 0; j < size; j++) {
+        least[j] = 0;
+        for (int i = 0; i < size; i++) {
+            const double part = fabs(rows[i][j]) * LEAST_PART;
+            least[j] = part > least[j] ? part : least[j];
+        }
+    }
+    for (int j = 0; j < size; j++) {
+        int pivot = j;
+        for (int i = j + 1; i < size; i++) {
+            pivot = fabs(rows[i][j]) > fabs(rows[pivot][j]) ? i : pivot;
+        }
+        const double found = fabs(rows[pivot][j]);
+        if (!(found >= least[j] && found >= LEAST_PIVOT && found <= GREATEST_PIVOT)) { /* NaN, too */
+            return 0;
+        }
+        const double reciprocal = 1 / rows[pivot][j];
+        for (int k = 0; k < 2 * size; k++) {
+            const double kept = rows[j][k];
+            rows[j][k] = rows[pivot][k] * reciprocal;
+            rows[pivot][k] = pivot == j ? rows[j][k] : kept;
+        }
+        for (int i = 0; i < size; i++) {
+            const double factor = i == j ? 0 : rows[i][j];
+            for (int k = 0; k < 2 * size; k++) {
+                rows[i][k] -= factor * rows[j][k];
+            }
+        }
+    }
+    return 1;
+}
+
+/* For each type of elements: the inverses of `count` matrices, which become row-major; 0 if one is left
+   to LAPACK, or has elements that are not finite. NumPy computes those of single precision in double,
+   too. */
+#define DEFINE_INVERSES(type)                                                                      \
+    static INLINE int invert_stack_##type(const char *from, const npy_intp *steps, npy_intp count, \
+                                          type *to, const int size)                                \
+    {                                                                                              \
+        for (npy_intp n = 0; n < count; n++, from += steps[0], to += size * size) {                \
+            double rows[MOST_ROWS][2 * MOST_ROWS];                                                 \
+            for (int i = 0; i < size; i++) {                                                       \
+                for (int j = 0; j < size; j++) {                                                   \
+                    rows[i][j] = *(const type *)(from + i * steps[1] + j * steps[2]);              \
+                    rows[i][size + j] = i == j;                                                    \
+                }                                                                                  \
+            }                                                                                      \
+            if (!eliminate(rows, size)) {                                                          \
+                return 0;                                                                          \
+            }                                                                                      \
+            type zero = 0;                                                                         \
+            for (int i = 0; i < size; i++) {                                                       \
+                for (int j = 0; j < size; j++) {                                                   \
+                    to[i * size + j] = (type)rows[i][size + j];                                    \
+                    zero += to[i * size + j] * 0; /* NaN if one is not finite */                   \
+                }                                                                                  \
+            }                                                                                      \
+            if (zero != 0) {                                                                       \
+                return 0;                                                                          \
+            }                                                                                      \
+        }                                                                                          \
+        return 1;                                                                                  \
+    }                                                                                              \
+                                                                                                   \
+    CLONED static int invert_##type(const char *from, const npy_intp *steps, npy_intp count,       \
+                                    type *to, npy_intp size)                                       \
+    {                                                                                              \
+        switch (size) {                                                                            \
+        case 2: return invert_stack_##type(from, steps, count, to, 2);                             \
+        case 3: return invert_stack_##type(from, steps, count, to, 3);                             \
+        case 4: return invert_stack_##type(from, steps, count, to, 4);                             \
+        default: return invert_stack_##type(from, steps, count, to, MOST_ROWS);                    \
+        }                                                                                          \
+    }
+
+DEFINE_INVERSES(npy_float)
+DEFINE_INVERSES(npy_double)
+
+static PyObject *invert(PyObject *module, PyObject *args)
+{
+    PyArrayObject *from, *to;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!:invert", &PyArray_Type, &from, &PyArray_Type, &to)) {
+        return NULL;
+    }
+    const int type = PyArray_TYPE(from), ndim = PyArray_NDIM(from);
+    if (ndim != 3 || PyArray_TYPE(to) != type || !PyArray_ISCARRAY(to) ||
+        !PyArray_SAMESHAPE(from, to)) {
+        PyErr_SetString(PyExc_ValueError,
+                        "invert takes a stack of matrices, and an array of the same shape and dtype "
+                        "that lies in one piece");
+        return NULL;
+    }
+    const npy_intp size = PyArray_DIM(from, 2);
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || !PyArray_ISBEHAVED_RO(from) ||
+        size < SMALLEST || size > MOST_ROWS || PyArray_DIM(from, 1) != size) {
+        Py_RETURN_FALSE;
+    }
+    int result;
+    Py_BEGIN_ALLOW_THREADS
+    clear_flags();
+    if (type == NPY_FLOAT) {
+        result = invert_npy_float(PyArray_BYTES(from), PyArray_STRIDES(from), PyArray_DIM(from, 0),
+                                  PyArray_DATA(to), size);
+        result = result && !fetestexcept(FE_UNDERFLOW); /* NumPy reports it of its cast */
+    } else {
+        result = invert_npy_double(PyArray_BYTES(from), PyArray_STRIDES(from),
+                                   PyArray_DIM(from, 0), PyArray_DATA(to), size);
+    }
+    clear_flags(); /* NumPy reports nothing else of inverses but that there is none */
+    Py_END_ALLOW_THREADS
+    return PyBool_FromLong(result);
+}
+
+static PyMethodDef functions[] = {
+    {"computes_product", computes_product, METH_VARARGS,
+     "computes_product(dtype, rows, inner, columns)\n--\n\n"
+     "Whether `matmul` computes products of such matrices itself, not BLAS."},
+    {"invert", invert, METH_VARARGS,
+     "invert(matrices, inverses)\n--\n\n"
+     "Write the inverses of a stack of matrices of float32 or float64 with 2 to 5 rows. False if "
+     "LAPACK is to be asked: for other matrices, and if one has no inverse, nearly none, or one that "
+     "is not finite or underflows. What was written does not count then."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_small_matrices(PyObject *module)
+{
+    PyObject *matmul = get_matmul();
+    return matmul == NULL || PyModule_AddObjectRef(module, "matmul", matmul) < 0 ||
+                   PyModule_AddIntConstant(module, "MOST_INVERTED_ROWS", MOST_ROWS) < 0
                ? -1
-               : 0;
+               : PyModule_AddFunctions(module, functions);
 }

@@ -1,4 +1,4 @@
-"""Inverses of small matrices that the extension computes have the bits of NumPy's."""
+"""Inverses of small matrices that the extension computes equal NumPy's to rounding."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu.engine import small_inverses
-from array_api_nx.backends.cpu.engine.small_inverses import inverses
+from array_api_nx.backends.cpu.engine.small_inverses import invert_into
 from array_api_nx.native import native
 from tests.support.programs import needs_extension
 
@@ -34,26 +33,33 @@ def _matrices(size: int, dtype: str) -> Iterator[NDArray]:
     yield np.eye(size, dtype=dtype)[np.argsort(rng.random((COUNT, size)))]
 
 
-def _same(found: NDArray | None, expected: NDArray) -> bool:
-    """Whether both have the same bits; whatever they are, if the extension has another LAPACK's."""
+def inverses(matrices: NDArray) -> NDArray | None:
+    """What the extension computes; None if it leaves them to LAPACK."""
+    result = np.empty(matrices.shape, matrices.dtype)
+    return result if invert_into(matrices, result) else None
+
+
+def _same(found: NDArray | None, expected: NDArray, matrices: NDArray) -> bool:
+    """Whether both are the inverses to rounding, as far as the matrices determine them."""
     assert found is not None
-    return found.shape == expected.shape and found.tobytes() == expected.tobytes()
+    norm = np.linalg.norm(expected, axis=(-2, -1), keepdims=True)
+    condition = norm * np.linalg.norm(matrices.astype(float), axis=(-2, -1), keepdims=True)
+    # Columns of matrices in single precision are rounded after they are computed in double.
+    bound = 99 * norm * (condition * np.finfo(float).eps + np.finfo(matrices.dtype).eps)
+    return found.shape == expected.shape and bool(np.all(np.abs(found - expected) <= bound))
 
 
 @pytest.fixture(params=SIZES)
 def size(request: pytest.FixtureRequest) -> int:
-    """The sizes of which the extension has the bits of the LAPACK at hand."""
-    if native is not None and small_inverses._is_fused(request.param) is None:
-        pytest.skip("this LAPACK computes in another order")
     return int(request.param)
 
 
 @needs_extension
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_bits_are_numpys(size: int, dtype: str) -> None:
+def test_inverses_are_numpys(size: int, dtype: str) -> None:
     for matrices in _matrices(size, dtype):
         assert len(matrices) > 5
-        assert _same(inverses(matrices), np.linalg.inv(matrices))
+        assert _same(inverses(matrices), np.linalg.inv(matrices), matrices)
 
 
 @needs_extension
@@ -62,8 +68,10 @@ def test_matrices_may_lie_anyhow(size: int) -> None:
     padded = np.zeros((6, 4, 2 * size, 3 * size))
     padded[..., ::2, ::3] = x
     for each in (x, x.mT, x[::-2], x[0, 0], padded[..., ::2, ::3], np.broadcast_to(x[0], x.shape)):
-        assert _same(inverses(each), np.linalg.inv(each))
-    assert _same(inverses(x[:, :0]), x[:, :0])
+        assert _same(inverses(each), np.linalg.inv(each), each)
+    nothing = inverses(x[:, :0])
+    assert nothing is not None
+    assert nothing.shape == x[:, :0].shape
     misaligned = np.zeros(x.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(x.shape)
     assert inverses(misaligned) is None
 
@@ -71,9 +79,11 @@ def test_matrices_may_lie_anyhow(size: int) -> None:
 @needs_extension
 def test_threads_change_no_bit(size: int) -> None:
     x = np.random.default_rng(0).standard_normal((30_000, size, size))
-    for threads in (1, 3):
-        with xp.config_context(num_threads=threads):
-            assert _same(inverses(x), np.linalg.inv(x))
+    with xp.config_context(num_threads=1):
+        expected = inverses(x)
+    assert _same(expected, np.linalg.inv(x), x)
+    with xp.config_context(num_threads=3):
+        np.testing.assert_array_equal(inverses(x), expected)
 
 
 @needs_extension
@@ -117,7 +127,7 @@ def test_errors_of_single_precision_are_reported(value: float, error: str, compi
         expected = np.linalg.inv(numbers)
     x = xp.asarray(numbers)
     with np.errstate(all="warn"), pytest.warns(RuntimeWarning, match=f"{error} encountered"):
-        assert _same(np.asarray(function(x)), expected)
+        np.testing.assert_array_equal(np.asarray(function(x)), expected)
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match=error):
         function(x)
 
@@ -130,18 +140,23 @@ def test_subnormal_pivots_are_left_to_numpy(size: int) -> None:
     x[:, :, 0] *= 8e-309
     x[:, 1, 0] = np.random.default_rng(0).uniform(1e-309, 7e-309, COUNT)
     assert inverses(x) is None
-    assert _same(np.asarray(xp.linalg.inv(xp.asarray(x))), np.linalg.inv(x))
+    np.testing.assert_array_equal(np.asarray(xp.linalg.inv(xp.asarray(x))), np.linalg.inv(x))
 
 
 @needs_extension
-def test_other_matrices_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for other in (np.ones((3, 1, 1)), np.eye(6), np.eye(3, dtype=complex), np.eye(3, dtype=">f8")):
-        assert inverses(other) is None
-    # A LAPACK that computes in another order than the extension.
-    monkeypatch.setattr(small_inverses, "_is_fused", lambda size: None)
-    x = np.random.default_rng(0).standard_normal((5, 3, 3))
+def test_nearly_singular_matrices_are_left_to_numpy(size: int) -> None:
+    """Rounding decides whether a pivot becomes 0, and so whether there is an error."""
+    x = np.arange(1.0, size * size + 1).reshape(size, size)
+    x[-1] = x[:-1].sum(0) * (1 + 1e-15)
     assert inverses(x) is None
-    assert _same(np.asarray(xp.linalg.inv(xp.asarray(x))), np.linalg.inv(x))
+    scaled = np.eye(size) * 10.0 ** -np.arange(0, 4 * size, 4)
+    assert _same(inverses(scaled), np.linalg.inv(scaled), scaled)
+
+
+@needs_extension
+def test_other_matrices_are_left_to_numpy() -> None:
+    for other in (np.ones((3, 1, 1)), np.eye(6), np.eye(3, dtype=complex), np.eye(3, dtype=int)):
+        assert inverses(other) is None
 
 
 def test_public_functions_agree_with_numpy() -> None:
@@ -150,8 +165,9 @@ def test_public_functions_agree_with_numpy() -> None:
         for dtype in ("float64", "float32"):
             x = np.random.default_rng(size).standard_normal((7, size, size)).astype(dtype)
             for function in (xp.linalg.inv, inverse, inverse):
-                found = function(xp.asarray(x))
-                assert _same(np.asarray(found), np.linalg.inv(x))
+                found = np.asarray(function(xp.asarray(x)))
+                assert _same(found, np.linalg.inv(x), x)
+                np.testing.assert_array_equal(found, np.asarray(xp.linalg.inv(xp.asarray(x))))
 
 
 def test_a_compiled_function_finds_singular_matrices() -> None:
@@ -161,7 +177,7 @@ def test_a_compiled_function_finds_singular_matrices() -> None:
     singular = xp.asarray([[[1.0, 2.0], [3.0, 5.0]], [[1.0, 2.0], [2.0, 4.0]]])
     with pytest.raises(np.linalg.LinAlgError):
         function(singular)
-    assert _same(np.asarray(function(x)), expected)
+    np.testing.assert_array_equal(np.asarray(function(x)), expected)
 
 
 @needs_extension
@@ -169,12 +185,9 @@ def test_bad_arguments_of_the_extension() -> None:
     x = np.eye(3)[None]
     for matrices, result in [
         (x[0], np.empty((3, 3))),
-        (np.eye(6)[None], np.empty((1, 6, 6))),
         (x, np.empty((2, 3, 3))),
         (x, np.empty((1, 3, 3), np.float32)),
         (x, np.empty((1, 3, 3)).mT),
-        (x.astype(">f8"), np.empty((1, 3, 3))),
-        (x.astype(int), np.empty((1, 3, 3), int)),
     ]:
         with pytest.raises(ValueError, match="invert takes a stack"):
-            native.invert(matrices, result, True)
+            native.invert(matrices, result)
