@@ -28,13 +28,13 @@ class BuildExtension(build_ext):
         if self.compiler.compiler_type in ("unix", "mingw32"):
             # In place, a cast reads and writes the same memory as two types. Without errno, square
             # roots are one instruction, and those of several numbers, too.
-            flags = ["-std=c99", "-O3", "-fno-strict-aliasing", "-fno-math-errno"]
+            flags = ["-std=c11", "-O3", "-fno-strict-aliasing", "-fno-math-errno"]
             flags += ["-fvisibility=hidden", "-Wall", "-Wextra"]
             for extension in self.extensions:
                 extension.extra_compile_args.extend(flags)
         elif self.compiler.compiler_type == "msvc":
             for extension in self.extensions:
-                extension.extra_compile_args.append("/std:c11")  # it has no c99
+                extension.extra_compile_args.extend(["/std:c11", "/experimental:c11atomics"])
         super().build_extensions()
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Run tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer, under
-# ThreadSanitizer, or under valgrind; or of C99 alone, as compilers without GCC's additions see it.
+# ThreadSanitizer, or under valgrind; or of C11 alone, as compilers without GCC's additions see it.
 #
 #     tests/sanitize.sh address [pytest arguments]
 #     tests/sanitize.sh thread [pytest arguments]
@@ -48,7 +48,7 @@ stamp=$($python "$native/stamp.py")
 build() {
     rm -f array_api_nx/_native.*.so
     # shellcheck disable=SC2086
-    $cc -std=c99 -Wall -Wextra -g -fno-strict-aliasing -fvisibility=hidden -fPIC -shared \
+    $cc -std=c11 -Wall -Wextra -g -fno-strict-aliasing -fvisibility=hidden -fPIC -shared \
         "-DARRAY_API_NX_VERSION=\"$version\"" "-DARRAY_API_NX_SOURCES=\"$stamp\"" \
         $include "$native"/*.c "$@" -o "array_api_nx/_native$suffix"
 }

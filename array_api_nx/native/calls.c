@@ -47,13 +47,13 @@ void put_exception(PyObject *exception)
 static int make_calls(Job *job, int is_caller)
 {
     /* When the interpreter ends, workers take no more tasks; the caller does, if it gets that far. */
-    while (!load_shared(&job->interrupt->stopped) && (is_caller || !is_closed(&pool->python))) {
-        const npy_intp task = add_shared(&job->next, 1);
+    while (!atomic_load(&job->interrupt->stopped) && (is_caller || !is_closed(&pool->python))) {
+        const npy_intp task = atomic_fetch_add(&job->next, 1);
         if (task >= job->tasks) {
             break;
         }
         if (!call_task(job->function, task)) {
-            exchange_shared(&job->interrupt->stopped, 1);
+            atomic_store(&job->interrupt->stopped, 1);
             return 0;
         }
     }
@@ -76,7 +76,8 @@ static void help_with_calls(Job *job, char *scratch, int is_caller)
         PyContext_Exit(context);
     }
     Py_XDECREF(context);
-    if (exception != NULL && replace_shared(&job->exception, 0, (npy_intp)exception) != 0) {
+    PyObject *none = NULL;
+    if (exception != NULL && !atomic_compare_exchange_strong(&job->exception, &none, exception)) {
         Py_DECREF(exception);
     }
 }
@@ -91,7 +92,7 @@ static int call_together(Team *team, PyObject *function, npy_intp count)
     }
     job->work = help_with_calls;
     job->function = function;
-    job->exception = 0;
+    job->exception = NULL;
     job->tasks = count;
     begin_job(team, CALLED_WITH_GIL);
     make_calls(job, 1);
@@ -101,7 +102,7 @@ static int call_together(Team *team, PyObject *function, npy_intp count)
         take_gil(&team->interrupt);
     }
     Py_CLEAR(job->context);
-    PyObject *exception = (PyObject *)job->exception;
+    PyObject *exception = job->exception;
     if (exception != NULL && PyErr_Occurred()) {
         /* That of the caller is to be known, which may be a KeyboardInterrupt. */
         Py_DECREF(exception);

@@ -1,7 +1,7 @@
-/* What not every compiler can do; where one cannot, these say nothing.
+/* What C11 does not have and some compilers do; where one does not, these say nothing.
 
    All other files ask for compilers and processors by the HAS_... below. A build that defines
-   ARRAY_API_NX_PORTABLE has none of them: what is left is C99, and tests compile and run it. */
+   ARRAY_API_NX_PORTABLE has none of them: what is left is C11, and tests compile and run it. */
 
 #ifndef ARRAY_API_NX_COMPILER_H
 #define ARRAY_API_NX_COMPILER_H
@@ -31,11 +31,6 @@
 /* Vectors of 16 bytes on x86. */
 #ifdef __SSE2__
 #define HAS_SSE2 1
-#endif
-
-/* Atomic numbers of 8 bytes in Microsoft's compiler. */
-#if defined(_MSC_VER) && defined(_WIN64)
-#define HAS_INTERLOCKED 1
 #endif
 
 #endif

@@ -5,15 +5,6 @@
 /* The most contexts that are kept for later calls. */
 enum { MAX_IDLE = 16 };
 
-/* In free-threaded Python a mutex protects the idle contexts, else the GIL does. */
-#ifdef Py_GIL_DISABLED
-#define LOCK_IDLE(self) PyMutex_Lock(&(self)->mutex)
-#define UNLOCK_IDLE(self) PyMutex_Unlock(&(self)->mutex)
-#else
-#define LOCK_IDLE(self)
-#define UNLOCK_IDLE(self)
-#endif
-
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
@@ -21,20 +12,15 @@ typedef struct {
     PyObject *settle;  /* is told what a call has left in the list */
     PyObject *idle[MAX_IDLE];
     int count;
-#ifdef Py_GIL_DISABLED
-    PyMutex mutex;
-#endif
 } ContextCaller;
 
 /* A new reference to a pair that no other call has. */
 static PyObject *take_pair(ContextCaller *self)
 {
     PyObject *pair = NULL;
-    LOCK_IDLE(self);
     if (self->count > 0) {
         pair = self->idle[--self->count];
     }
-    UNLOCK_IDLE(self);
     if (pair == NULL && (pair = PyObject_CallNoArgs(self->prepare)) != NULL) {
         if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 ||
             !PyContext_CheckExact(PyTuple_GET_ITEM(pair, 0)) ||
@@ -49,12 +35,10 @@ static PyObject *take_pair(ContextCaller *self)
 /* Keep the pair for a later call. Steals the reference. */
 static void give_pair_back(ContextCaller *self, PyObject *pair)
 {
-    LOCK_IDLE(self);
     if (self->count < MAX_IDLE) {
         self->idle[self->count++] = pair;
         pair = NULL;
     }
-    UNLOCK_IDLE(self);
     Py_XDECREF(pair);
 }
 

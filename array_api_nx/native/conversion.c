@@ -340,9 +340,6 @@ static DTypeCode code_of_numpy_scalar(PyObject *scalar)
    holds them all if `code` is NO_DTYPE. */
 static PyObject *array_from_list(PyObject *list, DTypeCode code)
 {
-#ifdef Py_GIL_DISABLED
-    return DECLINED; /* other threads may change the lists meanwhile */
-#endif
     npy_intp shape[LEVELS];
     int ndim, kinds = 0;
     char *target;

@@ -28,6 +28,14 @@ static inline npy_uint8 take_flags(void)
                        (raised & FE_INVALID ? NPY_FPE_INVALID : 0));
 }
 
+/* Add flags to those that several threads share. */
+static inline void note_flags(atomic_uchar *shared, npy_uint8 flags)
+{
+    if (flags != 0) {
+        atomic_fetch_or(shared, flags);
+    }
+}
+
 /* Forget what was raised. */
 static inline void clear_flags(void)
 {

@@ -11,7 +11,7 @@ static const clock_t TIME_PER_LOOK = CLOCKS_PER_SEC / 50;
 
 void start_interrupt(Interrupt *interrupt)
 {
-    interrupt->stopped = 0;
+    atomic_init(&interrupt->stopped, 0);
     interrupt->state = NULL;
     interrupt->countdown = TILES_PER_LOOK;
     interrupt->last = 0;
@@ -31,7 +31,7 @@ int take_gil(Interrupt *interrupt)
         interrupt->state = NULL;
     }
     /* Loops of other libraries may take the GIL to raise exceptions. */
-    return !load_shared(&interrupt->stopped) && !PyErr_Occurred();
+    return !atomic_load(&interrupt->stopped) && !PyErr_Occurred();
 }
 
 /* Tell the listener how far the computation is; 0 if there was an exception. */
@@ -40,7 +40,7 @@ static int tell(Interrupt *interrupt)
     if (interrupt->listener == NULL || interrupt->begun == NULL) {
         return 1;
     }
-    const npy_intp begun = load_shared(interrupt->begun);
+    const npy_intp begun = atomic_load(interrupt->begun);
     PyObject *result = PyObject_CallFunction(interrupt->listener, "nn",
                                              begun < interrupt->tasks ? begun : interrupt->tasks,
                                              interrupt->tasks);
@@ -61,7 +61,7 @@ void look_for_signals(Interrupt *interrupt)
     PyEval_RestoreThread(interrupt->state);
     /* Loops of other libraries may have raised an exception, with which nothing may be called. */
     if (PyErr_CheckSignals() < 0 || (PyErr_Occurred() == NULL && !tell(interrupt))) {
-        exchange_shared(&interrupt->stopped, 1);
+        atomic_store(&interrupt->stopped, 1);
     }
     interrupt->state = PyEval_SaveThread();
     interrupt->last = now;

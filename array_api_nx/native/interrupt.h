@@ -8,18 +8,17 @@
 #ifndef ARRAY_API_NX_INTERRUPT_H
 #define ARRAY_API_NX_INTERRUPT_H
 
-#include "atomics.h"
 #include "common.h"
 
 #include <time.h>
 
 typedef struct {
-    npy_intp stopped;     /* whether all threads are to stop computing; shared */
+    atomic_int stopped;   /* whether all threads are to stop computing */
     PyThreadState *state; /* of the thread that waits for the computation; NULL if it has the GIL */
     int countdown;
     clock_t last; /* when Python last handled signals, at first when the clock was first read */
     PyObject *listener; /* called with the numbers of tasks begun and of all tasks; or NULL */
-    npy_intp *begun;    /* shared: how many tasks were begun, or more than `tasks`; or NULL */
+    _Atomic npy_intp *begun; /* how many tasks were begun, or more than `tasks`; or NULL */
     npy_intp tasks;
 } Interrupt;
 
@@ -43,7 +42,7 @@ static inline int is_interrupted(Interrupt *interrupt, int is_caller)
     if (is_caller && interrupt->state != NULL && --interrupt->countdown <= 0) {
         look_for_signals(interrupt);
     }
-    return load_shared(&interrupt->stopped) != 0;
+    return atomic_load(&interrupt->stopped) != 0;
 }
 
 #endif

@@ -11,16 +11,7 @@ enum { SMALLEST_SPARE = 1 << 16 };
 /* A spare may be larger than what is asked for by this fraction of it: an eighth. */
 enum { SPARE_SHARE = 8 };
 
-/* In free-threaded Python a mutex protects the spares, else the GIL does. */
-#ifdef Py_GIL_DISABLED
-static PyMutex spares_mutex;
-#define LOCK_SPARES() PyMutex_Lock(&spares_mutex)
-#define UNLOCK_SPARES() PyMutex_Unlock(&spares_mutex)
-#else
-#define LOCK_SPARES()
-#define UNLOCK_SPARES()
-#endif
-
+/* The GIL protects them. */
 static struct {
     PyArrayObject *memories[MAX_SPARES]; /* bytes; the last one became free last */
     int count;
@@ -51,11 +42,9 @@ static void drop_spares(int count, npy_intp bytes)
 {
     for (;;) {
         PyArrayObject *memory = NULL;
-        LOCK_SPARES();
         if (spares.count > count || (spares.count > 0 && spares.bytes > bytes)) {
             memory = withdraw_spare(0);
         }
-        UNLOCK_SPARES();
         if (memory == NULL) {
             return;
         }
@@ -70,14 +59,12 @@ static void block_dealloc(PyObject *object)
     PyArrayObject *memory = self->memory;
     npy_intp limit = 0;
     if (memory != NULL) {
-        LOCK_SPARES();
         limit = spares.limit;
         if (spares.count < MAX_SPARES && PyArray_DIM(memory, 0) <= limit) {
             spares.memories[spares.count++] = memory;
             spares.bytes += PyArray_DIM(memory, 0);
             memory = NULL;
         }
-        UNLOCK_SPARES();
         Py_XDECREF(memory);
         drop_spares(MAX_SPARES - 1, limit);
     }
@@ -101,7 +88,6 @@ static PyType_Spec block_spec = {
 static PyArrayObject *find_spare(npy_intp size)
 {
     PyArrayObject *found = NULL;
-    LOCK_SPARES();
     for (int i = spares.count - 1; i >= 0 && found == NULL; i--) {
         const npy_intp spare = PyArray_DIM(spares.memories[i], 0);
         if (size <= spare && spare - size <= size / SPARE_SHARE) {
@@ -109,7 +95,6 @@ static PyArrayObject *find_spare(npy_intp size)
         }
     }
     found == NULL ? spares.misses++ : spares.hits++;
-    UNLOCK_SPARES();
     return found;
 }
 
@@ -197,9 +182,7 @@ static PyObject *limit_spares(PyObject *module, PyObject *bytes)
     if (!read_int(bytes, 0, NPY_MAX_INTP, "the limit", &limit)) {
         return NULL;
     }
-    LOCK_SPARES();
     spares.limit = limit;
-    UNLOCK_SPARES();
     drop_spares(MAX_SPARES, limit);
     Py_RETURN_NONE;
 }
@@ -217,19 +200,10 @@ static PyObject *count_spares(PyObject *module, PyObject *ignored)
 {
     (void)module;
     (void)ignored;
-    LOCK_SPARES();
     const npy_intp bytes = spares.bytes, limit = spares.limit;
     const Py_ssize_t hits = spares.hits, misses = spares.misses;
     const int count = spares.count;
-    UNLOCK_SPARES();
     return Py_BuildValue("ninnn", (Py_ssize_t)bytes, count, (Py_ssize_t)limit, hits, misses);
-}
-
-void unlock_spares(void)
-{
-#ifdef Py_GIL_DISABLED
-    spares_mutex = (PyMutex){0};
-#endif
 }
 
 static PyMethodDef functions[] = {

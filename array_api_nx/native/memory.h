@@ -16,9 +16,6 @@
    exception set if there is no memory. */
 PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size);
 
-/* Release the lock of the spares in a forked child, where the thread that held it is missing. */
-void unlock_spares(void);
-
 /* Add the functions that make arrays and that manage the spares; -1 with an exception set. */
 int add_memory(PyObject *module);
 

@@ -2,7 +2,7 @@
 
    Reals come of operations that IEEE 754 rounds exactly (+, -, *, /, sqrt), in the same order as in
    contract/random_numbers.py and contract/distributions.py, so that the bits are those of every other
-   backend. No product may be contracted with a sum: -std=c99 forbids it to GCC, the pragma to other
+   backend. No product may be contracted with a sum: -std=c11 forbids it to GCC, the pragma to other
    compilers. All functions are inline, because those that call them are compiled for several
    processors. */
 

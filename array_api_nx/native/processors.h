@@ -57,7 +57,7 @@ static inline void move_freely(Placement *placement)
 #else
 
 typedef struct {
-    int unused; /* a struct has a member in C99 */
+    int unused; /* a struct has a member in C11 */
 } Placement;
 
 static inline void note_thread(Placement *placement)

@@ -1,7 +1,6 @@
 /* where and clip. */
 
 #include "selection.h"
-#include "atomics.h"
 #include "elementwise.h"
 #include "flags.h"
 #include "loops.h"
@@ -192,7 +191,7 @@ typedef struct {
     const ElementLoop *loop; /* NULL if there is no bound */
     Choice bound;
     npy_uint64 repeated[REPEATED]; /* the bound if it is a scalar */
-    npy_intp flags;                /* shared: the floating-point errors met */
+    atomic_uchar flags;            /* the floating-point errors met */
 } Limit;
 
 /* The two operations on elements of a dtype. */
@@ -226,7 +225,7 @@ static void run_limits(Clipping *both, char *const *args, npy_intp size, const n
             if (limit->loop != NULL) {
                 char *operands[3] = {from, args[1 + i] + done * args_steps[1 + i], to};
                 limit->loop->function(operands, &part, steps, limit->loop->data);
-                add_bits_shared(&limit->flags, take_flags());
+                note_flags(&limit->flags, take_flags());
                 from = to;
             }
         }

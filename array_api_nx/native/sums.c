@@ -12,7 +12,7 @@
 #include <math.h>
 
 #ifdef __clang__
-#pragma STDC FP_CONTRACT OFF /* GCC contracts nothing with -std=c99 */
+#pragma STDC FP_CONTRACT OFF /* GCC contracts nothing with -std=c11 */
 #endif
 
 enum { LENGTH = 16, GROUP = 8, LEVELS = 8 * sizeof(npy_intp) };

@@ -13,6 +13,18 @@ enum { SPIN_COUNT = 5000 };
 
 Pool *pool;
 
+/* Wait for some nanoseconds, and leave the core to the other hardware thread meanwhile. */
+static inline void pause_shortly(void)
+{
+#if defined(HAS_GNU_C) && (defined(__x86_64__) || defined(__i386__))
+    __builtin_ia32_pause();
+#elif defined(HAS_GNU_C) && defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory"); /* as long as x86's pause; `yield` takes no time */
+#elif defined(_MSC_VER) && defined(_M_X64)
+    _mm_pause();
+#endif
+}
+
 /* ------------------------------------------------------------------ scratch memory */
 
 static void release_scratch(Scratch *scratch)
@@ -44,7 +56,7 @@ static int reserve_scratch(Scratch *scratch, size_t size)
 static void collect_flags(const Job *job, npy_uint8 *flags, int count)
 {
     for (int i = 0; i < count; i++) {
-        flags[i] = (npy_uint8)job->flags[i];
+        flags[i] = job->flags[i];
     }
 }
 
@@ -65,24 +77,24 @@ static void work_on_run(Job *job, char *scratch, int is_caller)
     (void)scratch;
     const Run run = job->run;
     take_flags();
-    for (npy_intp task; (task = add_shared(&job->next, 1)) < job->tasks;) {
+    for (npy_intp task; (task = atomic_fetch_add(&job->next, 1)) < job->tasks;) {
         if (is_interrupted(job->interrupt, is_caller)) {
             break;
         }
         run_part(&run, task);
     }
-    add_bits_shared(&job->flags[0], take_flags());
+    note_flags(&job->flags[0], take_flags());
 }
 
 static void work_on_kernel(Job *job, char *scratch, int is_caller)
 {
     Frame frame;
     start_frame(&frame, job->kernel, job->memories, scratch, job->interrupt, is_caller);
-    for (npy_intp task; (task = add_shared(&job->next, 1)) < job->tasks;) {
+    for (npy_intp task; (task = atomic_fetch_add(&job->next, 1)) < job->tasks;) {
         run_task(&frame, task);
     }
     for (int i = 0; i < job->kernel->step_count; i++) {
-        add_bits_shared(&job->flags[i], frame.flags[i]);
+        note_flags(&job->flags[i], frame.flags[i]);
     }
 }
 
@@ -91,48 +103,46 @@ static void work_on_kernel(Job *job, char *scratch, int is_caller)
 /* Enter the gate if it is open: whoever closes it then waits for this thread. 0 if it is closed. */
 static int enter_gate(Gate *gate)
 {
-    npy_intp inside = load_shared(&gate->inside);
+    npy_intp inside = atomic_load(&gate->inside);
     while (inside < CLOSED) {
-        const npy_intp seen = replace_shared(&gate->inside, inside, inside + 1);
-        if (seen == inside) {
+        if (atomic_compare_exchange_weak(&gate->inside, &inside, inside + 1)) {
             return 1;
         }
-        inside = seen;
     }
     return 0;
 }
 
 static void leave_gate(Gate *gate)
 {
-    if (add_shared(&gate->inside, -1) == (CLOSED | ASLEEP) + 1) {
+    if (atomic_fetch_add(&gate->inside, -1) == (CLOSED | ASLEEP) + 1) {
         PyThread_release_lock(gate->empty);
     }
 }
 
 static void open_gate(Gate *gate)
 {
-    exchange_shared(&gate->inside, 0);
+    atomic_store(&gate->inside, 0);
 }
 
 int is_closed(Gate *gate)
 {
-    return load_shared(&gate->inside) >= CLOSED;
+    return atomic_load(&gate->inside) >= CLOSED;
 }
 
 int close_gate(Gate *gate)
 {
-    return add_shared(&gate->inside, CLOSED) == 0;
+    return atomic_fetch_add(&gate->inside, CLOSED) == 0;
 }
 
 void await_empty(Gate *gate)
 {
     for (int i = 0; i < SPIN_COUNT; i++) {
-        if (load_shared(&gate->inside) == CLOSED) {
+        if (atomic_load(&gate->inside) == CLOSED) {
             return;
         }
         pause_shortly();
     }
-    if (add_shared(&gate->inside, ASLEEP) != CLOSED) {
+    if (atomic_fetch_add(&gate->inside, ASLEEP) != CLOSED) {
         PyThread_acquire_lock(gate->empty, WAIT_LOCK);
     }
 }
@@ -141,7 +151,7 @@ void await_empty(Gate *gate)
 
 static void call_worker(Worker *worker, int call)
 {
-    if (exchange_shared(&worker->state, call) == ASLEEP) {
+    if (atomic_exchange(&worker->state, call) == ASLEEP) {
         keep_apart(&worker->placement);
         PyThread_release_lock(worker->wake);
     }
@@ -150,14 +160,15 @@ static void call_worker(Worker *worker, int call)
 /* Wait until the worker is called. Returns CALLED or CALLED_WITH_GIL. */
 static int await_call(Worker *worker)
 {
-    for (int i = 0; i < SPIN_COUNT && load_shared(&worker->state) == AWAKE; i++) {
+    for (int i = 0; i < SPIN_COUNT && atomic_load(&worker->state) == AWAKE; i++) {
         pause_shortly();
     }
-    if (replace_shared(&worker->state, AWAKE, ASLEEP) == AWAKE) {
+    int state = AWAKE;
+    if (atomic_compare_exchange_strong(&worker->state, &state, ASLEEP)) {
         PyThread_acquire_lock(worker->wake, WAIT_LOCK);
         move_freely(&worker->placement);
     }
-    return (int)exchange_shared(&worker->state, AWAKE);
+    return atomic_exchange(&worker->state, AWAKE);
 }
 
 /* Take the GIL. */
@@ -242,7 +253,7 @@ static int make_pool(void)
     }
     fresh->job.gate = (Gate){CLOSED, make_signal()};
     fresh->python.empty = make_signal();
-    if (fresh->job.gate.empty == NULL || fresh->python.empty == NULL || !make_atomics()) {
+    if (fresh->job.gate.empty == NULL || fresh->python.empty == NULL) {
         if (fresh->job.gate.empty != NULL) {
             PyThread_free_lock(fresh->job.gate.empty);
         }
@@ -264,7 +275,7 @@ int acquire_team(Team *team, npy_intp scratch, npy_intp tasks, npy_intp threads)
     Pool *own = pool;
     *team = (Team){.pool = NULL};
     start_interrupt(&team->interrupt);
-    if (exchange_shared(&own->busy, 1)) {
+    if (atomic_exchange(&own->busy, 1)) {
         return reserve_scratch(&team->own, size);
     }
     team->pool = own;
@@ -286,7 +297,7 @@ int acquire_team(Team *team, npy_intp scratch, npy_intp tasks, npy_intp threads)
 void release_team(Team *team)
 {
     if (team->pool != NULL) {
-        exchange_shared(&team->pool->busy, 0);
+        atomic_store(&team->pool->busy, 0);
     }
     release_scratch(&team->own);
 }
@@ -296,7 +307,7 @@ static void run_alone(const Kernel *kernel, char *const *memories, char *scratch
 {
     Frame frame;
     start_frame(&frame, kernel, memories, scratch, interrupt, 1);
-    npy_intp next = 0;
+    _Atomic npy_intp next = 0;
     interrupt->begun = &next;
     interrupt->tasks = kernel->tasks;
     while (next < kernel->tasks) {
@@ -385,7 +396,7 @@ void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uin
 npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
 {
     if (team->helpers == 0) {
-        npy_intp next = 0;
+        _Atomic npy_intp next = 0;
         team->interrupt.begun = &next;
         team->interrupt.tasks = tasks;
         take_flags();
@@ -401,7 +412,7 @@ npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
     job->tasks = tasks;
     job->flags[0] = 0;
     do_job(team);
-    return (npy_uint8)job->flags[0];
+    return job->flags[0];
 }
 
 /* ------------------------------------------------------------------ the module's part */
@@ -410,7 +421,6 @@ static PyObject *forget_threads(PyObject *module, PyObject *ignored)
 {
     (void)module;
     (void)ignored;
-    unlock_spares();
     if (!make_pool()) {
         return PyErr_NoMemory();
     }

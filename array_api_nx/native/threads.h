@@ -47,8 +47,8 @@ typedef struct {
 
 /* Counts the threads that have entered something, and lets in no more once it is closed. */
 typedef struct {
-    npy_intp inside;          /* shared: how many threads; plus CLOSED, and ASLEEP while the thread
-                                 that closed the gate sleeps until the last one has left */
+    _Atomic npy_intp inside;  /* how many threads; plus CLOSED, and ASLEEP while the thread that
+                                 closed the gate sleeps until the last one has left */
     PyThread_type_lock empty; /* released by the last one to leave, if ASLEEP */
 } Gate;
 
@@ -61,8 +61,8 @@ enum { AWAKE, CALLED, CALLED_WITH_GIL };
 typedef struct Job Job;
 
 struct Job {
-    npy_intp next;  /* shared: the number of the next task to be taken */
-    npy_intp tasks; /* how many there are */
+    _Atomic npy_intp next; /* the number of the next task to be taken */
+    npy_intp tasks;        /* how many there are */
     Gate gate;      /* open while workers may join; the caller waits for those inside */
     int helpers;    /* workers 0 to helpers - 1 may join */
     int call;       /* CALLED or CALLED_WITH_GIL */
@@ -73,12 +73,12 @@ struct Job {
     char *const *memories;
     /* for the job of a long loop */
     Run run;
-    /* shared: the floating-point errors met, by step of the kernel; those of a loop come first */
-    npy_intp flags[MAX_STEPS];
+    /* the floating-point errors met, by step of the kernel; those of a loop come first */
+    atomic_uchar flags[MAX_STEPS];
     /* for the job of calls */
     PyObject *function;
     PyObject *context; /* the caller's context variables */
-    npy_intp exception; /* shared: the first one that a worker met, a PyObject *, or 0 */
+    _Atomic(PyObject *) exception; /* the first one that a worker met, or NULL */
 };
 
 typedef struct Pool Pool;
@@ -86,7 +86,7 @@ typedef struct Pool Pool;
 typedef struct {
     Pool *pool;
     int number;
-    npy_intp state;          /* shared: AWAKE, CALLED, CALLED_WITH_GIL or ASLEEP */
+    atomic_int state;        /* AWAKE, CALLED, CALLED_WITH_GIL or ASLEEP */
     PyThread_type_lock wake; /* released by who calls a worker that is ASLEEP */
     Placement placement;     /* where it is to wake */
     PyThreadState *python;   /* made when the GIL is first wanted, and kept: to make one takes longer
@@ -95,8 +95,8 @@ typedef struct {
 } Worker;
 
 struct Pool {
-    npy_intp busy; /* shared: whether a caller has the team */
-    Gate python;   /* workers that hold the GIL or wait for it; closed when the interpreter ends */
+    atomic_bool busy; /* whether a caller has the team */
+    Gate python;      /* workers that hold the GIL or wait for it; closed when the interpreter ends */
     Job job;
     Scratch scratch; /* the caller's */
     int count;
