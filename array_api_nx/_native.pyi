@@ -3,7 +3,8 @@
 from collections.abc import Callable as _Callable
 from collections.abc import Sequence as _Sequence
 from contextvars import Context as _Context
-from typing import Any, TypeAlias, final
+from types import ModuleType as _ModuleType
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from typing_extensions import disjoint_base as _disjoint_base
@@ -20,149 +21,161 @@ _Reduction: TypeAlias = tuple[_Loop, _DType, object, int]
 enough."""
 _Scalar: TypeAlias = bool | int | float | complex
 
-VERSION: str
-SOURCES: str
+class Native(_ModuleType):
+    """The module as a type, for those that load it and may get None."""
 
-@final
-class ContextCaller:
-    def __new__(
-        cls,
-        prepare: _Callable[[], tuple[_Context, list[Any]]],
-        settle: _Callable[[list[Any]], None],
-        /,
-    ) -> ContextCaller: ...
-    def __call__(self, function: _Callable[..., Any], /, *args: Any, **keywords: Any) -> Any: ...
+    VERSION: str
+    SOURCES: str
 
-@final
-class Kernel:
-    def __new__(
-        cls,
-        *,
-        dims: tuple[int, ...],
-        tile: tuple[int, int],
-        split: int,
-        step: int,
-        tasks: int,
-        operands: tuple[object, ...],
-        registers: tuple[int, ...],
-        program: tuple[object, ...],
-    ) -> Kernel: ...
-    def run(
+    @final
+    class ContextCaller:
+        def __new__(
+            cls,
+            prepare: _Callable[[], tuple[_Context, list[Any]]],
+            settle: _Callable[[list[Any]], None],
+            /,
+        ) -> Self: ...
+        def __call__(
+            self, function: _Callable[..., Any], /, *args: Any, **keywords: Any
+        ) -> Any: ...
+
+    @final
+    class Kernel:
+        def __new__(
+            cls,
+            *,
+            dims: tuple[int, ...],
+            tile: tuple[int, int],
+            split: int,
+            step: int,
+            tasks: int,
+            operands: tuple[object, ...],
+            registers: tuple[int, ...],
+            program: tuple[object, ...],
+        ) -> Self: ...
+        def run(
+            self,
+            memories: _Sequence[tuple[_NDArray, int]],
+            threads: int,
+            listener: _Callable[[int, int], None] | None = None,
+            /,
+        ) -> tuple[int, ...]: ...
+
+    @final
+    class Sequence:
+        def __new__(
+            cls,
+            given: tuple[tuple[tuple[int, ...], _DType], ...],
+            fixed: tuple[_NDArray, ...],
+            passes: tuple[tuple[object, ...], ...],  # what each consists of, the docstring says
+            keeps_gil: bool,
+            /,
+        ) -> Self: ...
+        def run(self, arrays: list[Any], /) -> Any: ...  # False, None, or flags per pass and step
+
+    @_disjoint_base
+    class ProgramCaller:
+        _program: tuple[Any, ...] | None
+        def _keep_program(
+            self, program: tuple[Any, ...] | None, places: tuple[int, ...], /
+        ) -> None: ...
+        _calls: int
+
+    # As contract.strided and frontend.array have them.
+    Storage: type
+    Tensor: type
+    Array: type
+    ARRAY_METHODS: tuple[str, ...]
+
+    def complete_array(self, methods: dict[str, Any], /) -> None: ...
+    def front(self, function: _Callable[..., Any], /) -> Any: ...  # it has the function's signature
+    def guard(self, function: _Callable[..., Any], /) -> Any: ...  # this one, too
+    def offer_exchange(
         self,
-        memories: _Sequence[tuple[_NDArray, int]],
-        threads: int,
-        listener: _Callable[[int, int], None] | None = None,
+        export_: _Callable[[Any], object],
+        adopt: _Callable[[object, int, int], object],
+        allocate: _Callable[[tuple[int, ...], tuple[int, int, int], int, int], object],
         /,
-    ) -> tuple[int, ...]: ...
-
-@final
-class Sequence:
-    def __new__(
-        cls,
-        given: tuple[tuple[tuple[int, ...], _DType], ...],
-        fixed: tuple[_NDArray, ...],
-        passes: tuple[tuple[object, ...], ...],  # what each consists of, the docstring says
-        keeps_gil: bool,
-        /,
-    ) -> Sequence: ...
-    def run(self, arrays: list[Any], /) -> Any: ...  # False, None, or flags per pass and step
-
-@_disjoint_base
-class ProgramCaller:
-    _program: tuple[Any, ...] | None
-    def _keep_program(
-        self, program: tuple[Any, ...] | None, places: tuple[int, ...], /
     ) -> None: ...
-    _calls: int
+    def set_advice(
+        self,
+        advise: _Callable[
+            [_Callable[..., Any], tuple[Any, ...], tuple[str, ...] | None, TypeError], TypeError
+        ],
+        /,
+    ) -> None: ...
+    def set_cpu(self, device: object, committed: object, backend: object, /) -> None: ...
+    def set_distinct(self, UniqueAll: type, UniqueCounts: type, UniqueInverse: type, /) -> None: ...
+    def set_dtypes(self, dtypes: tuple[_DType, ...], promotions: bytes, /) -> None: ...
+    def set_errors(self, apply: _Callable[[str, int], None], /) -> None: ...
+    def set_hints(self, hints: object, /) -> None: ...
+    def set_limits(self, at_once: int, deferred: int, /) -> None: ...
+    def set_operations(
+        self,
+        ask: _Callable[
+            [str, Any], tuple[np.ufunc, int, str, int, int, int, bool, bool, bool, bool] | None
+        ],
+        primitives: dict[str, Any],
+        count_threads: _Callable[[], int],
+        /,
+    ) -> None: ...
+    def set_recorded(self, recorded: bool, /) -> None: ...
+    def set_watched(self, watched: bool, /) -> None: ...
+    def set_ufuncs(self, ask: _Callable[[np.ufunc, Any], tuple[Any, ...] | None], /) -> None: ...
+    def set_views(self, View: type, make: _Callable[..., object], /) -> None: ...
 
-# As contract.strided and frontend.array have them.
-Storage: type
-Tensor: type
-Array: type
-ARRAY_METHODS: tuple[str, ...]
+    matmul: np.ufunc
+    MOST_INVERTED_ROWS: int
 
-def complete_array(methods: dict[str, Any], /) -> None: ...
-def front(function: _Callable[..., Any], /) -> Any: ...  # it has the function's signature
-def guard(function: _Callable[..., Any], /) -> Any: ...  # this one, too
-def offer_exchange(
-    export_: _Callable[[Any], object],
-    adopt: _Callable[[object, int, int], object],
-    allocate: _Callable[[tuple[int, ...], tuple[int, int, int], int, int], object],
-    /,
-) -> None: ...
-def set_advice(
-    advise: _Callable[
-        [_Callable[..., Any], tuple[Any, ...], tuple[str, ...] | None, TypeError], TypeError
-    ],
-    /,
-) -> None: ...
-def set_cpu(device: object, committed: object, backend: object, /) -> None: ...
-def set_distinct(UniqueAll: type, UniqueCounts: type, UniqueInverse: type, /) -> None: ...
-def set_dtypes(dtypes: tuple[_DType, ...], promotions: bytes, /) -> None: ...
-def set_errors(apply: _Callable[[str, int], None], /) -> None: ...
-def set_hints(hints: object, /) -> None: ...
-def set_limits(at_once: int, deferred: int, /) -> None: ...
-def set_operations(
-    ask: _Callable[
-        [str, Any], tuple[np.ufunc, int, str, int, int, int, bool, bool, bool, bool] | None
-    ],
-    primitives: dict[str, Any],
-    count_threads: _Callable[[], int],
-    /,
-) -> None: ...
-def set_recorded(recorded: bool, /) -> None: ...
-def set_watched(watched: bool, /) -> None: ...
-def set_ufuncs(ask: _Callable[[np.ufunc, Any], tuple[Any, ...] | None], /) -> None: ...
-def set_views(View: type, make: _Callable[..., object], /) -> None: ...
-
-matmul: np.ufunc
-MOST_INVERTED_ROWS: int
-
-def invert(matrices: _NDArray, inverses: _NDArray, /) -> bool: ...
-def computes_product(dtype: _DType, rows: int, inner: int, columns: int, /) -> bool: ...
-def ufunc_loop(
-    ufunc: np.ufunc, dtypes: tuple[_DType, ...], is_arithmetic: bool = False, /
-) -> _Loop | None: ...
-def is_link(loop: _Loop, /) -> bool: ...
-def cast_loop(source: _DType, target: _DType, /) -> _Loop | None: ...
-def select_loop(itemsize: int, /) -> _Loop | None: ...
-def replace_nan_loop(dtype: _DType, /) -> _Loop | None: ...
-def count_loop() -> _Loop: ...
-def sum_loop(dtype: _DType, /) -> _Loop | None: ...
-def merge_moments(rows: _NDArray, /) -> None: ...
-def moments_loop(dtype: _DType, /) -> _Loop | None: ...
-def extreme_loop(dtype: _DType, largest: bool, /) -> _Loop | None: ...
-def running_loop(dtype: _DType, multiplies: bool, /) -> _Loop | None: ...
-def compute(
-    operation: _Operation, threads: int, /, *operands: _NDArray | _Scalar
-) -> _NDArray | tuple[_NDArray, int] | None: ...
-def draw(
-    drawing: _NDArray,
-    first: int,
-    array: _NDArray,
-    p: _NDArray | None = None,
-    q: _NDArray | None = None,
-    /,
-) -> None: ...
-def drawing(
-    kind: str,
-    dtype: _DType,
-    key0: int,
-    key1: int,
-    base: int,
-    low: int,
-    span: int,
-    p: float = 0.0,
-    q: float = 0.0,
-    /,
-) -> _NDArray: ...
-def arg_extremes(matrix: _NDArray, greatest: bool, places: _NDArray, /) -> None: ...
-def total(reduction: _Reduction, threads: int, array: _NDArray, /) -> Any: ...  # ndarray or None
-def forget_threads() -> None: ...
-def parallel_for(task: _Callable[[int], object], count: int, threads: int, /) -> None: ...
-def retire_workers() -> None: ...
-def may_share_memory(x: _NDArray, y: _NDArray, /) -> bool: ...
-def empty(shape: int | _Sequence[int], dtype: _DType, /) -> _NDArray: ...
-def limit_spares(bytes: int, /) -> None: ...
-def release_spares() -> None: ...
-def count_spares() -> tuple[int, int, int, int, int]: ...
+    def invert(self, matrices: _NDArray, inverses: _NDArray, /) -> bool: ...
+    def computes_product(self, dtype: _DType, rows: int, inner: int, columns: int, /) -> bool: ...
+    def ufunc_loop(
+        self, ufunc: np.ufunc, dtypes: tuple[_DType, ...], is_arithmetic: bool = False, /
+    ) -> _Loop | None: ...
+    def is_link(self, loop: _Loop, /) -> bool: ...
+    def cast_loop(self, source: _DType, target: _DType, /) -> _Loop | None: ...
+    def select_loop(self, itemsize: int, /) -> _Loop | None: ...
+    def replace_nan_loop(self, dtype: _DType, /) -> _Loop | None: ...
+    def count_loop(self) -> _Loop: ...
+    def sum_loop(self, dtype: _DType, /) -> _Loop | None: ...
+    def merge_moments(self, rows: _NDArray, /) -> None: ...
+    def moments_loop(self, dtype: _DType, /) -> _Loop | None: ...
+    def extreme_loop(self, dtype: _DType, largest: bool, /) -> _Loop | None: ...
+    def running_loop(self, dtype: _DType, multiplies: bool, /) -> _Loop | None: ...
+    def compute(
+        self, operation: _Operation, threads: int, /, *operands: _NDArray | _Scalar
+    ) -> _NDArray | tuple[_NDArray, int] | None: ...
+    def draw(
+        self,
+        drawing: _NDArray,
+        first: int,
+        array: _NDArray,
+        p: _NDArray | None = None,
+        q: _NDArray | None = None,
+        /,
+    ) -> None: ...
+    def drawing(
+        self,
+        kind: str,
+        dtype: _DType,
+        key0: int,
+        key1: int,
+        base: int,
+        low: int,
+        span: int,
+        p: float = 0.0,
+        q: float = 0.0,
+        /,
+    ) -> _NDArray: ...
+    def arg_extremes(self, matrix: _NDArray, greatest: bool, places: _NDArray, /) -> None: ...
+    def total(
+        self, reduction: _Reduction, threads: int, array: _NDArray, /
+    ) -> Any: ...  # ndarray or None
+    def forget_threads(self) -> None: ...
+    def parallel_for(self, task: _Callable[[int], object], count: int, threads: int, /) -> None: ...
+    def retire_workers(self) -> None: ...
+    def may_share_memory(self, x: _NDArray, y: _NDArray, /) -> bool: ...
+    def empty(self, shape: int | _Sequence[int], dtype: _DType, /) -> _NDArray: ...
+    def limit_spares(self, bytes: int, /) -> None: ...
+    def release_spares(self) -> None: ...
+    def count_spares(self) -> tuple[int, int, int, int, int]: ...

@@ -16,63 +16,7 @@ from ..version import __version__
 from .stamp import stamp
 
 if TYPE_CHECKING:
-    import array_api_nx._native as _native
-
-    # What the stubs say of the modules, for who loads these and may get None.
-
-    class Native(ModuleType):
-        """The module `_native` as a type."""
-
-        VERSION: str
-        SOURCES: str
-        ContextCaller = _native.ContextCaller
-        Kernel = _native.Kernel
-        Sequence = _native.Sequence
-        ProgramCaller = _native.ProgramCaller
-        Storage = _native.Storage
-        Tensor = _native.Tensor
-        Array = _native.Array
-        MOST_INVERTED_ROWS: int
-        ARRAY_METHODS = _native.ARRAY_METHODS
-        complete_array = staticmethod(_native.complete_array)
-        front = staticmethod(_native.front)
-        guard = staticmethod(_native.guard)
-        offer_exchange = staticmethod(_native.offer_exchange)
-        set_advice = staticmethod(_native.set_advice)
-        set_cpu = staticmethod(_native.set_cpu)
-        set_distinct = staticmethod(_native.set_distinct)
-        set_dtypes = staticmethod(_native.set_dtypes)
-        set_errors = staticmethod(_native.set_errors)
-        set_hints = staticmethod(_native.set_hints)
-        set_limits = staticmethod(_native.set_limits)
-        set_operations = staticmethod(_native.set_operations)
-        set_recorded = staticmethod(_native.set_recorded)
-        set_ufuncs = staticmethod(_native.set_ufuncs)
-        set_views = staticmethod(_native.set_views)
-        set_watched = staticmethod(_native.set_watched)
-        ufunc_loop = staticmethod(_native.ufunc_loop)
-        is_link = staticmethod(_native.is_link)
-        cast_loop = staticmethod(_native.cast_loop)
-        select_loop = staticmethod(_native.select_loop)
-        replace_nan_loop = staticmethod(_native.replace_nan_loop)
-        count_loop = staticmethod(_native.count_loop)
-        sum_loop = staticmethod(_native.sum_loop)
-        moments_loop = staticmethod(_native.moments_loop)
-        extreme_loop = staticmethod(_native.extreme_loop)
-        running_loop = staticmethod(_native.running_loop)
-        compute = staticmethod(_native.compute)
-        invert = staticmethod(_native.invert)
-        total = staticmethod(_native.total)
-        draw = staticmethod(_native.draw)
-        drawing = staticmethod(_native.drawing)
-        forget_threads = staticmethod(_native.forget_threads)
-        parallel_for = staticmethod(_native.parallel_for)
-        retire_workers = staticmethod(_native.retire_workers)
-        may_share_memory = staticmethod(_native.may_share_memory)
-        empty = staticmethod(_native.empty)
-        limit_spares = staticmethod(_native.limit_spares)
-        release_spares = staticmethod(_native.release_spares)
-        count_spares = staticmethod(_native.count_spares)
+    from .._native import Native
 
 
 __all__ = [

@@ -30,7 +30,7 @@ from .memory_pool import empty
 from .schedule import Layout, Schedule, schedule
 
 if TYPE_CHECKING:
-    from ...._native import Sequence
+    from ...._native import Native
 
 __all__ = [
     "compute",
@@ -205,7 +205,7 @@ _Kind: TypeAlias = tuple[Primitive, DType, tuple[int, ...], tuple[int, ...], boo
 
 
 @lru_cache(maxsize=512)
-def _reduction(kind: _Kind, threads: int) -> tuple[Sequence, Loop]:
+def _reduction(kind: _Kind, threads: int) -> tuple[Native.Sequence, Loop]:
     """What reduces one array, and the loop that it runs.
 
     The last array that the sequence appends to those given is the result.

@@ -18,13 +18,13 @@ from .actions import Action, BackendCall, KernelPass, Shown, raised
 from .twin_calls import runs_in_extension, twin_call
 
 if TYPE_CHECKING:
-    from ...._native import Sequence as NativeSequence
+    from ...._native import Native
     from .plan import ProgramPlan
 
 __all__ = ["MAX_PASSES", "Quick", "make_sequence", "quick"]
 
 Quick: TypeAlias = (
-    "tuple[NativeSequence, tuple[Shown, ...], Callable[[tuple[tuple[int, ...], ...]], bool]]"
+    "tuple[Native.Sequence, tuple[Shown, ...], Callable[[tuple[tuple[int, ...], ...]], bool]]"
 )
 """A sequence; of each result its number among the last arrays given to it, with the layout in which
 it is shown if that is another (see `ProgramPlan.order`); and a function that
@@ -63,7 +63,7 @@ def make_sequence(
     actions: Sequence[Action],
     *,
     divides: bool = False,
-) -> NativeSequence:
+) -> Native.Sequence:
     """Actions that the extension runs in one call.
 
     Parameters
