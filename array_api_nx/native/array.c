@@ -299,32 +299,7 @@ static PyObject *only_element(PyObject *self)
     if (data == NULL) {
         return DECLINED;
     }
-    switch ((DTypeCode)x->code) {
-    case BOOL:
-        return PyBool_FromLong(*(const npy_bool *)data);
-    case INT8:
-        return PyLong_FromLong(*(const npy_int8 *)data);
-    case INT16:
-        return PyLong_FromLong(*(const npy_int16 *)data);
-    case INT32:
-        return PyLong_FromLong(*(const npy_int32 *)data);
-    case INT64:
-        return PyLong_FromLongLong(*(const npy_int64 *)data);
-    case UINT8:
-        return PyLong_FromLong(*(const npy_uint8 *)data);
-    case UINT16:
-        return PyLong_FromLong(*(const npy_uint16 *)data);
-    case UINT32:
-        return PyLong_FromUnsignedLong(*(const npy_uint32 *)data);
-    case UINT64:
-        return PyLong_FromUnsignedLongLong(*(const npy_uint64 *)data);
-    case FLOAT32:
-        return PyFloat_FromDouble((double)*(const npy_float *)data);
-    case FLOAT64:
-        return PyFloat_FromDouble(*(const npy_double *)data);
-    default:
-        return DECLINED;
-    }
+    return read_scalar(data, (DTypeCode)x->code);
 }
 
 static PyObject *as_float(PyObject *self)
@@ -368,7 +343,7 @@ static PyObject *as_int(PyObject *self)
 static PyObject *as_index(PyObject *self)
 {
     Tensor *x = layout_of(self);
-    if (x == NULL || x->ndim != 0 || x->code == BOOL || x->code >= FLOAT32) {
+    if (x == NULL || x->ndim != 0 || !is_integer(x->code)) {
         return ask_one(METHOD___index__, self);
     }
     PyObject *element = only_element(self);

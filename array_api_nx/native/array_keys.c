@@ -53,7 +53,7 @@ static int count_axes(PyObject *item, ItemKind kind)
    it made row-major. */
 static int fits_indices(const Tensor *indices, int write)
 {
-    return indices->code >= INT8 && indices->code <= UINT64 &&
+    return is_integer(indices->code) &&
            (write || (indices->flags & ROW_MAJOR)) && indices->size <= limits.at_once;
 }
 

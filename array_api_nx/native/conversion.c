@@ -104,7 +104,7 @@ static int order_of_cast(const Tensor *x)
 /* The errors of the cast that has just run. Casts of integers have none that NumPy would tell of. */
 static int errors_of_cast(const Tensor *x)
 {
-    return x->code >= FLOAT32 ? take_flags() : 0;
+    return is_inexact(x->code) ? take_flags() : 0;
 }
 
 Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors)

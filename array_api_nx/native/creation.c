@@ -52,40 +52,7 @@ static int take_value(PyObject *scalar, DTypeCode code, Value *value)
 static void make_number(int number, DTypeCode code, Value *value)
 {
     *value = (Value){{0, 0}};
-    switch (code) {
-    case FLOAT32:
-    case COMPLEX64: {
-        const npy_float real = (npy_float)number;
-        memcpy(value->bytes, &real, sizeof(real));
-        break;
-    }
-    case FLOAT64:
-    case COMPLEX128: {
-        const npy_double real = number;
-        memcpy(value->bytes, &real, sizeof(real));
-        break;
-    }
-    case INT16:
-    case UINT16: {
-        const npy_int16 integer = (npy_int16)number;
-        memcpy(value->bytes, &integer, sizeof(integer));
-        break;
-    }
-    case INT32:
-    case UINT32: {
-        const npy_int32 integer = number;
-        memcpy(value->bytes, &integer, sizeof(integer));
-        break;
-    }
-    case INT64:
-    case UINT64: {
-        const npy_int64 integer = number;
-        memcpy(value->bytes, &integer, sizeof(integer));
-        break;
-    }
-    default:
-        value->bytes[0] = (char)number;
-    }
+    write_number(value->bytes, code, number);
 }
 
 enum { OF_ZEROS, OF_ONES, UNDEFINED };
@@ -226,39 +193,17 @@ static int take_number(PyObject *value, double *number, int *whole)
     return !overflow && fabs(*number) < EXACT;
 }
 
-/* Write a number that is in the range of the dtype, a whole one if that is an integer. */
-static void write_number(char *target, DTypeCode code, double number)
-{
-    switch (code) {
-    case INT8: *(npy_int8 *)target = (npy_int8)number; break;
-    case INT16: *(npy_int16 *)target = (npy_int16)number; break;
-    case INT32: *(npy_int32 *)target = (npy_int32)number; break;
-    case INT64: *(npy_int64 *)target = (npy_int64)number; break;
-    case UINT8: *(npy_uint8 *)target = (npy_uint8)number; break;
-    case UINT16: *(npy_uint16 *)target = (npy_uint16)number; break;
-    case UINT32: *(npy_uint32 *)target = (npy_uint32)number; break;
-    case UINT64: *(npy_uint64 *)target = (npy_uint64)number; break;
-    case FLOAT32: *(npy_float *)target = (npy_float)number; break;
-    default: *(npy_double *)target = number; break;
-    }
-}
-
 /* Whether a number below EXACT may be written so. */
 static int fits(DTypeCode code, double number)
 {
-    switch (code) {
-    case INT8: return number >= NPY_MIN_INT8 && number <= NPY_MAX_INT8;
-    case INT16: return number >= NPY_MIN_INT16 && number <= NPY_MAX_INT16;
-    case INT32: return number >= NPY_MIN_INT32 && number <= NPY_MAX_INT32;
-    case INT64: return fabs(number) <= EXACT;
-    case UINT8: return number >= 0 && number <= NPY_MAX_UINT8;
-    case UINT16: return number >= 0 && number <= NPY_MAX_UINT16;
-    case UINT32: return number >= 0 && number <= (double)NPY_MAX_UINT32;
-    case UINT64: return number >= 0 && number <= EXACT;
-    case FLOAT32: return fabs(number) <= EXACT && (number == 0 || fabs(number) > 1e-30);
-    case FLOAT64: return 1;
-    default: return 0;
+    if (code == FLOAT64) {
+        return 1;
     }
+    if (fabs(number) > EXACT) {
+        return 0;
+    }
+    return code == FLOAT32 ? number == 0 || fabs(number) > 1e-30
+                           : is_integer(code) && holds_integer(code, (long long)number);
 }
 
 /* arange(start, /, stop, step, *, dtype, device). NumPy writes the first two values and lets a
@@ -292,7 +237,7 @@ static PyObject *arange_twin(int ignored, PyObject *const *args, Py_ssize_t coun
         code = whole ? INT64 : REAL;
     }
     const double number = ceil((stop - start) / step);
-    if (!(number >= 1 && number <= (double)limits.at_once) || (!whole && code < FLOAT32)) {
+    if (!(number >= 1 && number <= (double)limits.at_once) || (!whole && !is_inexact(code))) {
         return DECLINED;
     }
     npy_intp length = (npy_intp)number;

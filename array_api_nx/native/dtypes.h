@@ -5,19 +5,57 @@
 
 #include "common.h"
 
-/* The standard's dtypes, in the order of core/dtypes.py. NO_DTYPE stands for all others, which only
-   the storages of other engines have. */
-typedef enum {
-    BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
-    FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, DTYPE_COUNT, NO_DTYPE = DTYPE_COUNT
-} DTypeCode;
+/* The standard's dtypes, a line each: X(code, type of an element, kind, bytes). The kind is NumPy's. The
+   order is that of core/dtypes.py; `set_dtypes` compares the two when the package is imported. */
+#define EACH_SIGNED(X)          \
+    X(INT8, npy_int8, 'i', 1)   \
+    X(INT16, npy_int16, 'i', 2) \
+    X(INT32, npy_int32, 'i', 4) \
+    X(INT64, npy_int64, 'i', 8)
+#define EACH_UNSIGNED(X)          \
+    X(UINT8, npy_uint8, 'u', 1)   \
+    X(UINT16, npy_uint16, 'u', 2) \
+    X(UINT32, npy_uint32, 'u', 4) \
+    X(UINT64, npy_uint64, 'u', 8)
+#define EACH_INTEGER(X) EACH_SIGNED(X) EACH_UNSIGNED(X)
+#define EACH_FLOAT(X)            \
+    X(FLOAT32, npy_float, 'f', 4) \
+    X(FLOAT64, npy_double, 'f', 8)
+#define EACH_COMPLEX(X)               \
+    X(COMPLEX64, npy_cfloat, 'c', 8)  \
+    X(COMPLEX128, npy_cdouble, 'c', 16)
+#define EACH_DTYPE(X) X(BOOL, npy_bool, 'b', 1) EACH_INTEGER(X) EACH_FLOAT(X) EACH_COMPLEX(X)
+
+/* NO_DTYPE stands for all other dtypes, which only the storages of other engines have. */
+#define DTYPE_CODE(CODE, ...) CODE,
+typedef enum { EACH_DTYPE(DTYPE_CODE) DTYPE_COUNT, NO_DTYPE = DTYPE_COUNT } DTypeCode;
+
+#define DTYPE_HAS_ITS_SIZE(CODE, TYPE, KIND, BYTES) \
+    _Static_assert(sizeof(TYPE) == (BYTES), #CODE " has another size");
+EACH_DTYPE(DTYPE_HAS_ITS_SIZE)
 
 typedef struct {
     PyArray_Descr *descr; /* the object of core/dtypes.py */
     npy_intp itemsize;
-    int type_number;      /* NumPy's */
-    char kind;            /* NumPy's: 'b', 'i', 'u', 'f' or 'c' */
+    int type_number; /* NumPy's */
+    char kind;
 } DTypeInfo;
+
+/* Kinds of dtypes; NO_DTYPE is of none. */
+#define DTYPE_CASE(CODE, ...) case CODE:
+#define DEFINE_KIND(NAME, EACH)           \
+    static inline int NAME(int code)      \
+    {                                     \
+        switch (code) {                   \
+            EACH(DTYPE_CASE) return 1;    \
+        default:                          \
+            return 0;                     \
+        }                                 \
+    }
+#define EACH_INEXACT(X) EACH_FLOAT(X) EACH_COMPLEX(X)
+DEFINE_KIND(is_integer, EACH_INTEGER)
+DEFINE_KIND(is_inexact, EACH_INEXACT)
+DEFINE_KIND(is_complex, EACH_COMPLEX)
 
 /* A bool as a number, 0 or 1. Memory of callers and of other libraries may hold any byte, and each but
    0 is true, as in NumPy. Copies, masks and conditions take bytes as they are; what computes with

@@ -338,7 +338,7 @@ static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
         return DECLINED;
     }
     const DTypeCode common = (DTypeCode)promotions[x->code][y->code];
-    if (common == FLOAT64 && compares(op) && x->code < FLOAT32 && y->code < FLOAT32) {
+    if (common == FLOAT64 && compares(op) && !is_inexact(x->code) && !is_inexact(y->code)) {
         return DECLINED; /* the integers would be rounded: Python compares them exactly */
     }
     const ElementLoop *loop = find_loop(op, common);
@@ -388,7 +388,7 @@ PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, Scal
 static DTypeCode promote_with_scalar(DTypeCode code, PyObject *scalar)
 {
     if (PyFloat_CheckExact(scalar)) {
-        return code < FLOAT32 ? FLOAT64 : code;
+        return is_inexact(code) ? code : FLOAT64;
     }
     if (PyLong_CheckExact(scalar)) {
         return code == BOOL ? INT64 : code;

@@ -112,116 +112,6 @@ int takes_numpy_operands(void)
     return hints != NULL && slot_at(hints, strict_operands_offset) == Py_False;
 }
 
-/* ------------------------------------------------------------------ scalars */
-
-/* Integers up to this magnitude are exact as floats of either precision. */
-enum { EXACT_IN_FLOAT = 1 << 24 };
-
-static int write_int(char *target, DTypeCode code, PyObject *value)
-{
-    int overflow;
-    const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-    if (overflow) {
-        return 0;
-    }
-#define WRITE_INT(CODE, TYPE, LEAST, MOST)                                                      \
-    case CODE:                                                                                  \
-        if (number < (LEAST) || number > (MOST)) {                                              \
-            return 0;                                                                           \
-        }                                                                                       \
-        *(TYPE *)target = (TYPE)number;                                                         \
-        return 1;
-    switch (code) {
-        WRITE_INT(INT8, npy_int8, NPY_MIN_INT8, NPY_MAX_INT8)
-        WRITE_INT(INT16, npy_int16, NPY_MIN_INT16, NPY_MAX_INT16)
-        WRITE_INT(INT32, npy_int32, NPY_MIN_INT32, NPY_MAX_INT32)
-        WRITE_INT(INT64, npy_int64, NPY_MIN_INT64, NPY_MAX_INT64)
-        WRITE_INT(UINT8, npy_uint8, 0, NPY_MAX_UINT8)
-        WRITE_INT(UINT16, npy_uint16, 0, NPY_MAX_UINT16)
-        WRITE_INT(UINT32, npy_uint32, 0, (long long)NPY_MAX_UINT32)
-        WRITE_INT(UINT64, npy_uint64, 0, NPY_MAX_INT64)
-    default:
-        break;
-    }
-#undef WRITE_INT
-    if (number < -EXACT_IN_FLOAT || number > EXACT_IN_FLOAT) {
-        return 0;
-    }
-    switch (code) {
-    case COMPLEX64:
-        ((npy_float *)target)[1] = 0; /* fall through */
-    case FLOAT32:
-        *(npy_float *)target = (npy_float)number;
-        return 1;
-    case COMPLEX128:
-        ((npy_double *)target)[1] = 0; /* fall through */
-    case FLOAT64:
-        *(npy_double *)target = (npy_double)number;
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-/* Whether the number, rounded to single precision, is no infinity unless it was one before. */
-static int fits_float(double number)
-{
-    return !isfinite(number) || fabs(number) <= FLT_MAX;
-}
-
-static int write_complex(char *target, DTypeCode code, double real, double imag)
-{
-    switch (code) {
-    case COMPLEX128:
-        ((npy_double *)target)[0] = real;
-        ((npy_double *)target)[1] = imag;
-        return 1;
-    case COMPLEX64:
-        if (!fits_float(real) || !fits_float(imag)) {
-            return 0;
-        }
-        ((npy_float *)target)[0] = (npy_float)real;
-        ((npy_float *)target)[1] = (npy_float)imag;
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-int write_scalar(char *target, DTypeCode code, PyObject *value)
-{
-    if (PyFloat_CheckExact(value)) {
-        const double number = PyFloat_AS_DOUBLE(value);
-        if (code == FLOAT64) {
-            *(npy_double *)target = number;
-            return 1;
-        }
-        if (code == FLOAT32) {
-            if (!fits_float(number)) {
-                return 0;
-            }
-            *(npy_float *)target = (npy_float)number;
-            return 1;
-        }
-        return write_complex(target, code, number, 0);
-    }
-    if (PyLong_CheckExact(value)) {
-        return write_int(target, code, value);
-    }
-    if (PyBool_Check(value)) {
-        if (code == BOOL) {
-            *(npy_bool *)target = value == Py_True;
-            return 1;
-        }
-        return write_int(target, code, value);
-    }
-    if (PyComplex_CheckExact(value)) {
-        const Py_complex number = PyComplex_AsCComplex(value);
-        return write_complex(target, code, number.real, number.imag);
-    }
-    return 0;
-}
-
 /* ------------------------------------------------------------------ the callable */
 
 typedef struct {
@@ -548,8 +438,10 @@ static PyObject *set_dtypes(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_ValueError, "there must be %d dtypes", DTYPE_COUNT);
     }
     for (int code = 0; code < DTYPE_COUNT; code++) {
-        if (!PyArray_DescrCheck(PyTuple_GET_ITEM(objects, code))) {
-            return PyErr_Format(PyExc_TypeError, "the first argument must hold NumPy's dtypes");
+        PyArray_Descr *descr = (PyArray_Descr *)PyTuple_GET_ITEM(objects, code);
+        if (!PyArray_DescrCheck((PyObject *)descr) || descr->kind != dtypes[code].kind ||
+            PyDataType_ELSIZE(descr) != dtypes[code].itemsize) {
+            return PyErr_Format(PyExc_ValueError, "%R is not dtype %d of native/dtypes.h", descr, code);
         }
     }
     for (int code = 0; code < DTYPE_COUNT; code++) {
@@ -557,9 +449,7 @@ static PyObject *set_dtypes(PyObject *module, PyObject *args)
         DTypeInfo *info = &dtypes[code];
         Py_INCREF(descr);
         Py_XSETREF(info->descr, descr);
-        info->itemsize = PyDataType_ELSIZE(descr);
         info->type_number = descr->type_num;
-        info->kind = descr->kind;
     }
     memcpy(promotions, PyBytes_AS_STRING(table), sizeof(promotions));
     Py_RETURN_NONE;

@@ -3,7 +3,7 @@
 #ifndef ARRAY_API_NX_FUNCTIONS_H
 #define ARRAY_API_NX_FUNCTIONS_H
 
-#include "objects.h"
+#include "scalars.h"
 
 /* Answers a call, or declines it: then the Python function behind it is called with the same
    arguments. It raises nothing but MemoryError, interrupts, and what numpy.errstate asks for. */
@@ -110,10 +110,6 @@ int is_new_on_cpu(PyObject *device);
 
 /* Whether no context refuses NumPy's arrays as operands. */
 int takes_numpy_operands(void);
-
-/* Write a Python scalar as a number of the dtype. 0, with nothing written, unless it leaves the dtype
-   as it is, is in range, and converts without a warning. */
-int write_scalar(char *target, DTypeCode code, PyObject *value);
 
 /* Do what numpy.errstate asks for after floating-point errors. -1 with an exception set if that is to
    raise one. */

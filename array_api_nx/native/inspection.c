@@ -15,7 +15,7 @@ static DTypeCode code_of(PyObject *object)
    change the kind, but never the precision. */
 static DTypeCode promote_with_scalar(DTypeCode code, DTypeCode scalar)
 {
-    const DTypeCode floating = code >= FLOAT32 ? code : FLOAT64;
+    const DTypeCode floating = is_inexact(code) ? code : FLOAT64;
     switch (scalar) {
     case BOOL:
         return code;

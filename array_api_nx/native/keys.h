@@ -41,33 +41,26 @@ static inline ItemKind kind_of_item(PyObject *item)
     if (array->ndim > 0) {
         return ITEM_ARRAY;
     }
-    return array->code >= INT8 && array->code <= UINT64 ? ITEM_INT : ITEM_OTHER;
+    return is_integer(array->code) ? ITEM_INT : ITEM_OTHER;
 }
 
 /* An element of an array of integers. What is too large for int64 becomes its least number, which
    is no index of any axis. */
 static inline npy_int64 read_integer(const char *element, DTypeCode code)
 {
-    switch (code) {
-    case INT8:
-        return *(const npy_int8 *)element;
-    case INT16:
-        return *(const npy_int16 *)element;
-    case INT32:
-        return *(const npy_int32 *)element;
-    case INT64:
-        return *(const npy_int64 *)element;
-    case UINT8:
-        return *(const npy_uint8 *)element;
-    case UINT16:
-        return *(const npy_uint16 *)element;
-    case UINT32:
-        return *(const npy_uint32 *)element;
-    default: {
+    if (code == UINT64) {
         const npy_uint64 number = *(const npy_uint64 *)element;
         return number > NPY_MAX_INT64 ? NPY_MIN_INT64 : (npy_int64)number;
     }
+#define READ(CODE, TYPE, ...) \
+    case CODE:                \
+        return (npy_int64)*(const TYPE *)element;
+    switch (code) {
+        EACH_INTEGER(READ)
+    default:
+        return NPY_MIN_INT64;
     }
+#undef READ
 }
 
 /* The number of an ITEM_INT. 0 if it is too large, or not there yet. */

@@ -72,13 +72,6 @@ CAST(complex128_to_complex64, Complex128, Complex64,
 CAST(complex128_to_complex128, Complex128, Complex128, x)
 CAST(complex128_to_bool, Complex128, npy_bool, x.real != 0 || x.imag != 0)
 
-static const int type_numbers[DTYPE_COUNT] = {
-    NPY_BOOL, NPY_INT8, NPY_INT16, NPY_INT32, NPY_INT64, NPY_UINT8, NPY_UINT16, NPY_UINT32,
-    NPY_UINT64, NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE,
-};
-
-static const npy_intp itemsizes[DTYPE_COUNT] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
-
 #define ROW_OF_INTEGER(FROM)                                                                 \
     {FROM##_to_bool, FROM##_to_int8, FROM##_to_int16, FROM##_to_int32, FROM##_to_int64,      \
      FROM##_to_uint8, FROM##_to_uint16, FROM##_to_uint32, FROM##_to_uint64, FROM##_to_float, \
@@ -113,24 +106,15 @@ PyUFuncGenericFunction cast_function(DTypeCode from, DTypeCode to)
     return casts[from][to];
 }
 
-static int dtype_index(int type_number)
-{
-    int i = 0;
-    while (i < DTYPE_COUNT && type_numbers[i] != type_number) {
-        i++;
-    }
-    return i;
-}
-
 /* Whether there is such a loop. */
 static int find_cast(int from, int to, Loop *loop)
 {
-    const int i = dtype_index(from);
-    const int j = dtype_index(to);
+    const DTypeCode i = code_of_number(from);
+    const DTypeCode j = code_of_number(to);
     if (i == DTYPE_COUNT || j == DTYPE_COUNT || casts[i][j] == NULL) {
         return 0;
     }
-    *loop = (Loop){casts[i][j], NULL, 1, {itemsizes[i], itemsizes[j]}, 1, NO_LINK};
+    *loop = (Loop){casts[i][j], NULL, 1, {dtypes[i].itemsize, dtypes[j].itemsize}, 1, NO_LINK};
     return 1;
 }
 

@@ -5,7 +5,8 @@
 #include "sizes.h"
 #include "storage.h"
 
-DTypeInfo dtypes[DTYPE_COUNT];
+#define DTYPE_INFO(CODE, TYPE, KIND, BYTES) {NULL, BYTES, NPY_NOTYPE, KIND},
+DTypeInfo dtypes[DTYPE_COUNT] = {EACH_DTYPE(DTYPE_INFO)};
 npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
 PyTypeObject *array_type, *tensor_type;
 Limits limits = {-1, 0};

@@ -269,7 +269,7 @@ static int limit_by_numbers(const Clipping *both, char *const *args, npy_intp si
     const DTypeCode code = both->code;
     const char *source = args[0];
     char *target = args[3];
-    if (code < FLOAT32 || source == target) {
+    if (!is_inexact(code) || source == target) {
         return 0;
     }
     const double low = number_of(&both->limits[0], code, -NPY_INFINITY);
@@ -371,7 +371,7 @@ static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     }
     Tensor *x = layout_of(values[0]);
     char *data, *target;
-    if (x == NULL || x->code == BOOL || x->code > FLOAT64 || !is_computed_now(x->size) ||
+    if (x == NULL || x->code == BOOL || is_complex(x->code) || !is_computed_now(x->size) ||
         x->size == 0 || (data = data_of(x)) == NULL) {
         return DECLINED;
     }

@@ -7,7 +7,7 @@
 Tensor *sortable(PyObject *object, npy_intp most, const char **data)
 {
     Tensor *x = object != NULL && is_array(object) ? layout_of(object) : NULL;
-    if (x == NULL || x->size > most || x->size == 0 || x->code >= COMPLEX64 ||
+    if (x == NULL || x->size > most || x->size == 0 || is_complex(x->code) ||
         (*data = data_of(x)) == NULL || !is_aligned(x, *data)) {
         return NULL;
     }
@@ -42,32 +42,21 @@ static inline npy_intp row_start(const Rows *rows, npy_intp i)
    sign, other elements are complemented. Done twice it gives the elements again. */
 static void reverse_order(char *data, DTypeCode code, npy_intp size)
 {
-#define FLIP(TYPE, MASK)                        \
-    for (npy_intp i = 0; i < size; i++) {       \
-        ((TYPE *)data)[i] ^= (TYPE)(MASK);      \
-    }                                           \
-    return;
-    switch (code) {
-    case BOOL:
-        FLIP(npy_uint8, 1)
-    case INT8:
-    case UINT8:
-        FLIP(npy_uint8, -1)
-    case INT16:
-    case UINT16:
-        FLIP(npy_uint16, -1)
-    case INT32:
-    case UINT32:
-        FLIP(npy_uint32, -1)
-    case INT64:
-    case UINT64:
-        FLIP(npy_uint64, -1)
-    case FLOAT32:
-        FLIP(npy_uint32, 1u << 31)
-    case FLOAT64:
-        FLIP(npy_uint64, (npy_uint64)1 << 63)
-    default:
+    const int bits = (int)(8 * dtypes[code].itemsize);
+    const npy_uint64 mask = code == BOOL         ? 1
+                            : is_inexact(code) ? (npy_uint64)1 << (bits - 1)
+                                               : ~(npy_uint64)0;
+#define FLIP(BITS)                                                     \
+    case BITS:                                                         \
+        for (npy_intp i = 0; i < size; i++) {                          \
+            ((npy_uint##BITS *)data)[i] ^= (npy_uint##BITS)mask;       \
+        }                                                              \
         return;
+    switch (bits) {
+        FLIP(8)
+        FLIP(16)
+        FLIP(32)
+        FLIP(64)
     }
 #undef FLIP
 }
@@ -164,7 +153,7 @@ static PyObject *sort_twin(int ignored, PyObject *const *args, Py_ssize_t count,
         return DECLINED;
     }
     const DTypeCode code = (DTypeCode)x->code;
-    const int floating = code >= FLOAT32;
+    const int floating = is_inexact(code);
     /* Without `stable`, zeros of both signs lie in NumPy's order. Equal integers are the same. */
     const int many = x->size >= STABLE_BELOW;
     if (floating && !options.stable) {

@@ -16,8 +16,8 @@ static int take_operands(PyObject *const *args, Py_ssize_t count, PyObject *name
     }
     *x = layout_of(values[0]);
     *indices = layout_of(values[1]);
-    return *x != NULL && *indices != NULL && (*indices)->code >= INT8 &&
-           (*indices)->code <= UINT64 && (*indices)->size <= limits.at_once &&
+    return *x != NULL && *indices != NULL && is_integer((*indices)->code) &&
+           (*indices)->size <= limits.at_once &&
            (values[2] == NULL || take_axis(values[2], (*x)->ndim, axis));
 }
 
@@ -140,34 +140,25 @@ static npy_intp find_in_row(DTypeCode code, const char *row, npy_intp stride, np
                             npy_intp first, npy_intp *positions)
 {
     npy_intp found = 0;
-#define FIND(TYPE, CONDITION)                                                          \
-    for (npy_intp column = 0; column < columns; column++) {                            \
-        const TYPE *element = (const TYPE *)(row + column * stride);                   \
-        positions[found] = first + column;                                             \
-        found += (CONDITION);                                                          \
-    }                                                                                  \
-    return found;
+#define FIND(CODE, TYPE, CONDITION)                                                \
+    case CODE:                                                                     \
+        for (npy_intp column = 0; column < columns; column++) {                    \
+            const TYPE *element = (const TYPE *)(row + column * stride);           \
+            positions[found] = first + column;                                     \
+            found += (CONDITION);                                                  \
+        }                                                                          \
+        return found;
+#define FIND_REAL(CODE, TYPE, ...) FIND(CODE, TYPE, *element != 0)
     switch (code) {
-    case INT16:
-    case UINT16:
-        FIND(npy_int16, *element != 0)
-    case INT32:
-    case UINT32:
-        FIND(npy_int32, *element != 0)
-    case INT64:
-    case UINT64:
-        FIND(npy_int64, *element != 0)
-    case FLOAT32:
-        FIND(npy_float, *element != 0)
-    case FLOAT64:
-        FIND(npy_double, *element != 0)
-    case COMPLEX64:
-        FIND(npy_float, element[0] != 0 || element[1] != 0)
-    case COMPLEX128:
-        FIND(npy_double, element[0] != 0 || element[1] != 0)
+        FIND_REAL(BOOL, npy_bool)
+        EACH_INTEGER(FIND_REAL)
+        EACH_FLOAT(FIND_REAL)
+        FIND(COMPLEX64, npy_float, element[0] != 0 || element[1] != 0)
+        FIND(COMPLEX128, npy_double, element[0] != 0 || element[1] != 0)
     default:
-        FIND(npy_int8, *element != 0)
+        return 0;
     }
+#undef FIND_REAL
 #undef FIND
 }
 

@@ -1,0 +1,22 @@
+/* Single elements: from and to Python's scalars, and C's numbers. */
+
+#ifndef ARRAY_API_NX_SCALARS_H
+#define ARRAY_API_NX_SCALARS_H
+
+#include "objects.h"
+
+/* Whether a number is in the range of a dtype of integers. */
+int holds_integer(DTypeCode code, long long number);
+
+/* Write a number that is in the range of the dtype, a whole one if that is an integer. Of a complex
+   element only the real part is written. */
+void write_number(char *target, DTypeCode code, double number);
+
+/* Write a Python scalar as a number of the dtype. 0, with nothing written, unless it leaves the dtype
+   as it is, is in range, and converts without a warning. */
+int write_scalar(char *target, DTypeCode code, PyObject *value);
+
+/* A real element as a Python scalar; DECLINED for a complex one. */
+PyObject *read_scalar(const char *element, DTypeCode code);
+
+#endif
