@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -20,12 +20,18 @@ FAMILIES = {"unary", "binary", "reduce", "arg_reduce", "scan"}
 
 
 def names_of_tests() -> set[str]:
-    """The names of all contract tests, which begin with that of the primitive they test."""
+    """The names of all contract tests, which begin with that of the primitive they test.
+
+    A test of several primitives is parametrised by the names of their methods.
+    """
     names = set()
     for path in Path(contract.__file__).parent.glob("test_*.py"):
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                names.add(node.name)
+        for name, test in vars(import_module(f"{contract.__name__}.{path.stem}")).items():
+            if name.startswith("test_"):
+                names.add(name)
+                for mark in getattr(test, "pytestmark", []):
+                    if mark.args[0] == "method":
+                        names |= {f"test_{method}" for method in mark.args[1]}
     return names
 
 

@@ -146,32 +146,21 @@ def close(backend: Backend, result: Handle, expected: NDArray, dtype: DType, hin
     )
 
 
-@pytest.mark.parametrize("dtype", p.FFT.results, ids=str)
-def test_fft(backend: Backend, dtype: DType) -> None:
-    for x in in_layouts(backend, small(dtype, (3, 1, 4))):
-        for axes, norm in product(AXES, NORMS):
-            expected = dft(x.oracle, axes, norm, -1)
-            result = backend.fft(x.handle, axes, norm)
-            close(backend, result, expected, p.FFT.results[dtype], (x.layout, axes, norm))
+TRANSFORMS = {"fft": p.FFT.results, "ifft": p.IFFT.results, "rfft": p.RFFT.results}
 
 
-@pytest.mark.parametrize("dtype", p.IFFT.results, ids=str)
-def test_ifft(backend: Backend, dtype: DType) -> None:
-    for x in in_layouts(backend, small(dtype, (3, 1, 4))):
-        for axes, norm in product(AXES, NORMS):
-            expected = dft(x.oracle, axes, norm, 1)
-            result = backend.ifft(x.handle, axes, norm)
-            close(backend, result, expected, p.IFFT.results[dtype], (x.layout, axes, norm))
-
-
-@pytest.mark.parametrize("dtype", p.RFFT.results, ids=str)
-def test_rfft(backend: Backend, dtype: DType) -> None:
-    for x in in_layouts(backend, small(dtype, (3, 1, 4))):
-        for axes, norm in product(AXES, NORMS):
-            half = np.arange(x.oracle.shape[axes[-1]] // 2 + 1)
-            expected = dft(x.oracle, axes, norm, -1).take(half, axes[-1])
-            result = backend.rfft(x.handle, axes, norm)
-            close(backend, result, expected, p.RFFT.results[dtype], (x.layout, axes, norm))
+@pytest.mark.parametrize("method", TRANSFORMS)
+def test_transforms(backend: Backend, method: str) -> None:
+    for dtype, result_dtype in TRANSFORMS[method].items():
+        for x in in_layouts(backend, small(dtype, (3, 1, 4))):
+            for axes, norm in product(AXES, NORMS):
+                expected = dft(x.oracle, axes, norm, 1 if method == "ifft" else -1)
+                if method == "rfft":
+                    half = np.arange(x.oracle.shape[axes[-1]] // 2 + 1)
+                    expected = expected.take(half, axes[-1])
+                result = getattr(backend, method)(x.handle, axes, norm)
+                hint = method, dtype, x.layout, axes, norm
+                close(backend, result, expected, result_dtype, hint)
 
 
 @pytest.mark.parametrize("dtype", p.IRFFT.results, ids=str)

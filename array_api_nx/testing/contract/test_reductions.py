@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,6 @@ from ...primitives import table as p
 from ...primitives.table import Primitive, of_family
 from .layouts import (
     Numbers,
-    Oracle,
     case,
     cases,
     check,
@@ -31,32 +31,21 @@ from .layouts import (
 SHAPE = (2, 3, 1, 4)
 # The largest of zeros of either sign, and the sign of a sum or product that is zero, are open.
 ANY_ZERO = {p.MEAN, p.MAX, p.MIN, p.SUM, p.PROD}
-EXACT_SUMS = {p.SUM, p.PROD, p.MEAN}
 
 
-def count_nonzero(x: NDArray, axis: tuple[int, ...], keepdims: bool) -> Numbers:
-    return np.sum((x != 0).astype(np.int64), axis=axis, keepdims=keepdims)
+def reduced(op: Primitive, x: NDArray, axes: tuple[int, ...], keepdims: bool) -> NDArray:
+    """What `op` gives, by NumPy's ufunc that combines two elements; NaN counts as nonzero."""
+    if op is p.MEAN:
+        return np.asarray(np.mean(x, axis=axes, keepdims=keepdims))
+    x = x if op.results[d.float64] is d.float64 else x != 0
+    ufunc: Any = np.add if op.by is None else getattr(np, op.by.numpy)
+    dtype = np.int64 if op is p.COUNT_NONZERO else x.dtype
+    return np.asarray(ufunc.reduce(x, axes, dtype, keepdims=keepdims))
 
 
-def truth(function: Oracle) -> Oracle:
-    """`function` of whether elements are nonzero, NaN included."""
-    return lambda x, axis, keepdims: function(x != 0, axis=axis, keepdims=keepdims)
-
-
-def in_own_dtype(function: Oracle) -> Oracle:
-    return lambda x, axis, keepdims: function(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-
-
-REDUCE: dict[Primitive, Oracle] = {
-    p.SUM: in_own_dtype(np.sum),
-    p.PROD: in_own_dtype(np.prod),
-    p.MAX: np.max,
-    p.MIN: np.min,
-    p.ANY: truth(np.any),
-    p.ALL: truth(np.all),
-    p.COUNT_NONZERO: count_nonzero,
-    p.MEAN: np.mean,
-}
+def sums(op: Primitive) -> bool:
+    """Whether results depend on the order of the elements, unless these are small and whole."""
+    return op is p.MEAN or op.by in (p.ADD, p.MULTIPLY)
 
 
 def subsets(ndim: int) -> list[tuple[int, ...]]:
@@ -70,24 +59,15 @@ def subsets(ndim: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("op", of_family("reduce"), ids=lambda op: op.name)
 def test_reduce(backend: Backend, op: Primitive) -> None:
     for dtype, result in op.results.items():
-        # Sums of the limits depend on their order; sums of small whole numbers are exact.
-        values = small(dtype, SHAPE) if op in EXACT_SUMS else np.resize(limits(dtype), SHAPE)
+        values = small(dtype, SHAPE) if sums(op) else np.resize(limits(dtype), SHAPE)
         for i, (layout, handle, oracle) in enumerate(in_layouts(backend, values)):
             for j, axes in enumerate(subsets(4)):
                 keepdims = (i + j) % 2 == 1
-                expected = np.asarray(REDUCE[op](oracle, axis=axes, keepdims=keepdims))
+                expected = reduced(op, oracle, axes, keepdims)
                 assert expected.dtype.name == result.name
-                check(
-                    backend,
-                    backend.reduce(op, handle, axes, keepdims),
-                    expected,
-                    handle,
-                    ulp=1 if op in ANY_ZERO else 0,
-                    hint=(dtype, layout, axes, keepdims),
-                )
-
-
-IDENTITIES = {p.SUM: 0, p.PROD: 1, p.ANY: 0, p.ALL: 1, p.COUNT_NONZERO: 0, p.MEAN: np.nan}
+                found = backend.reduce(op, handle, axes, keepdims)
+                hint, ulp = (dtype, layout, axes, keepdims), 1 if op in ANY_ZERO else 0
+                check(backend, found, expected, handle, ulp=ulp, hint=hint)
 
 
 @pytest.mark.parametrize("op", of_family("reduce"), ids=lambda op: op.name)
@@ -98,7 +78,8 @@ def test_reduce_of_no_elements(backend: Backend, op: Primitive) -> None:
             if op in (p.MAX, p.MIN) and 1 in axes:
                 continue
             shape = tuple([n for axis, n in enumerate((3, 0, 2)) if axis not in axes])
-            expected = np.full(shape, IDENTITIES.get(op, 0), result.name)
+            identity = np.nan if op is p.MEAN else op.identity or 0
+            expected = np.full(shape, identity, result.name)
             if op is p.MEAN and dtype in d.COMPLEX:
                 expected.imag = np.nan
             check(backend, backend.reduce(op, x.handle, axes, False), expected, hint=(dtype, axes))
@@ -113,10 +94,8 @@ def test_reduce_of_a_0d_array(backend: Backend, op: Primitive) -> None:
             check(backend, backend.reduce(op, x.handle, (), keepdims), expected, x.handle)
 
 
-@pytest.mark.parametrize(("op", "neutral"), [(p.SUM, 0), (p.PROD, 1)], ids=["sum", "prod"])
-def test_reduce_converts_to_dtype_before_it_accumulates(
-    backend: Backend, op: Primitive, neutral: int
-) -> None:
+@pytest.mark.parametrize("op", [p.SUM, p.PROD], ids=lambda op: op.name)
+def test_reduce_converts_to_dtype_before_it_accumulates(backend: Backend, op: Primitive) -> None:
     for dtype in d.ALL:
         for target in op.results:
             if dtype in d.COMPLEX and target not in d.COMPLEX:
@@ -125,7 +104,7 @@ def test_reduce_converts_to_dtype_before_it_accumulates(
             values = np.full((5,), 100).astype(dtype.name)
             x = case(backend, row_major, values[: 5 if op is p.SUM else 3])
             with np.errstate(all="ignore"):
-                expected = np.full((), neutral, target.name)
+                expected = np.full((), op.identity, target.name)
                 for value in x.oracle.astype(target.name):
                     expected = expected + value if op is p.SUM else expected * value
             result = backend.reduce(op, x.handle, (0,), False, target)
@@ -183,32 +162,26 @@ def test_arg_reduce_of_an_empty_batch(backend: Backend, op: Primitive) -> None:
 
 # ---------------------------------------------------------------------- scans
 
-STEPS: dict[Primitive, Oracle] = {
-    p.CUMULATIVE_SUM: np.add,
-    p.CUMULATIVE_PROD: np.multiply,
-    p.CUMULATIVE_MAX: np.maximum,
-    p.CUMULATIVE_MIN: np.minimum,
-}
-
 
 def running(op: Primitive, x: NDArray, axis: int) -> NDArray:
+    assert op.by is not None
+    step = getattr(np, op.by.numpy)
     result = x.copy()
     lanes = np.moveaxis(result, axis, 0)
     for i in range(1, len(lanes)):
-        lanes[i] = STEPS[op](lanes[i - 1], lanes[i])
+        lanes[i] = step(lanes[i - 1], lanes[i])
     return result
 
 
 @pytest.mark.parametrize("op", of_family("scan"), ids=lambda op: op.name)
 def test_scan(backend: Backend, op: Primitive) -> None:
-    sums = op in (p.CUMULATIVE_SUM, p.CUMULATIVE_PROD)
     for dtype in op.results:
-        values = small(dtype, SHAPE) if sums else np.resize(limits(dtype), SHAPE)
+        values = small(dtype, SHAPE) if sums(op) else np.resize(limits(dtype), SHAPE)
         for layout, handle, oracle in in_layouts(backend, values):
             for axis in range(4):
                 expected = running(op, oracle, axis)
                 result = backend.scan(op, handle, axis)
-                ulp = 0 if sums else 1  # for the signs of zeros, which are open
+                ulp = 0 if sums(op) else 1  # for the signs of zeros, which are open
                 check(backend, result, expected, handle, ulp=ulp, hint=(dtype, layout, axis))
         empty = case(backend, row_major, np.empty((3, 0, 2), dtype.name))
         for axis in range(3):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -35,59 +35,39 @@ def argsorted(x: NDArray, axis: int, descending: bool) -> NDArray:
     return result
 
 
-@pytest.mark.parametrize("dtype", p.SORT.results, ids=str)
-def test_sort(backend: Backend, dtype: DType) -> None:
+DTYPES = pytest.mark.parametrize("dtype", p.SORT.results, ids=str)
+
+
+@pytest.mark.parametrize("method", ["sort", "argsort"])
+@DTYPES
+def test_order(backend: Backend, dtype: DType, method: str) -> None:
+    call = getattr(backend, method)
     for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
-        for axis in range(4):
-            for descending in (False, True):
-                order = argsorted(oracle, axis, descending)
-                expected = np.take_along_axis(oracle, order, axis)
-                hint = dtype, layout, axis, descending
-                result = backend.sort(handle, axis, descending=descending, stable=True)
-                check(backend, result, expected, handle, hint=hint)
-                result = backend.sort(handle, axis, descending=descending, stable=False)
-                np.testing.assert_array_equal(backend.to_host(result), expected, err_msg=str(hint))
+        for axis, descending in product(range(4), (False, True)):
+            order = argsorted(oracle, axis, descending)
+            ordered = np.take_along_axis(oracle, order, axis)
+            hint = dtype, layout, axis, descending
+            result = call(handle, axis, descending=descending, stable=True)
+            check(backend, result, ordered if method == "sort" else order, handle, hint=hint)
+            found = backend.to_host(call(handle, axis, descending=descending, stable=False))
+            if method == "argsort":
+                np.testing.assert_array_equal(np.sort(found, axis), np.sort(order, axis))
+                found = np.take_along_axis(oracle, found, axis)
+            np.testing.assert_array_equal(found, ordered, err_msg=str(hint))
 
 
-@pytest.mark.parametrize("dtype", p.SORT.results, ids=str)
-def test_sort_of_many_and_of_none(backend: Backend, dtype: DType) -> None:
+@pytest.mark.parametrize("method", ["sort", "argsort"])
+@DTYPES
+def test_order_of_many_and_of_none(backend: Backend, dtype: DType, method: str) -> None:
     rng = np.random.default_rng(1)
     for values in (rng.choice(limits(dtype), (3, 2000)), np.empty(EMPTY, dtype.name)):
         x = case(backend, row_major, values)
         for descending in (False, True):
-            order = argsorted(x.oracle, 1, descending)
-            expected = np.take_along_axis(x.oracle, order, 1)
-            result = backend.sort(x.handle, 1, descending=descending, stable=True)
+            expected = argsorted(x.oracle, 1, descending)
+            if method == "sort":
+                expected = np.take_along_axis(x.oracle, expected, 1)
+            result = getattr(backend, method)(x.handle, 1, descending=descending, stable=True)
             check(backend, result, expected, x.handle, hint=(dtype, descending))
-
-
-@pytest.mark.parametrize("dtype", p.ARGSORT.results, ids=str)
-def test_argsort(backend: Backend, dtype: DType) -> None:
-    for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
-        for axis in range(4):
-            for descending in (False, True):
-                expected = argsorted(oracle, axis, descending)
-                hint = dtype, layout, axis, descending
-                result = backend.argsort(handle, axis, descending=descending, stable=True)
-                check(backend, result, expected, handle, hint=hint)
-                result = backend.argsort(handle, axis, descending=descending, stable=False)
-                order = backend.to_host(result)
-                np.testing.assert_array_equal(
-                    np.take_along_axis(oracle, order, axis),
-                    np.take_along_axis(oracle, expected, axis),
-                    err_msg=str(hint),
-                )
-                np.testing.assert_array_equal(np.sort(order, axis), np.sort(expected, axis))
-
-
-@pytest.mark.parametrize("dtype", p.ARGSORT.results, ids=str)
-def test_argsort_of_many_and_of_none(backend: Backend, dtype: DType) -> None:
-    rng = np.random.default_rng(2)
-    for values in (rng.choice(limits(dtype), (3, 500)), np.empty(EMPTY, dtype.name)):
-        x = case(backend, row_major, values)
-        for descending in (False, True):
-            result = backend.argsort(x.handle, 1, descending=descending, stable=True)
-            check(backend, result, argsorted(x.oracle, 1, descending), x.handle)
 
 
 def partly_sorted(x: NDArray, kth: tuple[int, ...], axis: int) -> NDArray:
@@ -109,33 +89,23 @@ def partitions(size: int) -> list[tuple[int, ...]]:
     return [(0,), (size - 1,), (size // 2,), tuple(sorted({0, size // 2, size - 1}))]
 
 
-@pytest.mark.parametrize("dtype", p.PARTITION.results, ids=str)
-def test_partition(backend: Backend, dtype: DType) -> None:
+@pytest.mark.parametrize("method", ["partition", "argpartition"])
+@DTYPES
+def test_partitions(backend: Backend, dtype: DType, method: str) -> None:
     for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
         for axis in range(4):
-            expected = np.take_along_axis(oracle, argsorted(oracle, axis, False), axis)
+            order = argsorted(oracle, axis, False)
+            expected = np.take_along_axis(oracle, order, axis)
             for kth in partitions(SHAPE[axis]):
-                result = backend.partition(handle, kth, axis)
+                result = getattr(backend, method)(handle, kth, axis)
                 found = backend.to_host(result)
                 hint = dtype, layout, axis, kth
                 check(backend, result, found, handle, hint=hint)
+                if method == "argpartition":
+                    every = np.sort(order, axis)
+                    np.testing.assert_array_equal(np.sort(found, axis), every, strict=True)
+                    found = np.take_along_axis(oracle, found, axis)
                 found = partly_sorted(found, kth, axis)
-                np.testing.assert_array_equal(found, expected, err_msg=str(hint), strict=True)
-
-
-@pytest.mark.parametrize("dtype", p.ARGPARTITION.results, ids=str)
-def test_argpartition(backend: Backend, dtype: DType) -> None:
-    for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
-        for axis in range(4):
-            expected = np.take_along_axis(oracle, argsorted(oracle, axis, False), axis)
-            every = np.sort(argsorted(oracle, axis, False), axis)
-            for kth in partitions(SHAPE[axis]):
-                result = backend.argpartition(handle, kth, axis)
-                order = backend.to_host(result)
-                hint = dtype, layout, axis, kth
-                check(backend, result, order, handle, hint=hint)
-                np.testing.assert_array_equal(np.sort(order, axis), every, strict=True)
-                found = partly_sorted(np.take_along_axis(oracle, order, axis), kth, axis)
                 np.testing.assert_array_equal(found, expected, err_msg=str(hint), strict=True)
 
 
@@ -280,20 +250,27 @@ def test_bincount_refuses_negative_elements(backend: Backend) -> None:
             backend.to_host(backend.bincount(x.handle, weights, 0, extend=True))
 
 
+# Which of values, first indices, inverse and counts each method gives.
+PARTS = {
+    "unique": (0, 1, 2, 3),
+    "unique_values": (0,),
+    "unique_counts": (0, 3),
+    "unique_inverse": (0, 2),
+}
+
+
+@pytest.mark.parametrize("method", PARTS)
 @pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
-def test_unique(backend: Backend, dtype: DType) -> None:
+def test_distinct_elements(backend: Backend, dtype: DType, method: str) -> None:
     for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
         expected = distinct(oracle)
-        results = backend.unique(handle)
-        values, index, inverse, counts = [backend.to_host(result) for result in results]
-        np.testing.assert_array_equal(values, expected[0], err_msg=layout)
-        for actual, right in ((index, 1), (inverse, 2), (counts, 3)):
-            assert actual.dtype == np.int64
-            np.testing.assert_array_equal(actual, expected[right], err_msg=f"{dtype} {layout}")
-        # The zero of either sign that comes first stands for both.
-        np.testing.assert_array_equal(values[inverse], oracle)
-        for result in results:
-            assert not np.may_share_memory(backend.to_host(result), backend.to_host(handle))
+        results = getattr(backend, method)(handle)
+        results = (results,) if method == "unique_values" else results
+        for part, result in zip(PARTS[method], results, strict=True):
+            # A zero of either sign stands for both.
+            actual, hint = backend.to_host(result), f"{dtype} {layout} {part}"
+            np.testing.assert_array_equal(actual, expected[part], err_msg=hint, strict=True)
+            assert not np.may_share_memory(actual, backend.to_host(handle))
 
 
 @pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
@@ -326,39 +303,6 @@ def test_unique_of_no_axes_and_of_no_elements(backend: Backend, shape: tuple[int
     alone = (*backend.unique_counts(x.handle), *backend.unique_inverse(x.handle))
     for part, whole in zip(alone, (values, counts, values, inverse), strict=True):
         check(backend, part, backend.to_host(whole))
-
-
-@pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
-def test_unique_values(backend: Backend, dtype: DType) -> None:
-    for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
-        result = backend.to_host(backend.unique_values(handle))
-        np.testing.assert_array_equal(result, distinct(oracle)[0], err_msg=layout)
-        assert result.dtype == oracle.dtype
-        assert not np.may_share_memory(result, backend.to_host(handle))
-
-
-@pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
-def test_unique_counts(backend: Backend, dtype: DType) -> None:
-    for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
-        expected, _, _, number = distinct(oracle)
-        values, counts = [backend.to_host(result) for result in backend.unique_counts(handle)]
-        np.testing.assert_array_equal(values, expected, err_msg=layout)
-        np.testing.assert_array_equal(counts, number, err_msg=layout)
-        assert values.dtype == oracle.dtype
-        assert counts.dtype == np.int64
-        assert not np.may_share_memory(values, backend.to_host(handle))
-
-
-@pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
-def test_unique_inverse(backend: Backend, dtype: DType) -> None:
-    for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
-        expected = distinct(oracle)
-        values, inverse = [backend.to_host(result) for result in backend.unique_inverse(handle)]
-        np.testing.assert_array_equal(values, expected[0], err_msg=layout)
-        np.testing.assert_array_equal(inverse, expected[2], err_msg=layout)
-        assert values.dtype == oracle.dtype
-        assert inverse.dtype == np.int64
-        assert not np.may_share_memory(values, backend.to_host(handle))
 
 
 @pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])

@@ -14,7 +14,8 @@ from .base import StrictBase
 from .dtypes import GROUPS
 from .errors import refuse
 from .operands import Group, check_dtype, check_pair, check_scalar, foreign, wants_operand
-from .signatures import BINARY, COMPARISONS, UNARY
+from .signatures import operators as table_of_operators
+from .signatures import prefixes
 
 __all__ = ["ANY", "INTEGER", "PYTHON_SCALARS", "check_shift", "operators", "python_scalar"]
 
@@ -71,21 +72,16 @@ def check_shift(where: str, by: object) -> None:
 
 def operators() -> Iterator[tuple[str, Callable[..., Any]]]:
     """The operators of strict arrays: names of methods, and the methods."""
-    kinds: list[tuple[dict[str, str], dict[str, Maker]]] = [
-        (UNARY, {"": _unary}),
-        (COMPARISONS, {"": _binary}),
-        (BINARY, {"": _binary, "r": _reflected, "i": _in_place}),
-    ]
-    for table, makers in kinds:
-        for group, names in table.items():
-            for name in names.split():
-                for prefix, make in makers.items():
-                    # A reflected operator computes what the operator does.
-                    operation = f"__{prefix.replace('r', '')}{name}__"
-                    method = make(getattr(operator, operation), _GROUPS[group])
-                    method.__name__ = f"__{prefix}{name}__"
-                    method.__qualname__ = f"StrictArray.{method.__name__}"
-                    yield method.__name__, method
+    makers: dict[str, Maker] = {"": _binary, "r": _reflected, "i": _in_place}
+    for name, family, group in table_of_operators():
+        for prefix in prefixes(name):
+            # A reflected operator computes what the operator does.
+            operation = getattr(operator, f"__{prefix.replace('r', '')}{name}__")
+            make = _unary if family == "unary" else makers[prefix]
+            method = make(operation, _GROUPS[group])
+            method.__name__ = f"__{prefix}{name}__"
+            method.__qualname__ = f"StrictArray.{method.__name__}"
+            yield method.__name__, method
 
 
 def _unary(operation: Callable[[Any], Any], group: Group) -> Callable[..., Any]:

@@ -15,8 +15,9 @@ annotations become the words for what an argument may be:
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -24,20 +25,19 @@ from inspect import Parameter, Signature, signature
 from typing import Any, Final
 
 from ...core import dtypes as d
-from ...primitives.table import of_family
+from ...primitives.table import Primitive, of_family
 
 __all__ = [
-    "BINARY",
-    "COMPARISONS",
     "CONSTANTS",
     "DTYPES",
     "ELEMENTWISE",
     "METHODS",
     "PAIRS",
     "PROMOTED",
-    "UNARY",
     "Function",
     "functions",
+    "operators",
+    "prefixes",
 ]
 
 _PACKAGE: Final = __name__.partition(".")[0]
@@ -141,34 +141,37 @@ _WORDS: Final = (
     (r"Sequence\[int\]", "sequence"),
 )
 
-PAIRS: Final = [op.name for op in of_family("binary") if op.name not in ("fmod", "trunc_divide")]
+
+def rows() -> Iterator[tuple[Primitive, str]]:
+    """The primitives among the functions element by element, each with its group of dtypes."""
+    groups = {name: group for group, names in _TABLE[ELEMENTWISE].items() for name in names.split()}
+    for op in of_family("unary", "binary"):
+        if op.name in groups:
+            yield op, groups[op.name]
+
+
+def operators() -> Iterator[tuple[str, str, str]]:
+    """The operators of arrays: name, family of the primitive, and group of dtypes."""
+    yield "matmul", "binary", "numeric"
+    for op, group in rows():
+        if op.operator:
+            yield op.operator, op.family, group
+
+
+def prefixes(name: str) -> tuple[str, ...]:
+    """What stands before the names of an operator's methods: reflected and in place ones too."""
+    return ("", "r", "i") if hasattr(operator, f"__i{name}__") else ("",)
+
+
+PAIRS: Final = [op.name for op, _ in rows() if op.family == "binary"]
 """The functions of two arrays, element by element."""
-
-UNARY: Final = {"numeric": "abs neg pos", "integer_or_bool": "invert"}
-BINARY: Final = {
-    "numeric": "add sub mul pow matmul",
-    "floating": "truediv",
-    "real": "floordiv mod",
-    "integer_or_bool": "and or xor",
-    "integer": "lshift rshift",
-}
-COMPARISONS: Final = {"any": "eq ne", "real": "lt le gt ge"}
-"""Operators by the dtypes of their operands."""
-
-
-def _methods(operators: dict[str, str], *prefixes: str) -> list[str]:
-    names = " ".join(operators.values()).split()
-    return [f"__{prefix}{name}__" for name in names for prefix in prefixes]
-
 
 METHODS: Final = frozenset(
     [
         *["dtype", "device", "mT", "ndim", "shape", "size", "T", "to_device"],
         *["__array_namespace__", "__dlpack__", "__dlpack_device__", "__getitem__", "__setitem__"],
         *["__bool__", "__complex__", "__float__", "__index__", "__int__"],
-        *_methods(UNARY, ""),
-        *_methods(BINARY, "", "i", "r"),
-        *_methods(COMPARISONS, ""),
+        *[f"__{prefix}{name}__" for name, *_ in operators() for prefix in prefixes(name)],
     ]
 )
 """The attributes and methods of the standard's array, the same in all versions from 2022.12 on."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...primitives.table import TABLE
 from .signatures import PAIRS
 
 __all__ = [
@@ -28,40 +29,17 @@ DRAFT: Final = "2026.12"
 VERSIONS: Final = ("2022.12", "2023.12", "2024.12", "2025.12", DRAFT)
 ALIASES: Final = {"draft": DRAFT}
 
+_ADDED: Final = {
+    "2023.12": "__array_namespace_info__ moveaxis tile unstack astype.device from_dlpack.device "
+    "from_dlpack.copy __dlpack__.max_version __dlpack__.dl_device __dlpack__.copy",
+    "2024.12": "diff take_along_axis fft.fftfreq.dtype fft.rfftfreq.dtype",
+    "2025.12": "broadcast_shapes linalg.eig linalg.eigvals",
+    DRAFT: "top_k",
+}
+
 ADDED: Final = {
-    "2023.12": [
-        "__array_namespace_info__",
-        "clip",
-        "copysign",
-        "cumulative_sum",
-        "hypot",
-        "maximum",
-        "minimum",
-        "moveaxis",
-        "repeat",
-        "searchsorted",
-        "signbit",
-        "tile",
-        "unstack",
-        "astype.device",
-        "from_dlpack.device",
-        "from_dlpack.copy",
-        "__dlpack__.max_version",
-        "__dlpack__.dl_device",
-        "__dlpack__.copy",
-    ],
-    "2024.12": [
-        "count_nonzero",
-        "cumulative_prod",
-        "diff",
-        "nextafter",
-        "reciprocal",
-        "take_along_axis",
-        "fft.fftfreq.dtype",
-        "fft.rfftfreq.dtype",
-    ],
-    "2025.12": ["broadcast_shapes", "isin", "linalg.eig", "linalg.eigvals"],
-    DRAFT: ["top_k"],
+    version: [*[op.name for op in TABLE if op.since == version], *names.split()]
+    for version, names in _ADDED.items()
 }
 """New functions, and new parameters as ``function.parameter``."""
 
