@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
+from ..core.dtypes import KINDS
 from ..device import Device
 from ..frontend import inspection
 from .namespaces import AnyDevice, Choice, NotInstalledError, UnderTest, namespace, parse
@@ -22,19 +23,6 @@ AnyDType: TypeAlias = Any
 
 _CASE: Final = "xp_under_test"
 _DTYPE: Final = "xp_dtype_name"
-
-# The dtypes of the standard by kind. Which of them a device lacks is asked when a test runs.
-_KINDS: Final = {
-    "bool": ("bool",),
-    "signed integer": ("int8", "int16", "int32", "int64"),
-    "unsigned integer": ("uint8", "uint16", "uint32", "uint64"),
-    "real floating": ("float32", "float64"),
-    "complex floating": ("complex64", "complex128"),
-}
-_UNIONS: Final = {
-    "integral": ("signed integer", "unsigned integer"),
-    "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
-}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -77,14 +65,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _dtype_names(test: pytest.Item, kinds: list[str]) -> list[str]:
-    unknown = [kind for kind in kinds if kind not in _KINDS and kind not in _UNIONS]
+    unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise pytest.UsageError(
             f"{test.nodeid}: no kinds {', '.join(map(repr, unknown))} of dtypes; kinds: "
-            f"{', '.join([*_KINDS, *_UNIONS])}"
+            f"{', '.join(KINDS)}"
         )
-    single = [each for kind in kinds or _KINDS for each in _UNIONS.get(kind, (kind,))]
-    return [name for kind in dict.fromkeys(single) for name in _KINDS[kind]]
+    # Which of them a device lacks shows when a test runs.
+    return list(dict.fromkeys(dtype.name for kind in kinds or KINDS for dtype in KINDS[kind]))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
