@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from .dtypes import ALL
+
 Value: TypeAlias = Any  # of whatever namespace
 
-_DTYPES = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
 _LARGEST = 256  # elements of an array that are written out
 
 
@@ -24,7 +22,7 @@ class Namespace:
 
     def __init__(self, namespace: object) -> None:
         self._dtypes = [
-            (name, getattr(namespace, name)) for name in _DTYPES if hasattr(namespace, name)
+            (name, getattr(namespace, name)) for name in ALL if hasattr(namespace, name)
         ]
 
     def literal(self, value: Value) -> str:

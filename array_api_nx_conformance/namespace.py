@@ -10,16 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from .dtypes import NUMERIC
 from .environment import device_variable, environment
 from .suite import CannotRunError
 
 IMPORT_SECONDS = 120.0
 _FEWEST_NAMES = 0.1  # of the standard's; with fewer, a module is no array namespace
 _CREATION = "creation functions"  # the standard's chapter
-_DTYPES = (
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
 _PROBE = """
 import json, pathlib, pkgutil, sys
 name, names, device, chosen, dtypes = json.loads(sys.argv[1])
@@ -111,7 +108,7 @@ def inspect_module(
     """
     functions = list(functions)
     names = {_place(function, chapter): function for function, chapter in functions}
-    question = [name, list(names), device, bool(device_variable(name)), _DTYPES]
+    question = [name, list(names), device, bool(device_variable(name)), NUMERIC]
     # In an empty folder, because Python also imports from the current one.
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         try:

@@ -13,8 +13,9 @@ from functools import cache, partial
 
 import numpy as np
 
+from ..dtypes import ALL
 from .findings import FAILS, MISSING, NOTED, PASSES, SKIPPED, Finding, UnsupportedError, said, tried
-from .subject import DTYPES, Subject, Value
+from .subject import Subject, Value
 
 CHAPTER = "dlpack"
 _LIBRARIES = (
@@ -62,7 +63,7 @@ def _cases(aspect: str) -> list[_Case]:
         return s.array(np.arange(24.0).reshape(4, 6).tolist(), "float64")
 
     if aspect == "dtypes":
-        return [_Case(dtype, dtype, of(dtype)) for dtype in DTYPES]
+        return [_Case(dtype, dtype, of(dtype)) for dtype in ALL]
     layouts: dict[str, Callable[[Subject], Value]] = {
         "row-major": wide,
         "0-d": lambda s: s.array(2.5, "float64"),

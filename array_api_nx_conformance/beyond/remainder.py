@@ -14,8 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..dtypes import REAL
 from .findings import FAILS, PASSES, Finding, tried
-from .subject import REAL_DTYPES, Subject, Value
+from .subject import Subject, Value
 
 CHAPTER = "remainder"
 _RULE = (
@@ -46,7 +47,7 @@ def check(subject: Subject, seed: int) -> list[Finding]:
     return [
         _judged(subject, way, dtype, seed)
         for way in _WAYS
-        for dtype in REAL_DTYPES
+        for dtype in REAL
     ]  # fmt: skip
 
 

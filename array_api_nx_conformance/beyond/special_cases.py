@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..dtypes import COMPLEX, REAL_FLOATING
 from .findings import FAILS, NOTED, PASSES, Finding, tried
 from .subject import Subject, Value
 
 CHAPTER = "special cases"
 _INF, _NAN = math.inf, math.nan
-_REAL, _COMPLEX = ("float32", "float64"), ("complex64", "complex128")
 
 
 @dataclass(frozen=True)
@@ -160,12 +160,12 @@ def check(subject: Subject) -> list[Finding]:
     out = []
     for case in cases():
         is_complex = isinstance(case.arguments[0][0], complex)
-        for dtype in _COMPLEX if is_complex else _REAL:
+        for dtype in COMPLEX if is_complex else REAL_FLOATING:
             out.append(_judged(subject, case, dtype))
     for name in _CONJUGATE:
-        out += [_symmetric(subject, name, dtype, conjugate=True) for dtype in _COMPLEX]
+        out += [_symmetric(subject, name, dtype, conjugate=True) for dtype in COMPLEX]
     for name in _ODD:
-        out += [_symmetric(subject, name, dtype, conjugate=False) for dtype in _COMPLEX]
+        out += [_symmetric(subject, name, dtype, conjugate=False) for dtype in COMPLEX]
     return out
 
 

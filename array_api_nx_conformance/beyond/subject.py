@@ -10,15 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dtypes import ALL
 from .findings import MissingError, UnsupportedError
 
 Value: TypeAlias = Any  # an array of the namespace, a dtype of it
 Numbers: TypeAlias = NDArray[np.number]
-
-REAL_DTYPES = (
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
-)  # fmt: skip
-DTYPES = ("bool", *REAL_DTYPES, "complex64", "complex128")
 
 
 class Subject:
@@ -98,7 +94,7 @@ class Subject:
 
     def dtype_of(self, array: Value) -> str:
         """The standard's name of an array's dtype; its own where the standard has none."""
-        for name in DTYPES:
+        for name in ALL:
             if getattr(self.xp, name, None) == array.dtype:
                 return name
         return str(array.dtype)

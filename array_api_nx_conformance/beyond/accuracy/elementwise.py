@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from ...dtypes import COMPLEX, REAL_FLOATING
 from ..findings import FAILS, NOTED, PASSES, Finding, tried
 from ..subject import Subject, Value
 from . import points
@@ -16,7 +17,6 @@ from .formats import FORMATS, INFINITY, Format, error, is_nearest, ulp
 from .judged import CHAPTER
 from .references import APPROXIMATE, NEAREST, SAME, Reference, references
 
-_REAL, _COMPLEX = ("float32", "float64"), ("complex64", "complex128")
 _NEAREST_RULE = (
     "accuracy: real-valued floating-point operands must return a correctly rounded value according"
     " to IEEE 754-2019"
@@ -27,7 +27,7 @@ _HALF_RULE = (
     " significand's bits are right, for the argument and for those within 4 ULP of it: it is no"
     " approximation in its dtype"
 )
-_COMPLEX_RULE = (
+COMPLEX_RULE = (
     "the standard specifies no accuracy for complex numbers; here a result fails if fewer than half"
     " of its significand's bits are right, for the argument and for those within 4 ULP of it, and"
     " its arguments have usual magnitudes"
@@ -77,7 +77,8 @@ def check(
     for reference in references():
         if select and reference.name not in select:
             continue
-        dtypes = (*(_REAL if reference.real else ()), *(_COMPLEX if reference.complex else ()))
+        kinds = [(reference.real, REAL_FLOATING), (reference.complex, COMPLEX)]
+        dtypes = [dtype for wanted, each in kinds if wanted for dtype in each]
         for dtype in dtypes:
             findings.append(_judged(subject, reference, dtype, count, seed, folder, rows))
     return findings, [asdict(row) for row in rows]
@@ -92,11 +93,11 @@ def _judged(
     folder: Path | None,
     rows: list[Row],
 ) -> Finding:
-    is_complex = dtype in _COMPLEX
+    is_complex = dtype in COMPLEX
     kind = reference.complex_kind if is_complex else reference.kind
     rule = {NEAREST: _NEAREST_RULE, SAME: _SAME_RULE, APPROXIMATE: _HALF_RULE}[kind]
     if is_complex and kind == APPROXIMATE:
-        rule = _COMPLEX_RULE
+        rule = COMPLEX_RULE
 
     def do() -> Finding:
         measured = _measured(subject, reference, dtype, count, seed, folder)
@@ -153,7 +154,7 @@ def _measured(
         usual = points.is_usual(arguments)
         wrong, right = _error(reference, dtype, arguments, exact, result)
         is_open = wrong > FORMATS[dtype].half and (
-            (dtype in _COMPLEX and not usual)
+            (dtype in COMPLEX and not usual)
             or _may_underflow(exact, FORMATS[dtype])
             or _is_of_neighbours(reference, dtype, arguments, exact, result)
         )
@@ -177,7 +178,7 @@ def _is_of_neighbours(
         return False
     spacing = _NEARBY * FORMATS[dtype].epsilon
     for index, argument in enumerate(arguments):
-        for turn in (1, -1, 1j, -1j) if dtype in _COMPLEX else (1, -1):
+        for turn in (1, -1, 1j, -1j) if dtype in COMPLEX else (1, -1):
             moved = list(arguments)
             moved[index] = argument * (1 + spacing * turn)
             value = exact_at(reference, tuple(moved), dtype)

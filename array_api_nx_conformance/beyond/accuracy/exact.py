@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import mpmath
 import numpy as np
 
+from ...dtypes import COMPLEX
 from . import points
 from .formats import FORMATS, Format, is_subnormal
 from .references import Number, Reference, exact_value, fraction
@@ -18,7 +19,6 @@ from .references import Number, Reference, exact_value, fraction
 Arguments: TypeAlias = tuple[Any, ...]
 # A number; real and imaginary part; or NaN or an infinity, which are floats.
 Exact: TypeAlias = Fraction | tuple[Fraction, Fraction] | float
-_COMPLEX = ("complex64", "complex128")
 _STEEPEST = 64  # of b*log(a) in a**b: the greater it is, the more digits any algorithm loses
 
 
@@ -60,13 +60,13 @@ def exact_table(
 
 def exact_at(reference: Reference, arguments: Arguments, dtype: str) -> Exact | None:
     """The exact value; None if it is subnormal or, of a complex function, near the greatest."""
-    if dtype in _COMPLEX:
+    if dtype in COMPLEX:
         return _exact_complex(reference, arguments, FORMATS[dtype])
     return _exact(reference, arguments, dtype)
 
 
 def _arguments(reference: Reference, dtype: str, count: int, seed: int) -> list[points.Numbers]:
-    if dtype in _COMPLEX:
+    if dtype in COMPLEX:
         columns = [points.complexes(each, dtype, count, seed) for each in reference.domains]
         if len(columns) == 2:
             generator = np.random.default_rng([seed, 4])

@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 from ..findings import Finding, tried
 
 CHAPTER: Final = "accuracy"
-DTYPES: Final = ("float32", "float64", "complex64", "complex128")
 Row: TypeAlias = dict[str, object]
 
 

@@ -15,10 +15,11 @@ import mpmath
 import numpy as np
 from mpmath import mp
 
+from ...dtypes import FLOATING
 from ..findings import FAILS, PASSES, Finding
 from ..subject import Subject
 from .formats import FORMATS, INFINITY
-from .judged import DTYPES, Measured, Row, judged
+from .judged import Measured, Row, judged
 from .points import Numbers
 
 Matrix: TypeAlias = Any  # of mpmath, or a number of its own
@@ -40,7 +41,7 @@ def check(subject: Subject, seed: int, select: Sequence[str]) -> list[Row | Find
     for name, measure in _MEASURES.items():
         if select and name not in select and name.removeprefix("linalg.") not in select:
             continue
-        for dtype in DTYPES:
+        for dtype in FLOATING:
             is_complex = dtype.startswith("complex")
             if name in (_REAL_ONLY if is_complex else _COMPLEX_ONLY):
                 continue

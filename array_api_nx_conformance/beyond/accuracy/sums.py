@@ -12,10 +12,11 @@ from typing import TypeAlias
 import mpmath
 import numpy as np
 
+from ...dtypes import FLOATING
 from ..findings import FAILS, NOTED, PASSES, Finding
 from ..subject import Subject
 from .formats import FORMATS, INFINITY
-from .judged import DTYPES, Measured, Row, judged
+from .judged import Measured, Row, judged
 from .points import Numbers
 
 _LENGTHS = (3, 100, 1025)
@@ -75,7 +76,7 @@ def check(subject: Subject, seed: int, select: Sequence[str]) -> list[Row | Find
     for name, measure in _MEASURES.items():
         if select and name not in select:
             continue
-        for dtype in DTYPES:
+        for dtype in FLOATING:
             if name in _REAL_ONLY and dtype.startswith("complex"):
                 continue
             measured = partial(_worst, subject, name, measure, dtype, seed)
