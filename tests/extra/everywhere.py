@@ -6,26 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import array_api_nx as xp
 from tests.backends.engines.devices import device
 from tests.support.programs import assert_same
+from tests.support.tables import for_each
 
-__all__ = ["DEVICES", "agree", "assert_same", "in_traces", "on_device", "ours", "random"]
+__all__ = [
+    "DEVICES", "DTYPES", "agree", "assert_same", "everywhere", "in_traces", "layouts_of", "on",
+    "on_device", "ours", "random", "refuses",
+]  # fmt: skip
+
+Call = Callable[..., Any]
 
 DEVICES = ("torch:cpu", "jax:cpu", "dask")
 """Devices besides the default one; tests on those that are not installed are skipped."""
 
 DTYPES = (
-    "bool",
-    "int8",
-    "int32",
-    "uint8",
-    "int64",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
+    *("bool", "int8", "int32", "uint8", "int64"),
+    *("float32", "float64", "complex64", "complex128"),
 )
 
 _ROUNDING = {"float32": 2e-5, "complex64": 2e-5}
@@ -39,6 +39,23 @@ def random(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.n
         return rng.integers(0 if dtype[0] == "u" else -6, 7, shape).astype(dtype)
     values = rng.normal(size=shape)
     return (values + 1j * rng.normal(size=shape) if "complex" in dtype else values).astype(dtype)
+
+
+def layouts_of(x: np.ndarray[Any, Any]) -> list[xp.Array]:
+    """Arrays with the elements of `x` in different orders in memory."""
+    axes = tuple(range(x.ndim))[::-1]
+    stepped = [xp.asarray(np.repeat(x, 2, axis=-1))[..., ::2]] if x.ndim else []
+    return [
+        xp.asarray(x, copy=True),
+        xp.permute_dims(xp.asarray(np.array(x.T, order="C")), axes),
+        xp.flip(xp.asarray(np.flip(x).copy())),
+        *stepped,
+    ]
+
+
+def on(name: str, values: np.ndarray[Any, Any]) -> xp.Array:
+    """A copy of `values` on a device; skips the test where its library is missing."""
+    return xp.asarray(values, device=device(name) if name != "cpu" else name, copy=True)
 
 
 def ours(argument: Any) -> Any:
@@ -60,7 +77,7 @@ def agree(actual: Any, expected: Any, hint: object = "", rtol: float | None = No
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert actual.dtype == expected.dtype, hint
     rtol = _ROUNDING.get(str(expected.dtype), 1e-11) if rtol is None else rtol
-    np.testing.assert_allclose(actual, expected, rtol, atol=rtol, err_msg=str(hint))
+    np.testing.assert_allclose(actual, expected, rtol, atol=rtol, err_msg=str(hint), strict=True)
 
 
 def in_traces(call: Callable[..., Any], *arguments: Any) -> None:
@@ -89,3 +106,44 @@ def on_device(call: Callable[..., Any], name: str, *arguments: Any) -> None:
             assert one.device == place
             one = one.to_device("cpu")
         agree(one, other, name)
+
+
+def everywhere(calls: dict[str, Any], *operands: Any) -> tuple[Call, Call]:
+    """Two tests of functions: in traces, and on each of `DEVICES`.
+
+    Operands are arrays or the shapes of random ones. A function that has others than the rest comes
+    as a tuple with its own.
+    """
+
+    def made(case: Any) -> tuple[Any, ...]:
+        call, *own = case if isinstance(case, tuple) else (case, *operands)
+        rng = np.random.default_rng(3)
+        return call, *[random(rng, x, "float64") if isinstance(x, tuple) else x for x in own]
+
+    @for_each("name", calls)
+    def test_in_traces(name: str) -> None:
+        call, *arrays = made(calls[name])
+        in_traces(call, *arrays)
+
+    @pytest.mark.parametrize("device", DEVICES)
+    @for_each("name", calls)
+    def test_on_devices(name: str, device: str) -> None:
+        call, *arrays = made(calls[name])
+        on_device(call, device, *arrays)
+
+    return test_in_traces, test_on_devices
+
+
+def refuses(
+    cases: list[tuple[Call, Any, str]],
+    make: Callable[[], Any] = lambda: xp.ones(3),
+    **settings: Any,
+) -> Call:
+    """A test that each call with what `make` makes raises an error in such words."""
+
+    @for_each(("call", "error", "words"), cases)
+    def test_refused(call: Call, error: Any, words: str) -> None:
+        with xp.config_context(**settings), pytest.raises(error, match=words):
+            call(make())
+
+    return test_refused

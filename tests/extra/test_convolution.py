@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
-from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
@@ -14,16 +13,9 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.extra import convolution
+from tests.extra.everywhere import agree, layouts_of, on, random
 from tests.support.programs import needs_extension
 from tests.support.tables import for_each
-
-
-def on(device: str, values: NDArray) -> xp.Array:
-    """A copy of `values` on a device; skips the test where its library is missing."""
-    module = device.partition(":")[0]
-    if module != "cpu" and find_spec(module) is None:
-        pytest.skip(f"{module} is not installed")
-    return xp.asarray(values, device=device, copy=True)
 
 
 def several(value: Any, count: int) -> tuple[Any, ...]:
@@ -71,21 +63,12 @@ def by_loops(
 
 
 def close(result: xp.Array, expected: NDArray) -> None:
-    found = np.asarray(result.to_device("cpu"))
-    assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
-    tolerance = 1e-4 if expected.dtype in (np.float32, np.complex64) else 1e-12
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+    is_single = expected.dtype in (np.float32, np.complex64)
+    agree(result.to_device("cpu"), expected, rtol=1e-4 if is_single else 1e-12)
 
 
 def numbers(seed: int, shape: tuple[int, ...], dtype: str = "float64") -> NDArray:
-    rng = np.random.default_rng(seed)
-    if dtype.startswith(("int", "uint")):
-        return rng.integers(0, 9, shape).astype(dtype)
-    values = rng.normal(size=shape)
-    if dtype.startswith("complex"):
-        return (values + 1j * rng.normal(size=shape)).astype(dtype)
-    return values.astype(dtype)
+    return random(np.random.default_rng(seed), shape, dtype)
 
 
 # Shapes of array and kernel, and options.
@@ -104,12 +87,6 @@ CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
     ((2, 0, 5, 5), (3, 0, 2, 2), {}),
     ((2, 0, 5, 5), (1, 0, 2, 2), {"padding": 1}),
 ]
-LAYOUTS = [
-    lambda a: a,
-    lambda a: np.asfortranarray(a),
-    lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
-    lambda a: a[..., ::-1].copy()[..., ::-1],
-]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint8", "complex128"])
@@ -119,8 +96,8 @@ def test_is_what_loops_compute(
 ) -> None:
     a, b = numbers(1, shape, dtype), numbers(2, kernel, dtype)
     expected = by_loops(a, b, **options)
-    for layout in LAYOUTS:
-        close(xp.extra.conv(xp.asarray(layout(a)), xp.asarray(layout(b)), **options), expected)
+    for x, y in zip(layouts_of(a), layouts_of(b), strict=True):
+        close(xp.extra.conv(x, y, **options), expected)
 
 
 @pytest.mark.parametrize("device", ["torch:cpu", "jax:cpu", "dask"])

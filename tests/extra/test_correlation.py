@@ -8,18 +8,14 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.backends.engines.devices import device as find
+from tests.extra.everywhere import everywhere, random
 from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 
 
 def values(dtype: str, *shape: int, seed: int = 0) -> NDArray:
-    rng = np.random.default_rng(seed)
-    if np.dtype(dtype).kind in "iub":
-        return rng.integers(0, 9, shape).astype(dtype)
-    found = rng.standard_normal(shape)
-    return (found + 1j * rng.standard_normal(shape) if dtype[0] == "c" else found).astype(dtype)
+    return random(np.random.default_rng(seed), shape, dtype)
 
 
 def same(found: xp.Array, expected: Any) -> None:
@@ -55,7 +51,7 @@ def test_cov_of_many(shape: tuple[int, int]) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_cov_of_weighted_observations(dtype: str, ddof: int | None) -> None:
     x = values(dtype, 3, 8)
-    often, much = values("int64", 8) + 1, np.abs(values("float64", 8)) + 0.1
+    often, much = OFTEN, np.abs(values("float64", 8)) + 0.1
     for weights in ({"fweights": often}, {"aweights": much}, {"fweights": often, "aweights": much}):
         ours: Any = {name: xp.asarray(each) for name, each in weights.items()}
         others: Any = weights
@@ -103,17 +99,15 @@ def test_too_few_observations() -> None:
     assert bool(xp.all(xp.isnan(found)))
 
 
-@pytest.mark.parametrize("name", ["torch:cpu", "jax:cpu", "dask"])
-def test_cov_on_other_devices(name: str) -> None:
-    device = find(name)
-    x, often = values("float64", 3, 8), values("int64", 8) + 1
-    given = xp.asarray(x, device=device)
-    same(xp.extra.cov(given), np.cov(x))
-    same(xp.extra.corrcoef(given), np.corrcoef(x))
-    weights = xp.asarray(often, device=device)
-    found = xp.extra.cov(given, fweights=weights)
-    assert found.device == device
-    same(found, np.cov(x, fweights=often))
+OFTEN = np.abs(values("int64", 8)) + 1
+_, test_on_devices = everywhere(
+    {
+        "cov": xp.extra.cov,
+        "corrcoef": xp.extra.corrcoef,
+        "weighted": (lambda x, w: xp.extra.cov(x, fweights=w), (3, 8), OFTEN),
+    },
+    (3, 8),
+)
 
 
 def test_cov_in_compiled_functions() -> None:

@@ -9,11 +9,10 @@ import pytest
 
 import array_api_nx as xp
 from tests.backends.engines.devices import device as find
-from tests.extra.everywhere import DEVICES, agree, in_traces, on_device, ours
+from tests.extra.everywhere import DEVICES, agree, everywhere, on, ours, refuses
 from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
-OTHER_DEVICES = ("torch:cpu", "jax:cpu", "dask")
 
 
 def numbers(dtype: str, shape: int | tuple[int, ...], seed: int = 0) -> NDArray:
@@ -63,16 +62,23 @@ def test_bincount_after_deferred_operations() -> None:
     np.testing.assert_array_equal(xp.bincount(deferred), np.bincount(x // 2 + 1))
 
 
-@pytest.mark.parametrize("name", OTHER_DEVICES)
-def test_bincount_on_other_devices(name: str) -> None:
-    device = find(name)
-    x, weights = numbers("int32", 500), numbers("float64", 500)
-    given = xp.asarray(x, device=device)
-    result = xp.extra.bincount(given, minlength=99)
-    assert result.device == device
-    np.testing.assert_array_equal(host(result), np.bincount(x, minlength=99), strict=True)
-    result = xp.extra.bincount(given, weights=xp.asarray(weights, device=device))
-    np.testing.assert_allclose(host(result), np.bincount(x, weights), rtol=1e-12)
+_, test_bincount_on_devices = everywhere(
+    {
+        "bincount": (
+            lambda x: xp.extra.bincount(x, minlength=99),
+            numbers("int32", 500),
+        ),
+        "bincount of weights": (
+            lambda x, weights: xp.extra.bincount(x, weights=weights, minlength=99),
+            *(numbers("int32", 500), numbers("float64", 500)),
+        ),
+    }
+)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_bincount_refuses_negative_numbers_on_devices(name: str) -> None:
+    given = on(name, numbers("int32", 500))
     with pytest.raises(ValueError, match="least element is -1"):
         host(xp.extra.bincount(given - 1 - xp.min(given)))
 
@@ -189,18 +195,6 @@ def test_edges_can_be_an_array() -> None:
     np.testing.assert_array_equal(counts, [1, 2])
 
 
-@pytest.mark.parametrize("name", OTHER_DEVICES)
-@for_each("options", BINS[:2] + BINS[4:8])
-def test_histogram_on_other_devices(name: str, options: dict[str, Any]) -> None:
-    device = find(name)
-    x = numbers("float64", 500)
-    expected, others = np.histogram(x, **options)
-    counts, edges = xp.extra.histogram(xp.asarray(x, device=device), **options)
-    assert counts.device == edges.device == device
-    np.testing.assert_array_equal(host(counts), expected)
-    np.testing.assert_allclose(host(edges), others, rtol=1e-14)
-
-
 def test_histogram_in_compiled_functions() -> None:
     @xp.compile
     def count(x: xp.Array, edges: xp.Array) -> tuple[xp.Array, ...]:
@@ -309,24 +303,26 @@ def test_nan_and_what_is_outside_lie_in_no_box() -> None:
     assert_same_counts(counts, np.histogramdd(sample, 2, bounds)[0])
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_histogramdd_on_devices(device: str) -> None:
-    def counted(sample: xp.Array) -> tuple[xp.Array, ...]:
-        counts, edges = xp.extra.histogramdd(sample, (3, 2))
-        return counts, *edges
-
-    on_device(counted, device, np.random.default_rng(10).random((40, 2)))
+def counted(sample: xp.Array) -> tuple[xp.Array, ...]:
+    counts, edges = xp.extra.histogramdd(sample, (3, 2))
+    return counts, *edges
 
 
-def test_histogramdd_in_traces() -> None:
-    def counted(sample: xp.Array) -> xp.Array:
-        return xp.extra.histogramdd(sample, 3)[0]
+test_in_traces, test_on_devices = everywhere(
+    {
+        "histogramdd": (counted, (40, 2)),
+        **{
+            f"histogram {i}": (
+                lambda x, options=options: xp.extra.histogram(x, **options),
+                numbers("float64", 500),
+            )
+            for i, options in enumerate(BINS[:2] + BINS[4:8])
+        },
+    }
+)
 
-    in_traces(counted, np.random.default_rng(11).random((40, 2)))
 
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
+test_histogramdd_refuses = refuses(
     [
         (lambda x: xp.extra.histogramdd(x[0]), ValueError, r"points of shape \(N, D\)"),
         (lambda x: xp.extra.histogramdd(x, (2, 2, 2)), ValueError, "3 items for 2 coordinates"),
@@ -339,7 +335,5 @@ def test_histogramdd_in_traces() -> None:
         (lambda x: xp.extra.histogramdd([x[:, 0], x[:2, 0]]), ValueError, "of one size"),
         (lambda x: xp.extra.histogramdd(np.ones((3, 2), "U1")), TypeError, "<U1"),
     ],
+    lambda: xp.reshape(xp.arange(6.0), (3, 2)),
 )
-def test_histogramdd_refuses(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        call(xp.reshape(xp.arange(6.0), (3, 2)))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import array_api_nx as xp
 from array_api_nx.tracing.recorder import TraceError
 from tests.extra.everywhere import (
-    DEVICES,
     DTYPES,
     agree,
     assert_same,
-    in_traces,
-    on_device,
+    everywhere,
     ours,
-    random,
+    refuses,
 )
 from tests.support.alike import layouts
 from tests.support.programs import settings
@@ -105,8 +101,7 @@ def test_sinc(dtype: str, mode: str) -> None:
         ]
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
+test_elementwise_refuses = refuses(
     [
         (lambda x: xp.extra.nan_to_num([1.0]), TypeError, "asarray"),
         (lambda x: xp.extra.sinc(np.ones(2, object)), TypeError, "object"),
@@ -115,10 +110,8 @@ def test_sinc(dtype: str, mode: str) -> None:
         (lambda x: xp.extra.isclose(x, xp.ones(3)), ValueError, "broadcast"),
         (lambda x: xp.extra.array_equal(x, 1.0), TypeError, "b must be an array"),
     ],
+    lambda: xp.ones(2),
 )
-def test_elementwise_refuses(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        call(xp.ones(2))
 
 
 SPECIAL = np.array([[nan, inf, -inf, 0.0], [1.0, -2.5, 3.0, 1e-12]])
@@ -129,10 +122,7 @@ CALLS = {
     "sinc": lambda x, y: xp.extra.sinc(y),
 }
 
-
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_in_traces(call: Any) -> None:
-    in_traces(call, SPECIAL, random(np.random.default_rng(3), (2, 4), "float64"))
+test_in_traces, test_on_devices = everywhere(CALLS, SPECIAL, (2, 4))
 
 
 def test_what_is_decided_by_elements_is_refused_in_traces() -> None:
@@ -141,16 +131,12 @@ def test_what_is_decided_by_elements_is_refused_in_traces() -> None:
             xp.eval_shape(lambda x, f=decides: xp.ones(3) if f(x, x) else x, xp.ones(2))
 
 
-@pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_on_devices(call: Any, name: str) -> None:
-    on_device(call, name, SPECIAL, random(np.random.default_rng(3), (2, 4), "float64"))
-
-
-@pytest.mark.parametrize("name", DEVICES)
-def test_verdicts_on_devices(name: str) -> None:
-    on_device(
-        lambda x: (xp.extra.allclose(x, x), xp.extra.array_equal(x, x, equal_nan=True)),
-        name,
-        SPECIAL,
-    )
+_, test_verdicts_on_devices = everywhere(
+    {
+        "both": lambda x: (
+            xp.extra.allclose(x, x),
+            xp.extra.array_equal(x, x, equal_nan=True),
+        )
+    },
+    SPECIAL,
+)

@@ -9,13 +9,12 @@ import pytest
 
 import array_api_nx as xp
 from tests.extra.everywhere import (
-    DEVICES,
     DTYPES,
     agree,
-    in_traces,
-    on_device,
+    everywhere,
     ours,
     random,
+    refuses,
 )
 from tests.support.alike import layouts
 from tests.support.programs import numpy_of, settings
@@ -93,8 +92,7 @@ def test_softmax(dtype: str, mode: str) -> None:
     assert xp.extra.softmax(xp.ones((0, 2)), axis=0).shape == (0, 2)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
+test_exponentials_refuse = refuses(
     [
         (lambda x: xp.extra.softmax([1.0]), TypeError, "asarray"),
         (lambda x: xp.extra.softmax(x + 1j), TypeError, "max"),
@@ -104,10 +102,8 @@ def test_softmax(dtype: str, mode: str) -> None:
         (lambda x: xp.extra.logsumexp(x, b=[1.0]), TypeError, "asarray"),
         (lambda x: xp.extra.logsumexp(x, axis=1), IndexError, "out of range"),
     ],
+    lambda: xp.ones(2),
 )
-def test_exponentials_refuse(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        call(xp.ones(2))
 
 
 CALLS = {
@@ -117,15 +113,4 @@ CALLS = {
     "softmax": lambda x, b: xp.extra.softmax(x, axis=1),
 }
 
-
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_in_traces(call: Any) -> None:
-    rng = np.random.default_rng(3)
-    in_traces(call, random(rng, (3, 4), "float64"), random(rng, (3, 4), "float64"))
-
-
-@pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_on_devices(call: Any, name: str) -> None:
-    rng = np.random.default_rng(3)
-    on_device(call, name, random(rng, (3, 4), "float64"), random(rng, (3, 4), "float64"))
+test_in_traces, test_on_devices = everywhere(CALLS, (3, 4), (3, 4))

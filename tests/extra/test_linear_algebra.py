@@ -10,13 +10,12 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.tracing.recorder import TraceError
 from tests.extra.everywhere import (
-    DEVICES,
     DTYPES,
     agree,
-    in_traces,
-    on_device,
+    everywhere,
     ours,
     random,
+    refuses,
 )
 from tests.support.tables import for_each
 
@@ -64,38 +63,37 @@ def test_lstsq_is_found_in_linalg_but_not_listed() -> None:
         assert not hasattr(xp.linalg, "lstsq")
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
+test_lstsq_refuses = refuses(
     [
         (lambda a: xp.linalg.lstsq(a, [1.0]), TypeError, "asarray"),
         (lambda a: xp.linalg.lstsq(a[0, :], a[0, :]), ValueError, "call it for each matrix"),
         (lambda a: xp.linalg.lstsq(a, xp.ones(2)), ValueError, r"\(3, 2\) and \(2,\)"),
         (lambda a: xp.linalg.lstsq(a * np.nan, xp.ones(3)), np.linalg.LinAlgError, "isfinite"),
     ],
+    lambda: xp.ones((3, 2)),
 )
-def test_lstsq_refuses(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        call(xp.ones((3, 2)))
 
 
 def wide(a: Any, b: Any) -> Any:
     return tuple(xp.linalg.lstsq(a, b))
 
 
-def test_in_traces() -> None:
-    rng = np.random.default_rng(3)
-    in_traces(wide, random(rng, (3, 5), "float64"), random(rng, (3, 2), "float64"))
+def test_lstsq_is_refused_in_traces() -> None:
     # The number of residuals depends on the rank, and so on elements.
     with pytest.raises(TraceError, match="needs the value of an element"):
         xp.eval_shape(wide, xp.ones((5, 3)), xp.ones(5))
 
 
-@pytest.mark.parametrize("name", DEVICES)
-def test_on_devices(name: str) -> None:
-    rng = np.random.default_rng(3)
-    for shape in ((9, 3), (3, 5)):
-        b = random(rng, shape[:1], "float64")
-        on_device(wide, name, random(rng, shape, "float64"), b)
+_, test_tall_matrices_on_devices = everywhere({"tall": wide}, (9, 3), (9,))
+test_in_traces, test_on_devices = everywhere(
+    {
+        "wide": (wide, (3, 5), (3,)),
+        "several": (wide, (3, 5), (3, 2)),
+        "norm": (xp.linalg.norm, (2, 3)),
+        "norm along an axis": (lambda x: xp.linalg.norm(x, axis=0), (2, 3)),
+        "norm of matrices": (lambda x: xp.linalg.norm(x, 1, (1, 0), keepdims=True), (2, 3)),
+    }
+)
 
 
 # ---------------------------------------------------------------------- norm
@@ -125,26 +123,16 @@ def test_norm(dtype: str, order: Any) -> None:
     assert agreed > 6
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_norm_on_devices(device: str) -> None:
-    x = np.arange(6.0).reshape(2, 3)
-    on_device(xp.linalg.norm, device, x)
-    on_device(lambda x: xp.linalg.norm(x, 1, (1, 0), keepdims=True), device, x)
-
-
-def test_norm_is_traced() -> None:
-    in_traces(lambda x: xp.linalg.norm(x, axis=0), np.arange(6.0).reshape(2, 3))
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
+test_norm_refuses = refuses(
     [
-        (lambda x: xp.linalg.norm(x, "fro", axis=0), "vectors have no norm 'fro'"),
-        (lambda x: xp.linalg.norm(x, 1), "of a vector or a matrix, but the shape"),
-        (lambda x: xp.linalg.norm(x, axis=(0, 1, 2)), "use linalg.vector_norm for more"),
-        (lambda x: xp.linalg.norm(x, axis=(0, 0)), "axis|axes"),
+        (lambda x: xp.linalg.norm(x, "fro", axis=0), ValueError, "vectors have no norm 'fro'"),
+        (lambda x: xp.linalg.norm(x, 1), ValueError, "of a vector or a matrix, but the shape"),
+        (
+            lambda x: xp.linalg.norm(x, axis=(0, 1, 2)),
+            ValueError,
+            "use linalg.vector_norm for",
+        ),
+        (lambda x: xp.linalg.norm(x, axis=(0, 0)), ValueError, "axis|axes"),
     ],
+    lambda: xp.ones((2, 3, 4)),
 )
-def test_norm_refuses(call: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        call(xp.ones((2, 3, 4)))

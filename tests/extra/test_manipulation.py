@@ -10,13 +10,11 @@ import pytest
 
 import array_api_nx as xp
 from tests.extra.everywhere import (
-    DEVICES,
     DTYPES,
     assert_same,
-    in_traces,
-    on_device,
+    everywhere,
     ours,
-    random,
+    refuses,
 )
 from tests.support.alike import layouts
 from tests.support.programs import needs_extension
@@ -148,8 +146,7 @@ def test_concatenate_promotes() -> None:
     assert result.dtype is xp.int16
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
+test_movement_refuses = refuses(
     [
         (lambda x: xp.extra.ravel(x, "K"), ValueError, "'C' or 'F', not 'K'"),
         (lambda x: xp.extra.diagonal(x[0]), ValueError, r"shape is \(3,\); insert axes"),
@@ -161,10 +158,8 @@ def test_concatenate_promotes() -> None:
         (lambda x: xp.extra.transpose([1]), TypeError, "asarray"),
         (lambda x: xp.extra.pad([1.0], 1), TypeError, "asarray"),
     ],
+    lambda: xp.ones((2, 3)),
 )
-def test_movement_refuses(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        call(xp.ones((2, 3)))
 
 
 CALLS = {
@@ -176,13 +171,4 @@ CALLS = {
     "transpose": lambda x: xp.extra.transpose(x),
 }
 
-
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_in_traces(call: Any) -> None:
-    in_traces(call, random(np.random.default_rng(3), (3, 4), "float64"))
-
-
-@pytest.mark.parametrize("name", DEVICES)
-@for_each("call", CALLS.values())
-def test_on_devices(call: Any, name: str) -> None:
-    on_device(call, name, random(np.random.default_rng(3), (3, 4), "float64"))
+test_in_traces, test_on_devices = everywhere(CALLS, (3, 4))

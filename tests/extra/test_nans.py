@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ import pytest
 
 import array_api_nx as xp
 from tests.backends.engines.devices import device as find
+from tests.extra.everywhere import DEVICES, layouts_of
 from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 SHAPES = ((7,), (1,), (), (4, 6), (3, 1, 5), (0, 3))
-OTHER_DEVICES = ("torch:cpu", "jax:cpu", "dask")
 TOTALS = ("nansum", "nanprod")
 MEANS = ("nanmean", "nanstd", "nanvar")
 EXTREMES = ("nanmax", "nanmin")
@@ -37,16 +38,6 @@ def values(dtype: str, shape: tuple[int, ...], seed: int = 0) -> NDArray:
 
 def dtype_one(value: complex, dtype: str) -> Any:
     return np.asarray(value).astype(dtype)[()]
-
-
-def layouts(x: NDArray) -> list[xp.Array]:
-    """Arrays with the elements of `x` in different orders in memory."""
-    axes = tuple(range(x.ndim))[::-1]
-    return [
-        xp.asarray(x, copy=True),
-        xp.permute_dims(xp.asarray(np.array(x.T, order="C")), axes),
-        xp.flip(xp.asarray(np.flip(x).copy())),
-    ]
 
 
 def axes_of(shape: tuple[int, ...]) -> list[Any]:
@@ -80,53 +71,28 @@ def check(name: str, x: xp.Array, expected: NDArray | Exception, **keywords: Any
     )
 
 
-@for_each("dtype", ["float64", "float32", "complex64", "complex128", "int16"])
-@pytest.mark.parametrize("name", [*TOTALS, *MEANS])
-def test_totals_and_means(name: str, dtype: str) -> None:
+CASES = [
+    *product((*TOTALS, *MEANS), ("float64", "float32", "complex64", "complex128", "int16")),
+    *product((*EXTREMES, "nanmedian"), ("float64", "float32", "uint8", "bool")),
+    *product(INDICES, ("float64", "float32", "int32", "bool")),
+    *product(SCANS, ("float64", "float32", "complex128", "uint16", "bool")),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_as_numpy(name: str, dtype: str) -> None:
     for shape in SHAPES:
         x = values(dtype, shape)
         for axis in axes_of(shape):
-            for keepdims in (False, True):
-                expected = numpy_s(name, x, axis=axis, keepdims=keepdims)
-                for given in layouts(x):
-                    check(name, given, expected, axis=axis, keepdims=keepdims)
+            if name in (*INDICES, *SCANS) and isinstance(axis, tuple):
+                continue
+            for keywords in ({},) if name in SCANS else ({"keepdims": False}, {"keepdims": True}):
+                expected = numpy_s(name, x, axis=axis, **keywords)
+                for given in layouts_of(x):
+                    check(name, given, expected, axis=axis, **keywords)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "uint8", "bool"])
-@pytest.mark.parametrize("name", [*EXTREMES, "nanmedian"])
-def test_extremes_and_medians(name: str, dtype: str) -> None:
-    for shape in SHAPES:
-        x = values(dtype, shape)
-        for axis in axes_of(shape):
-            for keepdims in (False, True):
-                expected = numpy_s(name, x, axis=axis, keepdims=keepdims)
-                for given in layouts(x):
-                    check(name, given, expected, axis=axis, keepdims=keepdims)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool"])
-@pytest.mark.parametrize("name", INDICES)
-def test_indices(name: str, dtype: str) -> None:
-    for shape in SHAPES:
-        x = values(dtype, shape)
-        for axis in [None, *range(-1 if shape else 0, len(shape))]:
-            for keepdims in (False, True):
-                expected = numpy_s(name, x, axis=axis, keepdims=keepdims)
-                for given in layouts(x):
-                    check(name, given, expected, axis=axis, keepdims=keepdims)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "uint16", "bool"])
-@pytest.mark.parametrize("name", SCANS)
-def test_scans(name: str, dtype: str) -> None:
-    for shape in SHAPES:
-        x = values(dtype, shape)
-        for axis in [None, *range(-1 if shape else 0, len(shape))]:
-            for given in layouts(x):
-                check(name, given, numpy_s(name, x, axis=axis), axis=axis)
-
-
-@pytest.mark.parametrize("device", OTHER_DEVICES)
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
 def test_other_devices(name: str, device: str) -> None:
     found = find(device)

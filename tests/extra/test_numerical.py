@@ -10,14 +10,13 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.tracing.recorder import TraceError
 from tests.extra.everywhere import (
-    DEVICES,
     DTYPES,
     agree,
     assert_same,
-    in_traces,
-    on_device,
+    everywhere,
     ours,
     random,
+    refuses,
 )
 from tests.support.alike import layouts
 from tests.support.programs import settings
@@ -169,8 +168,7 @@ def test_trapezoid(dtype: str, mode: str) -> None:
     agree(xp.extra.trapezoid(ours(y[:1]), axis=0), np.trapezoid(y[:1], axis=0))
 
 
-@for_each(
-    ("call", "error", "words"),
+test_numerical_functions_refuse = refuses(
     [
         (lambda x: xp.extra.convolve(x, [1.0]), TypeError, "asarray"),
         (lambda x: xp.extra.convolve(x, x[:0]), ValueError, r"a shape is \(0,\)"),
@@ -194,10 +192,8 @@ def test_trapezoid(dtype: str, mode: str) -> None:
         (lambda x: xp.extra.trapezoid(x, [1, 2, 3]), TypeError, "asarray"),
         (lambda x: xp.extra.trapezoid(x, axis=1), IndexError, "out of range"),
     ],
+    lambda: xp.ones(3),
 )
-def test_numerical_functions_refuse(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        call(xp.ones(3))
 
 
 CALLS = {
@@ -211,11 +207,7 @@ CALLS = {
     "trapezoid": lambda x, y: xp.extra.trapezoid(x, xp.cumulative_sum(x)),
 }
 
-
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_in_traces(call: Any) -> None:
-    rng = np.random.default_rng(3)
-    in_traces(call, random(rng, (9,), "float64"), random(rng, (4,), "float64"))
+test_in_traces, test_on_devices = everywhere(CALLS, (9,), (4,))
 
 
 def test_roots_are_refused_in_traces() -> None:
@@ -223,15 +215,6 @@ def test_roots_are_refused_in_traces() -> None:
         xp.eval_shape(xp.extra.roots, xp.ones(3))
 
 
-@pytest.mark.parametrize("name", DEVICES)
-@for_each("call", CALLS.values())
-def test_on_devices(call: Any, name: str) -> None:
-    rng = np.random.default_rng(3)
-    on_device(call, name, random(rng, (9,), "float64"), random(rng, (4,), "float64"))
-
-
-@pytest.mark.parametrize("name", DEVICES)
-def test_roots_on_devices(name: str) -> None:
-    on_device(
-        lambda p: xp.sort(xp.real(xp.extra.roots(p))), name, np.array([1.0, -6.0, 11.0, -6.0, 0.0])
-    )
+_, test_roots_on_devices = everywhere(
+    {"roots": lambda p: xp.sort(xp.real(xp.extra.roots(p)))}, np.array([1.0, -6.0, 11.0, -6.0, 0.0])
+)

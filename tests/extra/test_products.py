@@ -10,13 +10,12 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.extra import products
 from tests.extra.everywhere import (
-    DEVICES,
     DTYPES,
     agree,
-    in_traces,
-    on_device,
+    everywhere,
     ours,
     random,
+    refuses,
 )
 from tests.support.alike import layouts
 from tests.support.programs import numpy_of, settings
@@ -189,8 +188,7 @@ def test_small_results_come_first() -> None:
     assert products._greedy(terms, frozenset("ad"), extents) == [(1, 2), (0, 1)]
 
 
-@for_each(
-    ("call", "error", "words"),
+test_einsum_refuses = refuses(
     [
         (lambda x: xp.extra.einsum("ab,bc", x), ValueError, "2 terms for 1 operands"),
         (lambda x: xp.extra.einsum("abc", x), ValueError, "its term has 3 labels"),
@@ -216,11 +214,9 @@ def test_small_results_come_first() -> None:
         ),
         (lambda x: xp.extra.einsum("ab,ab,ab", x, x, x, optimize="?"), ValueError, "no order"),
     ],
+    lambda: xp.ones((2, 3)),
+    operands="strict",
 )
-@xp.config_context(operands="strict")
-def test_einsum_refuses(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        call(xp.ones((2, 3)))
 
 
 CALLS = {
@@ -233,12 +229,7 @@ CALLS = {
     "broadcast": (lambda x, y: xp.extra.einsum("...a,a", x, y), (2, 3, 4), (4,)),
 }
 
-
-@pytest.mark.parametrize("case", CALLS.values(), ids=CALLS)
-def test_in_traces(case: Any) -> None:
-    call, *shapes = case
-    rng = np.random.default_rng(5)
-    in_traces(call, *[random(rng, shape, "float64") for shape in shapes])
+test_in_traces, test_on_devices = everywhere(CALLS)
 
 
 def test_symbolic_sizes() -> None:
@@ -249,14 +240,6 @@ def test_symbolic_sizes() -> None:
         xp.ShapeSpec(("m", 5), xp.float64),
     )
     assert spec.at(n=7, m=2) == xp.ShapeSpec((7, 5), xp.float64)
-
-
-@pytest.mark.parametrize("name", DEVICES)
-@for_each("case", CALLS.values())
-def test_on_devices(case: Any, name: str) -> None:
-    call, *shapes = case
-    rng = np.random.default_rng(5)
-    on_device(call, name, *[random(rng, shape, "float64") for shape in shapes])
 
 
 @pytest.mark.parametrize("threshold", [THRESHOLD, 0])

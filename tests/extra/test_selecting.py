@@ -10,11 +10,11 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.extra import selecting
 from tests.backends.engines.devices import device as find
+from tests.extra.everywhere import DEVICES, layouts_of
 from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 SHAPE = (4, 3, 6)
-OTHER_DEVICES = ("torch:cpu", "jax:cpu", "dask")
 
 
 def values(dtype: str, shape: tuple[int, ...] = SHAPE, seed: int = 0) -> NDArray:
@@ -24,18 +24,6 @@ def values(dtype: str, shape: tuple[int, ...] = SHAPE, seed: int = 0) -> NDArray
     if numbers.dtype.kind == "f":
         numbers[rng.random(shape) < 0.2] = np.nan
     return numbers
-
-
-def layouts(x: NDArray) -> list[xp.Array]:
-    """Arrays with the elements of `x` in different orders in memory."""
-    axes = tuple(range(x.ndim))[::-1]
-    wide = np.repeat(x, 2, axis=-1)
-    return [
-        xp.asarray(x, copy=True),
-        xp.permute_dims(xp.asarray(np.ascontiguousarray(x.T)), axes),
-        xp.asarray(wide)[..., ::2],
-        xp.flip(xp.asarray(np.flip(x).copy())),
-    ]
 
 
 # ---------------------------------------------------------------------- partitions
@@ -54,7 +42,7 @@ def check_partition(found: NDArray, x: NDArray, kth: Any, axis: int) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint8", "bool"])
 def test_partition(dtype: str, axis: int | None, kth: Any) -> None:
     whole = values(dtype)
-    for given in layouts(whole):
+    for given in layouts_of(whole):
         result = xp.extra.partition(given, kth, axis)
         order = xp.extra.argpartition(given, kth, axis)
         assert order.dtype is xp.int64
@@ -76,7 +64,7 @@ def test_large_partitions_are_numpy_s(dtype: str, axis: int, shape: tuple[int, .
         np.testing.assert_array_equal(order, np.argpartition(x, kth, axis), strict=True)
 
 
-@pytest.mark.parametrize("name", OTHER_DEVICES)
+@pytest.mark.parametrize("name", DEVICES)
 def test_partition_on_other_devices(name: str) -> None:
     device = find(name)
     x = values("float64", (7, 9))
@@ -170,7 +158,7 @@ def check_top(found: Any, x: NDArray, k: int, axis: int, mode: str, is_sorted: b
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool"])
 def test_top_k(dtype: str, axis: int, is_sorted: bool, mode: Any) -> None:
     for x in (values(dtype), values("int32").astype(dtype)):
-        for given in layouts(x):
+        for given in layouts_of(x):
             for k in {0, 1, 2, x.shape[axis] - 1, x.shape[axis]}:
                 found = xp.extra.top_k(given, k, axis=axis, mode=mode, sorted=is_sorted)
                 check_top(found, x, k, axis, mode, is_sorted)
@@ -195,7 +183,7 @@ def test_top_k_puts_nan_last() -> None:
     np.testing.assert_array_equal(largest.indices[:3], [2, 1, 4])
 
 
-@pytest.mark.parametrize("name", OTHER_DEVICES)
+@pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("mode", ["largest", "smallest"])
 def test_top_k_on_other_devices(name: str, mode: Any) -> None:
     device = find(name)
@@ -252,7 +240,7 @@ def test_put_along_axis(dtype: str, axis: int) -> None:
         where = rng.integers(-SHAPE[axis], SHAPE[axis], sizes)
         written = rng.integers(0, 9, sizes).astype(dtype)
         for given, value in ((written, xp.asarray(written)), (1, 1), (written[:1], written[:1])):
-            for x in layouts(values("int32").astype(dtype)):
+            for x in layouts_of(values("int32").astype(dtype)):
                 expected = np.asarray(x).copy()
                 np.put_along_axis(expected, where, given, axis)
                 value = xp.asarray(value) if isinstance(value, np.ndarray) else value

@@ -11,11 +11,11 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.extra.order_statistics import METHODS
 from tests.backends.engines.devices import device as find
+from tests.extra.everywhere import DEVICES, layouts_of
 from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 SHAPES = ((7,), (8,), (1,), (), (4, 6), (3, 1, 5))
-OTHER_DEVICES = ("torch:cpu", "jax:cpu", "dask")
 
 
 def values(dtype: str, shape: tuple[int, ...], seed: int = 0, nan: float = 0.05) -> NDArray:
@@ -25,16 +25,6 @@ def values(dtype: str, shape: tuple[int, ...], seed: int = 0, nan: float = 0.05)
     if numbers.dtype.kind == "f":
         numbers = np.where(rng.random(shape) < nan, numbers.dtype.type(np.nan), numbers / 3)
     return numbers
-
-
-def layouts(x: NDArray) -> list[xp.Array]:
-    """Arrays with the elements of `x` in different orders in memory."""
-    axes = tuple(range(x.ndim))[::-1]
-    return [
-        xp.asarray(x, copy=True),
-        xp.permute_dims(xp.asarray(np.array(x.T, order="C")), axes),
-        xp.flip(xp.asarray(np.flip(x).copy())),
-    ]
 
 
 def axes_of(shape: tuple[int, ...]) -> list[Any]:
@@ -57,7 +47,7 @@ def test_median(dtype: str) -> None:
         for axis in axes_of(shape):
             for keepdims in (False, True):
                 expected = np.median(x, axis, keepdims=keepdims)
-                for given in layouts(x):
+                for given in layouts_of(x):
                     check(xp.extra.median(given, axis, keepdims=keepdims), expected)
 
 
@@ -180,7 +170,7 @@ def test_large(axis: int | None) -> None:
             check(xp.extra.quantile(xp.asarray(x), q, axis), np.quantile(x, q, axis))
 
 
-@pytest.mark.parametrize("name", OTHER_DEVICES)
+@pytest.mark.parametrize("name", DEVICES)
 def test_other_devices(name: str) -> None:
     device = find(name)
     x = values("float64", (6, 9), seed=3)
@@ -235,7 +225,7 @@ def test_running_extremes(dtype: str) -> None:
         for shape in ((7,), (1,), (0,), (4, 6), (3, 1, 5)):
             x = values(dtype, shape)
             for axis in range(-1, len(shape)):
-                for given in layouts(x):
+                for given in layouts_of(x):
                     check(call(given, axis=axis), reference(x, axis=axis))
         check(call(xp.asarray(values(dtype, (7,)))), reference(values(dtype, (7,))))
         x = values(dtype, (300, 1000))

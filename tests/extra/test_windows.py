@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
@@ -13,19 +12,13 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.extra import windows
+from tests.extra import everywhere
+from tests.extra.everywhere import layouts_of, on, refuses
 from tests.support.programs import needs_extension
 from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
 
-DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
-
-
-def on(device: str, values: NDArray) -> xp.Array:
-    """A copy of `values` on a device; skips the test where its library is missing."""
-    module = device.partition(":")[0]
-    if module != "cpu" and find_spec(module) is None:
-        pytest.skip(f"{module} is not installed")
-    return xp.asarray(values, device=device, copy=True)
+DEVICES = ["cpu", *everywhere.DEVICES]
 
 
 def check(result: xp.Array, expected: NDArray) -> None:
@@ -50,8 +43,7 @@ def test_windows_and_back() -> None:
     assert np.asarray(xp.extra.unfold(xp.asarray([1, 2, 3]), 2)).tolist() == [[1, 2], [2, 3]]
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
+test_windows_refuse = refuses(
     [
         (lambda x: xp.extra.unfold(x, (1, 1, 1)), ValueError, "too few axes for windows of 3"),
         (lambda x: xp.extra.unfold(x, 4), ValueError, r"no window of kernel_size \(4,\)"),
@@ -61,10 +53,8 @@ def test_windows_and_back() -> None:
         (lambda x: xp.extra.fold(x, 5, 2), ValueError, r"does not hold the windows"),
         (lambda x: xp.extra.fold(x > 0, 4, 2), TypeError, "fold adds up numbers, not bool"),
     ],
+    lambda: xp.ones((2, 3)),
 )
-def test_windows_refuse(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        call(xp.ones((2, 3)))
 
 
 # ---------------------------------------------------------------------- sliding windows
@@ -164,12 +154,6 @@ POOLS: list[tuple[tuple[int, ...], Any, dict[str, Any]]] = [
     ((2, 5), 1, {"stride": 2}),
     ((0, 5, 5), (2, 2), {"padding": 1}),
 ]
-LAYOUTS = [
-    lambda a: a,
-    lambda a: np.asfortranarray(a),
-    lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
-    lambda a: a[..., ::-1].copy()[..., ::-1],
-]
 
 
 def pooled(x: NDArray, size: Any, options: dict[str, Any], kind: str) -> NDArray:
@@ -226,8 +210,7 @@ def test_pooling_is_what_loops_compute(
     expected = [pooled(values, size, options, kind) for kind in ("max", "mean", "inside")]
     if dtype == "float32":
         expected[1:] = [each.astype(dtype) for each in expected[1:]]
-    for layout in LAYOUTS:
-        x = xp.asarray(layout(values))
+    for x in layouts_of(values):
         found = [
             xp.extra.max_pool(x, size, **options),
             xp.extra.mean_pool(x, size, **options),

@@ -43,6 +43,13 @@ def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
 
 
+@pytest.fixture(params=["small", "large"])
+def memory(request: pytest.FixtureRequest) -> None:
+    """Whether a program keeps its memory, or takes it for each run."""
+    if request.param == "large":
+        request.getfixturevalue("nothing_is_small")
+
+
 # ---------------------------------------------------------------------- results
 
 
@@ -153,14 +160,9 @@ def check(function: Callable[[Array], Any], *shapes: tuple[int, int], calls: int
                         assert_same(numpy_of(x), numpy_of(y), (shape, i))
 
 
+@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_results(function):
-    check(function, (5, 4), (300, 7), (8, 2), (3, 3))
-
-
-@pytest.mark.usefixtures("nothing_is_small")
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_results_of_large_programs(function):
     check(function, (5, 4), (300, 7), (8, 2), (3, 3))
 
 
@@ -170,19 +172,15 @@ def test_results_at_large_sizes(function):
 
 
 @pytest.mark.parametrize("function", [in_place, several, padded, views, filled, writes])
-@pytest.mark.parametrize("large", [False, True])
-def test_sizes_of_0_and_1(function, large, monkeypatch):
-    if large:
-        monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
+@pytest.mark.usefixtures("memory")
+def test_sizes_of_0_and_1(function):
     check(function, (1, 1), (4, 1), (1, 4))
 
 
-@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("dtype", [xp.float64, xp.int64, xp.int8])
-def test_nothing(dtype, large, monkeypatch):
+def test_nothing(dtype):
     """Reductions over no elements, to none, and beside others."""
-    if large:
-        monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
 
     def function(x: Array, y: Array) -> Any:
         z = y * 2 + y
@@ -242,12 +240,10 @@ def test_without_the_extension():
 # ---------------------------------------------------------------------- memory
 
 
-@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("function", [standardise, several, in_place, indices, padded, filled])
-def test_results_have_memory_of_their_own(function, large, monkeypatch):
+def test_results_have_memory_of_their_own(function):
     """Of that of others, of the arguments, of the arena, and of later results."""
-    if large:
-        monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
     compiled = xp.compile(function)
     kept: list[tuple[Array, np.ndarray[Any, Any]]] = []
     for i in range(4):
@@ -402,7 +398,7 @@ def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[li
     return sorted({str(each.message) for each in caught}), results
 
 
-@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.usefixtures("memory")
 @for_each("function", [divide, sums, matrices])
 @for_each(
     "state",
@@ -414,10 +410,8 @@ def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[li
         {"all": "ignore", "over": "raise"},
     ],
 )
-def test_floating_point_errors(function, state, large, monkeypatch):
+def test_floating_point_errors(function, state):
     """Warnings, or errors, as in eager code, in whatever state the program was traced."""
-    if large:
-        monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
     values = np.asarray([0.0, 1.0, -2.0, 3.0, 1e-3, 0.5])
     compiled = xp.compile(function)
     with np.errstate(all="ignore"):
