@@ -27,21 +27,9 @@ NDArray = np.ndarray[Any, Any]
 needs_extension = pytest.mark.skipif(native is None, reason="the extension is not built")
 
 BINARY = {
-    p.ADD: np.add,
-    p.ATAN2: np.arctan2,
-    p.DIVIDE: np.true_divide,
-    p.HYPOT: np.hypot,
-    p.LESS: np.less,
-    p.MAXIMUM: np.maximum,
+    op: getattr(np, op.numpy) for op in (p.ADD, p.ATAN2, p.DIVIDE, p.HYPOT, p.LESS, p.MAXIMUM)
 }
-UNARY = {
-    p.ABS: np.absolute,
-    p.EXP: np.exp,
-    p.ISNAN: np.isnan,
-    p.LOG1P: np.log1p,
-    p.SIN: np.sin,
-    p.TANH: np.tanh,
-}
+UNARY = {op: getattr(np, op.numpy) for op in (p.ABS, p.EXP, p.ISNAN, p.LOG1P, p.SIN, p.TANH)}
 SHAPE = (130, 260)
 
 
@@ -506,12 +494,7 @@ def test_sums_warn_of_overflow() -> None:
 
 # ---------------------------------------------------------------------- scans
 
-SCANS = {
-    p.CUMULATIVE_SUM: np.add,
-    p.CUMULATIVE_PROD: np.multiply,
-    p.CUMULATIVE_MAX: np.maximum,
-    p.CUMULATIVE_MIN: np.minimum,
-}
+SCANS = {op: getattr(np, op.by.numpy) for op in p.of_family("scan")}
 
 
 def numbers(shape: tuple[int, ...], dtype: str) -> NDArray:
@@ -608,14 +591,7 @@ def test_scans_warn_once(axis: int) -> None:
 
 # ---------------------------------------------------------------------- totals
 
-REDUCTIONS = {
-    p.SUM: np.add,
-    p.PROD: np.multiply,
-    p.MAX: np.maximum,
-    p.MIN: np.minimum,
-    p.ANY: np.logical_or,
-    p.ALL: np.logical_and,
-}
+REDUCTIONS = {op: getattr(np, op.by.numpy) for op in (p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL)}
 EXACT = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.elementwise import functions
 from tests.support.interpreter import STEPS, WITHIN, Step, execute, programs
 from tests.support.programs import LARGE, NDArray, assert_same, deferring, numpy_of, settings
 from tests.support.sizes import MANY_TASKS
@@ -102,21 +103,8 @@ def any_numbers(shape: tuple[int, ...], dtype: str, seed: int, *, special: bool)
         return values.astype(dtype)
 
 
-FUNCTIONS: dict[str, Callable[[Array], Array]] = {
-    name: getattr(xp, name)
-    for name in (
-        "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "exp", "expm1", "floor", "isfinite",
-        "log", "log10", "log1p", "log2", "negative", "reciprocal", "round", "sign", "signbit",
-        "sin", "sqrt", "square", "tan", "tanh", "trunc",
-    )
-}  # fmt: skip
-OPERATIONS: dict[str, Callable[[Any, Any], Array]] = {
-    name: getattr(xp, name)
-    for name in (
-        "add", "atan2", "copysign", "divide", "equal", "floor_divide", "hypot", "less",
-        "logaddexp", "maximum", "minimum", "multiply", "nextafter", "pow", "remainder", "subtract",
-    )
-}  # fmt: skip
+FUNCTIONS = functions("unary", xp.float64)
+OPERATIONS = functions("binary", xp.float64)
 
 
 def elementwise(choices: list[tuple[int, int, int]], arrays: list[Array]) -> list[Array]:
