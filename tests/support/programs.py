@@ -138,6 +138,13 @@ def different_bits(actual: NDArray, expected: NDArray) -> str | None:
     )
 
 
+def same_bits(actual: NDArray, expected: NDArray) -> bool:
+    """Whether `different_bits` finds nothing; the numbers of a record are compared one by one."""
+    if actual.dtype.names is not None:
+        actual, expected = actual.view(np.float64), expected.view(np.float64)
+    return different_bits(actual, expected) is None
+
+
 def assert_same(actual: object, expected: object, hint: object = "") -> None:
     """Equal shape, dtype and elements, bit for bit but for the kinds of NaN."""
     wrong = different_bits(np.asarray(actual), np.asarray(expected))

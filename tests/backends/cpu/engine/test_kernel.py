@@ -31,7 +31,7 @@ from array_api_nx.native import native
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.table import Primitive
 from tests.support.numpy_kernels import NumPyKernel
-from tests.support.programs import needs_extension
+from tests.support.programs import needs_extension, same_bits
 from tests.support.tables import for_each
 
 pytestmark = needs_extension
@@ -59,18 +59,6 @@ def reducing(op: Primitive, dtype: np.dtype[Any]) -> tuple[loops.Loop, NDArray]:
     reduction = loops.reduction(op, dtype)
     assert reduction is not None
     return reduction
-
-
-def same_bits(actual: NDArray, expected: NDArray) -> bool:
-    """Whether all bits agree, the payload and sign of NaNs apart."""
-    if actual.dtype == loops.MOMENTS:
-        actual, expected = actual.view(F8), expected.view(F8)
-    if actual.dtype.kind == "f":
-        nans = np.isnan(actual)
-        if not (nans == np.isnan(expected)).all():
-            return False
-        actual, expected = np.where(nans, 0, actual), np.where(nans, 0, expected)
-    return actual.tobytes() == expected.tobytes()
 
 
 # ---------------------------------------------------------------------- random kernels

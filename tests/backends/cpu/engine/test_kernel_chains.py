@@ -20,10 +20,10 @@ from array_api_nx.backends.cpu.engine.kernel import (
 )
 from array_api_nx.primitives import table as p
 from tests.support.numpy_kernels import NumPyKernel
-from tests.support.programs import needs_extension
+from tests.support.programs import needs_extension, same_bits
 from tests.support.tables import for_each
 
-from .test_kernel import F4, F8, casting, found, same_bits
+from .test_kernel import F4, F8, casting, found
 
 pytestmark = needs_extension
 

@@ -26,7 +26,7 @@ from array_api_nx.backends.cpu.kernels import BINARY_NEW, REDUCE, UNARY
 from array_api_nx.core import dtypes as d
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.table import Primitive
-from tests.support.programs import needs_extension
+from tests.support.programs import needs_extension, same_bits
 from tests.support.tables import for_each
 
 pytestmark = needs_extension
@@ -66,20 +66,6 @@ def values(dtype: np.dtype[Any], size: int, seed: int) -> NDArray:
     places = rng.choice(size, size // 3, replace=False)
     ordinary[places] = rng.choice(special, len(places))
     return ordinary
-
-
-def same_bits(actual: NDArray, expected: NDArray) -> bool:
-    """Whether all bits agree, the payload and sign of NaNs apart."""
-    if actual.dtype != expected.dtype or actual.shape != expected.shape:
-        return False
-    if actual.dtype.kind == "c":
-        return same_bits(actual.real, expected.real) and same_bits(actual.imag, expected.imag)
-    if actual.dtype.kind == "f":
-        nans = np.isnan(actual)
-        if not (nans == np.isnan(expected)).all():
-            return False
-        actual, expected = np.where(nans, 0, actual), np.where(nans, 0, expected)
-    return actual.tobytes() == expected.tobytes()
 
 
 def row(

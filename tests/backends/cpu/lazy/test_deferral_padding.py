@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx.frontend.array import wrap
-from tests.support.programs import NDArray, assert_same, numpy_of, settings
+from tests.support.programs import NDArray, assert_same, numpy_of, pending, settings
 
 DTYPES = (np.float64, np.float32, np.int64, np.int8, np.uint16, np.bool_, np.complex128)
 Widths = tuple[tuple[int, int], ...]
@@ -23,10 +23,6 @@ Widths = tuple[tuple[int, int], ...]
 def pad(x: xp.Array, widths: Widths, value: Any = 0) -> xp.Array:
     handle = x._device.backend.pad(x._handle, widths, value)
     return wrap(handle, x._dtype, x._device)
-
-
-def pending(x: xp.Array) -> bool:
-    return xp.explain(x).pending
 
 
 def numbers(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray:

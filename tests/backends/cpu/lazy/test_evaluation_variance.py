@@ -12,14 +12,10 @@ from hypothesis import settings as rounds
 from hypothesis import strategies as st
 
 import array_api_nx as xp
-from tests.support.programs import NDArray, deferring, numpy_of, settings
+from tests.support.programs import NDArray, deferring, numpy_of, pending, settings
 from tests.support.tables import for_each
 
 AXES: list[Any] = [None, 0, 1, 2, (0, 1), (1, 2), (0, 2), (0, 1, 2)]
-
-
-def pending(x: xp.Array) -> bool:
-    return xp.explain(x).pending
 
 
 @rounds(max_examples=80)
