@@ -21,15 +21,8 @@ from tests.support.twins import python_answers, random_array, random_values, ste
 pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
 
 DTYPES = (
-    "bool",
-    "int8",
-    "uint16",
-    "int32",
-    "int64",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
+    *("bool", "int8", "uint16", "int32", "int64"),
+    *("float32", "float64", "complex64", "complex128"),
 )
 
 

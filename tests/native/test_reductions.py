@@ -11,16 +11,12 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
+from tests.support.alike import DTYPES
 from tests.support.sizes import AT_ONCE
 from tests.support.twins import python_answers
 
 pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
 
-DTYPES = [
-    "bool",
-    *[f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)],
-    *["float32", "float64", "complex64", "complex128"],
-]
 SHAPES = [
     *[(), (1,), (2,), (7,), (8,), (9,), (130,), (0,), (3, 4), (1, 5), (5, 1), (4, 0), (20, 17)],
     *[(2, 3, 4), (3, 1, 4), (1, 1, 1), (9, 2, 5), (2, 3, 1, 4), (2, 2, 3, 2, 2)],

@@ -13,18 +13,8 @@ from tests.support.twins import random_values
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
 SHAPES = [
-    (),
-    (0,),
-    (1,),
-    (5,),
-    (3, 4),
-    (4, 1),
-    (1, 4),
-    (2, 3, 4),
-    (2, 1, 4),
-    (2, 0, 3),
-    (37,),
-    (3, 70),
+    *[(), (0,), (1,), (5,), (37,), (3, 4), (4, 1), (1, 4), (3, 70)],
+    *[(2, 3, 4), (2, 1, 4), (2, 0, 3)],
 ]
 SCALARS = [0, 1, -1, 300, 2**24 + 1, 2**40, True, 0.0, -0.0, 2.5, 1e300, np.nan, -np.inf, 1j]
 

@@ -146,7 +146,12 @@ def test_a_filter_can_make_them_exceptions():
 
 # ---------------------------------------------------------------------- located
 
-LOCATED = list(dict.fromkeys([fperrors._located, fperrors.located]))
+
+@pytest.fixture(params=dict.fromkeys([fperrors._located, fperrors.located]))
+def located(request):
+    """Python's function, and C's where the extension is there."""
+    return request.param
+
 
 MODES = ["ignore", "warn", "raise", "call", "print", "log"]
 
@@ -181,7 +186,6 @@ def told(call, capfd, **settings):
     return [str(each.message) for each in caught], log.met, capfd.readouterr().err, error
 
 
-@pytest.mark.parametrize("located", LOCATED)
 def test_calls_of_numpy_warn_here(located, tmp_path):
     package = tmp_path / "array_api_nx"
     package.mkdir()
@@ -197,7 +201,6 @@ def test_calls_of_numpy_warn_here(located, tmp_path):
         assert found[0].filename == inside.__file__
 
 
-@pytest.mark.parametrize("located", LOCATED)
 def test_located_passes_everything_on(located):
     def function(*args, **keywords):
         return args, keywords
@@ -211,7 +214,6 @@ def test_located_passes_everything_on(located):
         located(lambda: 1 / 0)
 
 
-@for_each("located", LOCATED)
 @for_each("name", MISHAPS)
 @pytest.mark.parametrize("mode", MODES)
 def test_errors_are_treated_as_numpy_does(located, name, mode, capfd):
@@ -230,7 +232,6 @@ def test_errors_are_treated_as_numpy_does(located, name, mode, capfd):
         assert told(lambda: fperrors.apply_errstate(name, flags), capfd, **settings) == expected  # noqa: B023
 
 
-@pytest.mark.parametrize("located", LOCATED)
 @pytest.mark.parametrize("mode", MODES)
 def test_several_operations_are_treated_one_by_one(located, mode, capfd):
     zero, matrix = np.zeros(1), np.asarray([[1e300, 1e300], [1e300, -1e300]])
@@ -249,7 +250,6 @@ def test_several_operations_are_treated_one_by_one(located, mode, capfd):
     assert told(lambda: located(function), capfd, all=mode) == expected
 
 
-@pytest.mark.parametrize("located", LOCATED)
 @pytest.mark.parametrize("mode", ["call", "log"])
 def test_what_is_to_be_called_may_be_missing(located, mode):
     zero = np.zeros(1)
@@ -264,7 +264,6 @@ def test_what_is_to_be_called_may_be_missing(located, mode):
     assert errors[: len(errors) // 2] == errors[len(errors) // 2 :]
 
 
-@pytest.mark.parametrize("located", LOCATED)
 @pytest.mark.parametrize("mode", ["raise", "call", "warn"])
 def test_what_was_written_is_what_numpy_writes(located, mode):
     written, errors = [], (FloatingPointError, ZeroDivisionError, RuntimeWarning)
@@ -278,7 +277,6 @@ def test_what_was_written_is_what_numpy_writes(located, mode):
     assert str(written[0]) == str(written[1]) == "[inf, nan, 1.0]"
 
 
-@pytest.mark.parametrize("located", LOCATED)
 def test_underflow_is_told_of_when_asked_for(located):
     tiny = np.asarray([1e-200])
     with ThreadPoolExecutor(1) as executor:  # by default
@@ -288,7 +286,6 @@ def test_underflow_is_told_of_when_asked_for(located):
     assert str(found.message) == "underflow encountered in multiply"
 
 
-@pytest.mark.parametrize("located", LOCATED)
 @pytest.mark.parametrize("error", [None, KeyError, KeyboardInterrupt])
 def test_settings_are_the_callers_again(located, error):
     seen = []
@@ -317,7 +314,6 @@ def test_settings_are_the_callers_again(located, error):
     assert seen == [(dict.fromkeys(BITS, "log"), None)] * len(seen)
 
 
-@pytest.mark.parametrize("located", LOCATED)
 def test_errors_before_an_exception_are_told_of(located):
     def function():
         np.log(np.zeros(1))
@@ -332,7 +328,6 @@ def test_errors_before_an_exception_are_told_of(located):
             located(function)
 
 
-@pytest.mark.parametrize("located", LOCATED)
 @pytest.mark.parametrize("mode", MODES)
 def test_calls_may_be_nested(located, mode, capfd):
     one, zero = np.ones(1), np.zeros(1)
@@ -355,7 +350,6 @@ def test_calls_may_be_nested(located, mode, capfd):
     assert told(nested, capfd, all=mode) == expected
 
 
-@pytest.mark.parametrize("located", LOCATED)
 def test_threads_have_settings_of_their_own(located):
     start = Barrier(4)
     zero = np.zeros(1)
@@ -380,7 +374,6 @@ def test_threads_have_settings_of_their_own(located):
             done.result()
 
 
-@pytest.mark.parametrize("located", LOCATED)
 def test_tasks_have_settings_of_their_own(located):
     zero = np.zeros(1)
 
@@ -403,7 +396,6 @@ def test_tasks_have_settings_of_their_own(located):
     assert asyncio.run(together()) == [0, 20, 20, 0]
 
 
-@pytest.mark.parametrize("located", LOCATED)
 def test_what_the_caller_keeps_in_context_variables_is_not_kept_alive(located):
     variable = ContextVar("variable", default=None)
 

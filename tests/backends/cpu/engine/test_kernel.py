@@ -40,6 +40,13 @@ NDArray = np.ndarray[Any, Any]
 
 MACHINES = [NumPyKernel, prepare]
 
+
+@pytest.fixture(params=MACHINES)
+def make(request: pytest.FixtureRequest) -> Any:
+    """What makes a program of a kernel."""
+    return request.param
+
+
 F4, F8, I8, B1 = map(np.dtype, (np.float32, np.float64, np.int64, np.bool_))
 
 
@@ -393,7 +400,6 @@ def test_moments(tile: tuple[int, int], mode: tuple[bool, bool]) -> None:
             np.testing.assert_allclose(moments["squares"], squares, rtol=error)
 
 
-@pytest.mark.parametrize("make", MACHINES)
 @for_each(
     "values",
     [
@@ -449,7 +455,6 @@ def test_reductions_of_single_rows(op: Primitive, mode: tuple[bool, bool]) -> No
             check_case(reduction_case(op, x, (1, tile), mode, "direct"))
 
 
-@pytest.mark.parametrize("make", MACHINES)
 @pytest.mark.parametrize("dtype", [F4, F8, B1], ids=str)
 def test_streamed_results(make: Any, dtype: np.dtype[Any]) -> None:
     # All beginnings and lengths, in rows of which some are whole tiles.
@@ -585,7 +590,6 @@ def division(n: int = 6, access: Access = "direct") -> Case:
     return Case(kernel, [(np.arange(float(n)), 0), (np.ones(1), 0), (np.zeros(n), 0)])
 
 
-@pytest.mark.parametrize("make", MACHINES)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_flags_are_of_the_step_that_raised_them(make: Any, threads: int) -> None:
     case = division()
@@ -605,7 +609,6 @@ def test_flags_are_of_the_step_that_raised_them(make: Any, threads: int) -> None
     assert program.run(case.memories, threads) == (0, 0)
 
 
-@pytest.mark.parametrize("make", MACHINES)
 def test_flags_of_invalid_operations(make: Any) -> None:
     case = division()
     root = Instruction(found(p.SQRT, F8), (0,), 2)
@@ -613,7 +616,6 @@ def test_flags_of_invalid_operations(make: Any) -> None:
     assert make(case.kernel._replace(program=(root,))).run(case.memories, 1) == (8,)
 
 
-@pytest.mark.parametrize("make", MACHINES)
 def test_operands_stay_inside_their_memory(make: Any) -> None:
     case = division()
     x, one, out = [memory for memory, _ in case.memories]
@@ -641,7 +643,6 @@ def test_operands_stay_inside_their_memory(make: Any) -> None:
                 make(kernel).run([(memory, wrong), (one, 0), (out, 0)], 1)
 
 
-@pytest.mark.parametrize("make", MACHINES)
 def test_read_only_memory_is_not_written(make: Any) -> None:
     case = division()
     case.memories[0][0].flags.writeable = False
@@ -801,7 +802,6 @@ def test_wrong_memories() -> None:
     assert not out[0].any()
 
 
-@pytest.mark.parametrize("make", MACHINES)
 @pytest.mark.parametrize("dims", [(0, 6), (1, 0), (0, 0)])
 def test_nothing_runs_on_nothing(make: Any, dims: tuple[int, int]) -> None:
     case = division()
@@ -813,7 +813,6 @@ def test_nothing_runs_on_nothing(make: Any, dims: tuple[int, int]) -> None:
 # ---------------------------------------------------------------------- threads and references
 
 
-@pytest.mark.parametrize("make", MACHINES)
 def test_many_callers_at_once(make: Any) -> None:
     case = division(400)
     program = make(case.kernel)
@@ -887,7 +886,6 @@ def test_forked_children_start_afresh() -> None:
     subprocess.run([sys.executable, "-c", FORK], check=True)
 
 
-@pytest.mark.parametrize("make", MACHINES)
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
 def test_flags_of_integer_loops(make: Any, dtype: str) -> None:
     # NumPy raises an overflow by hand, of which the C library may tell the x87 unit alone.
@@ -900,7 +898,6 @@ def test_flags_of_integer_loops(make: Any, dtype: str) -> None:
         assert make(kernel).run(memories, 1) == (flags,)
 
 
-@pytest.mark.parametrize("make", MACHINES)
 def test_flags_of_float32_exponentials(make: Any) -> None:
     row = KernelOperand(4, (0, 4), 0, "direct")
     program = (Instruction(found(p.EXP, F4), (0,), 1),)

@@ -18,6 +18,7 @@ from array_api_nx.backends.cpu.engine import loops, operations
 from array_api_nx.backends.cpu.engine.loops import Loop
 from array_api_nx.native import native
 from array_api_nx.primitives import table as p
+from tests.support.alike import DTYPES
 from tests.support.numpy_versions import ROUNDS_ALIKE
 from tests.support.sizes import MIDDLE
 from tests.support.tables import for_each
@@ -186,10 +187,6 @@ def test_dims_in_any_order() -> None:
 
 
 LENGTHS = (1, 1, 2, 3, 5, 8, 17, 40, 129, 260, 1100, 2049, 5000)
-DTYPES = (
-    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
-    "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
 OPS = (*UNARY, *BINARY, p.BITWISE_XOR, p.EQUAL, p.LOGICAL_AND, p.MULTIPLY, p.SQRT, p.SUBTRACT)
 
 
