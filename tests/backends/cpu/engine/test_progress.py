@@ -15,12 +15,13 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import config
 from array_api_nx.native import native
+from tests.support.sizes import DEFERRED
 
 from ....support.programs import assert_same, numpy_of, pending
 
 needs_extension = pytest.mark.skipif(native is None, reason="without the extension nothing waits")
 
-SIZE = 1_000_000
+SIZE = 2 * DEFERRED
 """Elements whose sine, taken twelve times, keeps a thread busy for a hundred milliseconds or more:
 some of the twenty milliseconds after which a pass tells for the first time how far it is."""
 

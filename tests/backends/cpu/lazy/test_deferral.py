@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,8 @@ def test_the_default_threshold(fusion):
         assert pending(xp.sum(large))
         assert pending(xp.zeros((DEFERRED,)))
         # What counts is the result's elements, and for a reduction those that it reads.
-        row, column = small[:800], xp.reshape(small[:800], (800, 1))
+        side = isqrt(THRESHOLD) + 1
+        row, column = small[:side], xp.reshape(small[:side], (side, 1))
         for _ in range(2):  # as new views, and as views that were used before
             assert pending(row + column)
             assert not pending(row + row)

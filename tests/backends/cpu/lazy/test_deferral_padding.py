@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import array_api_nx as xp
 from array_api_nx.frontend.array import wrap
 from tests.support.programs import NDArray, assert_same, numpy_of, pending, settings
+from tests.support.sizes import DEFERRED
 
 DTYPES = (np.float64, np.float32, np.int64, np.int8, np.uint16, np.bool_, np.complex128)
 Widths = tuple[tuple[int, int], ...]
@@ -117,15 +118,15 @@ def test_a_reduction_makes_no_padded_array() -> None:
 
 
 def test_a_reduction_takes_no_memory_for_a_padded_array() -> None:
-    x = xp.asarray(np.ones((1000, 1000)), copy=True)
+    x = xp.asarray(np.ones((DEFERRED // 1000 + 1, 1000)), copy=True)
     xp.evaluate(xp.sum(x))
     tracemalloc.start()
     try:
-        assert float(xp.sum(pad(x, ((5, 5), (0, 9)), 0.0))) == 1e6
+        assert float(xp.sum(pad(x, ((5, 5), (0, 9)), 0.0))) == x.size
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 2_000_000
+    assert peak < 2 * x.size
 
 
 def test_nested_padding_with_the_same_fill_is_one() -> None:

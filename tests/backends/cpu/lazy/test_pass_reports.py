@@ -423,7 +423,7 @@ def test_every_program_can_be_explained(program, mode):
 
 
 def test_examples_of_the_functions():
-    with settings("default"):
+    with settings("default", fusion_threshold=10**6 - 1):
         failed, tried = doctest.testmod(evaluation)
     assert tried > 0
     assert failed == 0
