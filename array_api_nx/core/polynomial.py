@@ -535,3 +535,22 @@ def _operand(terms: Terms, values: Mapping[Var, int]) -> str:
         return _factor(atom, values)
     n = constant_value(terms)
     return f"({text(terms, values)})" if n is None or n < 0 else str(n)
+
+
+# Code
+
+
+def source(terms: FrozenTerms, names: Mapping[Var, str]) -> str:
+    """Python code for the value, with names for the variables."""
+    parts = []
+    for monomial, coefficient in terms:
+        factors = [] if coefficient == 1 and monomial else [f"({coefficient})"]
+        for atom in monomial:
+            if isinstance(atom, Quotient):
+                above = source(atom.numerator, names)
+                below = source(atom.denominator, names)
+                factors.append(f"({above} // {below})")
+            else:
+                factors.append(names[atom])
+        parts.append("*".join(factors))
+    return f"({' + '.join(parts) or '0'})"

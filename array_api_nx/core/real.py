@@ -10,24 +10,28 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import partialmethod
-from typing import Final, final
+from typing import Any, Final, Self, TypeAlias, final
 
-from . import polynomial as poly
+from .deciding import UnboundError, UndecidedError, decider
 from .declined import DECLINED
 from .frozen import Frozen, set_slot
-from .symbolic import (
-    Dim,
-    DimLike,
-    Number,
-    Outcome,
-    UnboundError,
-    UndecidedError,
-    Var,
-    _decider,
-    eval_dim,
-)
+from .polynomial import Var
 
-__all__ = ["Real", "compare", "evaluated", "largest", "real", "source", "variables"]
+__all__ = [
+    "Expression",
+    "Outcome",
+    "Real",
+    "compare",
+    "evaluated",
+    "largest",
+    "real",
+    "source",
+    "variables",
+]
+
+Number: TypeAlias = "int | float | Expression"
+Outcome: TypeAlias = Any
+"""What an operation gives: a `Number` or NotImplemented, as the operands have it."""
 
 _OPERATIONS: Final[dict[str, Callable[..., int | float]]] = {
     "+": operator.add,
@@ -52,69 +56,31 @@ _RELATIONS: Final[dict[str, Callable[[Number, Number], bool]]] = {
 }
 
 
-@final
-class Real(Frozen):
-    """A real number that depends on variables: an operation and its operands.
+class Expression(Frozen):
+    """A number that depends on variables, and what arithmetic with it gives: a `Real`."""
 
-    Made by `real` and by arithmetic. Comparisons and ``bool`` answer under the bindings in scope,
-    or within `symbolic.deciding`; so does ``float``.
-    """
+    __slots__ = ()
 
-    __slots__ = ("_hash", "operands", "operation", "vars")
-
-    operation: str
-    operands: tuple[Number, ...]
     vars: tuple[Var, ...]
-    _hash: int
+    is_whole = False
 
-    def __init__(self) -> None:
-        raise TypeError("Real has no constructor; divide a Dim")
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Inclusive bounds of the value."""
+        return -math.inf, math.inf
 
-    def __hash__(self) -> int:
-        return self._hash
+    def evaluated(self) -> int | float | None:
+        """The number under the bindings in scope; None if one is missing."""
+        raise NotImplementedError
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Real):
-            if self is other or (self._hash == other._hash and _same(self, other)):
-                return True
-        elif not isinstance(other, int | float | Dim):
-            return NotImplemented
-        return _decider.get() is not None and compare(self, "==", other)
-
-    def __bool__(self) -> bool:
-        return compare(self, "!=", 0)
-
-    def __float__(self) -> float:
-        return float(_value(self))
-
-    def __trunc__(self) -> int:
-        return int(_value(self))
-
-    __int__ = __trunc__
-
-    def __round__(self, digits: int | None = None) -> float:
-        return round(_value(self), digits)
-
-    def __floor__(self) -> DimLike:
-        quotient = self._quotient()
-        return math.floor(_value(self)) if quotient is None else quotient[0] // quotient[1]
-
-    def __ceil__(self) -> DimLike:
-        quotient = self._quotient()
-        return math.ceil(_value(self)) if quotient is None else -(-quotient[0] // quotient[1])
-
-    def _quotient(self) -> tuple[DimLike, DimLike] | None:
-        """(a, b) for a / b with ints or dimensions, whose floor and ceiling are exact."""
-        if self.operation == "/":
-            above, below = self.operands
-            if isinstance(above, int | Dim) and isinstance(below, int | Dim):
-                return above, below
-        return None
+    def source(self, names: Mapping[Var, str]) -> str:
+        """Python code for the value, with names for the variables."""
+        raise NotImplementedError
 
     def __neg__(self) -> Outcome:
         return real("neg", self)
 
-    def __pos__(self) -> Real:
+    def __pos__(self) -> Self:
         return self
 
     def __abs__(self) -> Outcome:
@@ -148,6 +114,78 @@ class Real(Frozen):
     __gt__ = partialmethod(_related, relation=">")
     __ge__ = partialmethod(_related, relation=">=")
 
+
+@final
+class Real(Expression):
+    """A real number that depends on variables: an operation and its operands.
+
+    Made by `real` and by arithmetic. Comparisons and ``bool`` answer under the bindings in scope,
+    or within `symbolic.deciding`; so does ``float``.
+    """
+
+    __slots__ = ("_hash", "operands", "operation", "vars")
+
+    operation: str
+    operands: tuple[Number, ...]
+    vars: tuple[Var, ...]
+    _hash: int
+
+    def __init__(self) -> None:
+        raise TypeError("Real has no constructor; divide a Dim")
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Real):
+            if self is other or (self._hash == other._hash and _same(self, other)):
+                return True
+        elif not isinstance(other, int | float | Expression):
+            return NotImplemented
+        return decider.get() is not None and compare(self, "==", other)
+
+    def __bool__(self) -> bool:
+        return compare(self, "!=", 0)
+
+    def __float__(self) -> float:
+        return float(_value(self))
+
+    def __trunc__(self) -> int:
+        return int(_value(self))
+
+    __int__ = __trunc__
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(_value(self), digits)
+
+    def __floor__(self) -> Any:
+        quotient = self._quotient()
+        return math.floor(_value(self)) if quotient is None else quotient[0] // quotient[1]
+
+    def __ceil__(self) -> Any:
+        quotient = self._quotient()
+        return math.ceil(_value(self)) if quotient is None else -(-quotient[0] // quotient[1])
+
+    def _quotient(self) -> tuple[Any, Any] | None:
+        """(a, b) for a / b with ints or dimensions, whose floor and ceiling are exact."""
+        if self.operation == "/":
+            above, below = self.operands
+            if _is_whole(above) and _is_whole(below):
+                return above, below
+        return None
+
+    def evaluated(self) -> int | float | None:
+        values = [evaluated(x) for x in self.operands]
+        return None if None in values else _OPERATIONS[self.operation](*values)
+
+    def source(self, names: Mapping[Var, str]) -> str:
+        parts = [source(operand, names) for operand in self.operands]
+        if self.operation in _INFIX:
+            return f"({f' {self.operation} '.join(parts)})"
+        return (
+            f"(-{parts[0]})" if self.operation == "neg" else f"{self.operation}({', '.join(parts)})"
+        )
+
     def __repr__(self) -> str:
         texts = [_text(x) for x in self.operands]
         if self.operation in _INFIX:
@@ -158,6 +196,11 @@ class Real(Frozen):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _restore, (self.operation, self.operands)
+
+
+def _is_whole(x: Number) -> bool:
+    """Whether `x` is an int or a dimension."""
+    return x.is_whole if isinstance(x, Expression) else isinstance(x, int)
 
 
 _INFIX: Final = frozenset({"+", "-", "*", "/", "//", "%", "**"})
@@ -185,9 +228,9 @@ def real(operation: str, *operands: Number) -> Outcome:
 
     NotImplemented for operands of other types, so that Python asks the other side.
     """
-    if not all([isinstance(x, int | float | Dim | Real) for x in operands]):
+    if not all([isinstance(x, int | float | Expression) for x in operands]):
         return NotImplemented
-    if not any([isinstance(x, Dim | Real) for x in operands]):
+    if not any([isinstance(x, Expression) for x in operands]):
         return _OPERATIONS[operation](*operands)
     # NumPy's float64 is a float, whose text is no literal.
     plain = [float(x) if isinstance(x, float) else x for x in operands]
@@ -206,37 +249,32 @@ def _restore(operation: str, operands: tuple[Number, ...]) -> Real:
 
 def variables(expressions: Sequence[object]) -> tuple[Var, ...]:
     """The variables of several expressions, each once, in order of first appearance."""
-    found = [v for x in expressions if isinstance(x, Dim | Real) for v in x.vars]
+    found = [v for x in expressions if isinstance(x, Expression) for v in x.vars]
     return tuple(dict.fromkeys(found))
 
 
-def _value(expression: Dim | Real) -> int | float:
+def _value(expression: Expression) -> int | float:
     """The number under the bindings in scope, or what the decider says."""
     found = evaluated(expression)
     if found is not None:
         return found
-    decider = _decider.get()
-    if decider is None:
+    decides = decider.get()
+    if decides is None:
         names = ", ".join(map(str, expression.vars))
         raise UnboundError(
             f"{expression} has no value: enter `with bind(...)` with a value for each of {names}"
         )
-    return decider.value(expression)
+    return decides.value(expression)
 
 
 def evaluated(expression: Number) -> int | float | None:
     """The number that an expression is under the bindings in scope; None while one is missing."""
-    if isinstance(expression, Dim):
-        return eval_dim(expression)
-    if not isinstance(expression, Real):
-        return expression
-    values = [evaluated(x) for x in expression.operands]
-    return None if None in values else _OPERATIONS[expression.operation](*values)
+    return expression.evaluated() if isinstance(expression, Expression) else expression
 
 
 def compare(left: Number, relation: str, right: Number) -> bool:
     """``left relation right`` where at least one side is symbolic and one a real number."""
-    if not all([isinstance(x, int | float | Dim | Real) for x in (left, right)]):
+    if not all([isinstance(x, int | float | Expression) for x in (left, right)]):
         return DECLINED
     first, second = evaluated(left), evaluated(right)
     if first is not None and second is not None:
@@ -244,23 +282,24 @@ def compare(left: Number, relation: str, right: Number) -> bool:
     ends = {_RELATIONS[relation](x, y) for x in _ends(left, first) for y in _ends(right, second)}
     if len(ends) == 1 and relation not in ("==", "!="):
         return ends.pop()
-    decider = _decider.get()
-    if decider is None:
+    decides = decider.get()
+    if decides is None:
         names = ", ".join(map(str, variables((left, right))))
         raise UndecidedError(f"cannot decide {left} {relation} {right}; bind {names}")
-    return decider.decide(left, relation, right)
+    return decides.decide(left, relation, right)
 
 
 def _ends(expression: Number, value: float | None) -> tuple[float, ...]:
     """The least and the greatest value, or both answers' cause where there are no bounds."""
     if value is not None:
         return (value,)
-    return expression.bounds if isinstance(expression, Dim) else (-math.inf, math.inf)
+    assert isinstance(expression, Expression)
+    return expression.bounds
 
 
-def largest(candidates: Sequence[DimLike]) -> Number:
+def largest(candidates: Sequence[Any]) -> Outcome:
     """The largest of several sizes, without those that bounds show to be no larger than another."""
-    kept: list[DimLike] = []
+    kept: list[Any] = []
     for x in dict.fromkeys(candidates):
         if any([_at_most(x, y) for y in kept]):
             continue
@@ -268,7 +307,7 @@ def largest(candidates: Sequence[DimLike]) -> Number:
     return kept[0] if len(kept) == 1 else real("max", *kept)
 
 
-def _at_most(x: DimLike, y: DimLike) -> bool:
+def _at_most(x: Any, y: Any) -> bool:
     difference = y - x
     return (difference if isinstance(difference, int) else difference.bounds[0]) >= 0
 
@@ -278,26 +317,4 @@ def _at_most(x: DimLike, y: DimLike) -> bool:
 
 def source(x: Number, names: Mapping[Var, str]) -> str:
     """Python code for the value of a number or expression, with names for its variables."""
-    if isinstance(x, Dim):
-        return _polynomial_source(x._terms, names)
-    if not isinstance(x, Real):
-        return f"({x!r})"
-    parts = [source(operand, names) for operand in x.operands]
-    if x.operation in _INFIX:
-        return f"({f' {x.operation} '.join(parts)})"
-    return f"(-{parts[0]})" if x.operation == "neg" else f"{x.operation}({', '.join(parts)})"
-
-
-def _polynomial_source(terms: poly.FrozenTerms, names: Mapping[Var, str]) -> str:
-    parts = []
-    for monomial, coefficient in terms:
-        factors = [] if coefficient == 1 and monomial else [f"({coefficient})"]
-        for atom in monomial:
-            if isinstance(atom, poly.Quotient):
-                above = _polynomial_source(atom.numerator, names)
-                below = _polynomial_source(atom.denominator, names)
-                factors.append(f"({above} // {below})")
-            else:
-                factors.append(names[atom])
-        parts.append("*".join(factors))
-    return f"({' + '.join(parts) or '0'})"
+    return x.source(names) if isinstance(x, Expression) else f"({x!r})"

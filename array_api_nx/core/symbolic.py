@@ -19,21 +19,18 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from . import polynomial as poly
-from .call_local import CallLocal
-from .frozen import Frozen, set_slot
+from .deciding import BoundsError, Decider, UnboundError, UndecidedError, decider, deciding
+from .frozen import set_slot
 from .polynomial import Var
-
-if TYPE_CHECKING:
-    from .real import Real
+from .real import Expression, Outcome, Real, compare, real
 
 __all__ = [
-    "INFER",
     "Bindings",
     "BoundsError",
     "Decider",
@@ -52,27 +49,47 @@ __all__ = [
     "dim_of_var",
     "dynamic",
     "eval_dim",
-    "is_infer",
-    "resolve_reshape",
     "static",
     "substitute",
     "var",
 ]
 
 
-class BoundsError(ValueError):
-    """A variable was given a value outside its bounds."""
+def _exact(
+    symbol: str, compute: Callable[[DimLike, DimLike], DimLike]
+) -> tuple[Callable[[Dim, Any], Any], Callable[[Dim, Any], Any]]:
+    """An operator and its reflected form: `compute` of ints and dimensions, else a `Real`."""
+
+    def operate(self: Dim, other: DimLike) -> Outcome:
+        return compute(self, other) if isinstance(other, int | Dim) else real(symbol, self, other)
+
+    def reflected(self: Dim, other: DimLike) -> Outcome:
+        return compute(other, self) if isinstance(other, int | Dim) else real(symbol, other, self)
+
+    return operate, reflected
 
 
-class UnboundError(ValueError):
-    """A number was asked of an expression whose variables have no values."""
+def _product(a: DimLike, b: DimLike) -> DimLike:
+    for one, other in ((a, b), (b, a)):
+        if type(one) is int and one == 1:
+            return other  # as in most products of the sizes of a shape
+    return _make(poly.multiply(_terms(a), _terms(b)))
 
 
-class UndecidedError(ValueError):
-    """A truth value was asked of an expression whose bounds leave it open."""
+def _ordered(
+    symbol: str, difference: Callable[[Any, Any], DimLike], limit: int
+) -> Callable[[Dim, Any], bool]:
+    """A comparison, which holds exactly where the difference is below `limit`."""
+
+    def related(self: Dim, other: DimLike) -> bool:
+        if not isinstance(other, int | Dim):
+            return compare(self, symbol, other)
+        return _below(difference(self, other), limit, (self, symbol, other))
+
+    return related
 
 
-class Dim(Frozen):
+class Dim(Expression):
     """A dimension that is not constant: an immutable expression in canonical form.
 
     Made by `dynamic`, `dim_of_var` and arithmetic. ``+``, ``-``, ``*``, ``//`` and ``%`` take ints
@@ -89,12 +106,13 @@ class Dim(Frozen):
     ``==`` included.
     """
 
-    __slots__ = ("_bounds", "_hash", "_terms", "_vars")
+    __slots__ = ("_bounds", "_hash", "_terms", "vars")
 
     _terms: poly.FrozenTerms
     _hash: int
     _bounds: poly.Interval | None
-    _vars: tuple[Var, ...]
+    vars: tuple[Var, ...]
+    is_whole = True
 
     def __init__(self) -> None:
         raise TypeError("Dim has no constructor; use dynamic(name, min=..., max=...)")
@@ -108,57 +126,26 @@ class Dim(Frozen):
             set_slot(self, "_bounds", bounds)
         return bounds
 
-    @property
-    def vars(self) -> tuple[Var, ...]:
-        """The variables of the expression, each once, in order of first appearance."""
-        return self._vars
-
-    def __add__(self, other: DimLike) -> DimLike:
-        if not isinstance(other, (int, Dim)):
-            return _real("+", self, other)
-        return _make(poly.add(_terms(self), _terms(other)))
-
-    def __radd__(self, other: DimLike) -> DimLike:
-        return self + other if isinstance(other, int) else _real("+", other, self)
-
-    def __sub__(self, other: DimLike) -> DimLike:
-        if not isinstance(other, (int, Dim)):
-            return _real("-", self, other)
-        return _make(poly.add(_terms(self), poly.negate(_terms(other))))
-
-    def __rsub__(self, other: DimLike) -> DimLike:
-        if not isinstance(other, (int, Dim)):
-            return _real("-", other, self)
-        return -self + other
+    __add__, __radd__ = _exact("+", lambda a, b: _make(poly.add(_terms(a), _terms(b))))
+    __sub__, __rsub__ = _exact("-", lambda a, b: _make(poly.add(_terms(a), poly.negate(_terms(b)))))
+    __mul__, __rmul__ = _exact("*", _product)
+    __floordiv__, __rfloordiv__ = _exact(
+        "//", lambda a, b: _make(poly.floor_divide(_terms(a), _terms(b)))
+    )
+    __mod__, __rmod__ = _exact("%", lambda a, b: a - a // b * b)
 
     def __neg__(self) -> DimLike:
         return _make(poly.negate(_terms(self)))
 
-    def __mul__(self, other: DimLike) -> DimLike:
-        if not isinstance(other, (int, Dim)):
-            return _real("*", self, other)
-        if isinstance(other, int) and other == 1:
-            return self  # as in most products of the sizes of a shape
-        return _make(poly.multiply(_terms(self), _terms(other)))
-
-    def __rmul__(self, other: DimLike) -> DimLike:
-        return self * other if isinstance(other, int) else _real("*", other, self)
-
-    def __truediv__(self, other: DimLike | float) -> Outcome:
-        return _real("/", self, other)
-
-    def __rtruediv__(self, other: DimLike | float) -> Outcome:
-        return _real("/", other, self)
-
     def __pow__(self, other: DimLike | float) -> Outcome:
         if isinstance(other, int) and other >= 0:
             return math.prod([self] * other)
-        return _real("**", self, other)
+        return real("**", self, other)
 
     def __rpow__(self, other: float) -> Outcome:
         if isinstance(other, int):
             return other ** operator.index(self)
-        return _real("**", other, self)
+        return real("**", other, self)
 
     def __abs__(self) -> DimLike:
         return -self if self < 0 else self
@@ -169,63 +156,28 @@ class Dim(Frozen):
     def __rdivmod__(self, other: int) -> tuple[DimLike, DimLike]:
         return other // self, other % self
 
-    def __floordiv__(self, other: DimLike) -> DimLike:
-        if not isinstance(other, (int, Dim)):
-            return _real("//", self, other)
-        return _make(poly.floor_divide(_terms(self), _terms(other)))
-
-    def __rfloordiv__(self, other: DimLike) -> DimLike:
-        if not isinstance(other, (int, Dim)):
-            return _real("//", other, self)
-        return _make(poly.floor_divide(_terms(other), _terms(self)))
-
-    def __mod__(self, other: DimLike) -> DimLike:
-        if not isinstance(other, (int, Dim)):
-            return _real("%", self, other)
-        return self - self // other * other
-
-    def __rmod__(self, other: DimLike) -> DimLike:
-        if not isinstance(other, (int, Dim)):
-            return _real("%", other, self)
-        return other - other // self * self
-
     def __eq__(self, other: object) -> bool:
-        decider = _decider.get()
+        decides = decider.get()
         if not isinstance(other, Dim):
-            if decider is None or not isinstance(other, int):
+            if decides is None or not isinstance(other, int):
                 return NotImplemented
         elif self is other or (self._hash == other._hash and self._terms == other._terms):
             return True
-        elif decider is None:
+        elif decides is None:
             return False
         difference = self - other
         lo, hi = _bounds_in_scope(difference)
         if lo == hi or not poly.may_vanish(_terms(difference)):
             return lo == hi == 0
-        return lo <= 0 <= hi and decider.decide(self, "==", other)
+        return lo <= 0 <= hi and decides.decide(self, "==", other)
 
     def __hash__(self) -> int:
         return self._hash
 
-    def __lt__(self, other: DimLike) -> bool:
-        if not isinstance(other, (int, Dim)):
-            return _compared(self, "<", other)
-        return _below(self - other, 0, (self, "<", other))
-
-    def __le__(self, other: DimLike) -> bool:
-        if not isinstance(other, (int, Dim)):
-            return _compared(self, "<=", other)
-        return _below(self - other, 1, (self, "<=", other))
-
-    def __gt__(self, other: DimLike) -> bool:
-        if not isinstance(other, (int, Dim)):
-            return _compared(self, ">", other)
-        return _below(other - self, 0, (self, ">", other))
-
-    def __ge__(self, other: DimLike) -> bool:
-        if not isinstance(other, (int, Dim)):
-            return _compared(self, ">=", other)
-        return _below(other - self, 1, (self, ">=", other))
+    __lt__ = _ordered("<", lambda a, b: a - b, 0)
+    __le__ = _ordered("<=", lambda a, b: a - b, 1)
+    __gt__ = _ordered(">", lambda a, b: b - a, 0)
+    __ge__ = _ordered(">=", lambda a, b: b - a, 1)
 
     def __bool__(self) -> bool:
         lo, hi = _bounds_in_scope(self)
@@ -237,11 +189,11 @@ class Dim(Frozen):
 
     def __index__(self) -> int:
         values = _scope.get()
-        missing = [v for v in self._vars if v not in values]
+        missing = [v for v in self.vars if v not in values]
         if missing:
-            decider = _decider.get()
-            if decider is not None:
-                return int(decider.value(self))
+            decides = decider.get()
+            if decides is not None:
+                return int(decides.value(self))
             names = ", ".join(map(str, missing))
             raise UnboundError(
                 f"{self} has no value: {names} not bound; enter `with bind(...)` with a value for "
@@ -250,10 +202,16 @@ class Dim(Frozen):
         return poly.evaluate(self._terms, values, {})
 
     def __float__(self) -> float:
-        decider = _decider.get()
-        if decider is not None and decider.is_nan_test():
+        decides = decider.get()
+        if decides is not None and decides.is_nan_test():
             return 1.0
         return float(operator.index(self))
+
+    def evaluated(self) -> int | None:
+        return eval_dim(self)
+
+    def source(self, names: Mapping[Var, str]) -> str:
+        return poly.source(self._terms, names)
 
     def __repr__(self) -> str:
         return poly.text(_terms(self), _scope.get())
@@ -266,8 +224,6 @@ DimLike: TypeAlias = int | Dim
 Sizes: TypeAlias = tuple[DimLike, ...]
 Number: TypeAlias = "int | float | Dim | Real"
 """What a function computes from sizes: a number, or an expression."""
-Outcome: TypeAlias = Any
-"""What an operation gives: a `Number` or NotImplemented, as the operands have it."""
 KnownInts: TypeAlias = Any
 """The shape, strides or offset of a `View` where all are known to be ints, which the type of a view
 leaves open: ``shape: KnownInts = view.shape``."""
@@ -292,7 +248,7 @@ def _dim(terms: poly.FrozenTerms) -> Dim:
     dim = object.__new__(Dim)
     set_slot(dim, "_terms", terms)
     set_slot(dim, "_hash", hash(terms))
-    set_slot(dim, "_vars", poly.variables(terms))
+    set_slot(dim, "vars", poly.variables(terms))
     set_slot(dim, "_bounds", None)
     return dim
 
@@ -429,7 +385,7 @@ def eval_dim(dim: DimLike, bindings: Bindings | None = None) -> int | None:
 def _eval(dim: DimLike, values: Mapping[Var, int], known: dict[poly.Quotient, int]) -> int | None:
     if not isinstance(dim, Dim):
         return dim
-    if not all(v in values for v in dim._vars):
+    if not all(v in values for v in dim.vars):
         return None
     return poly.evaluate(dim._terms, values, known)
 
@@ -449,7 +405,7 @@ class SymbolicShape(tuple[DimLike, ...]):
     Parameters
     ----------
     dims : iterable of int or Dim
-        The sizes; none for a scalar. `INFER` may stand in the target of `resolve_reshape`.
+        The sizes; none for a scalar.
 
     Raises
     ------
@@ -471,33 +427,14 @@ class SymbolicShape(tuple[DimLike, ...]):
     __hash__ = tuple.__hash__
 
     @property
-    def rank(self) -> int:
-        """The number of dimensions."""
-        return len(self)
-
-    @property
-    def numel(self) -> DimLike:
-        """The number of elements: the product of all dimensions, 1 for a scalar.
-
-        Symbolic where a dimension is, and independent of bindings. ``eval_dim(shape.numel)``
-        gives the number under the bindings, or None while a variable is unbound.
-        """
-        return math.prod(self)
-
-    @property
     def vars(self) -> tuple[Var, ...]:
         """The variables of all dimensions, each once, in order of first appearance."""
-        return tuple(dict.fromkeys(v for d in self if isinstance(d, Dim) for v in d._vars))
+        return tuple(dict.fromkeys(v for d in self if isinstance(d, Dim) for v in d.vars))
 
     @property
     def is_static(self) -> bool:
         """Whether no dimension is symbolic."""
         return not any(isinstance(d, Dim) for d in self)
-
-    def is_fully_bound(self, bindings: Bindings | None = None) -> bool:
-        """Whether every variable has a value, so that `eval` succeeds."""
-        values = _values(bindings)
-        return all(v in values for v in self.vars)
 
     def eval(self, bindings: Bindings | None = None) -> tuple[int, ...] | None:
         """Return the sizes, or None while a variable is unbound; see `eval_dim`."""
@@ -518,73 +455,7 @@ class SymbolicShape(tuple[DimLike, ...]):
         return f"SymbolicShape({self})"
 
 
-# Reshaping and substitution
-
-INFER: Final = -1
-"""The size to be computed from the others, in the target of a reshape."""
-
-
-def is_infer(dim: DimLike, bindings: Bindings | None = None) -> bool:
-    """Whether the dimension evaluates to `INFER`; False while a variable of it is unbound."""
-    return eval_dim(dim, bindings) == INFER
-
-
-def resolve_reshape(
-    from_shape: Iterable[DimLike],
-    to_shape: Iterable[DimLike],
-    bindings: Bindings | None = None,
-) -> SymbolicShape | None:
-    """Compute the inferred size of a reshape.
-
-    The size stays symbolic where the division is exact for all values (``(n, 6)`` into
-    ``(2*n, INFER)`` gives ``(2*n, 3)``); otherwise the values that are bound are put in. A
-    dimension by which the count is divided is taken not to be zero.
-
-    Parameters
-    ----------
-    from_shape, to_shape : iterable of int or Dim
-        At most one dimension of `to_shape` may be `INFER`.
-    bindings : mapping, optional
-        Taken in addition to, and before, the bindings in scope.
-
-    Returns
-    -------
-    SymbolicShape or None
-        `to_shape` with the inferred size in place. None if the element counts do not agree or
-        do not divide, if that depends on unbound variables, or if the size to infer is not
-        determined because the others multiply to 0.
-
-    Raises
-    ------
-    ValueError
-        If more than one dimension of `to_shape` is `INFER`.
-    """
-    source, target = SymbolicShape(from_shape), SymbolicShape(to_shape)
-    values = _values(bindings)
-    unknown = [i for i, d in enumerate(target) if _eval(d, values, {}) == INFER]
-    if len(unknown) > 1:
-        raise ValueError(
-            f"cannot reshape into {target}: {len(unknown)} dimensions are -1 and only one can be "
-            "inferred; give sizes for the others"
-        )
-    total = source.numel
-    if not unknown:
-        same = _substitute(total - target.numel, values, {}) == 0
-        return target if same else None
-    (axis,) = unknown
-    before, after = target[:axis], target[axis + 1 :]
-    product = SymbolicShape(before + after).numel
-    size = _exact_quotient(total, product)
-    if size is None:
-        size = _exact_quotient(_substitute(total, values, {}), _substitute(product, values, {}))
-    return None if size is None else SymbolicShape((*before, size, *after))
-
-
-def _exact_quotient(total: DimLike, product: DimLike) -> DimLike | None:
-    if type(product) is int and product == 0:
-        return None
-    quotient = poly.divide_exactly(_terms(total), _terms(product))
-    return None if quotient is None else _make(quotient)
+# Substitution
 
 
 def substitute(bindings: Bindings, shape: Iterable[DimLike]) -> SymbolicShape:
@@ -612,7 +483,7 @@ def _bounds_in_scope(dim: DimLike) -> poly.Interval:
     lo, hi = dim.bounds
     if lo <= 0 <= hi and lo != hi:
         values = _scope.get()
-        if any(v in values for v in dim._vars):
+        if any(v in values for v in dim.vars):
             narrowed = _substitute(dim, values, {})
             return narrowed.bounds if isinstance(narrowed, Dim) else (narrowed, narrowed)
     return lo, hi
@@ -628,49 +499,12 @@ def _below(difference: DimLike, limit: int, question: tuple[DimLike, str, DimLik
 
 
 def _decided(question: tuple[DimLike, str, DimLike], dim: DimLike, lo: int, hi: int) -> bool:
-    decider = _decider.get()
-    if decider is not None:
-        return decider.decide(*question)
+    decides = decider.get()
+    if decides is not None:
+        return decides.decide(*question)
     free = [v for v in SymbolicShape((dim,)).vars if v not in _scope.get()]
     names = ", ".join(f"{v} in [{v.min}, {v.max}]" for v in free)
     raise UndecidedError(
         f"cannot decide {' '.join(map(str, question))}: {dim} lies in [{lo}, {hi}]; "
         f"bind the variables ({names}) or give them tighter bounds"
     )
-
-
-class Decider(Protocol):
-    """Answers what bounds and bindings leave open."""
-
-    def decide(self, left: Number, relation: str, right: Number) -> bool:
-        """Whether ``left relation right``, for one of ``== != < <= > >=``."""
-
-    def value(self, expression: Dim | Real) -> int | float:
-        """The number that an expression is to be."""
-
-    def is_nan_test(self) -> bool:
-        """Whether the code that asks for a float is known to test only whether that is NaN, so that
-        all numbers are the same to it."""
-
-
-_decider: CallLocal[Decider] = CallLocal()
-
-
-def deciding(decider: Decider | None) -> AbstractContextManager[None]:
-    """Let `decider` answer, for the length of a ``with`` block, what is undecided; None: nobody."""
-    return _decider.set(decider)
-
-
-# Real numbers
-
-
-def _real(operation: str, *operands: Number) -> Outcome:
-    from .real import real
-
-    return real(operation, *operands)
-
-
-def _compared(left: Number, relation: str, right: Number) -> bool:
-    from .real import compare
-
-    return compare(left, relation, right)

@@ -261,24 +261,9 @@ class View(Frozen):
         return self.is_row_major and self.offset == 0
 
     @property
-    def is_f_contiguous(self) -> bool:
-        """Column-major, unmasked and from the start of the block."""
-        return self.is_column_major and self.offset == 0
-
-    @property
     def packed_order(self) -> tuple[int, ...] | None:
         """The order of axes in which this unmasked view is row-major; None if there is none."""
         return None if self.mask else packed_order(self.shape, self.strides)
-
-    @property
-    def can_get_strides(self) -> bool:
-        """Whether a standard strided layout, one without a mask, expresses this view."""
-        return self.mask is None
-
-    @property
-    def strides_opt(self) -> Shape | None:
-        """The strides where a standard strided layout expresses this view, else None."""
-        return self.strides if self.mask is None else None
 
     @property
     def is_materializable(self) -> bool:

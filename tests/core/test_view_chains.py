@@ -54,7 +54,7 @@ def check_same_view(view: View, array: np.ndarray, block: np.ndarray) -> None:
     strides = [stride // block.itemsize for stride in array.strides]
     assert [view.strides[axis] for axis in moving] == [strides[axis] for axis in moving]
     assert view.is_c_contiguous == (array.flags.c_contiguous and view.offset == 0)
-    assert view.is_f_contiguous == (array.flags.f_contiguous and view.offset == 0)
+    assert view.is_column_major == array.flags.f_contiguous
     assert view.has_repeats == any(strides[axis] == 0 for axis in moving)
     assert np.array_equal(read(view, block), array)
 
