@@ -29,113 +29,21 @@ __all__ = ["array_function", "known_functions"]
 Function: TypeAlias = Callable[..., Foreign]
 Named: TypeAlias = dict[str, Foreign]
 
-# A row names a function, which NumPy and this package have, and those of NumPy's parameters that
-# are taken: others must have their defaults. Positional-only parameters of the function here stand
-# in its order, the others have its names.
+# Functions that NumPy and this package have. NumPy's parameters are taken where the function here
+# has them, by position or under the same name; others must have their defaults.
 _SAME: Final = """
-allclose a b rtol atol equal_nan
-argpartition a kth axis
-array_equal a1 a2 equal_nan
-astype x dtype copy
-atleast_1d *arys
-atleast_2d *arys
-atleast_3d *arys
-broadcast_to array shape
-convolve a v mode
-corrcoef x y rowvar dtype
-count_nonzero a axis keepdims
-cov m y rowvar bias ddof fweights aweights dtype
-cumprod a axis dtype
-cumsum a axis dtype
-cumulative_prod x axis dtype include_initial
-cumulative_sum x axis dtype include_initial
-diag v k
-diagonal a offset axis1 axis2
-diff a n axis prepend append
-expand_dims a axis
-flip m axis
-full_like a fill_value dtype
-gradient f *varargs axis edge_order
-histogram a bins range density weights
-histogram2d x y bins range density weights
-histogramdd sample bins range density weights
-interp x xp fp left right period
-isclose a b rtol atol equal_nan
-isin element test_elements invert
-matrix_transpose x
-median a axis keepdims
-meshgrid *xi indexing
-moveaxis a source destination
-nan_to_num x copy nan posinf neginf
-nanargmax a axis keepdims
-nanargmin a axis keepdims
-nancumprod a axis dtype
-nancumsum a axis dtype
-nanmax a axis keepdims
-nanmean a axis dtype keepdims
-nanmedian a axis keepdims
-nanmin a axis keepdims
-nanprod a axis dtype keepdims
-nanquantile a q axis method keepdims
-nanstd a axis dtype ddof keepdims correction
-nansum a axis dtype keepdims
-nanvar a axis dtype ddof keepdims correction
-nonzero a
-ones_like a dtype
-pad array pad_width mode constant_values
-partition a kth axis
-quantile a q axis method keepdims
-repeat a repeats axis
-roll a shift axis
-roots p
-sinc x
-stack arrays axis
-take_along_axis arr indices axis
-tensordot a b axes
-tile A reps
-trapezoid y x dx axis
-tril m k
-triu m k
-unique_all x
-unique_counts x
-unique_inverse x
-unique_values x
-unstack x axis
-zeros_like a dtype
-fft.fft a n axis norm
-fft.fftn a s axes norm
-fft.fftshift x axes
-fft.hfft a n axis norm
-fft.ifft a n axis norm
-fft.ifftn a s axes norm
-fft.ifftshift x axes
-fft.ihfft a n axis norm
-fft.irfft a n axis norm
-fft.irfftn a s axes norm
-fft.rfft a n axis norm
-fft.rfftn a s axes norm
-linalg.cholesky a upper
-linalg.cross x1 x2 axis
-linalg.det a
-linalg.diagonal x offset
-linalg.eigh a
-linalg.eigvalsh a
-linalg.inv a
-linalg.matmul x1 x2
-linalg.matrix_norm x keepdims ord
-linalg.matrix_power a n
-linalg.matrix_rank A rtol
-linalg.matrix_transpose x
-linalg.norm x ord axis keepdims
-linalg.outer x1 x2
-linalg.slogdet a
-linalg.solve a b
-linalg.svd a full_matrices
-linalg.svdvals x
-linalg.tensordot x1 x2 axes
-linalg.trace x offset dtype
-linalg.vecdot x1 x2 axis
-linalg.vector_norm x axis keepdims ord
+allclose argpartition array_equal astype atleast_1d atleast_2d atleast_3d broadcast_to convolve
+corrcoef count_nonzero cov cumprod cumsum cumulative_prod cumulative_sum diag diagonal diff
+expand_dims flip full_like gradient histogram histogram2d histogramdd interp isclose isin
+matrix_transpose median meshgrid moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax
+nanmean nanmedian nanmin nanprod nanquantile nanstd nansum nanvar nonzero ones_like pad partition
+quantile repeat roll roots sinc stack take_along_axis tensordot tile trapezoid tril triu unique_all
+unique_counts unique_inverse unique_values unstack zeros_like fft.fft fft.fftn fft.fftshift fft.hfft
+fft.ifft fft.ifftn fft.ifftshift fft.ihfft fft.irfft fft.irfftn fft.rfft fft.rfftn linalg.cholesky
+linalg.cross linalg.det linalg.diagonal linalg.eigh linalg.eigvalsh linalg.inv linalg.matmul
+linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.norm
+linalg.outer linalg.slogdet linalg.solve linalg.svd linalg.svdvals linalg.tensordot linalg.trace
+linalg.vecdot linalg.vector_norm
 """
 
 # NumPy's functions that are methods of arrays here, with the same parameters.
@@ -324,14 +232,14 @@ _OWN: Final[dict[str, Function]] = {
 
 
 class _Taken:
-    """A row of `_SAME`: a function of NumPy's and that here."""
+    """A function of NumPy's, by that of the same name here."""
 
-    def __init__(self, function: Foreign, own: Foreign, names: list[str]) -> None:
+    def __init__(self, function: Foreign, own: Foreign) -> None:
         self.own = own
-        self.taken = {name.lstrip("*") for name in names}
         self.signature = inspect.signature(function)
-        parameters = inspect.signature(own).parameters.values()
-        self.positional = sum([x.kind is x.POSITIONAL_ONLY for x in parameters])
+        parameters = inspect.signature(own).parameters
+        self.taken = parameters.keys() - {"device"}
+        self.positional = sum([x.kind is x.POSITIONAL_ONLY for x in parameters.values()])
 
     def __call__(self, xp: Foreign, *args: Foreign, **named: Foreign) -> Foreign:
         bound = self.signature.bind(*args, **named).arguments
@@ -369,12 +277,11 @@ def known_functions() -> Mapping[Foreign, tuple[str, Function]]:
     found: dict[str, Function] = dict(_OWN)
     for name in (*_METHODS.split(), *_OTHER_NAMES):
         found[name] = _method(_OTHER_NAMES.get(name, name))
-    for line in _SAME.strip().splitlines():
-        name, *names = line.split()
+    for name in _SAME.split():
         function = _named(np, name)
         if function is not None:
             own = _named(xp.extra if name in xp.extra.__all__ else xp, name)
-            found[name] = _Taken(function, own, names)
+            found[name] = _Taken(function, own)
     # Not every NumPy has each of them.
     functions = {_named(np, name): (name, function) for name, function in found.items()}
     functions.pop(None, None)
