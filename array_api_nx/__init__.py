@@ -45,7 +45,6 @@ from .device import Device
 from .frontend import array_methods as _array_methods  # noqa: F401 - it attaches them
 from .frontend.configuration import show_config
 from .frontend.creation import (
-    arange,
     asarray,
     empty,
     empty_like,
@@ -53,8 +52,6 @@ from .frontend.creation import (
     from_dlpack,
     full,
     full_like,
-    linspace,
-    meshgrid,
     ones,
     ones_like,
     tril,
@@ -145,6 +142,7 @@ from .frontend.indexing import (
     take_along_axis,
 )
 from .frontend.inspection import __array_namespace_info__
+from .frontend.joining import concat, repeat, roll, stack, tile, unstack
 from .frontend.linear_algebra import (
     matmul,
     matrix_transpose,
@@ -155,21 +153,16 @@ from .frontend.manipulation import (
     broadcast_arrays,
     broadcast_shapes,
     broadcast_to,
-    concat,
     expand_dims,
     flip,
     moveaxis,
     permute_dims,
-    repeat,
     reshape,
-    roll,
     squeeze,
-    stack,
-    tile,
-    unstack,
 )
 from .frontend.missing import missing as _missing
 from .frontend.on_import import when_imported as _when_imported
+from .frontend.ranges import arange, linspace, meshgrid
 from .frontend.searching import (
     argmax,
     argmin,

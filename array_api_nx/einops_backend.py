@@ -15,7 +15,7 @@ from einops._backends import AbstractBackend
 from . import extra
 from .contract.numpy_dtypes import NDArray
 from .core.dtypes import FLOATING
-from .frontend import creation, manipulation, statistical, utility
+from .frontend import creation, joining, manipulation, ranges, statistical, utility
 from .frontend.array import Array
 
 __all__ = ["ArrayBackend"]
@@ -47,7 +47,7 @@ class ArrayBackend(AbstractBackend):  # type: ignore[misc]  # where einops is no
         return np.asarray(x)
 
     def arange(self, start: int, stop: int) -> Array:
-        return creation.arange(start, stop)
+        return ranges.arange(start, stop)
 
     def reshape(self, x: Array, shape: Sequence[int]) -> Array:
         return manipulation.reshape(x, tuple(shape))
@@ -59,16 +59,16 @@ class ArrayBackend(AbstractBackend):  # type: ignore[misc]  # where einops is no
         return _REDUCTIONS[operation](x, axis=axes)
 
     def stack_on_zeroth_dimension(self, tensors: list[Array]) -> Array:
-        return manipulation.stack(tensors)
+        return joining.stack(tensors)
 
     def add_axis(self, x: Array, new_position: int) -> Array:
         return manipulation.expand_dims(x, axis=new_position)
 
     def tile(self, x: Array, repeats: tuple[int, ...]) -> Array:
-        return manipulation.tile(x, repeats)
+        return joining.tile(x, repeats)
 
     def concat(self, tensors: Sequence[Array], axis: int) -> Array:
-        return manipulation.concat(list(tensors), axis=axis)
+        return joining.concat(list(tensors), axis=axis)
 
     def is_float_type(self, x: Array) -> bool:
         return x.dtype in FLOATING

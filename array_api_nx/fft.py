@@ -16,7 +16,7 @@ from .core import dtypes as d
 from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype
 from .core.shape import as_int, check_shape, normalise_axis
 from .device import Device, as_device
-from .frontend import elementwise, manipulation
+from .frontend import elementwise, joining
 from .frontend.array import Array, wrap
 from .frontend.data_type import astype
 from .frontend.dispatch import operand_dtypes
@@ -625,7 +625,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """
     x = only_array(x)
     along = _positions(axes, x.ndim)
-    return manipulation.roll(x, tuple([x.shape[axis] // 2 for axis in along]), axis=along)
+    return joining.roll(x, tuple([x.shape[axis] // 2 for axis in along]), axis=along)
 
 
 @with_advice
@@ -652,7 +652,7 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """
     x = only_array(x)
     along = _positions(axes, x.ndim)
-    return manipulation.roll(x, tuple([-(x.shape[axis] // 2) for axis in along]), axis=along)
+    return joining.roll(x, tuple([-(x.shape[axis] // 2) for axis in along]), axis=along)
 
 
 # ---------------------------------------------------------------------- checks

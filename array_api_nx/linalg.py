@@ -23,7 +23,7 @@ from .contract.backend import Backend, Handle
 from .contract.numpy_dtypes import DTypeLike
 from .core.dtypes import COMPLEX, DType, int64
 from .core.shape import as_int, broadcast_shapes
-from .frontend import data_type, elementwise, manipulation, searching, statistical
+from .frontend import data_type, elementwise, joining, manipulation, searching, statistical
 from .frontend.array import Array, wrap
 from .frontend.dispatch import operand_dtypes, reduce
 from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
@@ -150,7 +150,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     c1 -= a3 * b2
     c2 -= a1 * b3
     c3 -= a2 * b1
-    return manipulation.stack((c1, c2, c3), axis=axis)
+    return joining.stack((c1, c2, c3), axis=axis)
 
 
 def _components(x: Array, axis: int) -> tuple[Array, ...]:
@@ -160,7 +160,7 @@ def _components(x: Array, axis: int) -> tuple[Array, ...]:
             f"cross needs vectors of size 3, but axis {axis} of shape {x.shape} has size "
             f"{components.shape[0]}; give the axis of the vectors as axis=..."
         )
-    return manipulation.unstack(components)
+    return joining.unstack(components)
 
 
 def outer(x1: Array, x2: Array, /) -> Array:

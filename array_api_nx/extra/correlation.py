@@ -11,7 +11,8 @@ from ..frontend.array import Array
 from ..frontend.creation import zeros
 from ..frontend.data_type import result_type
 from ..frontend.elementwise import clip, conj, imag, real, sqrt
-from ..frontend.manipulation import concat, reshape
+from ..frontend.joining import concat
+from ..frontend.manipulation import reshape
 from ..frontend.operands import cast, only_array, together
 from ..frontend.searching import where
 from ..frontend.statistical import mean, sum

@@ -10,14 +10,16 @@ from typing import Final, TypeAlias
 from ..core import dtypes as d
 from ..core.shape import as_count, as_int, check_shape
 from ..frontend.array import Array, wrap
-from ..frontend.creation import arange, asarray
+from ..frontend.creation import asarray
 from ..frontend.data_type import astype, result_type
 from ..frontend.dispatch import refuse_dtype
 from ..frontend.elementwise import clip, isfinite, logical_and
 from ..frontend.evaluation import evaluate
 from ..frontend.indexing import take
-from ..frontend.manipulation import reshape, stack
+from ..frontend.joining import stack
+from ..frontend.manipulation import reshape
 from ..frontend.operands import adopted, cast, only_array, together, wrap_indices
+from ..frontend.ranges import arange
 from ..frontend.searching import count_nonzero, searchsorted, where
 from ..frontend.statistical import max, min, sum
 from ..frontend.utility import all as all_

@@ -8,11 +8,12 @@ from ..core.dtypes import as_dtype
 from ..core.shape import as_int
 from ..device import Device
 from ..frontend.array import Array
-from ..frontend.creation import asarray, linspace, zeros
+from ..frontend.creation import asarray, zeros
 from ..frontend.elementwise import pow
 from ..frontend.indexing import fill_in
 from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array
+from ..frontend.ranges import linspace
 from ..linalg import diagonal
 from ..native import with_advice
 

@@ -12,7 +12,8 @@ from ..frontend.creation import asarray, full
 from ..frontend.data_type import finfo, view_as
 from ..frontend.dispatch import operand_dtypes
 from ..frontend.elementwise import abs, imag, isfinite, isnan, real, sin
-from ..frontend.manipulation import reshape, stack
+from ..frontend.joining import stack
+from ..frontend.manipulation import reshape
 from ..frontend.operands import ArrayOrScalar, cast, only_array, operands, own_array, together
 from ..frontend.searching import where
 from ..frontend.utility import all

@@ -11,12 +11,13 @@ from ..core import dtypes as d
 from ..core.shape import normalise_axes, reduced_shape
 from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array
-from ..frontend.creation import arange, full
+from ..frontend.creation import full
 from ..frontend.data_type import astype
 from ..frontend.dispatch import operand_dtypes
 from ..frontend.elementwise import abs, exp, imag, isfinite, log, log1p, real, remainder, sign
 from ..frontend.manipulation import broadcast_arrays, reshape, squeeze
 from ..frontend.operands import cast, only_array, operands
+from ..frontend.ranges import arange
 from ..frontend.searching import where
 from ..frontend.statistical import max, sum
 from ..native import with_advice

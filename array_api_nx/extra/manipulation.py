@@ -11,7 +11,8 @@ from ..core import dtypes as d
 from ..core.shape import as_int, check_shape
 from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array, wrap
-from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
+from ..frontend.joining import concat
+from ..frontend.manipulation import moveaxis, permute_dims, reshape
 from ..frontend.operands import only_array
 from ..frontend.scalars import check_scalar
 from ..native import with_advice

@@ -21,12 +21,12 @@ from ..core.dtypes import as_dtype
 from ..core.shape import normalise_axes, normalise_axis
 from ..frontend import statistical
 from ..frontend.array import Array
-from ..frontend.creation import arange
 from ..frontend.data_type import astype
 from ..frontend.elementwise import imag, isfinite, isnan, real, square
 from ..frontend.evaluation import evaluate
 from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array
+from ..frontend.ranges import arange
 from ..frontend.searching import argmax, count_nonzero, where
 from ..frontend.utility import all as all_true
 from ..frontend.utility import any as any_true

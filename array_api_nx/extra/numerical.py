@@ -16,7 +16,8 @@ from ..frontend.data_type import astype
 from ..frontend.dispatch import operand_dtypes
 from ..frontend.elementwise import clip, isnan
 from ..frontend.indexing import take
-from ..frontend.manipulation import concat, reshape
+from ..frontend.joining import concat
+from ..frontend.manipulation import reshape
 from ..frontend.operands import ArrayOrScalar, as_array, cast, only_array, promote_arrays, together
 from ..frontend.searching import nonzero, searchsorted, where
 from ..frontend.sorting import argsort

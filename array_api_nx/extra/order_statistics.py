@@ -28,7 +28,8 @@ from ..frontend.creation import asarray, full
 from ..frontend.data_type import astype
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.interop import reading
-from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
+from ..frontend.joining import concat
+from ..frontend.manipulation import moveaxis, permute_dims, reshape
 from ..frontend.operands import only_array
 from ..frontend.searching import count_nonzero, where
 from ..frontend.sorting import sort

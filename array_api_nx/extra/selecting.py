@@ -9,12 +9,13 @@ from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array, wrap
-from ..frontend.creation import arange
 from ..frontend.dispatch import refuse_dtype
 from ..frontend.elementwise import isnan, negative
 from ..frontend.indexing import take, take_along_axis
-from ..frontend.manipulation import concat, reshape
+from ..frontend.joining import concat
+from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array, own_array, wrap_indices
+from ..frontend.ranges import arange
 from ..frontend.sorting import argsort
 from ..frontend.statistical import max
 from ..native import with_advice

@@ -17,7 +17,8 @@ from ..frontend.array import Array, wrap
 from ..frontend.creation import ones
 from ..frontend.data_type import copy_array
 from ..frontend.dispatch import binary, operand_dtypes, refuse_dtype
-from ..frontend.manipulation import moveaxis, reshape, stack
+from ..frontend.joining import stack
+from ..frontend.manipulation import moveaxis, reshape
 from ..frontend.operands import cast, only_array
 from ..native import with_advice
 from ..primitives import table as p

@@ -31,6 +31,7 @@ from . import (
     indexing,
     inspection,
     interop,
+    joining,
     manipulation,
     numpy_functions,
     reduction_methods,  # noqa: F401 - it attaches more of them
@@ -485,7 +486,7 @@ def _set_part(x: Array, which: int, value: Array | PythonScalar) -> None:
 
 def _of_parts(parts: list[Array], dtype: DType) -> Array:
     """The complex numbers of a dtype with given real and imaginary parts."""
-    pairs = data_type.view_as(manipulation.stack(parts, axis=-1), dtype)
+    pairs = data_type.view_as(joining.stack(parts, axis=-1), dtype)
     return getitem(pairs, (..., 0))
 
 

@@ -11,7 +11,7 @@ from ..native import with_twin
 from ..primitives import table as p
 from .array import Array, wrap
 from .dispatch import reduce
-from .manipulation import concat
+from .joining import concat
 from .operands import array_operand
 
 __all__ = ["all", "any", "diff"]

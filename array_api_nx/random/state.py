@@ -20,10 +20,11 @@ from ..core.dtypes import DType
 from ..core.shape import as_count
 from ..device import Device, as_device, available
 from ..frontend.array import Array, wrap
-from ..frontend.creation import arange, asarray
+from ..frontend.creation import asarray
 from ..frontend.data_type import astype
 from ..frontend.manipulation import broadcast_to, reshape
 from ..frontend.operands import common_device, on_device
+from ..frontend.ranges import arange
 from ..frontend.sorting import argsort, sort
 from ..frontend.trees import Stateful
 from .parameters import Size, as_size, real_dtype, result_shape
