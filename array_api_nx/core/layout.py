@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import gcd, prod
-from typing import Final
+from typing import Final, TypeAlias
 
-__all__ = ["common_factors", "has_solution", "regroup", "sliced_range"]
+__all__ = [
+    "Mask",
+    "Selection",
+    "has_solution",
+    "merged_axes",
+    "reshaped_layout",
+    "sliced_layout",
+]
+
+Mask: TypeAlias = "tuple[tuple[int, int], ...]"
+"""Half-open range of valid indices per axis."""
+Selection: TypeAlias = "tuple[int | tuple[int, int, int] | None, ...]"
+"""A normalised basic index. Per axis of the view, in order: an index, which drops the axis, or
+(start, count, step), which keeps it. None, in between, makes a new axis of size 1."""
 
 
 def sliced_range(valid: tuple[int, int], start: int, length: int, step: int) -> tuple[int, int]:
@@ -102,3 +115,90 @@ def has_solution(steps: list[tuple[int, int]], target: int) -> bool:
             return True
         stack.extend([(k + 1, rest - step * i) for i in range(low, high + 1)])
     return False
+
+
+def sliced_layout(
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int,
+    mask: Mask | None,
+    selection: Selection,
+) -> tuple[tuple[int, ...], tuple[int, ...], int, Mask | None] | None:
+    """Shape, strides, offset and mask of what a normalised basic index selects.
+
+    None if an index that drops its axis points into padding.
+    """
+    sizes: list[int] = []
+    steps: list[int] = []
+    ranges: list[tuple[int, int]] = []
+    axis = 0
+    for item in selection:
+        if item is None:
+            sizes.append(1)
+            steps.append(0)
+            ranges.append((0, 1))
+            continue
+        if axis == len(shape):
+            raise ValueError(f"selection {selection} has more items than {len(shape)} axes")
+        size, stride = shape[axis], strides[axis]
+        valid = mask[axis] if mask else (0, size)
+        axis += 1
+        if isinstance(item, int):
+            if not 0 <= item < size:
+                raise ValueError(f"index {item} does not lie within an axis of size {size}")
+            if not valid[0] <= item < valid[1]:
+                return None
+            offset += item * stride
+            continue
+        start, length, step = item
+        if (
+            length < 0
+            or (length and not 0 <= start < size)
+            or (length > 1 and not 0 <= start + (length - 1) * step < size)
+        ):
+            raise ValueError(f"slice {item} does not lie within an axis of size {size}")
+        offset += start * stride
+        sizes.append(length)
+        # Where nothing is stepped over, a huge step must not make a huge stride.
+        steps.append(step * stride if length > 1 else stride)
+        ranges.append(sliced_range(valid, start, length, step))
+    if axis != len(shape):
+        raise ValueError(f"selection {selection} does not name all {len(shape)} axes")
+    return tuple(sizes), tuple(steps), offset, tuple(ranges) if mask else None
+
+
+def reshaped_layout(
+    shape: tuple[int, ...], strides: tuple[int, ...], mask: Mask | None, new: tuple[int, ...]
+) -> tuple[tuple[int, ...], Mask | None] | None:
+    """Strides and mask of the same elements under the sizes `new`; None if they have none."""
+    steps: list[int] = []
+    ranges: list[tuple[int, int]] = []
+    for old_axes, new_axes in common_factors(shape, new):
+        group = regroup(
+            [(shape[a], strides[a]) for a in old_axes],
+            [mask[a] for a in old_axes] if mask else None,
+            [new[a] for a in new_axes],
+        )
+        if group is None:
+            return None
+        steps += group[0]
+        ranges += group[1]
+    return tuple(steps), tuple(ranges) if mask else None
+
+
+def merged_axes(
+    sizes: tuple[int, ...], steps: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shape and strides without axes of size 1, neighbours that step as one axis merged."""
+    shape: list[int] = []
+    strides: list[int] = []
+    for size, stride in zip(sizes, steps, strict=True):
+        if size == 1:
+            continue
+        if shape and strides[-1] == size * stride:
+            shape[-1] *= size
+            strides[-1] = stride
+        else:
+            shape.append(size)
+            strides.append(stride)
+    return tuple(shape), tuple(strides)

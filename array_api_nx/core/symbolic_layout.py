@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, TypeGuard
 
-from .symbolic import Dim, DimLike, Sizes, UndecidedError
+from .layout import Mask, Selection
+from .symbolic import Dim, DimLike, Sizes, SymbolicShape, UndecidedError
 
 __all__ = [
-    "Selection",
     "SymbolicSelection",
+    "checked_layout",
     "checked_shape",
+    "expanded_layout",
     "has_repeats",
+    "is_concrete",
     "is_packed",
     "is_static_selection",
     "packed_order",
@@ -23,13 +26,12 @@ __all__ = [
     "row_major_strides",
     "sliced",
     "stride_order",
+    "text_of",
+    "whole_box",
 ]
 
-Selection: TypeAlias = tuple[int | tuple[int, int, int] | None, ...]
-"""A normalised basic index. Per axis of the view, in order: an index, which drops the axis, or
-(start, count, step), which keeps it. None, in between, makes a new axis of size 1."""
 SymbolicSelection: TypeAlias = tuple[DimLike | tuple[DimLike, DimLike, DimLike] | None, ...]
-"""The same of a symbolic view."""
+"""`Selection` of a symbolic view."""
 
 
 def checked_shape(shape: Sequence[DimLike]) -> Sizes:
@@ -44,6 +46,19 @@ def checked_shape(shape: Sequence[DimLike]) -> Sizes:
     return shape
 
 
+def is_concrete(sizes: Sizes) -> TypeGuard[tuple[int, ...]]:
+    return all([type(size) is int for size in sizes])
+
+
+def text_of(sizes: Sizes) -> str:
+    return str(sizes) if is_concrete(sizes) else str(SymbolicShape(sizes))
+
+
+def whole_box(shape: tuple[int, ...]) -> list[tuple[int, int]]:
+    """The mask that covers everything."""
+    return [(0, size) for size in shape]
+
+
 def row_major_strides(shape: Sizes) -> Sizes:
     strides: list[DimLike] = []
     step: DimLike = 1
@@ -51,6 +66,79 @@ def row_major_strides(shape: Sizes) -> Sizes:
         strides.append(step)
         step = step * size
     return tuple(reversed(strides))
+
+
+def checked_layout(
+    shape: Sequence[DimLike],
+    strides: Sequence[DimLike] | None,
+    offset: DimLike,
+    mask: Sequence[tuple[int, int]] | None,
+) -> tuple[Sizes, Sizes, DimLike, Mask | None]:
+    """The parts of a view as tuples; TypeError or ValueError for those that are none."""
+    shape = checked_shape(shape)
+    if type(offset) is not int and type(offset) is not Dim:
+        raise TypeError(f"an offset must be an int or a Dim, not {offset!r}; convert it with int()")
+    if strides is not None:
+        strides = tuple(strides)
+        for stride in strides:
+            if type(stride) is not int and type(stride) is not Dim:
+                raise TypeError(
+                    f"strides must be int or Dim, not {strides!r}; convert them with int()"
+                )
+        if len(strides) != len(shape):
+            raise ValueError(
+                f"{len(strides)} strides do not fit {len(shape)} dimensions; give one per axis"
+            )
+    if mask is not None:
+        if len(mask) != len(shape):
+            raise ValueError(
+                f"a mask of {len(mask)} ranges does not fit {len(shape)} dimensions; "
+                "give one range per axis"
+            )
+        if not is_concrete(shape):
+            raise ValueError(f"a mask needs concrete sizes, not {SymbolicShape(shape)}")
+        for (start, end), size in zip(mask, shape, strict=True):
+            if type(start) is not int or type(end) is not int:
+                raise TypeError(f"a mask holds pairs of ints, not {mask!r}; convert with int()")
+            if not 0 <= start <= end <= size:
+                raise ValueError(
+                    f"mask range ({start}, {end}) does not lie within an axis of size {size}"
+                )
+        mask = tuple([(start, end) for start, end in mask])
+    steps = row_major_strides(shape) if strides is None else tuple(strides)
+    return shape, steps, offset, None if mask is None else tuple(mask)
+
+
+def expanded_layout(
+    old: Sizes, strides: Sizes, mask: Mask | None, shape: Sizes
+) -> tuple[Sizes, Mask | None]:
+    """Strides and mask of the same elements, axes of size 1 repeated to the sizes `shape`."""
+    lead = len(shape) - len(old)
+    steps: list[DimLike] = [0] * lead
+    ranges: list[tuple[int, int]] = []
+    if mask:
+        if not is_concrete(shape):
+            raise ValueError(
+                f"cannot expand a masked view to {text_of(shape)}: a mask needs concrete sizes; "
+                "bind or substitute the symbolic ones first"
+            )
+        ranges = whole_box(shape)
+    for axis, size in enumerate(old):
+        new = shape[lead + axis] if lead >= 0 else None
+        if new == size:
+            steps.append(strides[axis])
+            if mask:
+                ranges[lead + axis] = mask[axis]
+        elif size == 1 and new is not None:
+            steps.append(0)
+            if mask and mask[axis] != (0, 1):
+                ranges[lead + axis] = (0, 0)
+        else:
+            raise ValueError(
+                f"cannot expand {text_of(old)} to {text_of(shape)}: only axes of size 1 "
+                "grow, and new axes come in front; insert axes with expand_dims first"
+            )
+    return tuple(steps), tuple(ranges) if mask else None
 
 
 def is_packed(shape: Sizes, strides: Sizes, size: DimLike) -> bool:

@@ -17,30 +17,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, final
+from typing import Any, Final, TypeAlias, TypeVar, final
 
 from .frozen import Frozen, set_slot
-from .layout import common_factors, has_solution, regroup, sliced_range
+from .layout import Mask, Selection, has_solution, merged_axes, reshaped_layout, sliced_layout
 from .symbolic import Dim, SymbolicShape, deciding
 from .symbolic_layout import (
-    Selection,
     SymbolicSelection,
+    checked_layout,
     checked_shape,
+    expanded_layout,
     has_repeats,
+    is_concrete,
     is_packed,
     is_static_selection,
     packed_order,
     regrouped,
     row_major_strides,
     sliced,
+    text_of,
+    whole_box,
 )
 
 __all__ = ["Mask", "Selection", "View"]
 
 Size: TypeAlias = "int | Dim"
 Shape: TypeAlias = "tuple[Size, ...]"
-Mask: TypeAlias = "tuple[tuple[int, int], ...]"
-"""Half-open range of valid indices per axis."""
 
 _MAX_VIEWS: Final = 1 << 14
 _MAX_MEMOS: Final = 1 << 15
@@ -52,10 +54,6 @@ _V = TypeVar("_V", "View", "View | None")
 
 _filled: Final[list[dict[Any, Any]]] = []
 """The memo that each remembered transform went into, so that all can be emptied together."""
-
-
-def _is_concrete(sizes: Shape) -> TypeGuard[tuple[int, ...]]:
-    return all([type(size) is int for size in sizes])
 
 
 @final
@@ -157,41 +155,7 @@ class View(Frozen):
         mask: Sequence[tuple[int, int]] | None = None,
         is_read_only: bool = False,
     ) -> View:
-        shape = checked_shape(shape)
-        if type(offset) is not int and type(offset) is not Dim:
-            raise TypeError(
-                f"an offset must be an int or a Dim, not {offset!r}; convert it with int()"
-            )
-        if strides is not None:
-            strides = tuple(strides)
-            for stride in strides:
-                if type(stride) is not int and type(stride) is not Dim:
-                    raise TypeError(
-                        f"strides must be int or Dim, not {strides!r}; convert them with int()"
-                    )
-            if len(strides) != len(shape):
-                raise ValueError(
-                    f"{len(strides)} strides do not fit {len(shape)} dimensions; give one per axis"
-                )
-        if mask is not None:
-            if len(mask) != len(shape):
-                raise ValueError(
-                    f"a mask of {len(mask)} ranges does not fit {len(shape)} dimensions; "
-                    "give one range per axis"
-                )
-            if not _is_concrete(shape):
-                raise ValueError(f"a mask needs concrete sizes, not {SymbolicShape(shape)}")
-            for (start, end), size in zip(mask, shape, strict=True):
-                if type(start) is not int or type(end) is not int:
-                    raise TypeError(f"a mask holds pairs of ints, not {mask!r}; convert with int()")
-                if not 0 <= start <= end <= size:
-                    raise ValueError(
-                        f"mask range ({start}, {end}) does not lie within an axis of size {size}"
-                    )
-            mask = tuple([(start, end) for start, end in mask])
-        if strides is None:
-            strides = row_major_strides(shape)
-        return _make(shape, strides, offset, mask, is_read_only)
+        return _make(*checked_layout(shape, strides, offset, mask), is_read_only)
 
     @staticmethod
     def row_major(shape: Sequence[Size]) -> View:
@@ -229,20 +193,14 @@ class View(Frozen):
         offset = f", offset={self.offset}" if self.offset else ""
         # Repeated elements say it by themselves.
         inherited = ", is_read_only=True" if self.is_read_only and not self.has_repeats else ""
-        return f"View({_text(self.shape)}, strides={_text(self.strides)}{offset}{mask}{inherited})"
+        return (
+            f"View({text_of(self.shape)}, strides={text_of(self.strides)}{offset}{mask}{inherited})"
+        )
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return View, (self.shape, self.strides, self.offset, self.mask, self.is_read_only)
 
     # ------------------------------------------------------------------ properties
-
-    def dim(self, axis: int) -> Size:
-        """Size of `axis`, counted from the front."""
-        return self.shape[self._axis(axis)]
-
-    def stride(self, axis: int) -> Size:
-        """Stride of `axis`, counted from the front."""
-        return self.strides[self._axis(axis)]
 
     def byte_layout(self, itemsize: int) -> tuple[int, tuple[int, ...]]:
         """Offset and strides in bytes, for elements of `itemsize` bytes."""
@@ -290,7 +248,7 @@ class View(Frozen):
         """
         shape, strides, low = self._concrete("extent")
         high = low
-        for (start, end), stride in zip(self.mask or _box(shape), strides, strict=True):
+        for (start, end), stride in zip(self.mask or whole_box(shape), strides, strict=True):
             if start == end:
                 return 0, 0
             ends = start * stride, (end - 1) * stride
@@ -358,31 +316,21 @@ class View(Frozen):
         size = prod(shape)
         if size != self.size:
             raise ValueError(
-                f"cannot reshape {_text(self.shape)} into {_text(shape)}: {self.size} elements "
+                f"cannot reshape {text_of(self.shape)} into {text_of(shape)}: {self.size} elements "
                 f"cannot become {size}; give sizes whose product is {self.size}"
             )
         if self.is_row_major:  # as is every view without elements
             return _make(shape, row_major_strides(shape), self.offset, None, self.is_read_only)
-        if not (self.is_static and _is_concrete(shape)):
+        if not (self.is_static and is_concrete(shape)):
             strides_now = None if self.mask else regrouped(self.shape, self.strides, shape)
             if strides_now is None:
                 return None
             return _make(shape, strides_now, self.offset, None, self.is_read_only)
         old_shape, old_strides, _ = self._concrete("reshape")
-        strides: list[int] = []
-        mask: list[tuple[int, int]] = []
-        for old, new in common_factors(old_shape, shape):
-            group = regroup(
-                [(old_shape[a], old_strides[a]) for a in old],
-                [self.mask[a] for a in old] if self.mask else None,
-                [shape[a] for a in new],
-            )
-            if group is None:
-                return None
-            strides += group[0]
-            mask += group[1]
-        box = tuple(mask) if self.mask else None
-        return _make(shape, tuple(strides), self.offset, box, self.is_read_only)
+        found = reshaped_layout(old_shape, old_strides, self.mask, shape)
+        if found is None:
+            return None
+        return _make(shape, found[0], self.offset, found[1], self.is_read_only)
 
     def expand(self, shape: Shape) -> View:
         """Axes of size 1 repeated to the sizes of `shape`, and new axes put in front.
@@ -401,33 +349,8 @@ class View(Frozen):
         shape = checked_shape(shape)
         if shape == self.shape:
             return self
-        lead = len(shape) - self.ndim
-        strides: list[Size] = [0] * lead
-        mask: list[tuple[int, int]] = []
-        if self.mask:
-            if not _is_concrete(shape):
-                raise ValueError(
-                    f"cannot expand a masked view to {_text(shape)}: a mask needs concrete sizes; "
-                    "bind or substitute the symbolic ones first"
-                )
-            mask = _box(shape)
-        for axis, size in enumerate(self.shape):
-            new = shape[lead + axis] if lead >= 0 else None
-            if new == size:
-                strides.append(self.strides[axis])
-                if self.mask:
-                    mask[lead + axis] = self.mask[axis]
-            elif size == 1 and new is not None:
-                strides.append(0)
-                if self.mask and self.mask[axis] != (0, 1):
-                    mask[lead + axis] = (0, 0)
-            else:
-                raise ValueError(
-                    f"cannot expand {_text(self.shape)} to {_text(shape)}: only axes of size 1 "
-                    "grow, and new axes come in front; insert axes with expand_dims first"
-                )
-        box = tuple(mask) if self.mask else None
-        return _make(shape, tuple(strides), self.offset, box, self.is_read_only)
+        strides, mask = expanded_layout(self.shape, self.strides, self.mask, shape)
+        return _make(shape, strides, self.offset, mask, self.is_read_only)
 
     def permute(self, axes: tuple[int, ...]) -> View:
         """Axes in another order: axis i of the result is axis ``axes[i]`` of this view.
@@ -506,45 +429,8 @@ class View(Frozen):
                 raise ValueError(f"cannot slice the masked {self!r} by symbolic sizes")
             parts = sliced(self.shape, self.strides, self.offset, selection)
             return _make(*parts, None, self.is_read_only)
-        old_shape, old_strides, offset = self._concrete("slice")
-        shape: list[int] = []
-        strides: list[int] = []
-        mask: list[tuple[int, int]] = []
-        axis = 0
-        for item in selection:
-            if item is None:
-                shape.append(1)
-                strides.append(0)
-                mask.append((0, 1))
-                continue
-            if axis == self.ndim:
-                raise ValueError(f"selection {selection} has more items than {self.ndim} axes")
-            size, stride = old_shape[axis], old_strides[axis]
-            valid = self.mask[axis] if self.mask else (0, size)
-            axis += 1
-            if isinstance(item, int):
-                if not 0 <= item < size:
-                    raise ValueError(f"index {item} does not lie within an axis of size {size}")
-                if not valid[0] <= item < valid[1]:
-                    return None
-                offset += item * stride
-                continue
-            start, length, step = item
-            if (
-                length < 0
-                or (length and not 0 <= start < size)
-                or (length > 1 and not 0 <= start + (length - 1) * step < size)
-            ):
-                raise ValueError(f"slice {item} does not lie within an axis of size {size}")
-            offset += start * stride
-            shape.append(length)
-            # Where nothing is stepped over, a huge step must not make a huge stride.
-            strides.append(step * stride if length > 1 else stride)
-            mask.append(sliced_range(valid, start, length, step))
-        if axis != self.ndim:
-            raise ValueError(f"selection {selection} does not name all {self.ndim} axes")
-        box = tuple(mask) if self.mask else None
-        return _make(tuple(shape), tuple(strides), offset, box, self.is_read_only)
+        found = sliced_layout(*self._concrete("slice"), self.mask, selection)
+        return None if found is None else _make(*found, self.is_read_only)
 
     def pad(self, padding: tuple[tuple[int, int], ...]) -> View:
         """Each axis extended by (before, after) elements of padding, which have no memory.
@@ -561,7 +447,7 @@ class View(Frozen):
             raise ValueError(f"padding must not be negative, but is {padding}; shrink instead")
         shape, mask = [], []
         for (before, after), (start, end), size, stride in zip(
-            padding, self.mask or _box(old_shape), old_shape, strides, strict=True
+            padding, self.mask or whole_box(old_shape), old_shape, strides, strict=True
         ):
             offset -= before * stride
             shape.append(size + before + after)
@@ -618,18 +504,7 @@ class View(Frozen):
         sizes, steps, _ = self._concrete("merge_axes")
         if self.mask:
             raise ValueError("cannot merge the axes of a masked view; shrink it to its mask first")
-        shape: list[int] = []
-        strides: list[int] = []
-        for size, stride in zip(sizes, steps, strict=True):
-            if size == 1:
-                continue
-            if shape and strides[-1] == size * stride:
-                shape[-1] *= size
-                strides[-1] = stride
-            else:
-                shape.append(size)
-                strides.append(stride)
-        return tuple(shape), tuple(strides)
+        return merged_axes(sizes, steps)
 
     def overlaps(self, other: View) -> bool:
         """Whether an element of this view and one of `other` may share a position.
@@ -663,15 +538,10 @@ class View(Frozen):
         memo[key] = view
         return view
 
-    def _axis(self, axis: int) -> int:
-        if not 0 <= axis < self.ndim:
-            raise IndexError(f"axis {axis} is not one of the {self.ndim} axes from 0 on")
-        return axis
-
     def _concrete(self, what: str) -> tuple[tuple[int, ...], tuple[int, ...], int]:
         """Shape, strides and offset, for what works on numbers alone."""
         shape, strides, offset = self.shape, self.strides, self.offset
-        if not (_is_concrete(shape) and _is_concrete(strides) and type(offset) is int):
+        if not (is_concrete(shape) and is_concrete(strides) and type(offset) is int):
             names = ", ".join([str(v) for v in SymbolicShape((*shape, *strides, offset)).vars])
             raise ValueError(
                 f"{what} needs concrete sizes, but {self!r} has symbolic ones; "
@@ -680,20 +550,11 @@ class View(Frozen):
         return shape, strides, offset
 
 
-def _box(shape: tuple[int, ...]) -> list[tuple[int, int]]:
-    """The mask that covers everything."""
-    return [(0, size) for size in shape]
-
-
-def _text(sizes: Shape) -> str:
-    return str(sizes) if _is_concrete(sizes) else str(SymbolicShape(sizes))
-
-
 def _make(
     shape: Shape, strides: Shape, offset: Size, mask: Mask | None, is_read_only: bool
 ) -> View:
     """The view with these (checked) parts, interned if nothing of it is symbolic."""
-    if not (_is_concrete(shape) and _is_concrete(strides) and type(offset) is int):
+    if not (is_concrete(shape) and is_concrete(strides) and type(offset) is int):
         # Only what the expressions show counts: nobody who traces is asked for more.
         with deciding(None):
             return _new(*_normal(shape, strides, offset, mask, is_read_only), is_static=False)
@@ -768,6 +629,6 @@ def _forward_steps(view: View) -> list[tuple[int, int]]:
     shape, strides, _ = view._concrete("overlaps")
     return [
         (abs(stride), end - start - 1)
-        for (start, end), stride in zip(view.mask or _box(shape), strides, strict=True)
+        for (start, end), stride in zip(view.mask or whole_box(shape), strides, strict=True)
         if stride and end - start > 1
     ]

@@ -54,8 +54,7 @@ def test_defaults_are_row_major_unmasked_and_from_the_start():
     assert view.mask is None
     assert view.ndim == 3
     assert view.size == 24
-    assert [view.dim(axis) for axis in range(3)] == [2, 3, 4]
-    assert [view.stride(axis) for axis in range(3)] == [12, 4, 1]
+    assert (view.shape, view.strides) == ((2, 3, 4), (12, 4, 1))
     assert view.is_static
     assert view.is_c_contiguous
 
@@ -111,15 +110,6 @@ def test_sequences_become_tuples():
 def test_wrong_parts_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         View(*arguments)
-
-
-@pytest.mark.parametrize("axis", [-1, 2])
-def test_axes_are_counted_from_the_front(axis):
-    view = View((2, 3))
-    with pytest.raises(IndexError, match=f"axis {axis} is not one of the 2 axes"):
-        view.dim(axis)
-    with pytest.raises(IndexError, match=f"axis {axis} is not one of the 2 axes"):
-        view.stride(axis)
 
 
 def test_full_masks_are_removed():
