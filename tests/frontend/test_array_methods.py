@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from importlib.util import find_spec
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
+from array_api_nx.frontend import array
 from array_api_nx.tracing.recorder import TraceError
 from tests.support.docstrings import needs_docstrings
 from tests.support.sizes import THRESHOLD
@@ -446,3 +448,22 @@ def test_all_and_any_take_numpys_default_of_out() -> None:
     assert bool(xp.any(x, out=None))
     with pytest.raises(TypeError, match=r"assign the result, y\[...\] = any"):
         xp.any(x, out=xp.zeros(()))
+
+
+def test_what_methods_do_has_the_parameters_that_the_class_declares():
+    found = []
+    for name, declared in array.DECLARED.items():
+        body = array.MEANINGS.get(name)
+        if isinstance(declared, FunctionType) and body is not None:
+            while body.__wrapped__ is not declared:
+                body = body.__wrapped__
+            assert _parameters(body) == _parameters(declared), name
+            found.append(name)
+    assert len(found) > 50
+
+
+def _parameters(function: FunctionType) -> tuple[object, ...]:
+    code = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    counts = code.co_posonlyargcount, code.co_argcount, code.co_flags & 0b1100
+    return (*counts, *code.co_varnames[:count])
