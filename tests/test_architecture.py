@@ -87,7 +87,7 @@ CIRCLE_OF_TYPES = {
 
 MAX_LINES = 800
 # Chapters of the standard that are long because it is: dozens of functions, each with its text.
-LONG = {"frontend/elementwise.py", "linalg.py"}
+LONG = {"linalg.py"}
 
 # Tests that are of no room: of the package as users meet it, from one end to the other.
 WHOLE = {

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 import array_api_nx as xp
+from array_api_nx.frontend import elementwise
 
 NAMESPACES: Final = (
     *("array_api_nx", "array_api_nx.linalg", "array_api_nx.fft", "array_api_nx.special"),
@@ -90,6 +91,8 @@ def groups() -> list[Group]:
         if any(name in group.names for group in found) or inspect.ismodule(getattr(main, name)):
             continue
         home = inspect.unwrap(getattr(main, name)).__module__.rpartition(".")[2]
+        if name in elementwise.__all__:
+            home = "elementwise"
         chapters.setdefault(home, []).append(name)
     for home, names in chapters.items():
         title = f"{home.replace('_', ' ').capitalize()} functions"

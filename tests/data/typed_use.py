@@ -16,6 +16,10 @@ assert_type(1 - x, xp.Array)
 assert_type(x.shape, tuple[int, ...])
 assert_type(xp.sum(x, axis=0), xp.Array)
 assert_type(x.max(axis=0), xp.Array)
+assert_type(xp.sin(x), xp.Array)
+assert_type(xp.hypot(x, 1.0), xp.Array)
+xp.sin(1.0)  # type: ignore[arg-type]
+xp.hypot(x, x, x)  # type: ignore[call-arg]
 assert_type(x.real, xp.Array)
 assert_type(x.nbytes, int)
 x.mean(0, keepdim=True)  # type: ignore[call-arg]
