@@ -10,9 +10,12 @@ from typing import Final, cast
 import numpy as np
 
 from ..frontend.array import Array
+from ..frontend.operands import ArrayOrScalar
+from ..frontend.row_functions import presented
 from ..frontend.ufuncs import apply_ufunc
+from ..primitives.special_row import SpecialFunction, docstring
 
-__all__ = ["BINARY", "TERNARY", "UNARY", "compute", "ufunc"]
+__all__ = ["BINARY", "TERNARY", "UNARY", "compute", "special_function", "ufunc"]
 
 compute: Final = cast("Callable[..., Array]", apply_ufunc)
 """``compute(ufunc, *operands)``: `apply_ufunc` for ufuncs with one output."""
@@ -65,3 +68,20 @@ class _Ufuncs(dict[str, np.ufunc]):
 UNARY: Final = _Ufuncs(1)
 BINARY: Final = _Ufuncs(2)
 TERNARY: Final = _Ufuncs(3)
+
+
+def special_function(row: SpecialFunction, module: str) -> Callable[..., Array]:
+    """The public function that a row describes."""
+    name, types = row.name, row.types
+
+    def of_one(x: ArrayOrScalar, /) -> Array:
+        return compute(UNARY[name], x)
+
+    def of_two(x1: ArrayOrScalar, x2: ArrayOrScalar, /) -> Array:
+        return compute(BINARY[name], x1, x2)
+
+    def of_three(x1: ArrayOrScalar, x2: ArrayOrScalar, x3: ArrayOrScalar, /) -> Array:
+        return compute(TERNARY[name], x1, x2, x3)
+
+    function: Callable[..., Array] = (of_one, of_two, of_three)[len(types) - 1]
+    return presented(function, module, name, docstring(row), types)

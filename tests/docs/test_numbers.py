@@ -199,13 +199,13 @@ def test_every_extra_that_a_page_installs_is_there() -> None:
             assert set(listed.split(",")) <= set(extras), page
 
 
-def test_special_functions_are_listed_by_module() -> None:
-    for module, functions in rows("docs/special.md", "| module |"):
-        (name,) = names(module)
-        assert (
-            names(functions.replace(",", ""))
-            == import_module(f"array_api_nx.special.{name}").__all__
-        )
+def test_special_functions_are_listed_by_chapter() -> None:
+    listed = [
+        name
+        for _, functions in rows("docs/special.md", "| chapter |")
+        for name in names(functions.replace(",", ""))
+    ]
+    assert sorted(listed) == sorted(xp.special.__all__)
 
 
 def test_the_devices_for_tests_are_listed() -> None:

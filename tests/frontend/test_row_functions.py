@@ -15,7 +15,7 @@ from array_api_nx.frontend import elementwise
 from array_api_nx.frontend.row_functions import presented
 from tests.support.tables import for_each
 
-MODULES = ["array_api_nx.frontend.elementwise"]
+MODULES = ["array_api_nx.frontend.elementwise", "array_api_nx.special"]
 
 
 def stub(module: str) -> ast.Module:

@@ -30,7 +30,7 @@ import numpy as np
 
 from ...contract.backend import Native
 from .common_workarounds import EngineKernel
-from .special import Ufuncs
+from .special import Ufuncs, of_rows
 
 __all__ = ["special_functions"]
 
@@ -45,24 +45,13 @@ def _in_double(function: EngineKernel) -> EngineKernel:
 
 
 _SPECIAL: Final[Ufuncs] = {
-    "entr": jax.scipy.special.entr,
-    "erf": jax.scipy.special.erf,
-    "erfc": jax.scipy.special.erfc,
-    "erfinv": jax.scipy.special.erfinv,
     "exp2": jax.numpy.exp2,
-    "expit": jax.scipy.special.expit,
     # In float32 inf from 88.7 on, where the function is still below the largest number.
     "i0": _in_double(jax.scipy.special.i0),
-    "i0e": jax.scipy.special.i0e,
     "i1": _in_double(jax.scipy.special.i1),
-    "i1e": jax.scipy.special.i1e,
-    "logit": jax.scipy.special.logit,
-    "ndtr": jax.scipy.special.ndtr,
-    "ndtri": jax.scipy.special.ndtri,
-    "xlogy": jax.scipy.special.xlogy,
 }
 
 
 def special_functions(kind: str) -> Ufuncs:
     """What was found to agree on a kind of device: "cpu", "cuda"."""
-    return _SPECIAL
+    return of_rows("jax", jax.scipy.special, _SPECIAL)

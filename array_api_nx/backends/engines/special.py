@@ -1,9 +1,9 @@
 """Which function of an engine computes a ufunc of ``scipy.special``.
 
-Engines have tables of their functions, by the name that SciPy has for the ufunc. An entry agrees
-with SciPy to rounding on all of its domain, special values and the far ends included; the tables
-say what was measured, and which functions of the engine are left out because they differ. What is
-in no table is computed by SciPy on the host.
+The rows of ``primitives.special_functions`` name the engines whose function agrees with SciPy's to
+rounding on all of its domain, special values and the far ends included. The modules of the engines
+say what was measured, and which functions are left out because they differ. SciPy computes these on
+the host.
 """
 
 from __future__ import annotations
@@ -11,21 +11,32 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 from inspect import unwrap
+from types import ModuleType
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
+from ...primitives.special_functions import ROWS
 from .common_workarounds import EngineKernel
 
-__all__ = ["Ufuncs", "engines_function"]
+__all__ = ["Ufuncs", "engines_function", "of_rows"]
 
 Ufuncs: TypeAlias = dict[str, EngineKernel]
 """By SciPy's name. A function takes the engine's arrays, all float32 or all float64 and 0-d for
 scalars, and gives one."""
 
 _DTYPES: Final = frozenset(d.REAL_FLOATING)
+
+
+def of_rows(engine: str, module: ModuleType, others: Ufuncs) -> Ufuncs:
+    """The functions of an engine that rows name: `others`, or those of that name in `module`."""
+    return {
+        row.name: others.get(row.name) or getattr(module, row.name)
+        for row in ROWS
+        if engine in row.engines
+    }
 
 
 def engines_function(table: Ufuncs, op: UfuncLoop) -> EngineKernel | None:

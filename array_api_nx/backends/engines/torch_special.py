@@ -25,7 +25,7 @@ import torch
 
 from ...contract.backend import Native
 from .common_workarounds import EngineKernel
-from .special import Ufuncs
+from .special import Ufuncs, of_rows
 
 __all__ = ["special_functions"]
 
@@ -44,33 +44,17 @@ def _ndtr(x: Native) -> Native:
 
 
 _SPECIAL: Final[Ufuncs] = {
-    "entr": torch.special.entr,
-    "erf": torch.special.erf,
-    "erfc": torch.special.erfc,
-    "erfcx": torch.special.erfcx,
-    "erfinv": torch.special.erfinv,
-    "exp2": torch.special.exp2,
-    "expit": torch.special.expit,
-    # In float32 inf from 88.7 on, where the function is still below the largest number.
+    # In float32 inf or NaN for large numbers where the function is finite, or for the smallest one.
     "i0": _in_double(torch.special.i0),
-    "i0e": torch.special.i0e,
     "i1": _in_double(torch.special.i1),
-    "i1e": torch.special.i1e,
     "k0": torch.special.modified_bessel_k0,
-    # In float32 inf or NaN for the smallest number.
     "k0e": _in_double(torch.special.scaled_modified_bessel_k0),
     "k1": _in_double(torch.special.modified_bessel_k1),
     "k1e": _in_double(torch.special.scaled_modified_bessel_k1),
-    "log_ndtr": torch.special.log_ndtr,
-    "logit": torch.special.logit,
     "ndtr": _ndtr,
-    "ndtri": torch.special.ndtri,
-    "psi": torch.special.psi,
-    "xlog1py": torch.special.xlog1py,
-    "xlogy": torch.special.xlogy,
 }
 
 
 def special_functions(kind: str) -> Ufuncs:
     """What was found to agree on a kind of device: "cpu", "cuda"; nothing is known of others."""
-    return _SPECIAL if kind in ("cpu", "cuda") else {}
+    return of_rows("torch", torch.special, _SPECIAL) if kind in ("cpu", "cuda") else {}
