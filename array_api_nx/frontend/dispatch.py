@@ -20,7 +20,7 @@ from ..core.declined import DECLINED
 from ..core.dtypes import BOUNDS, PROMOTION, SCALAR_PROMOTION, DType, holds
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
 from ..device import Device, nearest
-from ..native import with_twin
+from ..native import native, with_twin
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from .array import Array, wrap
@@ -55,6 +55,10 @@ __all__ = [
     "unary",
     "with_sign_of",
 ]
+
+
+if native is not None:
+    native.set_primitives(p.of_family("unary"), p.of_family("binary"))
 
 
 def refuse_dtype(op: Primitive, *found: DType) -> NoReturn:

@@ -136,7 +136,7 @@ def _loop_for_twin(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None:
         (dtype, *_) = kinds
         if not isinstance(dtype, np.dtype) or len({*kinds}) > 1:
             return None
-        return operations.loop_for_twin(_STANDARD[ufunc][0].name, dtype)
+        return operations.loop_for_twin(_STANDARD[ufunc][0], dtype)
     loop = loops.of_ufunc(chosen) if len({*chosen.inputs}) == 1 else None
     if loop is None:
         return None

@@ -11,19 +11,16 @@
 #include "loops.h"
 #include "operations.h"
 
-static ElementLoop element_loops[OPERATION_COUNT][DTYPE_COUNT];
+static ElementLoop element_loops[MAX_OPERATIONS][DTYPE_COUNT];
 
-/* ask(name, dtype): see `set_operations`. */
+/* The rows of the operations, by their codes. */
+static PyObject *primitives[MAX_OPERATIONS];
+
+/* ask(primitive, dtype): see `set_operations`. */
 static PyObject *ask;
 
 /* threads.count(), which is asked for large arrays only. */
 static PyObject *count_threads;
-
-static const char *const operation_names[] = {
-#define AS_NAME(CODE, NAME) #NAME,
-    OPERATOR_LIST(AS_NAME)
-#undef AS_NAME
-};
 
 int read_loop(PyObject *answer, ElementLoop *loop)
 {
@@ -61,9 +58,10 @@ int read_loop(PyObject *answer, ElementLoop *loop)
 
 static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
 {
-    return ask != NULL && read_loop(PyObject_CallFunction(ask, "sO", operation_names[op],
-                                                          (PyObject *)dtypes[code].descr),
-                                    loop);
+    return ask != NULL && primitives[op] != NULL &&
+           read_loop(PyObject_CallFunctionObjArgs(ask, primitives[op],
+                                                  (PyObject *)dtypes[code].descr, NULL),
+                     loop);
 }
 
 const ElementLoop *find_loop(OperationCode op, DTypeCode code)
@@ -618,53 +616,108 @@ static PyObject *any_binary_twin(int ignored, PyObject *const *args, Py_ssize_t 
     return code < 0 ? decline_unless_raised() : compute_binary((OperationCode)code, args[1], args[2]);
 }
 
-const TwinEntry elementwise_twins[] = {
+/* The first two, one for each primitive, and the end. */
+TwinEntry elementwise_twins[MAX_OPERATIONS + 3] = {
     {"unary", any_unary_twin, 0},
     {"binary", any_binary_twin, 0},
-#define AS_TWIN(CODE, NAME) \
-    {#NAME, (int)OP_##CODE >= (int)FIRST_UNARY ? unary_twin : binary_twin, OP_##CODE},
-    OPERATOR_LIST(AS_TWIN)
-#undef AS_TWIN
-    {NULL, NULL, 0},
 };
 
-static PyObject *set_operations(PyObject *module, PyObject *args)
+static const char *const operation_names[] = {
+#define AS_NAME(CODE, NAME) #NAME,
+    NAMED_OPERATIONS(AS_NAME)
+#undef AS_NAME
+};
+
+/* The code of a row: that which C refers to, or else `*next`, which then is one more. -1 with an
+   exception set if there are too many. */
+static int code_for(const char *name, int *next)
 {
-    PyObject *function, *primitives, *count;
+    for (int code = 0; code < NAMED_COUNT; code++) {
+        if (strcmp(operation_names[code], name) == 0) {
+            return code;
+        }
+    }
+    if (*next == MAX_OPERATIONS) {
+        PyErr_SetString(PyExc_ValueError, "there are more primitives than MAX_OPERATIONS");
+        return -1;
+    }
+    return (*next)++;
+}
+
+/* Give a row its code, and make the twin of its public function. -1 with an exception set. */
+static int add_primitive(PyObject *primitive, Twin twin, PyObject *codes, int *next)
+{
+    PyObject *name = PyObject_GetAttrString(primitive, "name");
+    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
+    const int code = text == NULL ? -1 : code_for(text, next);
+    PyObject *number = code < 0 ? NULL : PyLong_FromLong(code);
+    if (number == NULL || PyDict_SetItem(codes, primitive, number) < 0) {
+        Py_XDECREF(name);
+        Py_XDECREF(number);
+        return -1;
+    }
+    Py_DECREF(number);
+    Py_XSETREF(primitives[code], Py_NewRef(primitive)); /* which keeps the name as well */
+    elementwise_twins[2 + code] = (TwinEntry){text, twin, code};
+    Py_DECREF(name);
+    return 0;
+}
+
+static PyObject *set_primitives(PyObject *module, PyObject *args)
+{
+    PyObject *rows[2];
+    static const Twin twins[2] = {unary_twin, binary_twin};
+    int next = NAMED_COUNT;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!O", &function, &PyDict_Type, &primitives, &count)) {
+    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &rows[0], &PyList_Type, &rows[1])) {
         return NULL;
     }
     PyObject *codes = PyDict_New();
-    for (int code = 0; codes != NULL && code < OPERATION_COUNT; code++) {
-        PyObject *primitive = PyDict_GetItemString(primitives, operation_names[code]);
-        PyObject *number = primitive == NULL ? NULL : PyLong_FromLong(code);
-        if (primitive == NULL) {
-            PyErr_Format(PyExc_KeyError, "%s", operation_names[code]);
+    for (int operands = 0; codes != NULL && operands < 2; operands++) {
+        for (Py_ssize_t i = 0; codes != NULL && i < PyList_GET_SIZE(rows[operands]); i++) {
+            if (add_primitive(PyList_GET_ITEM(rows[operands], i), twins[operands], codes, &next) <
+                0) {
+                Py_CLEAR(codes);
+            }
         }
-        if (number == NULL || PyDict_SetItem(codes, primitive, number) < 0) {
+    }
+    for (int code = 0; codes != NULL && code < NAMED_COUNT; code++) {
+        if (primitives[code] == NULL) {
+            PyErr_Format(PyExc_KeyError, "%s", operation_names[code]);
             Py_CLEAR(codes);
         }
-        Py_XDECREF(number);
     }
     if (codes == NULL) {
         return NULL;
     }
     Py_XSETREF(operation_codes, codes);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_operations(PyObject *module, PyObject *args)
+{
+    PyObject *function, *count;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &function, &count)) {
+        return NULL;
+    }
     Py_XSETREF(ask, Py_NewRef(function));
     Py_XSETREF(count_threads, Py_NewRef(count));
     Py_RETURN_NONE;
 }
 
 static PyMethodDef methods[] = {
+    {"set_primitives", set_primitives, METH_VARARGS,
+     "set_primitives(unary, binary)\n--\n\n"
+     "The rows of operations on one and on two operands; functions of their names get twins."},
     {"set_operations", set_operations, METH_VARARGS,
-     "set_operations(ask, primitives, count_threads)\n--\n\n"
-     "The primitives by their names; what says how many threads there may be; and what is called "
-     "once per operation and dtype, as ask(name, dtype): a tuple of the ufunc, the index of its "
-     "loop, the name in warnings, the numbers of the dtype to compute in and of the result's, the "
-     "elements up to which one thread is as fast as several, whether the loop gives the same bits "
-     "backwards, whether it raises floating-point flags by vector instructions alone, whether it is "
-     "slow with scalars, and whether one thread computes all; None if C does not compute it."},
+     "set_operations(ask, count_threads)\n--\n\n"
+     "What says how many threads there may be; and what is called once per operation and dtype, as "
+     "ask(primitive, dtype): a tuple of the ufunc, the index of its loop, the name in warnings, the "
+     "numbers of the dtype to compute in and of the result's, the elements up to which one thread is "
+     "as fast as several, whether the loop gives the same bits backwards, whether it raises "
+     "floating-point flags by vector instructions alone, whether it is slow with scalars, and whether "
+     "one thread computes all; None if C does not compute it."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -120,7 +120,7 @@ def test_wrong_calls_raise_what_the_function_raises(name):
 
 def test_attributes_can_be_set():
     """As tools do that mark functions."""
-    function = with_twin(types.FunctionType(xp.add.__wrapped__.__code__, {}, "add"))
+    function = with_twin(types.FunctionType((lambda x1, x2: None).__code__, {}, "add"))
     function.mark = 1
     assert function.mark == 1
     del function.mark
@@ -157,7 +157,7 @@ def test_doctest_and_help_find_them():
 
 def test_they_are_collected():
     def make():
-        function = with_twin(types.FunctionType(xp.add.__wrapped__.__code__, {}, "add"))
+        function = with_twin(types.FunctionType((lambda x1, x2: None).__code__, {}, "add"))
         function.itself = function
         return weakref.ref(function)
 

@@ -67,13 +67,10 @@ def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
     return result
 
 
-_ELEMENTWISE: Final = {op.name: op for op in p.of_family("unary", "binary")}
-
-
 Described: TypeAlias = tuple[np.ufunc, int, str, int, int, int, bool, bool, bool, bool]
 
 
-def loop_for_twin(name: str, dtype: DType) -> Described | None:
+def loop_for_twin(op: Primitive, dtype: DType) -> Described | None:
     """The loop by which the compiled twin of a function computes, for operands of one dtype.
 
     Returns
@@ -85,7 +82,6 @@ def loop_for_twin(name: str, dtype: DType) -> Described | None:
         `loops.is_arithmetic` say; and whether one thread computes all. None where NumPy's result
         has to be corrected, and where the dtype is not legal.
     """
-    op = _ELEMENTWISE[name]
     dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
     loop = loops.find(op, dtype) if dtype in op.results else None
     if loop is None:
@@ -119,7 +115,7 @@ def _described(
 
 
 if native is not None:
-    native.set_operations(loop_for_twin, _ELEMENTWISE, threads.count)
+    native.set_operations(loop_for_twin, threads.count)
     native.set_errors(fperrors.apply_errstate)
 
 
