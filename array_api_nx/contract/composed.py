@@ -356,8 +356,8 @@ _ERF_NEAR: Final = (
     1.28379167095512574e-1,  # 2 / sqrt(pi) - 1
 )
 _ERF_NEAR_UP_TO: Final = 0.75
-# Further out erfc(x) = exp(-x^2) * P(x) / Q(x): W. J. Cody, Rational Chebyshev approximations for
-# the error function, Math. Comp. 23 (1969).
+# Further out 1 - erf(x) = exp(-x^2) * P(x) / Q(x): W. J. Cody, Rational Chebyshev approximations
+# for the error function, Math. Comp. 23 (1969).
 _ERFC_MIDDLE: Final = (
     (2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0,
      6.61191906371416295e1, 2.98635138197400131e2, 8.81952221241769090e2,

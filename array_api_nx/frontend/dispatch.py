@@ -56,7 +56,6 @@ __all__ = [
     "with_sign_of",
 ]
 
-
 if native is not None:
     native.set_primitives(p.of_family("unary"), p.of_family("binary"))
 

@@ -64,9 +64,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "deg2rad radians": "use x * (xp.pi / 180)",
         "degrees rad2deg": "use x * (180 / xp.pi)",
         "histogram_bin_edges sort_complex unwrap packbits unpackbits": _CONVERTED,
-        "i0 sigmoid=expit digamma=psi lgamma=gammaln erf erfc erfinv logit xlogy": (
-            "use xp.special.{}"
-        ),
+        "sigmoid=expit digamma=psi lgamma=gammaln": "use xp.special.{}",
         "iscomplexobj is_complex": 'use xp.isdtype(x.dtype, "complex floating")',
         "mgrid ogrid": 'use xp.meshgrid(..., indexing="ij")',
         "piecewise select": "use xp.where, once for each case",

@@ -17,6 +17,11 @@ __all__ = ["MissingAttribute", "getter", "mends", "missing", "missing_attributes
 def mends(owner: str) -> dict[str, str]:
     """What to write for each foreign name, in a public module or as an attribute of ``Array``."""
     found = {}
+    if owner == "array_api_nx":
+        # Loaded when a name is missing.
+        from ..primitives.special_functions import ROWS
+
+        found = {row.name: f"use xp.special.{row.name}" for row in ROWS}
     for names, mend in TABLES[owner].items():
         for each in names.split():
             name, _, ours = each.partition("=")
