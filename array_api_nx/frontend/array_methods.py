@@ -62,6 +62,7 @@ attribute("__array_interface__", interop.array_interface)
 def _operator(name: str, function: Any) -> None:
     name = f"__{name}__"
     function.__name__, function.__qualname__ = name, f"Array.{name}"
+    function.__code__ = function.__code__.replace(co_name=name)  # which events report
     function.__module__ = "array_api_nx.frontend.array"
     del function.__annotations__["self"]
     attach(name, function, function)
@@ -92,39 +93,13 @@ def _binary_operator(name: str, op: Primitive, *, is_comparison: bool = False) -
         _operator(f"i{name}", in_place)
 
 
-for _name, _op in {
-    "abs": p.ABS,
-    "invert": p.BITWISE_INVERT,
-    "neg": p.NEGATIVE,
-    "pos": p.POSITIVE,
-}.items():
-    _unary_operator(_name, _op)
+for _op in p.of_family("unary"):
+    if _op.operator:
+        _unary_operator(_op.operator, _op)
 
-for _name, _op in {
-    "add": p.ADD,
-    "and": p.BITWISE_AND,
-    "floordiv": p.FLOOR_DIVIDE,
-    "lshift": p.BITWISE_LEFT_SHIFT,
-    "mod": p.REMAINDER,
-    "mul": p.MULTIPLY,
-    "or": p.BITWISE_OR,
-    "pow": p.POW,
-    "rshift": p.BITWISE_RIGHT_SHIFT,
-    "sub": p.SUBTRACT,
-    "truediv": p.DIVIDE,
-    "xor": p.BITWISE_XOR,
-}.items():
-    _binary_operator(_name, _op)
-
-for _name, _op in {
-    "eq": p.EQUAL,
-    "ge": p.GREATER_EQUAL,
-    "gt": p.GREATER,
-    "le": p.LESS_EQUAL,
-    "lt": p.LESS,
-    "ne": p.NOT_EQUAL,
-}.items():
-    _binary_operator(_name, _op, is_comparison=True)
+for _op in p.of_family("binary"):
+    if _op.operator:
+        _binary_operator(_op.operator, _op, is_comparison=_op.is_predicate)
 
 
 def _divmod(self: Array, other: Array | PythonScalar, /) -> tuple[Array, Array]:

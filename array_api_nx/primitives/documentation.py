@@ -164,7 +164,7 @@ _GROUPS: Final = {
 
 def _group(op: Primitive) -> tuple[str, str]:
     """The words for the dtypes of operands, and the types of scalars that may be operands."""
-    if _is_predicate(op) and len(op.results) == len(d.ALL):
+    if op.is_predicate and len(op.results) == len(d.ALL):
         return "any", "int | float | complex | bool"
     return _GROUPS[frozenset(op.results)]
 
@@ -202,7 +202,7 @@ def _unary(op: Primitive, words: str) -> tuple[str, str, str]:
         article = "An" if words[0] in "aeiou" else "A"
         dtype, raises = f"{article} {words} dtype", "`x` is no array, or its dtype is not legal."
     returns = "same shape and dtype"
-    if _is_predicate(op):
+    if op.is_predicate:
         returns += " bool"
     elif op.cast_first:
         returns = "same shape, with the dtype computed in"
@@ -214,7 +214,7 @@ def _unary(op: Primitive, words: str) -> tuple[str, str, str]:
 def _binary(op: Primitive, words: str, errors: str) -> tuple[str, str, str]:
     """As `_unary`."""
     dtype = "their promoted dtype"
-    if _is_predicate(op):
+    if op.is_predicate:
         dtype = "dtype bool"
     elif op.cast_first:
         dtype = "the dtype computed in"
@@ -226,7 +226,7 @@ def _binary(op: Primitive, words: str, errors: str) -> tuple[str, str, str]:
         f"        If the shapes do not broadcast, {devices}."
     )
     # Comparisons are right with ints of any size.
-    if not (_is_predicate(op) and op.operator):
+    if not (op.is_predicate and op.operator):
         raises += "\n    OverflowError\n        If a Python int is out of range for the dtype."
     return (
         "    x1, x2 : Array or scalar\n"
@@ -234,10 +234,6 @@ def _binary(op: Primitive, words: str, errors: str) -> tuple[str, str, str]:
         f"shape that both broadcast to, with {dtype}",
         raises,
     )
-
-
-def _is_predicate(op: Primitive) -> bool:
-    return {*op.results.values()} == {d.bool}
 
 
 def wrapped(text: str) -> str:

@@ -98,6 +98,11 @@ class Primitive:
         self.since = since
         TABLE.append(self)
 
+    @property
+    def is_predicate(self) -> bool:
+        """Whether it gives booleans, whatever the dtype."""
+        return {*self.results.values()} == {d.bool}
+
     def __repr__(self) -> str:
         return f"<{self.family} primitive {self.name}>"
 

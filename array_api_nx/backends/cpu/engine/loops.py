@@ -139,7 +139,6 @@ _UFUNCS: Final = {
 
 # Of these operations an integer is its own result.
 _ROUNDING: Final = frozenset({p.CEIL, p.FLOOR, p.ROUND, p.TRUNC})
-_PREDICATES: Final = frozenset([op for op in _UFUNCS if {*op.results.values()} == {_BOOL}])
 
 
 def _of_ufunc(
@@ -182,7 +181,7 @@ def find(op: Primitive, dtype: DType) -> Loop | None:
         return None
     if op in _ROUNDING and dtype.kind in "iu":
         ufunc = np.positive
-    output = _BOOL if op in _PREDICATES else op.results.get(dtype, dtype)
+    output = _BOOL if op.is_predicate else op.results.get(dtype, dtype)
     return _of_ufunc(ufunc, (dtype,) * ufunc.nin, output, op.cost, ufunc.__name__)
 
 
