@@ -196,8 +196,22 @@ static PyObject *update(OperationCode op, PyObject *x, PyObject *y)
     return result;
 }
 
+/* Operators with the name of their methods, their slot and the operation. */
+#define EACH_OPERATOR(X)                       \
+    X(add, add, OP_ADD)                        \
+    X(sub, subtract, OP_SUBTRACT)              \
+    X(mul, multiply, OP_MULTIPLY)              \
+    X(truediv, true_divide, OP_DIVIDE)         \
+    X(floordiv, floor_divide, OP_FLOOR_DIVIDE) \
+    X(mod, remainder, OP_REMAINDER)            \
+    X(and, and, OP_BITWISE_AND)                \
+    X(or, or, OP_BITWISE_OR)                   \
+    X(xor, xor, OP_BITWISE_XOR)                \
+    X(lshift, lshift, OP_BITWISE_LEFT_SHIFT)   \
+    X(rshift, rshift, OP_BITWISE_RIGHT_SHIFT)
+
 /* Python calls the slot of either operand's type. */
-#define BINARY_OPERATOR(NAME, CODE)                                            \
+#define BINARY_OPERATOR(NAME, SLOT, CODE)                                      \
     static PyObject *binary_##NAME(PyObject *x, PyObject *y)                   \
     {                                                                          \
         PyObject *result = compute_binary(CODE, x, y);                         \
@@ -213,17 +227,7 @@ static PyObject *update(OperationCode op, PyObject *x, PyObject *y)
         return result != DECLINED ? result : ask_two(METHOD___i##NAME##__, x, y); \
     }
 
-BINARY_OPERATOR(add, OP_ADD)
-BINARY_OPERATOR(sub, OP_SUBTRACT)
-BINARY_OPERATOR(mul, OP_MULTIPLY)
-BINARY_OPERATOR(truediv, OP_DIVIDE)
-BINARY_OPERATOR(floordiv, OP_FLOOR_DIVIDE)
-BINARY_OPERATOR(mod, OP_REMAINDER)
-BINARY_OPERATOR(and, OP_BITWISE_AND)
-BINARY_OPERATOR(or, OP_BITWISE_OR)
-BINARY_OPERATOR(xor, OP_BITWISE_XOR)
-BINARY_OPERATOR(lshift, OP_BITWISE_LEFT_SHIFT)
-BINARY_OPERATOR(rshift, OP_BITWISE_RIGHT_SHIFT)
+EACH_OPERATOR(BINARY_OPERATOR)
 
 static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus)
 {
@@ -484,7 +488,7 @@ static PyObject *as_complex(PyObject *self, PyObject *ignored)
 
 /* Python would make methods of the slots for operators, but call their parameter `value`, where the
    standard has `other`. */
-#define AS_METHODS(NAME)                                                           \
+#define AS_METHODS(NAME, ...)                                                        \
     static PyObject *method_##NAME(PyObject *self, PyObject *other)                \
     {                                                                              \
         return binary_##NAME(self, other);                                         \
@@ -504,9 +508,7 @@ static PyObject *as_complex(PyObject *self, PyObject *ignored)
         return compare(self, other, COMPARISON);                                   \
     }
 
-#define OPERATOR_METHODS(M) \
-    M(add) M(sub) M(mul) M(truediv) M(floordiv) M(mod) M(pow) M(matmul) M(and) M(or) M(xor) \
-    M(lshift) M(rshift)
+#define OPERATOR_METHODS(M) EACH_OPERATOR(M) M(pow) M(matmul)
 
 #define COMPARISON_METHODS(M) \
     M(lt, Py_LT) M(le, Py_LE) M(eq, Py_EQ) M(ne, Py_NE) M(gt, Py_GT) M(ge, Py_GE)
@@ -516,7 +518,7 @@ COMPARISON_METHODS(AS_COMPARISON)
 
 #define METHOD_ENTRY(NAME, FUNCTION) \
     {NAME, FUNCTION, METH_O | METH_COEXIST, NAME "($self, other, /)\n--\n\n"},
-#define OPERATOR_ENTRIES(NAME)                         \
+#define OPERATOR_ENTRIES(NAME, ...)                    \
     METHOD_ENTRY("__" #NAME "__", method_##NAME)       \
     METHOD_ENTRY("__r" #NAME "__", reflected_##NAME)   \
     METHOD_ENTRY("__i" #NAME "__", updating_##NAME)
@@ -574,6 +576,9 @@ static PyMemberDef array_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
+#define OPERATOR_SLOTS(NAME, SLOT, CODE) \
+    {Py_nb_##SLOT, binary_##NAME}, {Py_nb_inplace_##SLOT, inplace_##NAME},
+
 static PyType_Slot array_slots[] = {
     {Py_tp_new, array_new},
     {Py_tp_traverse, array_traverse},
@@ -598,30 +603,9 @@ static PyType_Slot array_slots[] = {
     {Py_nb_invert, unary_invert},
     {Py_nb_negative, unary_neg},
     {Py_nb_positive, unary_pos},
-    {Py_nb_add, binary_add},
-    {Py_nb_inplace_add, inplace_add},
-    {Py_nb_subtract, binary_sub},
-    {Py_nb_inplace_subtract, inplace_sub},
-    {Py_nb_multiply, binary_mul},
-    {Py_nb_inplace_multiply, inplace_mul},
-    {Py_nb_true_divide, binary_truediv},
-    {Py_nb_inplace_true_divide, inplace_truediv},
-    {Py_nb_floor_divide, binary_floordiv},
-    {Py_nb_inplace_floor_divide, inplace_floordiv},
-    {Py_nb_remainder, binary_mod},
-    {Py_nb_inplace_remainder, inplace_mod},
+    EACH_OPERATOR(OPERATOR_SLOTS)
     {Py_nb_power, power},
     {Py_nb_inplace_power, inplace_power},
-    {Py_nb_and, binary_and},
-    {Py_nb_inplace_and, inplace_and},
-    {Py_nb_or, binary_or},
-    {Py_nb_inplace_or, inplace_or},
-    {Py_nb_xor, binary_xor},
-    {Py_nb_inplace_xor, inplace_xor},
-    {Py_nb_lshift, binary_lshift},
-    {Py_nb_inplace_lshift, inplace_lshift},
-    {Py_nb_rshift, binary_rshift},
-    {Py_nb_inplace_rshift, inplace_rshift},
     {Py_nb_matrix_multiply, binary_matmul},
     {Py_nb_inplace_matrix_multiply, inplace_matmul},
     {0, NULL},

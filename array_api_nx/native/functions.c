@@ -1,5 +1,4 @@
-/* The type of compiled callables, and what Python tells the extension once: dtypes, limits, the
-   device, the class View. */
+/* The type of compiled callables, and which there are. */
 
 #include "functions.h"
 #include "calls.h"
@@ -42,31 +41,6 @@ static const TwinEntry *const chapters[] = {
     NULL,
 };
 
-/* fperrors.apply_errstate(name, flags). */
-static PyObject *errstate_function;
-
-/* See `collect_errors`. */
-static int *collected;
-
-void collect_errors(int *flags)
-{
-    collected = flags;
-}
-
-int apply_errstate(PyObject *name, int flags)
-{
-    if (collected != NULL) {
-        *collected |= flags;
-        return 0;
-    }
-    PyObject *number = PyLong_FromLong(flags);
-    PyObject *done =
-        number == NULL ? NULL : PyObject_CallFunctionObjArgs(errstate_function, name, number, NULL);
-    Py_XDECREF(number);
-    Py_XDECREF(done);
-    return done == NULL ? -1 : 0;
-}
-
 /* ------------------------------------------------------------------ arguments */
 
 int take_shape(PyObject *value, int *ndim, npy_intp *shape)
@@ -93,23 +67,6 @@ int take_shape(PyObject *value, int *ndim, npy_intp *shape)
     }
     *ndim = (int)count;
     return 1;
-}
-
-/* The object `config.hints`, and where its slots `device` and `strict_operands` lie. */
-static PyObject *hints;
-static Py_ssize_t default_device_offset, strict_operands_offset;
-
-int is_new_on_cpu(PyObject *device)
-{
-    if (device == NULL || device == Py_None) {
-        device = hints == NULL ? NULL : slot_at(hints, default_device_offset);
-    }
-    return device != NULL && is_cpu(device);
-}
-
-int takes_numpy_operands(void)
-{
-    return hints != NULL && slot_at(hints, strict_operands_offset) == Py_False;
 }
 
 /* ------------------------------------------------------------------ the callable */
@@ -410,160 +367,10 @@ static PyObject *front(PyObject *module, PyObject *function)
     return found == NULL ? NULL : make_function(function, found);
 }
 
-/* ------------------------------------------------------------------ what Python tells */
-
-/* The offset of a slot of a class; -1 with an exception set if it has none. */
-static Py_ssize_t offset_of(PyObject *type, const char *name)
-{
-    PyObject *member = PyObject_GetAttrString(type, name);
-    Py_ssize_t offset = -1;
-    if (member != NULL && Py_IS_TYPE(member, &PyMemberDescr_Type)) {
-        offset = ((PyMemberDescrObject *)member)->d_member->offset;
-    } else if (member != NULL) {
-        PyErr_Format(PyExc_TypeError, "%s is no slot of %R", name, type);
-    }
-    Py_XDECREF(member);
-    return offset;
-}
-
-static PyObject *set_dtypes(PyObject *module, PyObject *args)
-{
-    PyObject *objects, *table;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &objects, &PyBytes_Type, &table)) {
-        return NULL;
-    }
-    if (PyTuple_GET_SIZE(objects) != DTYPE_COUNT ||
-        PyBytes_GET_SIZE(table) != DTYPE_COUNT * DTYPE_COUNT) {
-        return PyErr_Format(PyExc_ValueError, "there must be %d dtypes", DTYPE_COUNT);
-    }
-    for (int code = 0; code < DTYPE_COUNT; code++) {
-        PyArray_Descr *descr = (PyArray_Descr *)PyTuple_GET_ITEM(objects, code);
-        if (!PyArray_DescrCheck((PyObject *)descr) || descr->kind != dtypes[code].kind ||
-            PyDataType_ELSIZE(descr) != dtypes[code].itemsize) {
-            return PyErr_Format(PyExc_ValueError, "%R is not dtype %d of native/dtypes.h", descr, code);
-        }
-    }
-    for (int code = 0; code < DTYPE_COUNT; code++) {
-        PyArray_Descr *descr = (PyArray_Descr *)PyTuple_GET_ITEM(objects, code);
-        DTypeInfo *info = &dtypes[code];
-        Py_INCREF(descr);
-        Py_XSETREF(info->descr, descr);
-        info->type_number = descr->type_num;
-    }
-    memcpy(promotions, PyBytes_AS_STRING(table), sizeof(promotions));
-    Py_RETURN_NONE;
-}
-
-static PyObject *set_limits(PyObject *module, PyObject *args)
-{
-    Py_ssize_t at_once, deferred;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "nn", &at_once, &deferred)) {
-        return NULL;
-    }
-    limits = (Limits){at_once, deferred};
-    Py_RETURN_NONE;
-}
-
-int is_watched;
-
-/* Whether Python is to see all that arrays do. */
-static int is_recorded;
-
-static void answer(void)
-{
-    cpu.answered[0] = is_recorded ? NULL : cpu.device;
-    cpu.answered[1] = is_recorded ? NULL : cpu.committed;
-}
-
-static PyObject *set_cpu(PyObject *module, PyObject *args)
-{
-    PyObject *device, *committed, *backend;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOO", &device, &committed, &backend)) {
-        return NULL;
-    }
-    const Py_ssize_t offset = offset_of((PyObject *)Py_TYPE(device), "backend");
-    if (offset < 0) {
-        return NULL;
-    }
-    Py_XSETREF(cpu.device, Py_NewRef(device));
-    Py_XSETREF(cpu.committed, Py_NewRef(committed));
-    Py_XSETREF(cpu.backend, Py_NewRef(backend));
-    cpu.backend_offset = offset;
-    answer();
-    Py_RETURN_NONE;
-}
-
-static PyObject *set_watched(PyObject *module, PyObject *watched)
-{
-    (void)module;
-    const int truth = PyObject_IsTrue(watched);
-    if (truth < 0) {
-        return NULL;
-    }
-    is_watched = truth;
-    Py_RETURN_NONE;
-}
-
-static PyObject *set_recorded(PyObject *module, PyObject *recorded)
-{
-    (void)module;
-    const int truth = PyObject_IsTrue(recorded);
-    if (truth < 0) {
-        return NULL;
-    }
-    is_recorded = truth;
-    answer();
-    Py_RETURN_NONE;
-}
-
-static PyObject *set_hints(PyObject *module, PyObject *object)
-{
-    PyObject *type = (PyObject *)Py_TYPE(object);
-    const Py_ssize_t device = offset_of(type, "device");
-    const Py_ssize_t strict_operands = offset_of(type, "strict_operands");
-    (void)module;
-    if (device < 0 || strict_operands < 0) {
-        return NULL;
-    }
-    default_device_offset = device;
-    strict_operands_offset = strict_operands;
-    Py_XSETREF(hints, Py_NewRef(object));
-    Py_RETURN_NONE;
-}
-
-static PyObject *set_errors(PyObject *module, PyObject *function)
-{
-    (void)module;
-    Py_XSETREF(errstate_function, Py_NewRef(function));
-    Py_RETURN_NONE;
-}
-
 static PyObject *set_advice(PyObject *module, PyObject *function)
 {
     (void)module;
     Py_XSETREF(advise_function, Py_NewRef(function));
-    Py_RETURN_NONE;
-}
-
-static PyObject *set_views_from(PyObject *module, PyObject *args)
-{
-    PyObject *type, *make;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &type, &make)) {
-        return NULL;
-    }
-    ViewSlots slots = {
-        (PyTypeObject *)type,         offset_of(type, "shape"), offset_of(type, "strides"),
-        offset_of(type, "offset"),    offset_of(type, "mask"),  offset_of(type, "is_read_only"),
-        make,
-    };
-    if (PyErr_Occurred()) {
-        return NULL;
-    }
-    set_views(&slots);
     Py_RETURN_NONE;
 }
 
@@ -575,33 +382,10 @@ static PyMethodDef methods[] = {
     {"guard", guard, METH_O,
      "guard(function)\n--\n\n"
      "A callable that passes all calls on to the function; its errors are those of `front`."},
-    {"set_dtypes", set_dtypes, METH_VARARGS,
-     "set_dtypes(dtypes, promotions)\n--\n\n"
-     "The dtypes in the order of core/dtypes.py, and which of them each pair promotes to."},
-    {"set_limits", set_limits, METH_VARARGS,
-     "set_limits(at_once, deferred)\n--\n\nThe two sizes of policy.limits."},
-    {"set_cpu", set_cpu, METH_VARARGS,
-     "set_cpu(device, committed, backend)\n--\n\n"
-     "The device whose arrays C computes with, as long as that is its backend: not committed, and "
-     "committed."},
-    {"set_watched", set_watched, METH_O,
-     "set_watched(watched)\n--\n\n"
-     "Whether C leaves conversions of arrays to Python scalars and NumPy, and from them, to Python."},
-    {"set_recorded", set_recorded, METH_O,
-     "set_recorded(recorded)\n--\n\nWhether C leaves all that arrays do to Python."},
-    {"set_hints", set_hints, METH_O,
-     "set_hints(hints)\n--\n\n"
-     "The object whose slot `device` says where new arrays live, and whose slot `strict_operands` "
-     "whether Python is to look at NumPy's arrays."},
-    {"set_errors", set_errors, METH_O,
-     "set_errors(apply)\n--\n\nWhat is called as apply(name, flags) after floating-point errors."},
     {"set_advice", set_advice, METH_O,
      "set_advice(advise)\n--\n\n"
      "What is called as advise(function, args, names, error) when arguments fit no parameters; it "
      "returns the error that is raised."},
-    {"set_views", set_views_from, METH_VARARGS,
-     "set_views(View, make)\n--\n\n"
-     "The class of views, and what makes one of shape, strides, offset, mask and is_read_only."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -4,6 +4,7 @@
 #define ARRAY_API_NX_FUNCTIONS_H
 
 #include "scalars.h"
+#include "settings.h"
 
 /* Answers a call, or declines it: then the Python function behind it is called with the same
    arguments. It raises nothing but MemoryError, interrupts, and what numpy.errstate asks for. */
@@ -105,31 +106,8 @@ static inline int take_dtype(PyObject *value, DTypeCode *code)
    be computed at once. */
 int take_shape(PyObject *value, int *ndim, npy_intp *shape);
 
-/* A device argument: `cpu`, or nothing or None while `cpu` is where new arrays live. */
-int is_new_on_cpu(PyObject *device);
-
-/* Whether no context refuses NumPy's arrays as operands. */
-int takes_numpy_operands(void);
-
-/* Do what numpy.errstate asks for after floating-point errors. -1 with an exception set if that is to
-   raise one. */
-int apply_errstate(PyObject *name, int flags);
-
-/* From now on `apply_errstate` does nothing but add its flags to these; NULL: as usual. No Python code
-   may run meanwhile. */
-void collect_errors(int *flags);
-
 /* The twin for the function of a name, or NULL. */
 const TwinEntry *find_twin(const char *name);
-
-/* The result, whose reference is stolen, after what is to be done about an operation's errors. */
-static inline PyObject *settle(PyObject *result, PyObject *name, int flags)
-{
-    if (flags != 0 && apply_errstate(name, flags) < 0) {
-        Py_CLEAR(result);
-    }
-    return result;
-}
 
 int add_functions(PyObject *module);
 

@@ -26,6 +26,7 @@
 #include "reductions.h"
 #include "outcomes.h"
 #include "sequence.h"
+#include "settings.h"
 #include "small_matrices.h"
 #include "threads.h"
 #include "totals.h"
@@ -56,6 +57,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_elements,
     add_array,
     add_functions,
+    add_settings,
     add_elementwise,
     add_distinct,
     add_ufuncs,

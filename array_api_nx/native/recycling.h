@@ -33,6 +33,7 @@ static inline PyObject *make_object(Recycled *recycled, PyTypeObject *type)
 static inline void free_object(Recycled *recycled, PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
+    (void)recycled;
 #ifndef __SANITIZE_ADDRESS__
     if (recycled->count < MOST_RECYCLED) {
         recycled->objects[recycled->count++] = object;

@@ -378,7 +378,7 @@ static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     int given = 0;
     for (int i = 0; i < 2; i++) {
         pair[i].loop = NULL;
-        pair[i].flags = 0;
+        atomic_init(&pair[i].flags, 0);
         if (values[1 + i] == NULL || values[1 + i] == Py_None) {
             continue;
         }

@@ -1,0 +1,33 @@
+/* What Python has told the extension: see settings.c. */
+
+#ifndef ARRAY_API_NX_SETTINGS_H
+#define ARRAY_API_NX_SETTINGS_H
+
+#include "objects.h"
+
+/* A device argument: `cpu`, or nothing or None while `cpu` is where new arrays live. */
+int is_new_on_cpu(PyObject *device);
+
+/* Whether no context refuses NumPy's arrays as operands. */
+int takes_numpy_operands(void);
+
+/* Do what numpy.errstate asks for after floating-point errors. -1 with an exception set if that is to
+   raise one. */
+int apply_errstate(PyObject *name, int flags);
+
+/* From now on `apply_errstate` does nothing but add its flags to these; NULL: as usual. No Python code
+   may run meanwhile. */
+void collect_errors(int *flags);
+
+/* The result, whose reference is stolen, after what is to be done about an operation's errors. */
+static inline PyObject *settle(PyObject *result, PyObject *name, int flags)
+{
+    if (flags != 0 && apply_errstate(name, flags) < 0) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+int add_settings(PyObject *module);
+
+#endif
