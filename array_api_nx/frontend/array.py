@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..core.dtypes import DType
     from ..device import Device
 
-__all__ = ["MEANINGS", "Array", "attach", "attribute", "method", "wrap"]
+__all__ = ["MEANINGS", "Array", "attach", "attribute", "method", "name_body", "wrap"]
 
 Index: TypeAlias = "BasicIndex | Array | tuple[BasicIndex | Array, ...]"
 
@@ -537,6 +537,11 @@ def attach(name: str, member: Any, meaning: Any) -> None:
         setattr(Array, name, member)
 
 
+def name_body(function: Any, name: str) -> None:
+    """Let tracebacks, and reports of transfers, show a function under the name of a member."""
+    function.__code__ = function.__code__.replace(co_name=name, co_qualname=f"Array.{name}")
+
+
 def method(name: str, front: Callable[[Any], Any] | None = None) -> Callable[[Body], Body]:
     """A decorator that makes a function the method that the class declares under a name.
 
@@ -550,6 +555,7 @@ def method(name: str, front: Callable[[Any], Any] | None = None) -> Callable[[Bo
         function.__kwdefaults__ = declared.__kwdefaults__
         function.__code__ = function.__code__.replace(co_name=name)  # which events report
         update_wrapper(function, declared)
+        name_body(function, name)
         fronted = function if front is None else front(function)
         attach(name, fronted, fronted)
         return function
@@ -559,4 +565,7 @@ def method(name: str, front: Callable[[Any], Any] | None = None) -> Callable[[Bo
 
 def attribute(name: str, get: Any, set_: Any = None) -> None:
     """Make a function the getter of the attribute that the class declares under a name."""
+    if set_ is not None:
+        name_body(get, name)
+        name_body(set_, name)
     attach(name, property(get, set_, doc=DECLARED[name].__doc__), get)

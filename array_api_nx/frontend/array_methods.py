@@ -39,7 +39,7 @@ from . import (
     utility,
 )
 from .annotations import Axes, Foreign, PythonScalar
-from .array import MEANINGS, Array, Index, attach, attribute, method, wrap
+from .array import MEANINGS, Array, Index, attach, attribute, method, name_body, wrap
 from .creation import zeros
 from .dispatch import binary, inplace, unary
 from .indexing import getitem, selections, setitem, written
@@ -65,6 +65,7 @@ def _operator(name: str, function: Any) -> None:
     function.__code__ = function.__code__.replace(co_name=name)  # which events report
     function.__module__ = "array_api_nx.frontend.array"
     del function.__annotations__["self"]
+    name_body(function, name)
     attach(name, function, function)
 
 
