@@ -7,7 +7,9 @@ import contextlib
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,7 +21,9 @@ __all__ = [
     "Caller",
     "ErrorSettings",
     "caller",
+    "calling_frame",
     "errstate",
+    "is_called_by",
     "is_consumer",
     "warn",
 ]
@@ -32,17 +36,24 @@ INSIDE: Final = PACKAGE, str(Path(np.__file__).parent) + os.sep, contextlib.__fi
 (which may call methods of ours) and contextlib."""
 
 
+def calling_frame(passed: list[FrameType] | None = None) -> FrameType:
+    """The frame outside this package, and outside NumPy, that led to the caller of this function.
+
+    `passed` receives the frames inside, from the caller of the caller on.
+    """
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
+        if passed is not None:
+            passed.append(frame)
+        frame = frame.f_back
+    return frame
+
+
 def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
     """Warn at the line outside this package, and outside NumPy, that led here."""
-    if sys.version_info >= (3, 12):
-        warnings.warn(message, category, skip_file_prefixes=INSIDE)
-    else:
-        level = 1
-        frame = sys._getframe()
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
-            frame = frame.f_back
-            level += 1
-        warnings.warn(message, category, stacklevel=level)
+    inside: list[FrameType] = []
+    calling_frame(inside)
+    warnings.warn(message, category, stacklevel=len(inside) + 2)
 
 
 ErrorSettings: TypeAlias = dict[str, Any]
@@ -56,10 +67,18 @@ CONSUMERS: Final = frozenset({"scipy", "sklearn"})
 def is_consumer() -> bool:
     """Whether the line outside this package, and outside NumPy, that led here is one of
     `CONSUMERS`."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
-        frame = frame.f_back
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in CONSUMERS
+    return str(calling_frame().f_globals.get("__name__")).partition(".")[0] in CONSUMERS
+
+
+def is_called_by(functions: Sequence[tuple[str, str]]) -> bool:
+    """Whether one of `functions` called the package: by the ends of their modules' names, and
+    their own names."""
+    frame = calling_frame()
+    module = f".{frame.f_globals.get('__name__', '')}"
+    function = frame.f_code.co_qualname
+    # A method is known by its class.
+    names = (function, function.partition(".")[0])
+    return any([module.endswith(f".{end}") and name in names for end, name in functions])
 
 
 def errstate() -> ErrorSettings:
@@ -94,13 +113,13 @@ class Caller(NamedTuple):
 
 def caller() -> Caller:
     """The line outside this package, and outside NumPy, that led here, and what it called."""
-    frame = sys._getframe(1)
-    call = frame.f_code.co_name
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
-        name = frame.f_code.co_name
-        if frame.f_code.co_filename.startswith(PACKAGE) and _is_public(name):
+    inside: list[FrameType] = []
+    frame = calling_frame(inside)
+    call = sys._getframe(1).f_code.co_name
+    for each in inside:
+        name = each.f_code.co_name
+        if each.f_code.co_filename.startswith(PACKAGE) and _is_public(name):
             call = name
-        frame = frame.f_back
     return Caller(call, frame.f_code.co_filename, frame.f_lineno)
 
 

@@ -153,6 +153,9 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(len(sizes) == len(program.variables), "a size for each variable")
         return self.inner.explain_program(program, sizes)
 
+    def worth_deferring(self, size: int) -> bool:
+        return self.inner.worth_deferring(size)
+
     def evaluate(self, *handles: Handle) -> None:
         CheckedCall(self.inner, "evaluate", handles=handles).handles(*handles)
         self.inner.evaluate(*handles)

@@ -126,6 +126,11 @@ class Handles(ABC):
         """Whether what is written to `x1` may show in `x2`. Backend must: say True if in doubt."""
         return True
 
+    def worth_deferring(self, size: int) -> bool:
+        """Whether operations on `size` elements are faster if they wait for each other, to be
+        computed together; False where nothing waits."""
+        return False
+
     def evaluate(self, *handles: Handle) -> None:  # noqa: B027  # most backends defer nothing
         """Compute what of `handles` is still to be computed."""
 

@@ -8,6 +8,7 @@ it there, so that code which is meant to run on every namespace finds out what i
 
 from __future__ import annotations
 
+from ..frontend.evaluation import in_one_pass
 from .convolution import (
     conv,
 )
@@ -126,6 +127,7 @@ __all__ = [
     "histogram",
     "histogram2d",
     "histogramdd",
+    "in_one_pass",
     "interp",
     "isclose",
     "logspace",

@@ -14,7 +14,7 @@ from ..frontend.creation import asarray
 from ..frontend.data_type import astype, result_type
 from ..frontend.dispatch import refuse_dtype
 from ..frontend.elementwise import clip, isfinite, logical_and
-from ..frontend.evaluation import evaluate
+from ..frontend.evaluation import in_one_pass
 from ..frontend.indexing import take
 from ..frontend.joining import stack
 from ..frontend.manipulation import reshape
@@ -399,7 +399,7 @@ def _equal_edges(x: Array, bins: int, bounds: tuple[float, float] | None) -> Arr
     if bounds is None and x.shape[0] == 0:
         bounds = (0.0, 1.0)
     if bounds is None:
-        first, last = cast(min(x), dtype), cast(max(x), dtype)
+        first, last = in_one_pass(lambda x: (cast(min(x), dtype), cast(max(x), dtype)), x)
         if device.backend.has_elements(x._handle) and not isfinite(last - first):
             raise ValueError(f"elements from {first} to {last} have no finite width; give a range")
     else:
@@ -417,11 +417,12 @@ def _equal_edges(x: Array, bins: int, bounds: tuple[float, float] | None) -> Arr
 def _counts_by_comparing(x: Array, edges: Array) -> Array:
     """How many elements lie in each bin, from how many lie before each edge."""
     last = edges.shape[0] - 1
-    before = [count_nonzero(x < edges[i]) for i in builtins.range(last)]
-    before.append(count_nonzero(x <= edges[last]))
-    if x._device.backend.shares_host:
-        evaluate(*before)  # in one pass over the elements
-    return diff(stack(before))
+
+    def before(x: Array) -> list[Array]:
+        found = [count_nonzero(x < edges[i]) for i in builtins.range(last)]
+        return [*found, count_nonzero(x <= edges[last])]
+
+    return diff(stack(in_one_pass(before, x)))
 
 
 def _counts_of_bins(x: Array, number: Array, edges: Array, weights: Array | None) -> Array:

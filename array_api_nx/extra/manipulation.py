@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from .. import config, linalg
+from .. import linalg
 from ..contract.backend import Backend, Handle
 from ..core import dtypes as d
 from ..core.shape import as_int, check_shape
 from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array, wrap
+from ..frontend.evaluation import can_look
 from ..frontend.joining import concat
 from ..frontend.manipulation import moveaxis, permute_dims, reshape
 from ..frontend.operands import only_array
 from ..frontend.scalars import check_scalar
 from ..native import with_advice
-from .order_statistics import can_look
 
 __all__ = ["concatenate", "diagonal", "pad", "pairs_per_axis", "ravel", "transpose"]
 
@@ -256,7 +256,7 @@ def _with_elements(
                 f"pad in mode {mode!r} repeats elements, but axis {axis} of shape {x.shape} has "
                 "none; use mode 'constant'"
             )
-    if can_look(x) and x.size > config.hints.threshold:
+    if can_look(x) and backend.worth_deferring(x.size):
         return _written_around(backend, x, widths, mode)
     handle = x._handle
     copied = False

@@ -6,14 +6,12 @@ memory, and it is computed when they are called: NumPy's warnings need the value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from math import nan, prod
 from typing import Final
 
 import numpy as np
 
-from .. import config
 from ..contract.callers import warn
 from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
@@ -23,7 +21,7 @@ from ..frontend import statistical
 from ..frontend.array import Array
 from ..frontend.data_type import astype
 from ..frontend.elementwise import imag, isfinite, isnan, real, square
-from ..frontend.evaluation import evaluate
+from ..frontend.evaluation import can_look, in_one_pass
 from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array
 from ..frontend.ranges import arange
@@ -31,40 +29,18 @@ from ..frontend.searching import argmax, count_nonzero, where
 from ..frontend.utility import all as all_true
 from ..frontend.utility import any as any_true
 from .axes import along_axis
-from .order_statistics import can_look
 
 __all__ = [
     "as_floating",
-    "computed",
     "divided",
     "extreme_of",
     "found_by",
-    "in_one_pass",
     "sum_and_number",
     "variance_of",
     "without_nan",
 ]
 
 _ALL_NAN: Final = "All-NaN slice encountered"
-
-
-@contextmanager
-def in_one_pass(x: Array) -> Iterator[None]:
-    """A context in which the operations on a large `x` are fused, even if others can write to its
-    memory, since they have been computed when it ends."""
-    x = only_array(x)
-    if not can_look(x) or x.size <= config.hints.threshold or config.current().fusion != "auto":
-        yield
-    else:
-        with config.config_context(fusion="always"):
-            yield
-
-
-def computed(x: Array) -> Array:
-    """`x`, computed if its elements will be in the host's memory."""
-    if can_look(x):
-        evaluate(x)
-    return x
 
 
 def without_nan(x: Array, value: float) -> Array:
@@ -89,11 +65,13 @@ def sum_and_number(
     x: Array, axis: int | tuple[int, ...] | None, keepdims: bool
 ) -> tuple[Array, Array]:
     """The sums and the numbers of the elements that are not NaN, in one pass."""
-    missing = isnan(x)
-    total = statistical.sum(where(missing, 0, x), axis=axis, keepdims=keepdims)
-    absent = count_nonzero(missing, axis=axis, keepdims=keepdims)
-    if can_look(x):
-        evaluate(total, absent)
+
+    def total_and_absent(x: Array) -> tuple[Array, Array]:
+        missing = isnan(x)
+        total = statistical.sum(where(missing, 0, x), axis=axis, keepdims=keepdims)
+        return total, count_nonzero(missing, axis=axis, keepdims=keepdims)
+
+    total, absent = in_one_pass(total_and_absent, x)
     shape = x.shape
     return total, prod([shape[a] for a in normalise_axes(axis, len(shape))]) - absent
 
@@ -123,9 +101,10 @@ def variance_of(
         raise ValueError("ddof and correction are two names of one number; give one of them")
     taken_off = statistical.real_number(ddof if correction is None else correction)
     x = as_floating(x, dtype)
-    with in_one_pass(x):
-        total, number = sum_and_number(x, axis, True)
-        mean = divided(total, number)
+    total, number = sum_and_number(x, axis, True)
+    mean = divided(total, number)
+
+    def variance_and_freedom(x: Array) -> tuple[Array, Array]:
         with np.errstate(invalid="ignore"):
             distance = x - mean
         if x._dtype in d.COMPLEX:
@@ -136,7 +115,9 @@ def variance_of(
         summed = statistical.sum(without_nan(squares, 0), axis=axis, keepdims=keepdims)
         is_infinite = reshape((number > 0) & ~isfinite(mean), summed.shape)
         freedom = reshape(number, summed.shape) - taken_off
-        variance = computed(where((freedom <= 0) | is_infinite, nan, divided(summed, freedom)))
+        return where((freedom <= 0) | is_infinite, nan, divided(summed, freedom)), freedom
+
+    variance, freedom = in_one_pass(variance_and_freedom, x)
     if can_look(x) and bool(any_true(freedom <= 0)):
         warn("Degrees of freedom <= 0 for slice.")
     return variance
@@ -167,13 +148,12 @@ def _best(
     x = only_array(x)
     if x._dtype not in d.REAL_FLOATING:
         return reduction(x, axis=axis, keepdims=keepdims)
-    with in_one_pass(x):
-        found = computed(reduction(without_nan(x, worst), axis=axis, keepdims=keepdims))
-        # Few arrays hold so large numbers: there is seldom a second pass.
-        if can_look(x) and not bool(any_true(found == worst)):
-            return found
-        none = all_true(isnan(x), axis=axis, keepdims=keepdims)
-        return computed(where(none, nan, found))
+    found = in_one_pass(lambda x: reduction(without_nan(x, worst), axis=axis, keepdims=keepdims), x)
+    # Few arrays hold so large numbers: there is seldom a second pass.
+    if can_look(x) and not bool(any_true(found == worst)):
+        return found
+    none = in_one_pass(lambda x: all_true(isnan(x), axis=axis, keepdims=keepdims), x)
+    return where(none, nan, found)
 
 
 def found_by(
@@ -194,13 +174,14 @@ def found_by(
     best = _best(reduction, worst, x, along, True)
     if can_look(best) and bool(any_true(isnan(best))):
         raise ValueError(f"{_ALL_NAN}: no element is a number; test isnan(x) first")
-    with in_one_pass(x):
-        if can_look(x) and along < x.ndim - 1 and x.size > config.hints.threshold:
+
+    def first_place(x: Array) -> Array:
+        if can_look(x) and along < x.ndim - 1 and x._device.backend.worth_deferring(x.size):
             # NumPy would search True down one column after the other; this is one pass over rows.
             size, inner = x.shape[along], x.ndim - along - 1
             rows = reshape(arange(size, device=x.device), (-1, *(1,) * inner))
-            places = where(x == best, rows, size)
-            found = computed(statistical.min(places, axis=along, keepdims=keepdims))
-        else:
-            found = argmax(x == best, axis=along, keepdims=keepdims)
+            return statistical.min(where(x == best, rows, size), axis=along, keepdims=keepdims)
+        return argmax(x == best, axis=along, keepdims=keepdims)
+
+    found = in_one_pass(first_place, x)
     return reshape(found, (1,) * len(shape)) if axis is None and keepdims else found

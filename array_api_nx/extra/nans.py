@@ -10,22 +10,20 @@ from ..contract.numpy_dtypes import DTypeLike, NDArray
 from ..frontend import statistical
 from ..frontend.array import Array
 from ..frontend.elementwise import sqrt
-from ..frontend.operands import only_array
+from ..frontend.evaluation import can_look, in_one_pass
 from ..frontend.searching import argmax, argmin
 from ..frontend.utility import any as any_true
 from .axes import along_axis
 from .nan_reductions import (
     as_floating,
-    computed,
     divided,
     extreme_of,
     found_by,
-    in_one_pass,
     sum_and_number,
     variance_of,
     without_nan,
 )
-from .order_statistics import can_look, median_of, quantile_of
+from .order_statistics import median_of, quantile_of
 
 __all__ = [
     "nanargmax",
@@ -145,8 +143,8 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = N
     Array([2., 2., 8.], dtype=float64)
     """
     x, axis = along_axis(x, axis)
-    with in_one_pass(x):
-        return statistical.cumulative_prod(without_nan(x, 1), axis=axis, dtype=dtype)
+    scan = statistical.cumulative_prod
+    return in_one_pass(lambda x: scan(without_nan(x, 1), axis=axis, dtype=dtype), x)
 
 
 def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -182,8 +180,8 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = No
     Array([2., 2., 6.], dtype=float64)
     """
     x, axis = along_axis(x, axis)
-    with in_one_pass(x):
-        return statistical.cumulative_sum(without_nan(x, 0), axis=axis, dtype=dtype)
+    scan = statistical.cumulative_sum
+    return in_one_pass(lambda x: scan(without_nan(x, 0), axis=axis, dtype=dtype), x)
 
 
 def nanmax(
@@ -273,9 +271,8 @@ def nanmean(
     Array([2. , 2.5], dtype=float64)
     """
     x = as_floating(x, dtype)
-    with in_one_pass(x):
-        total, number = sum_and_number(x, axis, keepdims)
-        mean = computed(divided(total, number))
+    total, number = sum_and_number(x, axis, keepdims)
+    mean = divided(total, number)
     if can_look(x) and bool(any_true(number == 0)):
         warn("Mean of empty slice")
     return mean
@@ -403,10 +400,9 @@ def nanprod(
     >>> xp.extra.nanprod(xp.asarray([2.0, float("nan"), 4.0]))
     Array(8., dtype=float64)
     """
-    x = only_array(x)
-    with in_one_pass(x):
-        filled = without_nan(x, 1)
-        return computed(statistical.prod(filled, axis=axis, dtype=dtype, keepdims=keepdims))
+    return in_one_pass(
+        lambda x: statistical.prod(without_nan(x, 1), axis=axis, dtype=dtype, keepdims=keepdims), x
+    )
 
 
 def nanquantile(
@@ -537,10 +533,9 @@ def nansum(
     >>> xp.extra.nansum(xp.asarray([2.0, float("nan"), 4.0]))
     Array(6., dtype=float64)
     """
-    x = only_array(x)
-    with in_one_pass(x):
-        filled = without_nan(x, 0)
-        return computed(statistical.sum(filled, axis=axis, dtype=dtype, keepdims=keepdims))
+    return in_one_pass(
+        lambda x: statistical.sum(without_nan(x, 0), axis=axis, dtype=dtype, keepdims=keepdims), x
+    )
 
 
 def nanvar(

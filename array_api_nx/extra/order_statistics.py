@@ -26,6 +26,7 @@ from ..frontend import elementwise
 from ..frontend.array import Array, wrap
 from ..frontend.creation import asarray, full
 from ..frontend.data_type import astype
+from ..frontend.evaluation import can_look
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.interop import reading
 from ..frontend.joining import concat
@@ -51,12 +52,6 @@ _OURS: Final = SimpleNamespace(
 )
 _Functions: TypeAlias = Any
 """`numpy` or `_OURS`."""
-
-
-def can_look(x: Array) -> bool:
-    """Whether the elements are in the host's memory, where looking at them moves nothing."""
-    backend = x._device.backend
-    return backend.shares_host and backend.has_elements(x._handle)
 
 
 # ---------------------------------------------------------------------- where quantiles lie

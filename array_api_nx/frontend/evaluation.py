@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from typing import TypeVar
 
+from ..config import config_context, current
 from ..contract.backend import Backend, Handle
 from ..explain.explanation import Explanation
 from ..native import with_twin
@@ -11,7 +14,9 @@ from .array import Array
 from .operands import only_array
 from .trees import Tree, leaves
 
-__all__ = ["evaluate", "explain"]
+__all__ = ["can_look", "evaluate", "explain", "in_one_pass"]
+
+Result = TypeVar("Result", bound=Tree)
 
 
 @with_twin
@@ -77,6 +82,49 @@ def explain(*arrays: Tree) -> Explanation:
         sum([each.operations for each in found]),
         tuple([one for each in found for one in each.passes]),
     )
+
+
+def can_look(x: Array) -> bool:
+    """Whether the elements are in the host's memory, where looking at them moves nothing."""
+    backend = x._device.backend
+    return backend.shares_host and backend.has_elements(x._handle)
+
+
+def in_one_pass(function: Callable[[Array], Result], x: Array, /) -> Result:
+    """What a function of an array returns, computed in as few passes over its memory as possible.
+
+    What the function computes of a large array is computed together when it has returned, for
+    instance several reductions in one pass, even if `x` shares memory that others can write to.
+    Where nothing is deferred, and in a function that is traced, this is a call of the function.
+
+    Parameters
+    ----------
+    function : callable
+        It takes an array, and returns arrays, or a tuple, list or dict of them. It must write
+        neither to `x` nor to memory that it shares.
+    x : Array
+
+    Returns
+    -------
+    Array, or tuple, list or dict of them
+        What the function returned, computed.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> x = xp.linspace(0.0, 1.0, 1_000_000)
+    >>> low, high = xp.extra.in_one_pass(lambda x: (xp.min(x), xp.max(x)), x)
+    >>> high - low
+    Array(1., dtype=float64)
+    """
+    x = only_array(x)
+    if not can_look(x):
+        return function(x)
+    waits = x._device.backend.worth_deferring(x.size) and current().fusion == "auto"
+    with config_context(fusion="always") if waits else nullcontext():
+        found = function(x)
+        evaluate(found)
+    return found
 
 
 def _by_backend(arrays: tuple[Tree, ...]) -> Iterable[tuple[Backend, list[Handle]]]:

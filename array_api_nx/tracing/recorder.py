@@ -7,15 +7,13 @@ answers and a guard is noted; where there is none, an error says what to give.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from math import nan
-from types import FrameType
 from typing import Final, NoReturn, Self, TypeAlias, final
 
 from ..contract.backend import AxisOrder, Handle, Scalar
-from ..contract.callers import PACKAGE, ErrorSettings, caller, errstate, warn
+from ..contract.callers import ErrorSettings, caller, errstate, is_called_by, warn
 from ..contract.program import Argument, Guard, Input, Program, Step, Value, ValueView, symbols_in
 from ..contract.replay import inverse
 from ..core.call_local import CallLocal
@@ -41,7 +39,6 @@ __all__ = [
     "Traced",
     "TracedStorage",
     "current",
-    "is_called_by",
     "place",
     "refuse",
     "refuse_use",
@@ -64,25 +61,6 @@ _NAN_TESTS: Final = (
 )
 """Functions that convert sizes to floats only to test whether they are NaN, by the ends of their
 modules' names: SciPy and scikit-learn have copies of these modules within their own packages."""
-
-
-def is_called_by(functions: Sequence[tuple[str, str]]) -> bool:
-    """Whether one of `functions` called the package: by the ends of their modules' names, and
-    their own names."""
-    frame = _calling_frame()
-    module = f".{frame.f_globals.get('__name__', '')}"
-    function = frame.f_code.co_qualname
-    # A method is known by its class.
-    names = (function, function.partition(".")[0])
-    return any([module.endswith(f".{end}") and name in names for end, name in functions])
-
-
-def _calling_frame() -> FrameType:
-    """That of the code that called the package."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame = frame.f_back
-    return frame
 
 
 def place() -> tuple[str, str]:

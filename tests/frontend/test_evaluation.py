@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
 import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
+from tests.support.programs import default_process
+from tests.support.sizes import DEFERRED
 from tests.support.tables import for_each
 
 needs_deferral = pytest.mark.skipif(
@@ -78,3 +81,35 @@ def test_what_is_no_array_is_an_error_that_says_where_it_is(function):
     with pytest.raises(TypeError, match=r"what is in argument 1 must be .* not a NoneType"):
         function((y, {"a": None}))
     assert xp.explain(y).pending == (native is not None)
+
+
+class TestInOnePass:
+    def test_several_reductions_of_shared_memory_are_computed_together(self) -> None:
+        host = np.linspace(-1.0, 1.0, 2 * DEFERRED)
+        seen = []
+
+        def function(x: xp.Array) -> tuple[xp.Array, dict[str, xp.Array]]:
+            found = xp.min(x), {"max": xp.max(x)}
+            seen.append(xp.explain(*found))
+            return found
+
+        with default_process():
+            low, others = xp.extra.in_one_pass(function, xp.asarray(host, copy=False))
+            assert not xp.explain(low, others).pending
+        assert (float(low), float(others["max"])) == (-1.0, 1.0)
+        if native is not None:
+            assert (seen[0].operations, len(seen[0].passes)) == (2, 1)
+
+    def test_it_is_a_call_where_nothing_waits(self) -> None:
+        compiled = xp.compile(lambda x: xp.extra.in_one_pass(lambda x: (xp.min(x), xp.max(x)), x))
+        for device in ("cpu", "test:1", "test:lazy"):
+            x = xp.asarray([3.0, 1.0, 2.0], device=device)
+            for low, high in (
+                xp.extra.in_one_pass(lambda x: (xp.min(x), xp.max(x)), x),
+                compiled(x),
+            ):
+                assert (float(low), float(high)) == (1.0, 3.0)
+
+    def test_it_takes_an_array(self) -> None:
+        with pytest.raises(TypeError):
+            xp.extra.in_one_pass(xp.sum, [1, 2])  # type: ignore[arg-type]

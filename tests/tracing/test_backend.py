@@ -8,7 +8,7 @@ from array_api_nx.tracing.backend import TracingBackend
 INHERITED = {
     "shrink", "reshape",  # of movement that is traced
     "explain", "explain_program", "axis_order", "may_overlap", "prepare",
-    "prepare_compiled",  # of what has elements
+    "prepare_compiled", "worth_deferring",  # of what has elements
     "native", "from_native", "available_dtypes",
     "sizes",  # of what is traced all are known
 }  # fmt: skip

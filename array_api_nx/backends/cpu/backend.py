@@ -54,6 +54,7 @@ from .policy import (
     adds_by_kernel,
     decide,
     limits,
+    worth_deferring,
 )
 from .random_numbers import RandomNumbers
 from .storage import MAX_FLOAT32, MIN_FLOAT32, apart, wrap
@@ -83,6 +84,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
 
     def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
         return programs.prepare(self, program, sizes)
+
+    def worth_deferring(self, size: int) -> bool:
+        return worth_deferring(size)
 
     def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
         return programs.explain(self, program, sizes)

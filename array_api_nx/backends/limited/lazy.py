@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, final
 import numpy as np
 
 from ...contract.backend import Backend, Handle, Keys, Operand, Scalar
-from ...contract.callers import ErrorSettings, errstate
+from ...contract.callers import ErrorSettings, errstate, is_called_by
 from ...contract.checked import CheckedBackend
 from ...contract.errors import LimitError
 from ...contract.events import evaluated
@@ -27,7 +27,7 @@ from ...core.view import View
 from ...explain.explanation import Explanation
 from ...primitives import table as p
 from ...primitives.table import Primitive
-from ...tracing.recorder import Traced, TracedStorage, is_called_by
+from ...tracing.recorder import Traced, TracedStorage
 from .elementless import Elementless, ElementlessBackend, ShapeRecorder
 
 __all__ = ["LazyBackend"]

@@ -28,11 +28,12 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ...contract.backend import Backend, Handle, Keys, Native, Operand, Scalar
+from ...contract.callers import is_called_by
 from ...contract.checked import CheckedBackend
 from ...contract.errors import LimitError
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
-from ...tracing.recorder import is_called_by, refuse
+from ...tracing.recorder import refuse
 from ..cpu import CPUBackend
 from .lazy import LazyBackend
 
