@@ -553,7 +553,6 @@ def method(name: str, front: Callable[[Any], Any] | None = None) -> Callable[[Bo
         declared = DECLARED[name]
         function.__defaults__ = declared.__defaults__
         function.__kwdefaults__ = declared.__kwdefaults__
-        function.__code__ = function.__code__.replace(co_name=name)  # which events report
         update_wrapper(function, declared)
         name_body(function, name)
         fronted = function if front is None else front(function)

@@ -62,7 +62,6 @@ attribute("__array_interface__", interop.array_interface)
 def _operator(name: str, function: Any) -> None:
     name = f"__{name}__"
     function.__name__, function.__qualname__ = name, f"Array.{name}"
-    function.__code__ = function.__code__.replace(co_name=name)  # which events report
     function.__module__ = "array_api_nx.frontend.array"
     del function.__annotations__["self"]
     name_body(function, name)
