@@ -25,6 +25,10 @@ class Native(_ModuleType):
     """The module as a type, for those that load it and may get None."""
 
     VERSION: str
+    MAX_OPERANDS: int
+    MAX_STEPS: int
+    MAX_PASSES: int
+    MAX_ARRAYS: int
     SOURCES: str
 
     @final
@@ -109,6 +113,16 @@ class Native(_ModuleType):
     def set_dtypes(self, dtypes: tuple[_DType, ...], promotions: bytes, /) -> None: ...
     def set_errors(self, apply: _Callable[[str, int], None], /) -> None: ...
     def set_hints(self, hints: object, /) -> None: ...
+    def set_tiles(
+        self,
+        *,
+        transposed_rows: int,
+        column_bytes: int,
+        transposed_columns: int,
+        row_bytes: int,
+        packed_columns: int,
+        fetched_bytes: int,
+    ) -> None: ...
     def set_limits(self, at_once: int, deferred: int, /) -> None: ...
     def set_operations(
         self,

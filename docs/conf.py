@@ -46,7 +46,8 @@ html_theme_options = {
 }
 # Pages without pages below them need no list of these.
 html_sidebars = {
-    page: [] for page in ("architecture", "changelog", "contributing", "performance", "start")
+    page: []
+    for page in ("architecture", "changelog", "contributing", "performance", "start", "tuning")
 }
 html_show_sourcelink = False
 copyright = author  # what the theme prints after the sign

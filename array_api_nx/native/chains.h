@@ -10,7 +10,7 @@
 void find_chains(Kernel *kernel);
 
 /* In so many parts a chain runs where tiles are fetched ahead, some of the next one before each. In one
-   part, `flip(a)*b + c` takes 1.2 times as long (8 million elements, AMD EPYC, two threads). */
+   part it would be slower (docs/tuning.md, 13). */
 enum { PARTS = 4 };
 
 /* Whether the chain that begins with this step is to run on a tile, before anything is packed for it.

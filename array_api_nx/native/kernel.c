@@ -5,6 +5,7 @@
 #include "threads.h"
 
 PyTypeObject *kernel_type;
+TileSizes tile_sizes;
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
@@ -152,6 +153,33 @@ static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t 
     return result;
 }
 
+static PyObject *set_tiles(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"transposed_rows", "column_bytes", "transposed_columns", "row_bytes",
+                            "packed_columns", "fetched_bytes", NULL};
+    TileSizes sizes;
+    (void)module;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "$nnnnnn:set_tiles", names,
+                                     &sizes.transposed_rows, &sizes.column_bytes,
+                                     &sizes.transposed_columns, &sizes.row_bytes,
+                                     &sizes.packed_columns, &sizes.fetched_bytes)) {
+        return NULL;
+    }
+    if (least(sizes.transposed_rows, sizes.transposed_columns) < 1) {
+        refuse("a tile must have elements");
+        return NULL;
+    }
+    tile_sizes = sizes;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"set_tiles", (PyCFunction)(void (*)(void))set_tiles, METH_VARARGS | METH_KEYWORDS,
+     "set_tiles(*, transposed_rows, column_bytes, transposed_columns, row_bytes, packed_columns, "
+     "fetched_bytes)\n--\n\nThe constants of schedule.py that C reads."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyMethodDef kernel_methods[] = {
     {"run", (PyCFunction)(void (*)(void))kernel_run, METH_FASTCALL,
      "run($self, memories, threads, listener=None)\n--\n\n"
@@ -180,5 +208,10 @@ static PyType_Spec kernel_spec = {
 int add_kernel(PyObject *module)
 {
     kernel_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
-    return kernel_type == NULL ? -1 : PyModule_AddType(module, kernel_type);
+    if (kernel_type == NULL || PyModule_AddFunctions(module, functions) < 0 ||
+        PyModule_AddIntMacro(module, MAX_OPERANDS) < 0 ||
+        PyModule_AddIntMacro(module, MAX_STEPS) < 0) {
+        return -1;
+    }
+    return PyModule_AddType(module, kernel_type);
 }

@@ -317,16 +317,9 @@ static void find_repetitions(Kernel *kernel)
     kernel->repeats = kernel->repeats && is_local;
 }
 
-/* The fewest bytes of all operands for which it pays to fetch tiles ahead. What a core's own caches
-   hold arrives in time without being asked for, and most of what the cache of all cores holds:
-   `flip(a)*b + c` of 300,000 and 500,000 float64 (10 and 16 MB) takes 0.73 and 0.85 times as long
-   without, `a + b.T` of these 0.94 and 0.75; 19 expressions of 700,000 and of a million, by the
-   geometric mean, 1.07 times (AMD EPYC, two threads, 1 MB for each core, 32 MB for both). */
-enum { FETCHED_BYTES = 1 << 24 };
-
 /* Whether it pays to fetch tiles ahead; see tiles.c. Where all steps are one chain, which reads its
-   operands where they lie, memory and arithmetic are both busy all the time without it: ten
-   operations on 8 million float32 take 2.3 ms with fetching and 1.85 without (AMD EPYC, two threads). */
+   operands where they lie, memory and arithmetic are both busy all the time without it
+   (docs/tuning.md, 11). */
 static int alternates(const Kernel *kernel)
 {
     npy_intp bytes = 0;
@@ -335,13 +328,13 @@ static int alternates(const Kernel *kernel)
         const Operand *operand = &kernel->operands[i];
         const npy_intp row = magnitude(operand->strides[kernel->ndim - 2]);
         const npy_intp column = magnitude(operand->strides[kernel->ndim - 1]);
-        bytes += least(operand->high - operand->low, FETCHED_BYTES);
+        bytes += least(operand->high - operand->low, tile_sizes.fetched_bytes);
         is_packed = is_packed || operand->access == PACKED;
         is_transposed = is_transposed || (operand->access == PACKED && row > 0 && row < column);
     }
     const int is_chain = kernel->step_count > 1 && kernel->rounds == 1 && !is_packed;
     const int computes = kernel->step_count > 1 || kernel->steps[0].streams;
-    return bytes >= FETCHED_BYTES && !is_chain && (computes || is_transposed);
+    return bytes >= tile_sizes.fetched_bytes && !is_chain && (computes || is_transposed);
 }
 
 /* Lay out the scratch memory. Buffers lie apart: NumPy's loops take adjacent ones for overlapping,

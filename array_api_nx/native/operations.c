@@ -7,10 +7,8 @@
 
 /* Operands are packed if they do not lie along the rows that the loop reads, or if these are short,
    and scalars if the loop is slow with them. Such a tile has at most PACKED_CELLS elements. Where an
-   operand is transposed, tiles have other sizes: the constants of the same names in
-   backends/cpu/engine/schedule.py say why. */
-enum { PACKED_CELLS = 2048, TRANSPOSED_ROWS = 32, TRANSPOSED_COLUMNS = 128, COLUMN_BYTES = 128,
-       ROW_BYTES = 1024 };
+   operand is transposed, tiles have the sizes of backends/cpu/engine/schedule.py. */
+enum { PACKED_CELLS = 2048 };
 
 typedef struct {
     char *addresses[MAX_SOURCES + 1];
@@ -118,7 +116,7 @@ static int has_short_rows(const Single *single, int ndim)
         }
         gaps |= gap;
     }
-    return gaps && rows > 1 && columns <= FEW_COLUMNS;
+    return gaps && rows > 1 && columns <= tile_sizes.packed_columns;
 }
 
 /* Choose the tiles, and divide the work into at most `threads` tasks. */
@@ -139,10 +137,12 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
         largest = greatest(largest, operand->itemsize);
     }
     const int is_short = is_exact && across == 0 && has_short_rows(single, ndim);
-    const npy_intp rows = across > 0 ? least(TRANSPOSED_ROWS, COLUMN_BYTES / across)
+    const npy_intp rows = across > 0 ? greatest(1, least(tile_sizes.transposed_rows,
+                                                     tile_sizes.column_bytes / across))
                           : is_short ? PACKED_CELLS / columns
                                      : 1; /* a task has whole tiles */
-    const npy_intp width = across > 0 ? greatest(TRANSPOSED_COLUMNS, ROW_BYTES / largest)
+    const npy_intp width = across > 0 ? greatest(greatest(1, tile_sizes.transposed_columns),
+                                                 tile_sizes.row_bytes / largest)
                                       : PACKED_CELLS / rows;
     for (int i = 0; i < sources; i++) {
         const npy_intp itemsize = single->operands[i].itemsize;

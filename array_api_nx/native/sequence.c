@@ -7,8 +7,9 @@
 #include "sizes.h"
 #include "threads.h"
 
-/* The most passes that a sequence has, and the most arrays that so many passes can name. */
-enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
+/* The most passes that a sequence has, and the most arrays that so many passes can name. Python reads
+   both. */
+enum { MAX_PASSES = 64, MAX_ARRAYS = MAX_PASSES * MAX_OPERANDS };
 
 static PyObject *array_name; /* "array" */
 
@@ -160,7 +161,7 @@ static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed,
 {
     if (!check_tuple(given, 0, MAX_ARRAYS, "the arrays given") ||
         !check_tuple(fixed, 0, MAX_ARRAYS, "the arrays fixed") ||
-        !check_tuple(passes, 0, MAX_SEQUENCE, "the passes")) {
+        !check_tuple(passes, 0, MAX_PASSES, "the passes")) {
         return 0;
     }
     self->given = PyMem_Calloc((size_t)PyTuple_GET_SIZE(given) + 1, sizeof(Expected));
@@ -497,5 +498,8 @@ int add_sequence(PyObject *module)
         return -1;
     }
     sequence_type = (PyTypeObject *)type; /* kept for ever, for is_sequence */
-    return PyModule_AddType(module, sequence_type);
+    return PyModule_AddIntMacro(module, MAX_PASSES) < 0 ||
+                   PyModule_AddIntMacro(module, MAX_ARRAYS) < 0
+               ? -1
+               : PyModule_AddType(module, sequence_type);
 }

@@ -10,7 +10,16 @@
 #include "loops.h"
 #include "sums.h"
 
+/* The extension exports MAX_OPERANDS and MAX_STEPS to Python. */
 enum { MAX_DIMS = 32, MAX_OPERANDS = 256, MAX_REGISTERS = 256, MAX_STEPS = 512 };
+
+/* Constants of backends/cpu/engine/schedule.py, by their names, as `set_tiles` gives them: 0 before. */
+typedef struct {
+    npy_intp transposed_rows, column_bytes, transposed_columns, row_bytes, packed_columns;
+    npy_intp fetched_bytes;
+} TileSizes;
+
+extern TileSizes tile_sizes;
 
 enum { MAX_ITEMSIZE = sizeof(Moments) };
 

@@ -4,6 +4,7 @@
 #include "compiler.h"
 #include "copies.h"
 #include "sizes.h"
+#include "tiles.h"
 
 int join_shape(Walk *walk, int ndim, const npy_intp *shape)
 {
@@ -166,8 +167,7 @@ int merge_walk(const Walk *walk, Walk *merged)
         merged_strides[i] = merged->strides[i];
     }
     merged->operands = walk->operands;
-    /* Where the compiler knows the number, a copy of 25 elements takes 158 ns instead of 177, and an
-       addition with broadcasting 262 instead of 277. */
+    /* The compiler knows the number of operands (docs/tuning.md, 17). */
 #define MERGE(COUNT)                                                                               \
     case COUNT:                                                                                    \
         merged->ndim = merge_axes(walk->ndim, walk->shape, COUNT, strides, merged->shape,          \
@@ -264,7 +264,7 @@ static int plan_blocks(Plane *plane)
         plane->copied[i] = (plane->block_rows > 1 && !is_flat) || is_slow;
         plane->held[i] = NULL;
         pays |= is_slow || (plane->block_rows > 1 && !is_flat &&
-                            (plane->columns <= FEW_COLUMNS || is_across));
+                            (plane->columns <= tile_sizes.packed_columns || is_across));
     }
     return pays && !plane->copied[target];
 }

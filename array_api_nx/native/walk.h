@@ -46,16 +46,9 @@ void reverse_sizes(npy_intp *values, int count);
 /* `merge_axes` of a walk. Only shape and strides are set. Returns the number of axes. */
 int merge_walk(const Walk *walk, Walk *merged);
 
-/* Rows of at most so many elements are short: many of them are computed in one call of the loop, even
-   if operands must be copied for that, so that in each of them row follows row without a gap. A row of
-   10 elements takes 15 to 20 ns in a call of its own, and 5 to 8 ns so (AMD EPYC). */
-enum { FEW_COLUMNS = 32 };
-
 /* Whether a loop is faster if elements so many bytes apart are copied first, to lie one after the
-   other: the copy is made with vector instructions, which most loops do not use on such steps. Sums
-   of 50,000 float32 of every other element take 12 microseconds so, and 18 otherwise; of every third,
-   which are copied one by one, 21 and 10; of every other float64, of which a vector has few, 26 and
-   17. (Two threads, AMD EPYC.) */
+   other: the copy is made with vector instructions, which most loops do not use on such steps
+   (docs/tuning.md, 15). */
 static inline int is_slow_step(npy_intp step, npy_intp itemsize)
 {
     return step == -itemsize || (step == 2 * itemsize && itemsize < (npy_intp)sizeof(npy_double));

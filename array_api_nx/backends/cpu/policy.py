@@ -47,16 +47,11 @@ __all__ = [
 
 ONE_THREAD_MAX: Final = 2**15
 """Elements up to which a second thread, which takes some microseconds to join, makes no operation
-faster, but for those below.
-
-Measured with 17,000 and 30,000 float64 on 2 cores of an AMD EPYC: C on one thread took 0.3 to 0.9
-times as long as Python and two threads for sums, extremes, masks, rows by index, where, clip and
-casts."""
+faster, but for those below (docs/tuning.md, 20)."""
 AT_ONCE_MAX: Final = min(ONE_THREAD_MAX, config.hints.threshold)
 """Elements up to which an operation runs at once: one thread is enough, and none is deferred."""
 MOMENTS_AT_ONCE_MAX: Final = AT_ONCE_MAX // 2
-"""The same for variances and scans, which take longer for each element: at 17,000 and 30,000
-float64 two threads took 0.5 to 0.9 times as long as one."""
+"""The same for variances and scans, which take longer for each element (docs/tuning.md, 21)."""
 
 _TOO_LARGE: Final = 2**48
 """No machine has memory for so many elements. NumPy, asked at once, raises the error."""

@@ -10,13 +10,17 @@ A *slot* numbers both: operands first, registers after them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from ....contract.numpy_dtypes import NDArray
 from ....native import native
 from .loops import Loop
 
 __all__ = [
+    "MAX_ARRAYS",
+    "MAX_OPERANDS",
+    "MAX_PASSES",
+    "MAX_STEPS",
     "Access",
     "Box",
     "Instruction",
@@ -27,6 +31,13 @@ __all__ = [
     "Reduction",
     "prepare",
 ]
+
+MAX_OPERANDS: Final = 0 if native is None else native.MAX_OPERANDS
+MAX_STEPS: Final = 0 if native is None else native.MAX_STEPS
+MAX_PASSES: Final = 0 if native is None else native.MAX_PASSES
+MAX_ARRAYS: Final = 0 if native is None else native.MAX_ARRAYS
+"""The most operands and steps of a kernel, and the most passes and arrays of a sequence of them: 0
+without the extension, which has their sizes in its structs."""
 
 Access: TypeAlias = Literal["direct", "packed", "invariant", "streamed"]
 """How the loops reach an operand. "direct": on its memory, row by row where a tile is not flat; its

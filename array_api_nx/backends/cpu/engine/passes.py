@@ -40,14 +40,11 @@ __all__ = [
 ]
 
 WORTH_A_THREAD: Final = 10_000.0
-"""Nanoseconds of work for each thread beyond the first. To wake a thread takes some microseconds;
-if it comes later than that, other threads have done its tasks. (Products of 100,000 float64, which
-are worth two threads, take 20 microseconds on them, and 30 on one. If 5,000 are worth a thread,
-other passes take longer. AMD EPYC.)"""
+"""Nanoseconds of work for each thread beyond the first: a thread that wakes later finds no tasks
+left (docs/tuning.md, 22)."""
 
 PACKING_NS: Final = 0.3
-"""Nanoseconds for each element that is copied to or from a packed tile: 0.25 to 0.5, for 100,000
-float64 every other of which is read, or that lie the other way round or across."""
+"""Nanoseconds for each element that is copied to or from a packed tile (docs/tuning.md, 23)."""
 
 Slot: TypeAlias = int
 """The number of a block of memory: a position in `Slots`."""

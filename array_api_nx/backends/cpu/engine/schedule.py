@@ -1,7 +1,8 @@
 """In which tiles, and in which tasks, a kernel goes over its elements.
 
-A schedule follows from the shape, the strides and the sizes of elements alone: not from addresses,
-and not from the number of threads, so that results are the same wherever a kernel runs.
+A schedule follows from the shape, the strides and the sizes of elements: not from addresses, and
+not from the number of threads. The tiles of passes that reduce nothing follow the caches of the
+machine, too (machine.py); those of sums do not, so that results are the same wherever they run.
 """
 
 from __future__ import annotations
@@ -10,48 +11,39 @@ from collections.abc import Sequence, Set
 from math import prod
 from typing import Final, Literal, NamedTuple
 
+from ....native import native
 from .kernel import Access, Box, KernelOperand
+from .machine import SCALE, UNSCALED, Scale
 
 __all__ = ["Layout", "NotInTiles", "Schedule", "schedule"]
 
+# The numbers refer to the measurements of docs/tuning.md.
+
 TILE_BYTES: Final = 2**13
 """Bytes of a tile of one operand or register, so that a few of them fit into a core's first level
-of cache: enough elements that the calls cost little, and that memory delivers in long pieces.
-(Tiles that are packed take room twice, but smaller ones are no faster: `flip(a)*b + c` of 100,000
-float64 takes 35 microseconds by these, 70 by tiles of a quarter. AMD EPYC, two threads.)"""
+of cache (1)."""
 
 ALONE_BYTES: Final = 2**16
-"""The same where nothing is left in the cache for the next loop: a loop runs alone, or all of them
-are one chain (native/chains.h). After each tile the memory falls behind: a product of 323,761
-float64 by one number takes 0.12 ms on one thread by tiles of 2**13 bytes, 0.08 by these (as one
-call 0.07); ten operations on a million float32 take 0.40 and 0.23 ms. (AMD EPYC.)"""
+"""The same where no later loop reads the tile from the cache: a loop runs alone, or all of them are
+one chain (2)."""
 
 CACHED_TRAFFIC: Final = 2**25
 """The most bytes of all operands together for which tiles are larger in two cases: the cache that
-all cores share holds the operands. What the first level of cache no longer holds then costs less
-than to begin anew with each tile. (1 MB of cache for each core and 32 for both of an AMD EPYC.)"""
+all cores share holds the operands (3)."""
 
 MANY_ELEMENTS: Final = 2**18
 LARGER_TILES: Final = 4
-"""The fewest elements in the first case, in which no result goes past the caches; and how many
-times larger its tiles are. (Of a million float32 an n-body step takes 0.85 times as long so,
-Black-Scholes 0.83, squared distances of rows 0.85. Expressions of 10,000 elements take 1.03 times
-as long so, those of four million, which come from memory, 1.05 times, and where of a million
-float64, whose result goes past the caches, 1.25. Two cores of an AMD EPYC.)"""
+"""The first case: the fewest elements, of passes whose results stay in the caches, and how many
+times larger their tiles are (3)."""
 
 NARROW_BYTES: Final = 4
 NARROW_TILES: Final = 32
-"""The most bytes of registers per element in the second case, a program mostly of bools, whose
-registers need little of the first cache; and how many times larger its tiles are, unless fewer than
-four would be left. (`all((a < 2) & (b >= 0))` of 100,000 and of a million float64 takes 0.76 and
-0.73 times as long by these as by tiles four times larger, which take 0.75 times as long as those
-that are not; `(a > 0.2) & (b < 0.8) | isnan(c)` 0.88 and 0.82. Two cores of an AMD EPYC.)"""
+"""The second case, a program mostly of bools: the most bytes of registers per element, and how many
+times larger its tiles are, unless fewer than four would be left (4)."""
 
 STEPPED_TRAFFIC: Final = 2**24
-"""The most bytes of all operands together for which loops read in steps what is not adjacent.
-(`a[::2] + b[::2]*c[::2]` of 200,000, a million and three million float64 takes 0.77, 0.98 and 1.25
-times as long so as by copies, `a[::3]*b[::3] + c[::3]` of 300,000 0.74. But every other float32, of
-which copies are made by vector instructions, 1.25. Two cores of an AMD EPYC.)"""
+"""The most bytes of all operands together for which loops read elements that are not adjacent,
+instead of copies (5)."""
 
 REDUCED_CELLS: Final = 2**13
 """Elements of a tile that is only reduced, and then not read again."""
@@ -70,17 +62,12 @@ ROW_BYTES: Final = 1024
 of the tile, those of the others along its rows. There are at most TRANSPOSED_ROWS rows, and fewer
 if a column of the operand would be longer than COLUMN_BYTES. There are TRANSPOSED_COLUMNS columns,
 and more if a row of the largest elements would be shorter than ROW_BYTES. So the operand is copied
-from columns of a few cache lines, and loops are called on the rows of the others, which are long
-enough for that. (`a + b.T` of 100,000, a million and 8 million float64 takes 0.7, 0.5 and 0.8 times
-as long by 16 rows of 128 as by 256 rows of 16, for which all operands are copied; of 10,000 to a
-million float32 0.6 to 0.85 times as long by 32 rows of 256 as of 64. By rows of 256, float64
-matrices of 512 or 1024 columns take twice as long: their rows are in each other's way in the cache.
-Two cores of an AMD EPYC.)"""
+from columns of a few cache lines, and loops run on the long rows of the others (6)."""
 
 PACKED_COLUMNS: Final = 32
 INVARIANT_COLUMNS: Final = 64
-"""Up to so many columns it pays to pack tiles rather than to call the loops row by row; invariant
-tiles, which are packed only once, up to some more."""
+"""Up to so many columns it pays to pack tiles rather than to call the loops row by row (14);
+invariant tiles, which are packed only once, up to some more."""
 
 WHOLE_COLUMN: Final = 32
 WHOLE_BYTES: Final = 2**14
@@ -104,30 +91,37 @@ MAX_TASKS: Final = 32
 ENOUGH_TASKS: Final = 8
 PARTIAL_MIN: Final = 2**17
 EXACT_PARTIAL_MIN: Final = 2**16
-"""Up to so many elements no task has accumulators of its own: another thread, with the time to
-combine them, makes a sum of 100,000 float64 take 20 microseconds instead of 22. Fewer where nobody
-can tell the parts from the result, as of counts and of `all`, which programs combine faster."""
+"""Up to so many elements no task has accumulators of its own (7). Fewer where the parts have the
+bits of the whole, as those of counts and of `all`, which programs combine faster."""
 MAX_PARTIALS: Final = 2**20
 """Elements of all partial accumulators together."""
 
 STREAMED_BYTES: Final = 2**22
-"""Bytes of an output that do not stay in the caches until they are read again.
-
-Such results go past them. `2*a + 3*b` of 600,000 float64 takes 320 to 470 microseconds so, and 480
-to 560 otherwise; of a million 530 to 680 and 820, of two million 1,070 to 1,240 and 1,650, and what
-reads the result then takes no longer. Below 2**22 nothing is gained. (Two cores of an AMD EPYC, 1
-MB of cache for each, 32 MB for all.)"""
+"""Bytes of an output that do not stay in the caches until they are read again: it is written past
+them (8)."""
 
 UNALIGNED_BYTES: Final = 2**24
-"""The same where rows do not all begin on cache lines: then no vectors go past the caches from
-registers, but tiles that are written to the caches first. Of 1000 by 1003 float64 `a * b[:1]` takes
-160 microseconds directly and 380 so, in new memory 250 and 390; `exp(a - b[:1])` 680 and 830. (Two
-cores of an AMD EPYC.)"""
+"""The same where rows do not all begin on cache lines: there tiles are written to the caches before
+they can go past them (9)."""
+
+FETCHED_BYTES: Final = 2**24
+"""The fewest bytes of all operands for which tiles are fetched ahead. Less arrives from the caches
+in time (10)."""
 
 STREAMED_ROW: Final = 256
 """Bytes of a tile's row that are worth streaming."""
 
 _LINE: Final = 64
+
+if native is not None:
+    native.set_tiles(
+        transposed_rows=TRANSPOSED_ROWS,
+        column_bytes=COLUMN_BYTES,
+        transposed_columns=TRANSPOSED_COLUMNS,
+        row_bytes=ROW_BYTES,
+        packed_columns=PACKED_COLUMNS,
+        fetched_bytes=int(FETCHED_BYTES * SCALE.shared),
+    )
 
 
 class Layout(NamedTuple):
@@ -375,7 +369,7 @@ def _tile(
     if transposed and rows.size <= FEW:
         # Their elements lie together, so that what is packed leaves no gaps in the cache.
         together = max(1, rows.size)
-        most = max(_LINE, _full_cells(layouts) // together // _LINE * _LINE)
+        most = max(_LINE, _full_cells(layouts, _scale(dims)) // together // _LINE * _LINE)
         return together, _even(columns.size, most, _LINE)
     if transposed and columns.size > FEW:
         most = min(TRANSPOSED_ROWS, COLUMN_BYTES // max(transposed))
@@ -419,7 +413,8 @@ def _cells(
         [_steps(layout, stride) for layout, stride in zip(layouts, columns.strides, strict=True)]
     )
     boxed = any([layout.box is not None for layout in layouts])
-    cells = _full_cells(layouts)
+    scale = _scale(dims)
+    cells = _full_cells(layouts, scale)
     strides = zip(*[dim.strides for dim in dims], strict=True)
     outputs = [x for x in zip(layouts, strides, strict=True) if x[0].role == "output"]
     streams = any([_is_large(layout, steps, dims) for layout, steps in outputs])
@@ -427,12 +422,12 @@ def _cells(
         if columns.reduced:
             return REDUCED_CELLS
         if is_chain or not streams:
-            return cells * (ALONE_BYTES // TILE_BYTES)
+            return int(ALONE_BYTES * scale.second) // _largest(layouts)
     traffic = _traffic(dims, layouts)
     size = prod([dim.size for dim in dims])
     narrow = 0 < width <= NARROW_BYTES and not packed and not boxed
     many = not streams and size >= MANY_ELEMENTS
-    if traffic > CACHED_TRAFFIC or not (narrow or many):
+    if traffic > CACHED_TRAFFIC * scale.shared or not (narrow or many):
         return cells
     larger = cells * LARGER_TILES
     if narrow:
@@ -474,12 +469,19 @@ def _is_read_in_steps(dims: list[_Dim], layouts: Sequence[Layout], loops: int) -
             return False
         inputs += 1
     few = rows.size > 1 and columns.size <= PACKED_COLUMNS
-    return 0 < loops <= inputs and not few and _traffic(dims, layouts) <= STEPPED_TRAFFIC
+    limit = STEPPED_TRAFFIC * _scale(dims).shared
+    return 0 < loops <= inputs and not few and _traffic(dims, layouts) <= limit
 
 
-def _full_cells(layouts: Sequence[Layout]) -> int:
+def _scale(dims: list[_Dim]) -> Scale:
+    """What sizes that follow the caches are multiplied by: 1 where elements are reduced, since the
+    tiles of a sum decide the order of its additions."""
+    return UNSCALED if any([dim.reduced for dim in dims]) else SCALE
+
+
+def _full_cells(layouts: Sequence[Layout], scale: Scale) -> int:
     """How many elements a tile of `TILE_BYTES` has."""
-    return TILE_BYTES // _largest(layouts)
+    return int(TILE_BYTES * scale.first) // _largest(layouts)
 
 
 def _largest(layouts: Sequence[Layout]) -> int:
@@ -528,7 +530,8 @@ def _access(
 def _is_large(layout: Layout, strides: tuple[int, ...], dims: list[_Dim]) -> bool:
     """Whether an output should go past the caches, if its elements are adjacent."""
     starts_lines = not any([stride % _LINE for stride in strides[:-1]])
-    least = STREAMED_BYTES if starts_lines else UNALIGNED_BYTES
+    scale = _scale(dims)
+    least = STREAMED_BYTES * scale.second if starts_lines else UNALIGNED_BYTES * scale.shared
     return layout.itemsize * prod([dim.size for dim in dims]) >= least
 
 

@@ -43,15 +43,10 @@ _T = TypeVar("_T")
 
 MAX_PENDING: Final = 192
 """How many operations may be pending in one expression.
-
-Measured with 540 operations of arithmetic on 3 million and on 600,000 float64 (two threads of an
-AMD EPYC): 224 and 67 ms with 64, 191 and 61 with 128, 169 and 44 with 192, 170 and 50 with 256, 188
-and 67 with 384. Each new node has the set of those below it."""
+Each new node has the set of those below it (docs/tuning.md, 30)."""
 MAX_LEAVES: Final = 24
-"""How many different blocks of memory, of more than one element, a pending expression may read.
-
-Measured with the sum of 60 arrays of 300,000 float64 (processor time of one thread of an AMD EPYC):
-12.3 ms with 4, 10.6 with 8, 9.5 with 16, 24 and 32, 10.4 with 48."""
+"""How many different blocks of memory, of more than one element, a pending expression may read
+(docs/tuning.md, 31)."""
 
 _MIN_SWEEP: Final = 1 << 10
 

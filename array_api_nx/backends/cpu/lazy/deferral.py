@@ -53,10 +53,9 @@ _new_storage: Final = Storage.__new__
 builder: Final = Builder()
 """Makes all pending expressions. It is used under the lock only."""
 
-# Reads of single elements of a pending value that compute just that element; the next computes all.
-# One read takes 25 to 40 us, all 300,000 elements of one addition 200 (on one thread of an AMD
-# EPYC): so those that were in vain take no longer than the least that computing all could.
 _MAX_PROBES: Final = 4
+"""Reads of single elements of a pending value that compute that element alone; the next read
+computes all. So many take no longer than the cheapest computation of all (docs/tuning.md, 33)."""
 
 _MANY_TIMES: Final = 4
 """How many times the elements of each shared operand a result must have for the operation to read

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from ....core.view import View
 from ....primitives import table as p
 from ..engine import loops
-from ..engine.kernel import Box, Instruction, Product, Reduction
+from ..engine.kernel import MAX_OPERANDS, MAX_STEPS, Box, Instruction, Product, Reduction
 from ..engine.passes import Accumulation, Output, Pass, Slot, make_pass
 from ..engine.schedule import Layout, NotInTiles, Schedule, schedule
 from .expression import Node
@@ -27,16 +27,12 @@ from .graph import Graph, Source
 __all__ = ["EvaluationPlan", "Overlap", "plan"]
 
 MAX_READS: Final = 32
-"""How much a pass of several reductions may read: arrays, or other views of these, and scalars.
+"""How much a pass of several reductions may read: arrays, or other views of these, and scalars
+(docs/tuning.md, 32)."""
 
-Measured with the sums of 27 products of 300,000 float64 with one array (as above): 5.8 ms with 16,
-7.1 with 32; of 19 products of a million 10.4 and 10.6. A change would cut other passes in two,
-which read what they have in common twice."""
-
-MAX_OPERANDS: Final = 256
-_MAX_STEPS: Final = 384
-"""The most operands of a kernel (native/tiles.h), and fewer steps than it may have: to store a
-value a second time, or to reduce it, is a step of its own."""
+_MAX_STEPS: Final = MAX_STEPS * 3 // 4
+"""Fewer steps than a kernel may have: to store a value a second time, or to reduce it, is a step of
+its own."""
 
 _Computed: TypeAlias = tuple[loops.Loop, tuple[Any, ...], int | None, int]
 """A step of a kernel before it has registers: its loop; what it reads, operands by number and what

@@ -20,6 +20,7 @@ from ....core.view import View
 from ....native import native
 from ....primitives import table as p
 from ..engine import fperrors
+from ..engine.kernel import MAX_PASSES
 from ..engine.loops import MATMUL
 from ..engine.passes import Slots
 from ..engine.small_inverses import invert_into
@@ -38,7 +39,7 @@ from .actions import (
     permutation,
     raised,
 )
-from .sequences import MAX_PASSES, make_sequence
+from .sequences import make_sequence
 
 if TYPE_CHECKING:
     from .plan import ProgramPlan

@@ -14,6 +14,7 @@ from ....contract.strided import Storage, Tensor, tensor_over
 from ....core.dtypes import DType
 from ....core.view import View
 from ..engine import fperrors
+from ..engine.kernel import MAX_ARRAYS
 from ..engine.memory_pool import empty
 from ..engine.passes import Slot, Slots, following
 from ..lazy import evaluation
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["ProgramPlan"]
 
 
-_MAX_GIVEN: Final = 4096
-"""The most arguments, constants and results of a small program: a sequence takes no more arrays."""
-
-
 _MAX_KEPT_BYTES: Final = 2**22
 """The most bytes of the slots of a small program, which keeps their memory from run to run."""
 _MAX_GIVEN_BYTES: Final = 2**19
@@ -40,13 +37,11 @@ _MAX_GIVEN_BYTES: Final = 2**19
 _MAX_THREADS_WORTH: Final = 7
 """The most threads beyond the first that the work of a small program is worth: 80 microseconds."""
 _MAX_CHEAP_BYTES: Final = 2**21
-"""The same for a program of passes that a second thread would make hardly faster: it takes some 10
-microseconds to come, with the Python code around it 20. (Ten operations on 20,000 and 40,000
-float32 took 18 and 28 microseconds in Python on two threads, and 9 and 19 in C on one.)"""
+"""The same for a program of passes that a second thread would make hardly faster
+(docs/tuning.md, 24)."""
 _MAX_SEQUENCE_BYTES: Final = 2**24
-"""The same for a program that the extension runs in one call, on as many threads as are worth it.
-Without the Python code `2*a + 3*b` of 100,000 float32 takes 20 microseconds instead of 50. Of more
-bytes that is nothing, and a progress bar may be wanted."""
+"""The same for a program that the extension runs in one call, on as many threads as are worth it
+(docs/tuning.md, 24). Of more bytes little time is saved, and a progress bar may be wanted."""
 
 
 class ProgramPlan:
@@ -120,7 +115,7 @@ class ProgramPlan:
         most = _MAX_CHEAP_BYTES if len(works) == len(self.actions) else _MAX_GIVEN_BYTES
         can_keep = (
             total <= _MAX_KEPT_BYTES
-            and len(self.given) <= _MAX_GIVEN
+            and len(self.given) <= MAX_ARRAYS
             # Kernels that are bound to memory look into it for what they draw.
             and not any([getattr(action, "method", "") == "drawing" for action in self.actions])
         )

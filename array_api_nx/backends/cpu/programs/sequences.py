@@ -6,13 +6,14 @@ A program that is one sequence, and nothing else, needs no Python code to run: s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ....contract.numpy_dtypes import NDArray
 from ....native import native
 from ..engine import fperrors, passes
+from ..engine.kernel import MAX_PASSES
 from ..engine.passes import Slot
 from .actions import Action, BackendCall, KernelPass, Shown, raised
 from .twin_calls import runs_in_extension, twin_call
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ...._native import Native
     from .plan import ProgramPlan
 
-__all__ = ["MAX_PASSES", "Quick", "make_sequence", "quick"]
+__all__ = ["Quick", "make_sequence", "quick"]
 
 Quick: TypeAlias = (
     "tuple[Native.Sequence, tuple[Shown, ...], Callable[[tuple[tuple[int, ...], ...]], bool]]"
@@ -29,9 +30,6 @@ Quick: TypeAlias = (
 """A sequence; of each result its number among the last arrays given to it, with the layout in which
 it is shown if that is another (see `ProgramPlan.order`); and a function that
 warns of floating-point flags, per pass and step: False if the errstate wants more than warnings."""
-
-MAX_PASSES: Final = 64
-"""The most actions in one sequence (MAX_SEQUENCE in native/sequence.c)."""
 
 
 def quick(plan: ProgramPlan) -> Quick | None:
