@@ -59,31 +59,29 @@ int add_indices(Selection *selection, const Tensor *indices, const char *data, n
 {
     static const npy_intp still[ARRAY_DIMS];
     const int last = selection->ndim - 1, missing = selection->ndim - indices->ndim;
-    npy_intp strides[ARRAY_DIMS], index[ARRAY_DIMS], further[ARRAY_DIMS];
+    npy_intp strides[ARRAY_DIMS], index[ARRAY_DIMS], base = 0;
     npy_intp *offsets = selection->offsets.values;
-    for (int dim = 0; dim <= last; dim++) {
+    int dim;
+    along = along == NULL ? still : along;
+    for (dim = 0; dim <= last; dim++) {
         const int axis = dim - missing;
         strides[dim] = axis < 0 || indices->shape[axis] == 1 ? 0 : indices->strides[axis];
-        index[dim] = further[dim] = 0;
+        index[dim] = 0;
     }
-    if (along == NULL) {
-        along = still;
-    }
-    npy_intp place = 0, base = 0;
     if (selection->count == 0) {
         return 1;
     }
-    for (;;) {
-        if (!add_row(offsets, selection->shape[last], data + place, strides[last],
+    do {
+        if (!add_row(offsets, selection->shape[last], data, strides[last],
                      (DTypeCode)indices->code, size, stride, base, along[last])) {
             return 0;
         }
         offsets += selection->shape[last];
-        if (!step_on(last, selection->shape, strides, index, &place)) {
-            return 1;
-        }
-        step_on(last, selection->shape, along, further, &base);
-    }
+        dim = next_index(last, selection->shape, index);
+        data += distance(dim, last, selection->shape, strides);
+        base += distance(dim, last, selection->shape, along);
+    } while (dim >= 0);
+    return 1;
 }
 
 /* Whether all indices are in range. */
@@ -144,8 +142,11 @@ int move_by_indices(const npy_int64 *indices, npy_intp count, char *data, npy_in
 npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array_strides,
                      Offsets *offsets)
 {
-    npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS], others[ARRAY_DIMS];
-    npy_intp index[ARRAY_DIMS], further[ARRAY_DIMS], place = 0, base = 0, count = 0;
+    npy_intp shape[ARRAY_DIMS], steps[ARRAY_DIMS], others[ARRAY_DIMS];
+    npy_intp index[ARRAY_DIMS], base = 0, count = 0;
+    const npy_intp *const given[2] = {mask->strides, array_strides};
+    npy_intp *const merged[2] = {steps, others};
+    int dim;
     if (!reserve_offsets(offsets, mask->size)) {
         return -1;
     }
@@ -153,26 +154,25 @@ npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array
     if (mask->size == 0) {
         return 0;
     }
-    const int ndim =
-        merge_two(mask->ndim, mask->shape, mask->strides, array_strides, shape, strides, others);
-    const int last = ndim - 1;
+    const int last = merge_axes(mask->ndim, mask->shape, 2, given, shape, merged) - 1;
     if (last < 0) {
         values[0] = 0;
         return *data != 0;
     }
     set_to_zero(index, last);
-    set_to_zero(further, last);
-    const npy_intp columns = shape[last], step = strides[last], distance = others[last];
+    const npy_intp columns = shape[last], step = steps[last], gap = others[last];
     do {
-        const char *row = data + place;
+        const char *row = data;
         npy_intp value = base;
-        for (npy_intp column = 0; column < columns; column++, row += step, value += distance) {
+        for (npy_intp column = 0; column < columns; column++, row += step, value += gap) {
             /* Written in any case, which is faster than to ask first. */
             values[count] = value;
             count += *row != 0;
         }
-        step_on(last, shape, others, further, &base);
-    } while (step_on(last, shape, strides, index, &place));
+        dim = next_index(last, shape, index);
+        data += distance(dim, last, shape, steps);
+        base += distance(dim, last, shape, others);
+    } while (dim >= 0);
     return count;
 }
 
@@ -215,6 +215,7 @@ void move_selected(const Selection *selection, char *data, char *others,
     const Region *region = &selection->region;
     const int last = selection->ndim - 1;
     npy_intp index[ARRAY_DIMS], place = 0;
+    int dim;
     const npy_intp *offsets = selection->offsets.values;
     set_to_zero(index, selection->ndim);
     if (selection->count == 0 || region->size == 0) {
@@ -248,5 +249,7 @@ void move_selected(const Selection *selection, char *data, char *others,
             }
         }
         offsets += columns;
-    } while (step_on(last, selection->shape, index_strides, index, &place));
+        dim = next_index(last, selection->shape, index);
+        place += distance(dim, last, selection->shape, index_strides);
+    } while (dim >= 0);
 }

@@ -2,14 +2,6 @@
 #include "functions.h"
 #include "sizes.h"
 
-int merge_two(int ndim, const npy_intp *shape, const npy_intp *strides, const npy_intp *others,
-              npy_intp *merged, npy_intp *merged_strides, npy_intp *merged_others)
-{
-    const npy_intp *const given[2] = {strides, others};
-    npy_intp *const found[2] = {merged_strides, merged_others};
-    return merge_axes(ndim, shape, 2, given, merged, found);
-}
-
 typedef struct {
     npy_int64 low, high;
 } Pair;
@@ -63,7 +55,9 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
                    const char *from, const npy_intp *from_strides, npy_intp itemsize)
 {
     npy_intp index[ARRAY_DIMS];
-    for (int dim = 0; dim < ndim; dim++) {
+    const int last = ndim - 1;
+    int dim;
+    for (dim = 0; dim < ndim; dim++) {
         if (shape[dim] == 0) {
             return;
         }
@@ -73,21 +67,12 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
         copy_element(to, from, itemsize);
         return;
     }
-    const int last = ndim - 1;
-    for (;;) {
+    do {
         copy_row(to, to_strides[last], from, from_strides[last], shape[last], itemsize);
-        int dim = last - 1;
-        while (dim >= 0 && ++index[dim] == shape[dim]) {
-            to -= to_strides[dim] * (shape[dim] - 1);
-            from -= from_strides[dim] * (shape[dim] - 1);
-            index[dim--] = 0;
-        }
-        if (dim < 0) {
-            return;
-        }
-        to += to_strides[dim];
-        from += from_strides[dim];
-    }
+        dim = next_index(last, shape, index);
+        to += distance(dim, last, shape, to_strides);
+        from += distance(dim, last, shape, from_strides);
+    } while (dim >= 0);
 }
 
 /* From the lowest byte of some elements to the byte after the highest. */
@@ -133,14 +118,14 @@ static void copy_to_region(const Region *region, const char *from, const npy_int
                       from_strides, region->itemsize);
         return;
     }
-    const int ndim = merge_two(region->ndim, region->shape, region->strides, from_strides, shape,
-                               to_strides, strides);
+    const npy_intp *const given[2] = {region->strides, from_strides};
+    npy_intp *const all[3] = {shape, to_strides, strides};
+    const int ndim = merge_axes(region->ndim, region->shape, 2, given, shape, all + 1);
     /* The axis along which the target lies closest comes last. */
     int closest = ndim - 1;
     for (int dim = 0; dim < ndim; dim++) {
         closest = magnitude(to_strides[dim]) < magnitude(to_strides[closest]) ? dim : closest;
     }
-    npy_intp *const all[3] = {shape, to_strides, strides};
     for (int i = 0; i < 3; i++) {
         const npy_intp moved = all[i][closest];
         for (int dim = closest; dim < ndim - 1; dim++) {

@@ -3,6 +3,7 @@
 #ifndef ARRAY_API_NX_ELEMENTS_H
 #define ARRAY_API_NX_ELEMENTS_H
 
+#include "nest.h"
 #include "objects.h"
 
 /* What a key selects of an array. */
@@ -46,27 +47,6 @@ static inline void set_to_zero(npy_intp *values, int count)
         values[i] = 0;
     }
 }
-
-/* From one row, which lies along the axis `last`, to the next one in row-major order; 0 after the
-   last row. `index` counts along the axes before, and `*place` moves by their strides. */
-static inline int step_on(int last, const npy_intp *shape, const npy_intp *strides, npy_intp *index,
-                          npy_intp *place)
-{
-    int dim = last - 1;
-    while (dim >= 0 && ++index[dim] == shape[dim]) {
-        *place -= strides[dim] * (shape[dim] - 1);
-        index[dim--] = 0;
-    }
-    if (dim < 0) {
-        return 0;
-    }
-    *place += strides[dim];
-    return 1;
-}
-
-/* `merge_axes` of two layouts. */
-int merge_two(int ndim, const npy_intp *shape, const npy_intp *strides, const npy_intp *others,
-              npy_intp *merged, npy_intp *merged_strides, npy_intp *merged_others);
 
 /* Copy so many elements from one place after the other. The steps are in bytes. */
 void copy_row(char *to, npy_intp to_step, const char *from, npy_intp from_step, npy_intp count,

@@ -8,6 +8,7 @@
 #include "joining.h"
 #include "copies.h"
 #include "movement.h"
+#include "nest.h"
 #include "walk.h"
 
 /* ------------------------------------------------------------------ boxes */
@@ -84,56 +85,30 @@ static void simplify(Walk *box)
         box->strides[TARGET][place] = to;
         box->ndim++;
     }
-    const int kept = box->ndim;
-    box->ndim = 0;
-    for (int axis = 0; axis < kept; axis++) {
-        const npy_intp size = box->shape[axis];
-        const npy_intp from = box->strides[SOURCE][axis], to = box->strides[TARGET][axis];
-        const int last = box->ndim - 1;
-        if (last >= 0 && box->strides[SOURCE][last] == size * from &&
-            box->strides[TARGET][last] == size * to) {
-            box->shape[last] *= size;
-            box->strides[SOURCE][last] = from;
-            box->strides[TARGET][last] = to;
-        } else {
-            add_axis(box, size, from, to);
-        }
-    }
+    const npy_intp *const given[2] = {box->strides[SOURCE], box->strides[TARGET]};
+    npy_intp *const merged[2] = {box->strides[SOURCE], box->strides[TARGET]};
+    box->ndim = merge_axes(box->ndim, box->shape, 2, given, box->shape, merged);
 }
 
 static void copy_box(Walk *box, const char *source, char *target, npy_intp itemsize)
 {
     npy_intp index[ARRAY_DIMS] = {0};
-    View from = {(char *)source, 0, itemsize}, to = {target, 0, itemsize};
+    int dim;
     simplify(box);
-    if (box->ndim < 2) {
-        const npy_intp size = box->ndim == 0 ? 1 : box->shape[0];
-        if (box->ndim == 1) {
-            from.column = box->strides[SOURCE][0];
-            to.column = box->strides[TARGET][0];
-        }
-        copy_tile(to, from, itemsize, 1, size);
-        return;
-    }
-    const int row = box->ndim - 2, column = box->ndim - 1;
-    from.row = box->strides[SOURCE][row];
-    from.column = box->strides[SOURCE][column];
-    to.row = box->strides[TARGET][row];
-    to.column = box->strides[TARGET][column];
-    for (;;) {
-        copy_plane(to, from, itemsize, box->shape[row], box->shape[column]);
-        int axis = row - 1;
-        while (axis >= 0 && ++index[axis] == box->shape[axis]) {
-            from.data -= box->strides[SOURCE][axis] * (box->shape[axis] - 1);
-            to.data -= box->strides[TARGET][axis] * (box->shape[axis] - 1);
-            index[axis--] = 0;
-        }
-        if (axis < 0) {
-            return;
-        }
-        from.data += box->strides[SOURCE][axis];
-        to.data += box->strides[TARGET][axis];
-    }
+    const int column = box->ndim - 1, row = box->ndim - 2;
+    const npy_intp *const strides[2] = {box->strides[SOURCE], box->strides[TARGET]};
+    const npy_intp rows = row < 0 ? 1 : box->shape[row];
+    const npy_intp columns = column < 0 ? 1 : box->shape[column];
+    View from = {(char *)source, row < 0 ? 0 : strides[SOURCE][row],
+                 column < 0 ? itemsize : strides[SOURCE][column]};
+    View to = {target, row < 0 ? 0 : strides[TARGET][row],
+               column < 0 ? itemsize : strides[TARGET][column]};
+    do {
+        copy_plane(to, from, itemsize, rows, columns);
+        dim = next_index(row, box->shape, index);
+        from.data += distance(dim, row, box->shape, strides[SOURCE]);
+        to.data += distance(dim, row, box->shape, strides[TARGET]);
+    } while (dim >= 0);
 }
 
 /* ------------------------------------------------------------------ one array */

@@ -1,6 +1,7 @@
 /* How elements of any layout are laid one after the other. */
 
 #include "pack.h"
+#include "nest.h"
 #include "sizes.h"
 
 /* ------------------------------------------------------------------ orders of axes */
@@ -205,37 +206,24 @@ void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
         from == to && from != BOOL ? NULL : find_conversion(from, to);
     const npy_intp itemsize = dtypes[to].itemsize;
     npy_intp lengths[ARRAY_DIMS], steps[ARRAY_DIMS], index[ARRAY_DIMS];
-    int kept = 0;
-    /* As merge_axes, but from the fastest axis to the slowest, and in an order of its own. */
+    int dim;
+    npy_intp *const all = steps;
+    const npy_intp *const given = steps;
     for (int i = 0; i < ndim; i++) {
-        const npy_intp length = shape[order[i]], step = strides[order[i]];
-        if (length == 1) {
-            continue;
-        }
-        if (kept > 0 && step == steps[kept - 1] * lengths[kept - 1]) {
-            lengths[kept - 1] *= length;
-        } else {
-            index[kept] = 0;
-            lengths[kept] = length;
-            steps[kept++] = step;
-        }
+        lengths[ndim - 1 - i] = shape[order[i]];
+        steps[ndim - 1 - i] = strides[order[i]];
+        index[i] = 0;
     }
-    const npy_intp n = kept > 0 ? lengths[0] : 1, step = kept > 0 ? steps[0] : itemsize;
-    for (;;) {
+    const int last = merge_axes(ndim, lengths, 1, &given, lengths, &all) - 1;
+    const npy_intp n = last >= 0 ? lengths[last] : 1, step = last >= 0 ? steps[last] : itemsize;
+    do {
         if (convert == NULL) {
             copy_items(data, step, out, itemsize, n, itemsize);
         } else {
             convert(data, step, n, out);
         }
         out += n * itemsize;
-        int dim = 1;
-        while (dim < kept && ++index[dim] == lengths[dim]) {
-            data -= steps[dim] * (lengths[dim] - 1);
-            index[dim++] = 0;
-        }
-        if (dim >= kept) {
-            return;
-        }
-        data += steps[dim];
-    }
+        dim = next_index(last, lengths, index);
+        data += distance(dim, last, lengths, steps);
+    } while (dim >= 0);
 }

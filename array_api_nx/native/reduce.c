@@ -3,6 +3,7 @@
 #include "reduce.h"
 #include "compiler.h"
 #include "functions.h"
+#include "nest.h"
 
 int take_axes(PyObject *value, int ndim, char *reduced)
 {
@@ -29,28 +30,13 @@ int take_axes(PyObject *value, int ndim, char *reduced)
     return count > 0 || ndim == 0;
 }
 
-/* Add an axis to the walk, slower than those before it. */
-static inline void add_axis(Reduction *plan, npy_intp length, npy_intp from, npy_intp to)
-{
-    const int last = plan->axes - 1;
-    if (length == 1) {
-        return;
-    }
-    if (last >= 0 && from == plan->from[last] * plan->lengths[last] &&
-        to == plan->to[last] * plan->lengths[last]) {
-        plan->lengths[last] *= length;
-        return;
-    }
-    plan->lengths[plan->axes] = length;
-    plan->from[plan->axes] = from;
-    plan->to[plan->axes++] = to;
-}
-
 void plan_reduction(Reduction *plan, int ndim, const npy_intp *shape, const npy_intp *strides,
                     const npy_uint8 *order, const char *reduced, int keepdims, npy_intp itemsize)
 {
     npy_uint8 places[ARRAY_DIMS];
-    plan->ndim = plan->axes = 0;
+    const npy_intp *const given[2] = {plan->from, plan->to};
+    npy_intp *const merged[2] = {plan->from, plan->to};
+    plan->ndim = 0;
     plan->size = plan->count = 1;
     for (int axis = 0; axis < ndim; axis++) {
         places[axis] = (npy_uint8)plan->ndim;
@@ -64,14 +50,17 @@ void plan_reduction(Reduction *plan, int ndim, const npy_intp *shape, const npy_
         if (!reduced[axis] || keepdims) {
             plan->strides[places[axis]] = stride;
         }
-        add_axis(plan, shape[axis], strides[axis], reduced[axis] ? 0 : stride);
+        plan->lengths[ndim - 1 - i] = shape[axis];
+        plan->from[ndim - 1 - i] = strides[axis];
+        plan->to[ndim - 1 - i] = reduced[axis] ? 0 : stride;
         *(reduced[axis] ? &plan->count : &plan->size) *= shape[axis];
     }
+    plan->axes = merge_axes(ndim, plan->lengths, 2, given, plan->lengths, merged);
 }
 
 int may_be_buffered(const Reduction *plan)
 {
-    return plan->axes > 1 && plan->to[0] == 0 && plan->to[1] == 0;
+    return plan->axes > 1 && plan->to[plan->axes - 1] == 0 && plan->to[plan->axes - 2] == 0;
 }
 
 int has_plain_order(const Tensor *x)
@@ -121,12 +110,12 @@ void run_reduction(const Reduction *plan, PyUFuncGenericFunction function, void 
                    const char *from, char *to, int copies, npy_intp itemsize)
 {
     npy_intp index[ARRAY_DIMS];
-    const int axes = plan->axes;
-    const npy_intp length = axes > 0 ? plan->lengths[0] : 1;
-    const npy_intp from_step = axes > 0 ? plan->from[0] : 0;
-    const npy_intp to_step = axes > 0 ? plan->to[0] : 0;
     int reduced = 0; /* how many of the outer axes are reduced and not at their beginning */
-    memset(index, 0, (size_t)axes * sizeof(npy_intp));
+    const int last = plan->axes - 1;
+    const npy_intp length = last >= 0 ? plan->lengths[last] : 1;
+    const npy_intp from_step = last >= 0 ? plan->from[last] : 0;
+    const npy_intp to_step = last >= 0 ? plan->to[last] : 0;
+    memset(index, 0, (size_t)plan->axes * sizeof(npy_intp));
     for (;;) {
         npy_intp n = length, skipped = 0;
         if (copies && reduced == 0) {
@@ -140,14 +129,15 @@ void run_reduction(const Reduction *plan, PyUFuncGenericFunction function, void 
             npy_intp steps[3] = {to_step, from_step, to_step};
             function(args, &n, steps, data);
         }
-        int dim = 1;
-        while (dim < axes && ++index[dim] == plan->lengths[dim]) {
+        /* As next_index, with which sums of rows of five elements take 1.2 times as long. */
+        int dim = last - 1;
+        while (dim >= 0 && ++index[dim] == plan->lengths[dim]) {
             from -= plan->from[dim] * (plan->lengths[dim] - 1);
             to -= plan->to[dim] * (plan->lengths[dim] - 1);
             reduced -= plan->to[dim] == 0;
-            index[dim++] = 0;
+            index[dim--] = 0;
         }
-        if (dim >= axes) {
+        if (dim < 0) {
             return;
         }
         from += plan->from[dim];
@@ -190,13 +180,13 @@ void run_sum(const Reduction *plan, DTypeCode code, PyUFuncGenericFunction funct
              const char *from, char *to)
 {
     const npy_intp itemsize = dtypes[code].itemsize;
-    if ((code != FLOAT32 && code != FLOAT64) || plan->axes != 2 || plan->lengths[0] > FEW_SUMS ||
-        plan->from[0] != itemsize || plan->to[0] != itemsize || plan->to[1] != 0) {
+    if ((code != FLOAT32 && code != FLOAT64) || plan->axes != 2 || plan->lengths[1] > FEW_SUMS ||
+        plan->from[1] != itemsize || plan->to[1] != itemsize || plan->to[0] != 0) {
         run_reduction(plan, function, data, from, to, 0, 0);
     } else if (code == FLOAT32) {
-        add_rows_4(from, plan->from[1], (npy_float *)to, plan->lengths[1], plan->lengths[0]);
+        add_rows_4(from, plan->from[0], (npy_float *)to, plan->lengths[0], plan->lengths[1]);
     } else {
-        add_rows_8(from, plan->from[1], (npy_double *)to, plan->lengths[1], plan->lengths[0]);
+        add_rows_8(from, plan->from[0], (npy_double *)to, plan->lengths[0], plan->lengths[1]);
     }
 }
 

@@ -13,7 +13,7 @@ typedef struct {
     npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
     npy_intp size;
     npy_intp count; /* how many elements are reduced to one */
-    /* The walk over the source. Its axes are merged where possible; the fastest comes first.
+    /* The walk over the source. Its axes are merged where possible; the fastest comes last.
        Steps in bytes through the source and the result: 0 there along axes that are reduced. */
     int axes;
     npy_intp lengths[ARRAY_DIMS], from[ARRAY_DIMS], to[ARRAY_DIMS];

@@ -4,6 +4,7 @@
 #include "elementwise.h"
 #include "flags.h"
 #include "movement.h"
+#include "nest.h"
 #include "reduce.h"
 #include "reductions.h"
 
@@ -13,31 +14,24 @@ static void scan_rows(const ElementLoop *loop, int ndim, const npy_intp *shape, 
                       const char *from, const npy_intp *from_strides, char *to,
                       const npy_intp *to_strides, npy_intp itemsize)
 {
-    npy_intp index[ARRAY_DIMS];
-    memset(index, 0, (size_t)ndim * sizeof(npy_intp));
+    npy_intp rows[ARRAY_DIMS], index[ARRAY_DIMS];
+    int dim;
     const npy_intp step = from_strides[axis], to_step = to_strides[axis];
-    for (;;) {
+    for (dim = 0; dim < ndim; dim++) {
+        rows[dim] = dim == axis ? 1 : shape[dim];
+        index[dim] = 0;
+    }
+    do {
         memcpy(to, from, (size_t)itemsize);
         if (shape[axis] > 1) {
             char *args[3] = {to, (char *)from + step, to + to_step};
             npy_intp n = shape[axis] - 1, steps[3] = {to_step, step, to_step};
             loop->function(args, &n, steps, loop->data);
         }
-        int dim = ndim - 1;
-        while (dim >= 0 && (dim == axis || ++index[dim] == shape[dim])) {
-            if (dim != axis) {
-                from -= from_strides[dim] * (shape[dim] - 1);
-                to -= to_strides[dim] * (shape[dim] - 1);
-                index[dim] = 0;
-            }
-            dim--;
-        }
-        if (dim < 0) {
-            return;
-        }
-        from += from_strides[dim];
-        to += to_strides[dim];
-    }
+        dim = next_index(ndim, rows, index);
+        from += distance(dim, ndim, rows, from_strides);
+        to += distance(dim, ndim, rows, to_strides);
+    } while (dim >= 0);
 }
 
 static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObject *dtype)

@@ -38,33 +38,6 @@ static inline void find_reach(int ndim, const npy_intp *shape, const npy_intp *s
     }
 }
 
-/* Merge neighbouring axes through which all of some layouts of a shape step as through one, and leave
-   out those of size 1. Returns how many axes remain; 0 if there is but one element. */
-static inline int merge_axes(int ndim, const npy_intp *shape, int count,
-                             const npy_intp *const *strides, npy_intp *merged,
-                             npy_intp *const *merged_strides)
-{
-    int kept = 0;
-    for (int dim = 0; dim < ndim; dim++) {
-        if (shape[dim] == 1) {
-            continue;
-        }
-        int joins = kept > 0;
-        for (int i = 0; joins && i < count; i++) {
-            joins = merged_strides[i][kept - 1] == shape[dim] * strides[i][dim];
-        }
-        if (joins) {
-            merged[kept - 1] *= shape[dim];
-        } else {
-            merged[kept++] = shape[dim];
-        }
-        for (int i = 0; i < count; i++) {
-            merged_strides[i][kept - 1] = strides[i][dim];
-        }
-    }
-    return kept;
-}
-
 /* Alignment that the loops expect: `WORD` of contract/numpy_dtypes.py. */
 static inline npy_intp alignment(npy_intp itemsize)
 {

@@ -165,17 +165,20 @@ static npy_intp find_in_row(DTypeCode code, const char *row, npy_intp stride, np
 /* The positions of all elements that are not 0, counted in row-major order. */
 static npy_intp find_nonzero(const Tensor *x, const char *data, npy_intp *positions)
 {
-    npy_intp index[ARRAY_DIMS], place = 0, first = 0, found = 0;
+    npy_intp index[ARRAY_DIMS], first = 0, found = 0;
+    int dim;
     const int last = x->ndim - 1;
     if (x->size == 0) {
         return 0;
     }
     set_to_zero(index, x->ndim);
     do {
-        found += find_in_row((DTypeCode)x->code, data + place, x->strides[last], x->shape[last],
+        found += find_in_row((DTypeCode)x->code, data, x->strides[last], x->shape[last],
                              first, positions + found);
         first += x->shape[last];
-    } while (step_on(last, x->shape, x->strides, index, &place));
+        dim = next_index(last, x->shape, index);
+        data += distance(dim, last, x->shape, x->strides);
+    } while (dim >= 0);
     return found;
 }
 
@@ -183,8 +186,7 @@ static npy_intp find_nonzero(const Tensor *x, const char *data, npy_intp *positi
 static void write_indices(const Tensor *x, const npy_intp *positions, npy_intp count,
                           npy_int64 *table)
 {
-    npy_int64 index[ARRAY_DIMS];
-    npy_intp row = 0;
+    npy_intp index[ARRAY_DIMS], row = 0;
     const int last = x->ndim - 1;
     const npy_intp columns = x->shape[last];
     if (last == 0) {
@@ -193,16 +195,10 @@ static void write_indices(const Tensor *x, const npy_intp *positions, npy_intp c
         }
         return;
     }
-    for (int dim = 0; dim < last; dim++) {
-        index[dim] = 0;
-    }
+    set_to_zero(index, last);
     for (npy_intp i = 0; i < count; i++) {
         while (positions[i] - row >= columns) {
-            int dim = last - 1;
-            while (dim > 0 && ++index[dim] == x->shape[dim]) {
-                index[dim--] = 0;
-            }
-            index[0] += dim == 0;
+            next_index(last, x->shape, index);
             row += columns;
         }
         for (int dim = 0; dim < last; dim++) {

@@ -3,6 +3,7 @@
 #include "walk.h"
 #include "compiler.h"
 #include "copies.h"
+#include "nest.h"
 #include "sizes.h"
 #include "tiles.h"
 
@@ -186,18 +187,13 @@ int merge_walk(const Walk *walk, Walk *merged)
     return merged->ndim;
 }
 
-/* Step to the next index of the axes up to number `dim`, and there with the addresses of all operands.
-   0 behind the last one. */
-static INLINE int advance(const Walk *merged, int dim, npy_intp *index, char **data)
+/* Step to the next index of the first `ndim` axes, and there with the addresses of all operands. 0
+   behind the last index. */
+static INLINE int advance(const Walk *merged, int ndim, npy_intp *index, char **data)
 {
-    while (dim >= 0 && ++index[dim] == merged->shape[dim]) {
-        for (int i = 0; i < merged->operands; i++) {
-            data[i] -= merged->strides[i][dim] * (merged->shape[dim] - 1);
-        }
-        index[dim--] = 0;
-    }
+    const int dim = next_index(ndim, merged->shape, index);
     for (int i = 0; dim >= 0 && i < merged->operands; i++) {
-        data[i] += merged->strides[i][dim];
+        data[i] += distance(dim, ndim, merged->shape, merged->strides[i]);
     }
     return dim >= 0;
 }
@@ -205,25 +201,24 @@ static INLINE int advance(const Walk *merged, int dim, npy_intp *index, char **d
 void run_walk(const Walk *walk, PyUFuncGenericFunction function, void *data)
 {
     Walk merged;
-    npy_intp index[ARRAY_DIMS];
-    const int kept = merge_walk(walk, &merged), operands = walk->operands;
-    for (int dim = 0; dim < kept; dim++) {
+    npy_intp index[ARRAY_DIMS], steps[WALK_OPERANDS];
+    char *row[WALK_OPERANDS], *args[WALK_OPERANDS];
+    const int last = merge_walk(walk, &merged) - 1, operands = walk->operands;
+    for (int dim = 0; dim < last; dim++) {
         index[dim] = 0;
     }
-    char *row[WALK_OPERANDS], *args[WALK_OPERANDS];
-    npy_intp steps[WALK_OPERANDS];
     for (int i = 0; i < operands; i++) {
         row[i] = walk->data[i];
-        steps[i] = kept > 0 ? merged.strides[i][kept - 1] : 0;
+        steps[i] = last >= 0 ? merged.strides[i][last] : 0;
     }
-    const npy_intp columns = kept > 0 ? merged.shape[kept - 1] : 1;
+    const npy_intp columns = last >= 0 ? merged.shape[last] : 1;
     do {
         /* Loops may change their arguments. */
         npy_intp n = columns, moves[WALK_OPERANDS];
         memcpy(args, row, (size_t)operands * sizeof(*args));
         memcpy(moves, steps, (size_t)operands * sizeof(*moves));
         function(args, &n, moves, data);
-    } while (advance(&merged, kept - 2, index, row));
+    } while (advance(&merged, last, index, row));
 }
 
 /* ------------------------------------------------------------------ blocks */
@@ -329,5 +324,5 @@ void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, PyUFuncGenericF
     }
     do {
         run_plane(&plane, corners, function, data);
-    } while (advance(&merged, kept - 3, index, corners));
+    } while (advance(&merged, kept - 2, index, corners));
 }
