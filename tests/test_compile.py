@@ -26,7 +26,7 @@ import array_api_nx as xp
 from array_api_nx import Array, Device, ShapeSpec, device
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.compile import TraceError
-from array_api_nx.contract.checks import ContractError
+from array_api_nx.contract.checked import ContractError
 from array_api_nx.contract.program import Program
 from array_api_nx.core.symbolic import UnboundError, UndecidedError, dynamic, eval_dim
 from array_api_nx.tracing.backend import Switch

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import factorial, nan, pi, prod, sqrt
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ..config import hints
 from ..core import dtypes as d
 from ..core.dtypes import DType
-from ..core.symbolic import DimLike, KnownInts
+from ..core.symbolic import KnownInts
 from ..core.view import View
 from ..primitives import table as p
+from ..primitives.rules import convolved_size, window_counts
 from ..primitives.table import Primitive
 from .events import transferred
 from .ufuncs import UfuncLoop
@@ -26,7 +27,6 @@ __all__ = [
     "apply",
     "assign_strided",
     "convolve",
-    "convolved_size",
     "diagonals",
     "erf",
     "fold",
@@ -45,11 +45,7 @@ __all__ = [
     "unique_counts",
     "unique_inverse",
     "var",
-    "window_counts",
 ]
-
-_Size = TypeVar("_Size", int, DimLike)
-
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
 
@@ -461,24 +457,6 @@ def threefry(backend: Backend, key: Handle, counter: Handle) -> Handle:
 # ---------------------------------------------------------------------- windows
 
 
-def window_counts(
-    sizes: tuple[_Size, ...],
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    dilation: tuple[int, ...],
-    padding: Padding,
-) -> tuple[_Size, ...]:
-    """How many windows there are along each axis."""
-    return tuple(
-        [
-            (before + size + after - spread * (kernel - 1) - 1) // step + 1
-            for size, kernel, step, spread, (before, after) in zip(
-                sizes, kernel_size, stride, dilation, padding, strict=True
-            )
-        ]
-    )
-
-
 def unfold(
     backend: Backend,
     x: Handle,
@@ -550,13 +528,6 @@ def convolve(backend: Backend, x1: Handle, x2: Handle, mode: Overlap) -> Handle:
     count = convolved_size(size, taps, mode)
     windows = backend.strided(x1, View((count, taps), (1, 1)))
     return backend.matmul(windows, backend.flip(x2, (True,)))
-
-
-def convolved_size(size: _Size, taps: _Size, mode: Overlap) -> _Size:
-    """How many elements `Backend.convolve` gives."""
-    if mode == "full":
-        return size + taps - 1
-    return size if mode == "same" else size - taps + 1
 
 
 # ---------------------------------------------------------------------- linear algebra

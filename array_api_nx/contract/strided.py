@@ -16,8 +16,8 @@ from typing import Any, TypeAlias, final
 from ..core.symbolic_layout import stride_order
 from ..core.view import Selection, View
 from ..native import native
+from ..primitives.rules import window_counts
 from .backend import AxisOrder, Backend, Native, Operand, Padding, Scalar
-from .composed import window_counts
 
 __all__ = ["Storage", "StridedBackend", "Tensor", "axis_order", "tensor_over"]
 

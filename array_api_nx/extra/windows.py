@@ -8,7 +8,6 @@ from itertools import product
 from math import inf, prod
 from typing import Any, Final
 
-from ..contract.composed import window_counts
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..core.view import View
@@ -22,6 +21,7 @@ from ..frontend.manipulation import moveaxis, reshape
 from ..frontend.operands import cast, only_array
 from ..native import with_advice
 from ..primitives import table as p
+from ..primitives.rules import window_counts
 from ..primitives.table import Primitive
 from .manipulation import pad, pairs_per_axis
 

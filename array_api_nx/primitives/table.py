@@ -9,8 +9,8 @@ handed the row; every other primitive has a method of its own name.
 To add a function that works element by element on one or two operands: a row here. The kernels of
 NumPy and of the engines and the loops follow from it.
 
-To add another primitive: a row here, its words in contract/backend.py, a kernel in backends/cpu,
-what checked.py asserts, the shape of its result in tracing/backend.py, a contract test.
+To add another primitive: a row here, the shape of its result in rules.py, its words in
+contract/backend.py, what guarantees.py asserts, a kernel in backends/cpu, a contract test.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ from math import prod
 from typing import Final
 
 from ..contract.backend import Backend, Handle, Norm, Overlap, Padding
-from ..contract.composed import convolved_size, window_counts
 from ..contract.program import Argument
 from ..core.dtypes import DType
 from ..core.shape import broadcast_shapes
 from ..core.symbolic import DimLike, Sizes, UndecidedError, Var, deciding, dim_of_var
 from ..core.symbolic_layout import stride_order
 from ..primitives import table as p
+from ..primitives.rules import convolved_size, window_counts
 from .recorder import Recorder, Traced, current
 
 __all__ = ["CAPTURED", "TracingMatrices", "has_row_major_order", "memory_order"]

@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...contract.backend import METHODS, AxisOrder, Native, Operand, Padding, Scalar
-from ...contract.composed import window_counts
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
@@ -31,6 +30,7 @@ from ...core.dtypes import CANONICAL, DType
 from ...core.symbolic import KnownInts
 from ...core.view import View
 from ...primitives import table as p
+from ...primitives.rules import window_counts
 from ...primitives.table import Primitive
 from .common_workarounds import EngineKernel
 from .compiled_programs import ArrayFunction, Kinds, Traced, prepare, trace_steps

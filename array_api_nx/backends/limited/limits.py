@@ -74,8 +74,8 @@ class Memory:
 
 
 if TYPE_CHECKING:
-    # One of the two that follow it in the order of bases.
-    Unlimited = CheckedBackend
+    # One of those that follow it in the order of bases has each method.
+    Unlimited = CPUBackend
 else:
     Unlimited = Backend
 
@@ -156,7 +156,7 @@ class Limits(Unlimited):
 
         What `_WRITERS` do with them does not count.
         """
-        handles = [key for key in keys if key is not None and type(key) is not int]
+        handles: list[Handle] = [x for x in keys if x is not None and type(x) is not int]
         masked = any([self.dtype(key) is d.bool for key in handles])
         if masked and is_called_by(_WRITERS):
             # Of the arrays that it knows to take no masks, it makes others with where.

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ...contract.backend import Backend, Padding
-from ...contract.composed import window_counts
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import table as p
+from ...primitives.rules import window_counts
 from .layouts import LAYOUTS, case, check, in_layouts, limits, row_major, small, spread
 
 Shape: TypeAlias = tuple[int, ...]

@@ -1,0 +1,150 @@
+"""Each method of the contract has one rule for the shapes and dtypes of its results."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+from array_api_nx.contract.backend import METHODS, Backend
+from array_api_nx.contract.derived import NOT_HANDLES, method_of
+from array_api_nx.core import dtypes as d
+from array_api_nx.core.symbolic import dynamic
+from array_api_nx.core.view import View
+from array_api_nx.primitives import table as p
+from array_api_nx.primitives.rules import (
+    ELEMENTWISE,
+    ROW_MAJOR,
+    RULES,
+    SHARING,
+    ArrayType,
+    DataDependentSizeError,
+    fits,
+)
+from tests.support.tables import for_each
+
+GIVEN = {"Handle", "Handle | None", "tuple[Handle, ...]", "tuple[Handle, Handle]", "None"}
+N = dynamic("n", min=2)
+M = dynamic("m", min=2)
+
+
+def test_methods_that_give_arrays_or_write_have_a_rule() -> None:
+    given = {name for name in METHODS if "Handle" in method_results(name)}
+    written = {"assign", "assign_strided", "index_set"}
+    assert set(RULES) == (given | written) - {"from_host", "from_native"}
+    assert {*ELEMENTWISE, *SHARING, *ROW_MAJOR} <= set(RULES)
+
+
+def method_results(name: str) -> str:
+    text: str = inspect.get_annotations(getattr(Backend, name))["return"]
+    return text
+
+
+@for_each("name", sorted(RULES))
+def test_rules_have_the_parameters_of_the_method(name: str) -> None:
+    names = list(method_of(name).parameters)
+    rule = inspect.signature(RULES[name]).parameters
+    named = [each.name for each in rule.values() if each.kind is not each.VAR_POSITIONAL]
+    if name != "draw_from":  # whose state is in arrays
+        assert names[: len(named)] == named
+    assert len(named) == len(names) or len(named) < len(rule)
+
+
+@for_each("name", METHODS)
+def test_parameters_that_take_handles_are_known_by_their_annotations(name: str) -> None:
+    for annotation in method_of(name).parameters.values():
+        takes = any([word in annotation for word in ("Handle", "Operand", "Keys")])
+        assert takes == (annotation in NOT_HANDLES)
+
+
+def test_the_signature_of_a_method_gives_a_value_to_each_parameter() -> None:
+    reduce = method_of("reduce")
+    assert reduce.values((p.SUM, 1, (0,), True), {}) == [p.SUM, 1, (0,), True, None]
+    assert reduce.values((p.SUM, 1, (0,)), {"keepdims": True})[-2:] == [True, None]
+    sort = method_of("sort")
+    assert sort.positional == 2
+    assert sort.values((1, 0), {"stable": True, "descending": False}) == [1, 0, False, True]
+    assert method_of("apply").values((p.SUM, 1, 2), {}) == [p.SUM, (1, 2)]
+
+
+SYMBOLIC: list[tuple[str, tuple[Any, ...], tuple[object, ...]]] = [
+    ("unary", (p.ABS, ArrayType((N, 3), d.complex64)), ((N, 3), d.float32)),
+    ("binary", (p.LESS, ArrayType((N, 1), d.int8), 3), ((N, 1), d.bool)),
+    ("arange", (0, N, 2, d.int64), (((N + 1) // 2,), d.int64)),
+    ("arange", (0.0, 1.0, 0.3, d.float64), ((4,), d.float64)),
+    ("reduce", (p.ANY, ArrayType((N, 3), d.int8), (0,), True, None), ((1, 3), d.bool)),
+    ("cat", ([ArrayType((N, 2), d.bool), ArrayType((M, 2), d.bool)], 0), ((N + M, 2), d.bool)),
+    ("take", (ArrayType((N, 5), d.int8), ArrayType((M, 2), d.int64), 1), ((N, M, 2), d.int8)),
+    ("bitcast", (ArrayType((N,), d.int64), d.int32), ((2 * N,), d.int32)),
+    ("slice", (ArrayType((N, 5), d.int8), ((0, N, 1), 2)), ((N,), d.int8)),
+    ("strided", (ArrayType((N,), d.int8), View((2, N))), ((2, N), d.int8)),
+    ("matmul", (ArrayType((N, 5), d.int8), ArrayType((5, M), d.int8)), ((N, M), d.int8)),
+    ("rfft", (ArrayType((N,), d.float32), (0,), "ortho"), ((N // 2 + 1,), d.complex64)),
+    ("eigvals", (ArrayType((N, M, M), d.float32),), ((N, M), d.complex64)),
+    ("repeat", (ArrayType((N, 2), d.int8), 3, 0), ((3 * N, 2), d.int8)),
+]
+
+
+@for_each(("name", "arguments", "expected"), SYMBOLIC)
+def test_sizes_may_be_symbolic(
+    name: str, arguments: tuple[Any, ...], expected: tuple[object, ...]
+) -> None:
+    result = RULES[name](*arguments)
+    assert isinstance(result, ArrayType)
+    assert (result.shape, result.dtype) == expected
+
+
+class Known(ArrayType):
+    """An operand with elements."""
+
+    def __init__(self, elements: object) -> None:
+        self.elements = np.asarray(elements)
+        super().__init__(self.elements.shape, d.CANONICAL[self.elements.dtype])
+
+    def decided_size(self, words: str, most: object, count: Any) -> int:
+        size: int = count(self.elements)
+        return size
+
+
+NAN = float("nan")
+DECIDED: list[tuple[str, tuple[Any, ...], tuple[int, ...]]] = [
+    ("nonzero", (Known([[0, 1], [2, 0]]),), (2,)),
+    ("unique", (Known([1.0, NAN, NAN, 1.0]),), (3,)),
+    ("unique_values", (Known([1.0, NAN, NAN, 1.0]),), (3,)),
+    ("unique_counts", (Known([3, 3]),), (1,)),
+    ("unique_inverse", (Known([3, 3]),), (1,)),
+    ("bincount", (Known([0, 4]), None, 2, True), (5,)),
+    ("bincount", (Known([0, 4]), None, 9, True), (9,)),
+    ("repeat", (ArrayType((2, 3), d.int8), Known([2, 4]), 0), (6, 3)),
+    ("index_get", (ArrayType((3, 2), d.int8), (Known([True, False, True]), None)), (2, 2)),
+    ("index_get", (ArrayType((3, 2), d.int8), (None, Known([True, False]))), (3, 1)),
+]
+
+
+@for_each(("name", "arguments", "expected"), DECIDED)
+def test_sizes_that_elements_decide(
+    name: str, arguments: tuple[Any, ...], expected: tuple[int, ...]
+) -> None:
+    found = RULES[name](*arguments)
+    assert found is not None
+    assert (found[0] if isinstance(found, tuple) else found).shape == expected
+    unknown = [ArrayType(x.shape, x.dtype) if isinstance(x, Known) else x for x in arguments]
+    if name == "index_get":
+        unknown[1] = [ArrayType(k.shape, k.dtype) if k is not None else k for k in arguments[1]]
+    with pytest.raises(DataDependentSizeError):
+        RULES[name](*unknown)
+
+
+@for_each(
+    ("shape", "target", "expected"),
+    [
+        ((3,), (2, 3), True), ((1, 1, 3), (2, 3), True), ((2, 1, 3), (2, 3), False),
+        ((2,), (2, 3), False), ((), (2,), True), ((2, 3), (1, 3), False),
+    ],
+)  # fmt: skip
+def test_values_fit_if_they_broadcast_to_the_target(
+    shape: tuple[int, ...], target: tuple[int, ...], expected: bool
+) -> None:
+    assert fits(shape, target) is expected
