@@ -75,16 +75,6 @@ ENGINES = {
     "backends/engines/torch_symbolic.py": {"torch"},
 }
 
-# What a backend gets from the contract by default calls the backend, whose type it names.
-CIRCLE_OF_TYPES = {
-    "contract/backend",
-    "contract/composed",
-    "contract/distributions",
-    "contract/handle_values",
-    "contract/random_numbers",
-    "contract/replay",
-}
-
 MAX_LINES = 800
 # Chapters of the standard that are long because it is: dozens of functions, each with its text.
 LONG = {"linalg.py"}
@@ -251,10 +241,7 @@ def circles(*, of_types: bool = False) -> list[set[str]]:
 
 def test_no_modules_need_each_other_in_a_circle():
     assert circles() == []
-    known = [CIRCLE_OF_TYPES]
-    assert sorted(map(sorted, circles(of_types=True))) == sorted(map(sorted, known))
-    for circle in known:
-        assert len({room(f"{NAME}.{each.replace('/', '.')}") for each in circle}) == 1
+    assert circles(of_types=True) == []
 
 
 @for_each("path", MODULES)

@@ -1,1 +1,1 @@
-"""Backends: what executes primitives. The contract is contract/backend.py."""
+"""Backends: what executes primitives. The contract is contract/interface.py."""

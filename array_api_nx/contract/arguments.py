@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 __all__ = [
@@ -9,11 +10,13 @@ __all__ = [
     "Handle",
     "Info",
     "Keys",
+    "Kind",
     "Native",
     "Norm",
     "Operand",
     "Overlap",
     "Padding",
+    "Run",
     "Scalar",
 ]
 
@@ -48,3 +51,9 @@ Info: TypeAlias = "dict[str, str | float | bool | Info | None]"
 Padding: TypeAlias = "tuple[tuple[int, int], ...]"
 Overlap: TypeAlias = 'Literal["full", "same", "valid"]'
 Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
+Kind: TypeAlias = Literal[
+    "bits", "uniform", "normal", "integers", "exponential", "gamma", "beta", "poisson", "binomial"
+]
+"""What `Backend.draw` makes."""
+Run: TypeAlias = "Callable[..., tuple[Handle, ...]]"
+"""A program that is ready to run: from the handles of its inputs to those of its outputs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import factorial, nan, pi, prod, sqrt
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,19 +17,21 @@ from ..core.view import View
 from ..primitives import table as p
 from ..primitives.rules import convolved_size, window_counts
 from ..primitives.table import Primitive
+from .arguments import Handle, Operand, Overlap, Padding, Scalar
 from .events import transferred
+from .interface import Interface
 from .ufuncs import UfuncLoop
-
-if TYPE_CHECKING:
-    from .backend import Backend, Handle, Operand, Overlap, Padding, Scalar
 
 __all__ = [
     "apply",
+    "apply_multiple",
     "assign_strided",
+    "bincount",
     "convolve",
-    "diagonals",
     "erf",
+    "eye",
     "fold",
+    "gather",
     "isin",
     "linspace",
     "open_mesh",
@@ -38,6 +40,7 @@ __all__ = [
     "roll",
     "strided",
     "threefry",
+    "triangle",
     "triangular_solve",
     "trunc_divide",
     "unfold",
@@ -50,8 +53,13 @@ __all__ = [
 _SCALARS: Final = frozenset({bool, int, float, complex})
 
 
-def apply(backend: Backend, op: UfuncLoop, operands: Sequence[Operand]) -> tuple[Handle, ...]:
-    """See `Backend.apply`: by NumPy on the host, and back.
+def apply(backend: Interface, op: UfuncLoop, *operands: Operand) -> Handle:
+    """See `Backend.apply`."""
+    return apply_multiple(backend, op, *operands)[op.wanted or 0]
+
+
+def apply_multiple(backend: Interface, op: UfuncLoop, *operands: Operand) -> tuple[Handle, ...]:
+    """See `Backend.apply_multiple`: by NumPy on the host, and back.
 
     Other engines tell nobody of floating-point errors, and so this does not.
     """
@@ -71,7 +79,7 @@ def apply(backend: Backend, op: UfuncLoop, operands: Sequence[Operand]) -> tuple
     )
 
 
-def _report_host(backend: Backend, *handles: Handle) -> None:
+def _report_host(backend: Interface, *handles: Handle) -> None:
     """Report that the host is about to read `handles`, for what the engine cannot do."""
     if hints.watched:
         sizes = [prod(backend.shape(x)) * backend.dtype(x).itemsize for x in handles]
@@ -79,7 +87,7 @@ def _report_host(backend: Backend, *handles: Handle) -> None:
 
 
 def linspace(
-    backend: Backend, start: Scalar, stop: Scalar, num: int, dtype: DType, endpoint: bool
+    backend: Interface, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
 ) -> Handle:
     """See `Backend.linspace`: in double precision, and then rounded."""
     steps = num - 1 if endpoint else num
@@ -100,14 +108,28 @@ def linspace(
     return backend.cast(result, dtype)
 
 
-def diagonals(backend: Backend, rows: int, columns: int) -> Handle:
+def eye(backend: Interface, rows: int, columns: int, k: int, dtype: DType) -> Handle:
+    """See `Backend.eye`."""
+    return backend.cast(backend.binary(p.EQUAL, _diagonals(backend, rows, columns), k), dtype)
+
+
+def triangle(backend: Interface, x: Handle, k: int, *, upper: bool) -> Handle:
+    """See `Backend.triangle`."""
+    shape = backend.shape(x)
+    op = p.GREATER_EQUAL if upper else p.LESS_EQUAL
+    keep = backend.binary(op, _diagonals(backend, *shape[-2:]), k)
+    zero = False if backend.dtype(x) is d.bool else 0
+    return backend.where(backend.expand(keep, shape), x, zero)
+
+
+def _diagonals(backend: Interface, rows: int, columns: int) -> Handle:
     """Which diagonal each element of a matrix is on, int64: 0 for the main one, 1 above it."""
     row = backend.try_reshape(backend.arange(0, rows, 1, d.int64), (rows, 1))
     return backend.binary(p.SUBTRACT, backend.arange(0, columns, 1, d.int64), row)
 
 
 def reduce(
-    backend: Backend, op: Primitive, x: Handle, axes: tuple[int, ...], keepdims: bool
+    backend: Interface, op: Primitive, x: Handle, axes: tuple[int, ...], keepdims: bool
 ) -> Handle:
     """Mean and count_nonzero with the other reductions."""
     if op is p.COUNT_NONZERO:
@@ -121,7 +143,7 @@ def reduce(
 
 
 def var(
-    backend: Backend, x: Handle, axes: tuple[int, ...], keepdims: bool, correction: float
+    backend: Interface, x: Handle, axes: tuple[int, ...], keepdims: bool, correction: float
 ) -> Handle:
     """See `Backend.var`: two passes, so that large means cost no digits."""
     shape, dtype = backend.shape(x), p.VAR.results[backend.dtype(x)]
@@ -133,7 +155,7 @@ def var(
     return backend.binary(p.DIVIDE, total, divisor)
 
 
-def roll(backend: Backend, x: Handle, shifts: tuple[int, ...]) -> Handle:
+def roll(backend: Interface, x: Handle, shifts: tuple[int, ...]) -> Handle:
     """See `Backend.roll`: by joining the two parts of one axis after the other."""
     shape = backend.shape(x)
     moved = False
@@ -147,7 +169,7 @@ def roll(backend: Backend, x: Handle, shifts: tuple[int, ...]) -> Handle:
     return x if moved else backend.copy(x)
 
 
-def repeat(backend: Backend, x: Handle, repeats: int | Handle, axis: int) -> Handle:
+def repeat(backend: Interface, x: Handle, repeats: int | Handle, axis: int) -> Handle:
     """See `Backend.repeat`."""
     shape = backend.shape(x)
     if isinstance(repeats, int):
@@ -164,19 +186,19 @@ def repeat(backend: Backend, x: Handle, repeats: int | Handle, axis: int) -> Han
     return backend.take(x, backend.searchsorted(ends, positions, right=True), axis)
 
 
-def strided(backend: Backend, x: Handle, view: View) -> Handle:
+def strided(backend: Interface, x: Handle, view: View) -> Handle:
     """See `Backend.strided`: the elements are looked up by their positions."""
     flat = backend.reshape(x, (prod(backend.shape(x)),))
     return backend.take(flat, _positions(backend, view), 0)
 
 
-def assign_strided(backend: Backend, target: Handle, view: View, value: Operand) -> None:
+def assign_strided(backend: Interface, target: Handle, view: View, value: Operand) -> None:
     """See `Backend.assign_strided`."""
     flat = backend.try_reshape(target, (prod(backend.shape(target)),))
     backend.index_set(flat, (_positions(backend, view),), value)
 
 
-def _positions(backend: Backend, view: View) -> Handle:
+def _positions(backend: Interface, view: View) -> Handle:
     """Where in a block the elements are that `view` shows."""
     shape: KnownInts = view.shape
     strides: KnownInts = view.strides
@@ -189,7 +211,7 @@ def _positions(backend: Backend, view: View) -> Handle:
     return positions
 
 
-def isin(backend: Backend, x: Handle, members: Handle, invert: bool) -> Handle:
+def isin(backend: Interface, x: Handle, members: Handle, *, invert: bool) -> Handle:
     """See `Backend.isin`: by looking each element up among the sorted members."""
     size = prod(backend.shape(members))
     if size == 0:
@@ -204,7 +226,7 @@ def isin(backend: Backend, x: Handle, members: Handle, invert: bool) -> Handle:
     return backend.binary(p.NOT_EQUAL if invert else p.EQUAL, x, candidate)
 
 
-def _is_member_unordered(backend: Backend, x: Handle, members: Handle, size: int) -> Handle:
+def _is_member_unordered(backend: Interface, x: Handle, members: Handle, size: int) -> Handle:
     """Membership for dtypes without an order, by numbering the distinct values of both."""
     shape = backend.shape(x)
     n = prod(shape)
@@ -216,7 +238,7 @@ def _is_member_unordered(backend: Backend, x: Handle, members: Handle, size: int
     return backend.reshape(answer, shape)
 
 
-def unique(backend: Backend, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
+def unique(backend: Interface, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
     """See `Backend.unique`: by sorting, and comparing neighbours."""
     shape, flat = backend.shape(x), _flat(backend, x)
     order = _lexicographic_order(backend, flat, backend.dtype(x))
@@ -232,7 +254,7 @@ def unique(backend: Backend, x: Handle) -> tuple[Handle, Handle, Handle, Handle]
     )
 
 
-def unique_counts(backend: Backend, x: Handle) -> tuple[Handle, Handle]:
+def unique_counts(backend: Interface, x: Handle) -> tuple[Handle, Handle]:
     """See `Backend.unique_counts`: by sorting, and comparing neighbours."""
     flat, dtype = _flat(backend, x), backend.dtype(x)
     if dtype in d.COMPLEX:
@@ -244,7 +266,7 @@ def unique_counts(backend: Backend, x: Handle) -> tuple[Handle, Handle]:
     return backend.take(ascending, starts, 0), _lengths(backend, starts, size)
 
 
-def unique_inverse(backend: Backend, x: Handle) -> tuple[Handle, Handle]:
+def unique_inverse(backend: Interface, x: Handle) -> tuple[Handle, Handle]:
     """See `Backend.unique_inverse`: by sorting, and comparing neighbours."""
     shape, flat = backend.shape(x), _flat(backend, x)
     order = _lexicographic_order(backend, flat, backend.dtype(x))
@@ -262,7 +284,7 @@ def negative_elements(least: int) -> str:
 
 
 def bincount(
-    backend: Backend, x: Handle, weights: Handle | None, length: int, extend: bool
+    backend: Interface, x: Handle, weights: Handle | None, length: int, *, extend: bool
 ) -> Handle:
     """See `Backend.bincount`: by adding to zeros."""
     x = backend.cast(x, d.int64)
@@ -280,11 +302,11 @@ def bincount(
     return backend.scatter(zeros, x, weights, 0, add=True)
 
 
-def _flat(backend: Backend, x: Handle) -> Handle:
+def _flat(backend: Interface, x: Handle) -> Handle:
     return backend.reshape(x, (prod(backend.shape(x)),))
 
 
-def _starts_run(backend: Backend, ascending: Handle) -> Handle:
+def _starts_run(backend: Interface, ascending: Handle) -> Handle:
     """Which elements of a sorted 1-D array differ from the one before them, as the first does."""
     (size,) = backend.shape(ascending)
     if size == 0:
@@ -294,7 +316,7 @@ def _starts_run(backend: Backend, ascending: Handle) -> Handle:
     return backend.cat([backend.full((1,), d.bool, True), differ], 0)
 
 
-def _inverse(backend: Backend, order: Handle, first: Handle, shape: tuple[int, ...]) -> Handle:
+def _inverse(backend: Interface, order: Handle, first: Handle, shape: tuple[int, ...]) -> Handle:
     """Per element, the number of the run that it is in, if `order` sorts the elements."""
     number = backend.binary(
         p.SUBTRACT, backend.scan(p.CUMULATIVE_SUM, backend.cast(first, d.int64), 0), 1
@@ -303,7 +325,7 @@ def _inverse(backend: Backend, order: Handle, first: Handle, shape: tuple[int, .
     return backend.reshape(backend.scatter(template, order, number, 0, add=False), shape)
 
 
-def _lengths(backend: Backend, starts: Handle, size: int) -> Handle:
+def _lengths(backend: Interface, starts: Handle, size: int) -> Handle:
     """The lengths of the runs that start at `starts`, the last of which ends at `size`."""
     (number,) = backend.shape(starts)
     if number == 0:
@@ -314,7 +336,7 @@ def _lengths(backend: Backend, starts: Handle, size: int) -> Handle:
     )
 
 
-def _lexicographic_order(backend: Backend, x: Handle, dtype: DType) -> Handle:
+def _lexicographic_order(backend: Interface, x: Handle, dtype: DType) -> Handle:
     """The indices that sort 1-D `x`, complex numbers by their real parts first; stable."""
     if dtype not in d.COMPLEX:
         return backend.argsort(x, 0, descending=False, stable=True)
@@ -324,7 +346,12 @@ def _lexicographic_order(backend: Backend, x: Handle, dtype: DType) -> Handle:
     return backend.take(order, by_real, 0)
 
 
-def open_mesh(backend: Backend, indices: Handle, axis: int) -> tuple[Handle, ...]:
+def gather(backend: Interface, x: Handle, indices: Handle, axis: int) -> Handle:
+    """See `Backend.gather`."""
+    return backend.index_get(x, open_mesh(backend, indices, axis))
+
+
+def open_mesh(backend: Interface, indices: Handle, axis: int) -> tuple[Handle, ...]:
     """Keys for `index_get` that pair `indices` on `axis` with their own positions elsewhere."""
     shape = backend.shape(indices)
     keys: list[Handle] = []
@@ -337,7 +364,7 @@ def open_mesh(backend: Backend, indices: Handle, axis: int) -> tuple[Handle, ...
     return tuple(keys)
 
 
-def trunc_divide(backend: Backend, x1: Handle, x2: Handle) -> Handle:
+def trunc_divide(backend: Interface, x1: Handle, x2: Handle) -> Handle:
     """Integer division that rounds towards zero: the multiple that fmod leaves over."""
     whole = backend.binary(p.SUBTRACT, x1, backend.binary(p.FMOD, x1, x2))
     return backend.binary(p.FLOOR_DIVIDE, whole, x2)
@@ -373,18 +400,18 @@ _ERFC_FAR: Final = (
 _RSQRT_PI: Final = 0.5641895835477562869
 
 
-def _polynomial(backend: Backend, coefficients: Sequence[float], x: Handle) -> Handle:
+def _polynomial(backend: Interface, coefficients: Sequence[float], x: Handle) -> Handle:
     value = backend.full((), backend.dtype(x), coefficients[0])
     for coefficient in coefficients[1:]:
         value = backend.binary(p.ADD, backend.binary(p.MULTIPLY, value, x), coefficient)
     return value
 
 
-def _ratio(backend: Backend, coefficients: Sequence[Sequence[float]], x: Handle) -> Handle:
+def _ratio(backend: Interface, coefficients: Sequence[Sequence[float]], x: Handle) -> Handle:
     return backend.binary(p.DIVIDE, *[_polynomial(backend, each, x) for each in coefficients])
 
 
-def erf(backend: Backend, x: Handle) -> Handle:
+def erf(backend: Interface, x: Handle) -> Handle:
     """The error function of real floating-point `x`, to about one unit in the last place."""
     dtype = backend.dtype(x)
     if dtype is d.float32:
@@ -417,7 +444,7 @@ def erf(backend: Backend, x: Handle) -> Handle:
     return backend.where(backend.unary(p.ISNAN, x), x, result)
 
 
-def _gaussian(backend: Backend, x: Handle) -> Handle:
+def _gaussian(backend: Interface, x: Handle) -> Handle:
     return backend.unary(p.EXP, backend.unary(p.NEGATIVE, backend.unary(p.SQUARE, x)))
 
 
@@ -426,7 +453,7 @@ def _gaussian(backend: Backend, x: Handle) -> Handle:
 _ROTATIONS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
-def threefry(backend: Backend, key: Handle, counter: Handle) -> Handle:
+def threefry(backend: Interface, key: Handle, counter: Handle) -> Handle:
     """Threefry-2x32-20 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC11)."""
 
     def column(x: Handle, which: int) -> Handle:
@@ -458,7 +485,7 @@ def threefry(backend: Backend, key: Handle, counter: Handle) -> Handle:
 
 
 def unfold(
-    backend: Backend,
+    backend: Interface,
     x: Handle,
     kernel_size: tuple[int, ...],
     stride: tuple[int, ...],
@@ -487,7 +514,7 @@ def unfold(
 
 
 def fold(
-    backend: Backend,
+    backend: Interface,
     x: Handle,
     output_size: tuple[int, ...],
     kernel_size: tuple[int, ...],
@@ -518,7 +545,7 @@ def fold(
     return backend.shrink(total, (*[(0, size) for size in lead], *bounds))
 
 
-def convolve(backend: Backend, x1: Handle, x2: Handle, mode: Overlap) -> Handle:
+def convolve(backend: Interface, x1: Handle, x2: Handle, mode: Overlap) -> Handle:
     """See `Backend.convolve`: a product of the windows over `x1`, with zeros around it."""
     (size,), (taps,) = backend.shape(x1), backend.shape(x2)
     if mode != "valid":
@@ -534,7 +561,13 @@ def convolve(backend: Backend, x1: Handle, x2: Handle, mode: Overlap) -> Handle:
 
 
 def triangular_solve(
-    backend: Backend, x1: Handle, x2: Handle, upper: bool, transpose: bool, unit_diagonal: bool
+    backend: Interface,
+    x1: Handle,
+    x2: Handle,
+    *,
+    upper: bool,
+    transpose: bool,
+    unit_diagonal: bool,
 ) -> Handle:
     """See `Backend.triangular_solve`: `solve` with everything else zeroed."""
     if unit_diagonal:

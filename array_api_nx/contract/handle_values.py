@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.dtypes import DType
 from ..primitives import table as p
-
-if TYPE_CHECKING:
-    from .backend import Backend, Handle
+from .arguments import Handle
+from .interface import Interface
 
 __all__ = ["HandleValue", "where"]
 
@@ -16,7 +15,7 @@ __all__ = ["HandleValue", "where"]
 class HandleValue:
     """A handle that Python's operators compute with."""
 
-    def __init__(self, backend: Backend, handle: Handle) -> None:
+    def __init__(self, backend: Interface, handle: Handle) -> None:
         self.backend = backend
         self.handle = handle
 

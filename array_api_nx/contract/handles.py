@@ -1,4 +1,4 @@
-"""The first chapter of the backend contract: what stands behind handles. See backend.py."""
+"""The first chapter of the backend contract: arrays, and their ways in and out. See interface.py."""
 
 from __future__ import annotations
 

@@ -10,18 +10,17 @@ native/draws.c does the same operations in the same order.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from . import distributions
+from .arguments import Handle, Kind
 from .exact_functions import SERIES, exact_log, exact_sqrt, polynomial
 from .handle_values import HandleValue, where
-
-if TYPE_CHECKING:
-    from .backend import Backend, Handle
+from .interface import Interface
 
 __all__ = [
     "DRAWN",
@@ -33,11 +32,6 @@ __all__ = [
     "numbers_per_block",
     "upper_product",
 ]
-
-Kind: TypeAlias = Literal[
-    "bits", "uniform", "normal", "integers", "exponential", "gamma", "beta", "poisson", "binomial"
-]
-"""What `Backend.draw` makes."""
 
 DRAWN: Final[dict[str, tuple[DType, ...]]] = {
     "bits": (d.uint32,),
@@ -65,16 +59,16 @@ def numbers_per_block(dtype: DType) -> int:
 
 
 def draw(
-    backend: Backend,
+    backend: Interface,
     kind: Kind,
     key: tuple[int, int],
     base: int,
     first: int,
     count: int,
     dtype: DType,
-    low: int,
-    span: int,
-    parameters: tuple[Handle | float, ...],
+    low: int = 0,
+    span: int = 0,
+    parameters: tuple[Handle | float, ...] = (),
 ) -> Handle:
     """See `Backend.draw`."""
     keys = backend.from_host(np.array(key, np.uint32), copy=True)
@@ -82,16 +76,16 @@ def draw(
 
 
 def draw_from(
-    backend: Backend,
+    backend: Interface,
     kind: Kind,
     key: Handle,
     counter: Handle,
     offset: int,
     count: int,
     dtype: DType,
-    low: int,
-    span: int,
-    parameters: tuple[Handle | float, ...],
+    low: int = 0,
+    span: int = 0,
+    parameters: tuple[Handle | float, ...] = (),
 ) -> Handle:
     """See `Backend.draw_from`."""
     whole = HandleValue(backend, key)
@@ -106,7 +100,7 @@ def draw_from(
 
 
 def _drawn(
-    backend: Backend,
+    backend: Interface,
     kind: Kind,
     keys: Handle,
     base: int | HandleValue,
@@ -157,7 +151,7 @@ def _drawn(
 
 
 def _distributed(
-    backend: Backend,
+    backend: Interface,
     kind: Kind,
     keys: Handle,
     base: int | HandleValue,
@@ -188,7 +182,7 @@ def _distributed(
     return found
 
 
-def _words(backend: Backend, keys: Handle, base: int | HandleValue, blocks: int) -> HandleValue:
+def _words(backend: Interface, keys: Handle, base: int | HandleValue, blocks: int) -> HandleValue:
     """Blocks of two words, of shape (blocks, 2)."""
     if isinstance(base, HandleValue):
         counter = HandleValue(backend, backend.arange(0, blocks, 1, d.int64)) + base

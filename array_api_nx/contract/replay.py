@@ -13,19 +13,18 @@ from __future__ import annotations
 import traceback
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..core.dtypes import DType
 from ..core.real import Real
 from ..core.symbolic import Dim
 from ..core.view import View
+from .arguments import Native, Run
 from .errors import CannotCompileError
+from .interface import Interface
 from .program import Argument, Generated, Program, Step, ValueView
-
-if TYPE_CHECKING:
-    from ..core.dtypes import DType
-    from .backend import Backend, Handle, Native
 
 __all__ = [
     "Direct",
@@ -37,8 +36,6 @@ __all__ = [
     "resolved",
     "steps_at",
 ]
-
-Run: TypeAlias = "Callable[..., tuple[Handle, ...]]"
 
 CompileSteps: TypeAlias = "Callable[[Run], Run]"
 """From the function of the steps to what is to be called in its place."""
@@ -85,7 +82,7 @@ _written_around: Final[weakref.WeakKeyDictionary[Program, tuple[_Text, _Text]]] 
 )
 
 
-def prepare(backend: Backend, program: Program, sizes: tuple[int, ...]) -> Run:
+def prepare(backend: Interface, program: Program, sizes: tuple[int, ...]) -> Run:
     """See `Backend.prepare`."""
     text = _written.get(program)
     if text is None:
@@ -95,8 +92,8 @@ def prepare(backend: Backend, program: Program, sizes: tuple[int, ...]) -> Run:
 
 
 def prepare_around(
-    backend: Backend,
-    tracing: Backend,
+    backend: Interface,
+    tracing: Interface,
     program: Program,
     sizes: tuple[int, ...],
     compile_steps: CompileSteps,
@@ -140,7 +137,7 @@ def prepare_around(
     return run
 
 
-def steps_at(backend: Backend, program: Program, sizes: Sequence[Argument], at: ViewAt) -> Run:
+def steps_at(backend: Interface, program: Program, sizes: Sequence[Argument], at: ViewAt) -> Run:
     """The function of the steps alone, for sizes that are symbols of an engine.
 
     Parameters

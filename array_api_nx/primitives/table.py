@@ -10,7 +10,7 @@ To add a function that works element by element on one or two operands: a row he
 NumPy and of the engines and the loops follow from it.
 
 To add another primitive: a row here, the shape of its result in rules.py, its words in
-contract/backend.py, what guarantees.py asserts, a kernel in backends/cpu, a contract test.
+contract/interface.py, what guarantees.py asserts, a kernel in backends/cpu, a contract test.
 """
 
 from __future__ import annotations
