@@ -15,12 +15,13 @@ from typing import Final
 import numpy as np
 
 from ..core.dtypes import SCALAR_PROMOTION, DType
-from ..primitives.rules import ROW_MAJOR, RULES, SHARING, ArrayType
+from ..primitives.rules import ROW_MAJOR, RULES, SHARING, ArrayType, results_of
 from . import replay
 from .arguments import AxisOrder, Handle, Native, Scalar
 from .backend import METHODS, Backend
+from .checked_call import Call, ContractError, HeldType, Shape
 from .derived import Derived, Method, derive, method_of
-from .guarantees import Call, ContractError, HeldType, Shape
+from .guarantees import GUARANTEES
 from .numpy_dtypes import NDArray
 from .program import Argument, Program
 from .replay import Run
@@ -58,8 +59,7 @@ class CheckedBackend(Derived):  # type: ignore[misc]  # see Derived
         self, method: Method, arguments: tuple[Argument, ...], keywords: Mapping[str, Argument]
     ) -> Argument:
         """Call a method of `inner`, with checks around it."""
-        call = Call(self.inner, method, method.values(arguments, keywords))
-        call.check()
+        call = _checked(self.inner, method, method.values(arguments, keywords))
         result = getattr(self.inner, method.name)(*arguments, **keywords)
         if method.name in _DUTIES:
             _DUTIES[method.name](call, result, *call.values)
@@ -68,14 +68,23 @@ class CheckedBackend(Derived):  # type: ignore[misc]  # see Derived
         return result
 
     def prepare(self, program: Program, sizes: tuple[int, ...]) -> Run:
-        Call(self.inner, method_of("prepare"), [program, sizes]).check()
+        _checked(self.inner, method_of("prepare"), [program, sizes])
         # Step by step, so that each of them is checked.
         return replay.prepare(self, program, sizes)
 
     def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> Run:
-        Call(self.inner, method_of("prepare_compiled"), [program, sizes]).check()
+        _checked(self.inner, method_of("prepare_compiled"), [program, sizes])
         self.inner.prepare_compiled(program, sizes)  # says so if it cannot
         return replay.prepare(self, program, sizes)
+
+
+def _checked(backend: Backend, method: Method, values: list[Argument]) -> Call:
+    """A call of a method of `backend`; ContractError unless the frontend keeps its guarantees."""
+    call = Call(backend, method, values)
+    call.check()
+    if method.name in GUARANTEES:
+        GUARANTEES[method.name](call, *call.values)
+    return call
 
 
 # ---------------------------------------------------------------------- what results are
@@ -85,19 +94,19 @@ def _check_results(call: Call, result: Argument) -> None:
     """Check the results of a primitive against its rule."""
     name = call.method.name
     try:
-        expected = RULES[name](*call.values)
+        expected = results_of(name, *call.values)
     except (ValueError, IndexError) as error:
         words = f"raise {type(error).__name__} if {_REFUSED.get(name, 'shapes do not broadcast')}"
         call.owes(False, words)
-    if isinstance(expected, tuple):
+    if call.method.several:
         count = len(expected)
         call.owes(
             type(result) is tuple and len(result) == count, f"return a tuple of {count} handles"
         )
         for x, each in zip(result, expected, strict=True):
             _check_result(call, x, each)
-    elif expected is not None and not (name == "try_reshape" and result is None):
-        _check_result(call, result, expected)
+    elif expected and not (name == "try_reshape" and result is None):
+        _check_result(call, result, expected[0])
 
 
 _REFUSED: Final = {

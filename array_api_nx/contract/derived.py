@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from .arguments import Handle
 from .backend import Backend
+from .interface import Interface
 from .program import Argument
 
 __all__ = ["NOT_HANDLES", "Derived", "Method", "derive", "method_of"]
@@ -46,8 +47,10 @@ class Method(NamedTuple):
     Attributes
     ----------
     name : str
-    parameters : dict of str to str
-        The annotation of each parameter but `self`, those that are keywords alone at the end.
+    names : tuple of str
+        The parameters but `self`, those that are keywords alone at the end.
+    annotations : tuple of str
+        Theirs.
     positional : int
         How many of them are no keywords alone.
     variadic : bool
@@ -55,50 +58,79 @@ class Method(NamedTuple):
     defaults : dict of str to object
     operands : tuple of int
         The positions of the parameters that take handles.
+    several : bool
+        Whether the result is a tuple.
     """
 
     name: str
-    parameters: dict[str, str]
+    names: tuple[str, ...]
+    annotations: tuple[str, ...]
     positional: int
     variadic: bool
     defaults: dict[str, Argument]
     operands: tuple[int, ...]
+    several: bool
 
     def values(
         self, arguments: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> list[Argument]:
         """The value of each parameter in a call."""
         if self.variadic:
-            first = len(self.parameters) - 1
+            first = len(self.names) - 1
             return [*arguments[:first], tuple(arguments[first:])]
-        values = list(arguments)
-        if len(values) < len(self.parameters):
-            for name in list(self.parameters)[len(values) :]:
-                values.append(keywords[name] if name in keywords else self.defaults[name])
-        return values
+        rest = self.names[len(arguments) :]
+        if not rest:
+            return list(arguments)
+        return [*arguments, *[keywords[x] if x in keywords else self.defaults[x] for x in rest]]
+
+    def mapped(
+        self, values: Sequence[Argument], function: Callable[[Argument], Argument]
+    ) -> list[Argument]:
+        """`values` with `function` of each operand, and of those within tuples and lists."""
+        found = list(values)
+        for i in self.operands:
+            x = found[i]
+            if isinstance(x, tuple | list):
+                found[i] = tuple([function(each) for each in x])
+            else:
+                found[i] = function(x)
+        return found
+
+    def without(self, name: str) -> Method:
+        """The same without the parameter `name`, which is the last one that is positional."""
+        last = self.positional - 1
+        assert self.names[last] == name
+        return self._replace(
+            names=(*self.names[:last], *self.names[last + 1 :]),
+            annotations=(*self.annotations[:last], *self.annotations[last + 1 :]),
+            positional=last,
+            operands=tuple([i for i in self.operands if i != last]),
+        )
 
 
 @cache
 def method_of(name: str) -> Method:
     """The signature of the method `name` of the contract."""
-    function = getattr(Backend, name)
+    function = getattr(Interface, name)
     code = function.__code__
     count = code.co_argcount - 1
     variadic = bool(code.co_flags & 0x04)  # CO_VARARGS
     names = [*code.co_varnames[1 : 1 + count + code.co_kwonlyargcount]]
     if variadic:
         names.append(code.co_varnames[1 + len(names)])
-    parameters = {each: function.__annotations__[each] for each in names}
+    annotations = tuple([function.__annotations__[each] for each in names])
     values = function.__defaults__ or ()
     defaults = dict(zip(names[count - len(values) : count], values, strict=True))
-    operands = [i for i, each in enumerate(parameters.values()) if each in NOT_HANDLES]
+    operands = [i for i, each in enumerate(annotations) if each in NOT_HANDLES]
     return Method(
         name,
-        parameters,
+        tuple(names),
+        annotations,
         count + variadic,
         variadic,
         {**defaults, **(function.__kwdefaults__ or {})},
         tuple(operands),
+        function.__annotations__["return"].startswith("tuple"),
     )
 
 
@@ -119,8 +151,13 @@ def derive(names: Collection[str]) -> Callable[[_Class], _Class]:
 
 
 def _calling(name: str) -> Callable[..., Handle]:
-    @wraps(getattr(Backend, name), updated=())
+    method: Method | None = None
+
+    @wraps(getattr(Interface, name), updated=())
     def derived(self: Any, *arguments: Argument, **keywords: Argument) -> Handle:
-        return self.call(method_of(name), arguments, keywords)
+        nonlocal method
+        if method is None:  # the first call
+            method = method_of(name)
+        return self.call(method, arguments, keywords)
 
     return derived

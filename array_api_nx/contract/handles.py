@@ -1,4 +1,4 @@
-"""The first chapter of the backend contract: arrays, and their ways in and out. See interface.py."""
+"""The first chapter of the backend contract: arrays and their ways in and out; see interface.py."""
 
 from __future__ import annotations
 

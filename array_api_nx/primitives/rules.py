@@ -34,10 +34,12 @@ __all__ = [
     "SHARING",
     "ArrayType",
     "DataDependentSizeError",
+    "Elements",
     "convolved_size",
     "fits",
     "is_scalar",
     "joined_shape",
+    "results_of",
     "window_counts",
 ]
 
@@ -121,9 +123,27 @@ ROW_MAJOR: Final = frozenset({"empty", "full", "contiguous", "copy"})
 """The methods whose result is row-major."""
 
 
+_SCALARS: Final = frozenset({bool, int, float, complex, Dim, Real})
+
+
+def results_of(method: str, *arguments: object) -> tuple[ArrayType, ...]:
+    """The results that the rule of a method gives: one, several, or none for a method that writes.
+
+    Parameters
+    ----------
+    method : str
+    *arguments : object
+        The value of each parameter of the method.
+    """
+    found = RULES[method](*arguments)
+    if found is None:
+        return ()
+    return found if isinstance(found, tuple) else (found,)
+
+
 def is_scalar(x: object) -> bool:
     """Whether `x`, which an operand may be, is a Python scalar, known or symbolic."""
-    return isinstance(x, bool | int | float | complex | Dim | Real)
+    return type(x) in _SCALARS or isinstance(x, float | complex)  # which NumPy's may be
 
 
 def fits(shape: Sizes, target: Sizes) -> bool:

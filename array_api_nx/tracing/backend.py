@@ -13,31 +13,50 @@ are constants.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import ceil, nan, prod
-from typing import NoReturn, TypeGuard
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import nan, prod
+from typing import Final, NoReturn
 
-from ..contract.backend import Backend, Handle, Info, Keys, Operand, Padding, Scalar
+from ..contract.backend import Backend, Handle, Info, Keys, Operand, Scalar
+from ..contract.derived import Derived, Method, derive, method_of
 from ..contract.numpy_dtypes import NDArray
 from ..contract.program import Argument
 from ..contract.random_numbers import Kind
 from ..contract.replay import inverse
-from ..contract.ufuncs import UfuncLoop
 from ..core import dtypes as d
-from ..core.dtypes import CANONICAL, DType
-from ..core.real import Real
-from ..core.shape import broadcast_shapes, reduced_shape
-from ..core.symbolic import Dim, DimLike, KnownInts, Number, Outcome, Sizes, SymbolicShape, deciding
-from ..core.symbolic_layout import SymbolicSelection, is_static_selection, regrouped
+from ..core.dtypes import DType
+from ..core.shape import broadcast_shapes
+from ..core.symbolic import (
+    Dim,
+    DimLike,
+    KnownInts,
+    Outcome,
+    Sizes,
+    SymbolicShape,
+    UndecidedError,
+    Var,
+    deciding,
+    dim_of_var,
+)
+from ..core.symbolic_layout import (
+    SymbolicSelection,
+    is_static_selection,
+    regrouped,
+    stride_order,
+)
 from ..core.view import View
 from ..primitives import table as p
+from ..primitives.rules import ELEMENTWISE, RULES, ArrayType, Elements, is_scalar, results_of
 from ..primitives.table import Primitive
-from .matrices import CAPTURED, TracingMatrices, has_row_major_order, memory_order
-from .recorder import Answers, Traced, current, refuse, refuse_use
+from .recorder import Answers, Recorder, Traced, current, refuse, refuse_use
 
 __all__ = ["Switch", "TracingBackend"]
 
 Shape = tuple[int, ...]
+
+CAPTURED: Final = "the function found it outside of itself"
+
+_NONE: Final[Mapping[str, Argument]] = {}
 
 
 class Switch:
@@ -51,8 +70,140 @@ class Switch:
         return getattr(self.backend if current.get() is None else self.tracing, name)
 
 
-class TracingBackend(TracingMatrices):
-    """Records what is done on a device whose backend is `real`."""
+class TracedType(ArrayType):
+    """Shape and dtype of an operand in a trace."""
+
+    __slots__ = ("traced",)
+
+    def __init__(self, x: Traced) -> None:
+        self.shape = x.view.shape
+        self.dtype = x.memory.dtype
+        self.traced = x
+
+    def decided_size(self, words: str, most: DimLike, count: Callable[[Elements], int]) -> Outcome:
+        return self.traced.recorder.decided_size(self.traced, words, most, count)
+
+    def smaller_size(self, a: DimLike, b: DimLike) -> DimLike:
+        """min(a, b); where nothing decides which that is, a variable of that name."""
+        try:
+            return a if a <= b else b
+        except UndecidedError:
+            if not self.traced.recorder.invents:
+                raise
+            ends = [x.bounds if not isinstance(x, int) else (x, x) for x in (a, b)]
+            lowest, highest = min(e[0] for e in ends), min(e[1] for e in ends)
+            return dim_of_var(Var(f"min({a}, {b})", lowest, highest))
+
+
+# Moved, by defaults that slice or reshape.
+@derive(set(RULES) - {"reshape", "shrink"})
+class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
+    """Records what is done on a device whose backend is `real`.
+
+    Attributes
+    ----------
+    real : Backend
+        What the program will run on.
+    kind : type of Traced
+        The handles of this backend. All others are those of `real`.
+    """
+
+    kind: type[Traced] = Traced
+
+    def __init__(self, real: Backend) -> None:
+        self.real = real
+        self.immutable = real.immutable
+        self.shares_host = real.shares_host
+        self.takes_any_bool = real.takes_any_bool
+        self.word = real.word
+        self.strided_shares = real.strided_shares
+
+    # ------------------------------------------------------------------ recording
+
+    def recorder(self) -> Recorder:
+        """What takes note of the steps: the recorder of the trace that is going on."""
+        recorder = current.get()
+        assert recorder is not None
+        return recorder
+
+    def traced(self, x: Handle) -> Traced:
+        """The handle `x`, which may be that of an array from outside of the function."""
+        if type(x) is self.kind:
+            return x
+        recorder = self.recorder()
+        real = self.real
+        order = real.axis_order(x)
+        return recorder.constant(x, real.shape(x), real.dtype(x), order, CAPTURED)
+
+    def call(
+        self, method: Method, arguments: tuple[Argument, ...], keywords: Mapping[str, Argument]
+    ) -> Argument:
+        """Record a call of a method; its rule gives the shapes and dtypes of the results."""
+        values = method.mapped(method.values(arguments, keywords), self._traced_operand)
+        results = results_of(method.name, *method.mapped(values, _type_of))
+        if method.variadic:
+            values = [*values[:-1], *values[-1]]
+        if method.name in ELEMENTWISE:
+            made = self._elementwise(method.name, values, results)
+        else:
+            first = method.positional
+            named = dict(zip(method.names[first:], values[first:], strict=True))
+            made = self.step(method.name, values[:first], results, **named)
+        return tuple(made) if method.several else made[0]
+
+    def _traced_operand(self, x: Operand | None) -> Operand | None:
+        return x if type(x) is self.kind or x is None or is_scalar(x) else self.traced(x)
+
+    def step(
+        self,
+        method: str,
+        arguments: Sequence[Argument],
+        results: Sequence[ArrayType],
+        **keywords: Argument,
+    ) -> list[Traced]:
+        """Record a step and return its results."""
+        # NumPy's results are row-major where the axes of all operands have that order.
+        known = all([has_row_major_order(x) for x in _traced_in(arguments)])
+        return self._recorded(known, method, arguments, results, keywords)
+
+    def _recorded(
+        self,
+        is_packed: bool,
+        method: str,
+        arguments: Sequence[Argument],
+        results: Sequence[ArrayType],
+        keywords: Mapping[str, Argument] = _NONE,
+    ) -> list[Traced]:
+        """Record a step; `is_packed` says whether its results are known to be row-major."""
+        recorder = self.recorder()
+        recorder.use_backend(self)
+        found = recorder.record(method, arguments, results, **keywords)
+        for x in found:
+            x.memory.order_known = x.memory.is_packed = is_packed
+        return found
+
+    def _elementwise(
+        self, method: str, arguments: Sequence[Argument], results: Sequence[ArrayType]
+    ) -> list[Traced]:
+        """A step over operands that are broadcast.
+
+        Where they agree on another order of axes than row-major, the step goes over its axes in
+        that order, and the result lies in memory so, as NumPy's results do.
+        """
+        shape = results[0].shape
+        arrays = [x for x in arguments if isinstance(x, Traced)]
+        order, is_certain = _result_order(arrays, shape)
+        if order is not None:
+            with deciding(None):
+                arguments = [_permuted(x, order) if isinstance(x, Traced) else x for x in arguments]
+            sizes = tuple([shape[axis] for axis in order])
+            results = [ArrayType(sizes, each.dtype) for each in results]
+        found = self._recorded(is_certain, method, arguments, results)
+        if order is None:
+            return found
+        with deciding(None):
+            back = inverse(order)
+            return [x.through(x.view.permute(back)) for x in found]
 
     # ------------------------------------------------------------------ properties
 
@@ -111,11 +262,8 @@ class TracingBackend(TracingMatrices):
 
     # ------------------------------------------------------------------ creation
 
-    def empty(self, shape: Shape, dtype: DType) -> Traced:
-        return self.step("empty", (shape, dtype), (shape, dtype))[0]
-
     def full(self, shape: Shape, dtype: DType, value: Scalar) -> Traced:
-        (result,) = self.step("full", (shape, dtype, value), (shape, dtype))
+        (result,) = self.step("full", (shape, dtype, value), [ArrayType(shape, dtype)])
         result.recorder.holds_number(result, value)
         return result
 
@@ -125,143 +273,22 @@ class TracingBackend(TracingMatrices):
             return self.traced(handle)
         # Nobody else has it: it is the same at every call, and the function may write to it.
         constant = self.traced(handle)
-        (result,) = self.step("copy", (constant,), (array.shape, CANONICAL[array.dtype]))
+        (result,) = self.step("copy", (constant,), [TracedType(constant)])
         if array.size == 1:
             result.recorder.holds_number(result, array.item())
         return result
 
-    def arange(
-        self, start: int | float, stop: int | float, step: int | float, dtype: DType
-    ) -> Traced:
-        numbers: tuple[Number, ...] = (start, stop, step)
-        if all([isinstance(x, int | Dim) for x in numbers]):
-            length: Outcome = -((start - stop) // step)
-        else:
-            length = ceil((stop - start) / step)
-        length = length if length > 0 else 0
-        return self.step("arange", (*numbers, dtype), ((length,), dtype))[0]
-
-    def linspace(
-        self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
-    ) -> Traced:
-        arguments = (start, stop, num, dtype)
-        return self.step("linspace", arguments, ((num,), dtype), endpoint=endpoint)[0]
-
-    def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Traced:
-        return self.step("eye", (rows, columns, k, dtype), ((rows, columns), dtype))[0]
-
     # ------------------------------------------------------------------ element by element
 
-    def _elementwise(
-        self,
-        method: str,
-        op: tuple[Argument, ...],
-        operands: Sequence[Operand],
-        *dtypes: DType,
-        rest: tuple[Argument, ...] = (),
-    ) -> tuple[Traced, ...]:
-        """A step ``method(*op, *operands, *rest)`` over operands that are broadcast.
-
-        It has a result of each of `dtypes`.
-
-        Where they agree on another order of axes than row-major, the step goes over its axes in
-        that order, and the result lies in memory so, as NumPy's results do.
-        """
-        xs: list[Operand] = [x if _is_scalar(x) else self.traced(x) for x in operands]
-        arrays: list[Traced] = [x for x in xs if isinstance(x, Traced)]
-        shapes = [x.view.shape for x in arrays]
-        shape = broadcast_shapes(*shapes)
-        order, is_certain = _result_order(arrays, shape)
-        if order is None:
-            results = self.step(method, (*op, *xs, *rest), *[(shape, each) for each in dtypes])
-            for result in results:
-                result.memory.order_known = result.memory.is_packed = is_certain
-            return tuple(results)
-        with deciding(None):
-            moved = [_permuted(x, order) if isinstance(x, Traced) else x for x in xs]
-        sizes = tuple([shape[axis] for axis in order])
-        results = self.step(method, (*op, *moved, *rest), *[(sizes, each) for each in dtypes])
-        for result in results:
-            result.memory.order_known = result.memory.is_packed = is_certain
-        with deciding(None):
-            back = inverse(order)
-            return tuple([x.through(x.view.permute(back)) for x in results])
-
-    def unary(self, op: Primitive, x: Handle) -> Traced:
-        return self._elementwise("unary", (op,), (x,), op.results[self.dtype(x)])[0]
-
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Traced:
-        dtype = self.dtype(x2 if _is_scalar(x1) else x1)
+        dtype = self.dtype(x2 if is_scalar(x1) else x1)
         if op is p.POW and dtype in d.INTEGRAL and isinstance(x2, int | Dim) and x2 < 0:
             raise ValueError("integers to negative integer powers are not allowed")
         if out is not None:
             self.assign(out, self.binary(op, x1, x2))
             return self.traced(out)
-        return self._elementwise("binary", (op,), (x1, x2), op.results[dtype])[0]
-
-    def where(self, condition: Handle, x1: Operand, x2: Operand) -> Traced:
-        dtype = self.dtype(x2 if _is_scalar(x1) else x1)
-        return self._elementwise("where", (), (condition, x1, x2), dtype)[0]
-
-    def apply(self, op: UfuncLoop, *operands: Operand) -> Traced:
-        return self._elementwise("apply", (op,), operands, op.output)[0]
-
-    def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Traced, ...]:
-        return self._elementwise("apply_multiple", (op,), operands, *op.outputs)
-
-    def clip(self, x: Handle, low: Operand | None, high: Operand | None) -> Traced:
-        return self._elementwise("clip", (), (x, low, high), self.dtype(x))[0]
-
-    # ------------------------------------------------------------------ reductions and scans
-
-    def reduce(
-        self, op: Primitive, x: Handle, axes: Shape, keepdims: bool, dtype: DType | None = None
-    ) -> Traced:
-        x = self.traced(x)
-        shape = reduced_shape(x.view.shape, axes, keepdims)
-        result = (shape, op.results[x.memory.dtype] if dtype is None else dtype)
-        return self.step("reduce", (op, x, axes, keepdims, dtype), result)[0]
-
-    def arg_reduce(self, op: Primitive, x: Handle, axis: int, keepdims: bool) -> Traced:
-        x = self.traced(x)
-        shape = reduced_shape(x.view.shape, (axis,), keepdims)
-        return self.step("arg_reduce", (op, x, axis, keepdims), (shape, d.int64))[0]
-
-    def scan(self, op: Primitive, x: Handle, axis: int, dtype: DType | None = None) -> Traced:
-        x = self.traced(x)
-        result = op.results[x.memory.dtype] if dtype is None else dtype
-        return self.step("scan", (op, x, axis, dtype), (x.view.shape, result))[0]
-
-    def var(self, x: Handle, axes: Shape, keepdims: bool, correction: float) -> Traced:
-        x = self.traced(x)
-        shape = reduced_shape(x.view.shape, axes, keepdims)
-        result = (shape, p.VAR.results[x.memory.dtype])
-        return self.step("var", (x, axes, keepdims, correction), result)[0]
-
-    # ------------------------------------------------------------------ sorting and searching
-
-    def sort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Traced:
-        x = self.traced(x)
-        result = (x.view.shape, x.memory.dtype)
-        return self.step("sort", (x, axis), result, descending=descending, stable=stable)[0]
-
-    def argsort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Traced:
-        x = self.traced(x)
-        result = (x.view.shape, d.int64)
-        return self.step("argsort", (x, axis), result, descending=descending, stable=stable)[0]
-
-    def partition(self, x: Handle, kth: Shape, axis: int) -> Traced:
-        x = self.traced(x)
-        return self.step("partition", (x, kth, axis), (x.view.shape, x.memory.dtype))[0]
-
-    def argpartition(self, x: Handle, kth: Shape, axis: int) -> Traced:
-        x = self.traced(x)
-        return self.step("argpartition", (x, kth, axis), (x.view.shape, d.int64))[0]
-
-    def searchsorted(self, x: Handle, values: Handle, *, right: bool) -> Traced:
-        x, values = self.traced(x), self.traced(values)
-        result = (values.view.shape, d.int64)
-        return self.step("searchsorted", (x, values), result, right=right)[0]
+        result: Traced = self.call(_BINARY, (op, x1, x2), {})
+        return result
 
     # ------------------------------------------------------------------ movement
     #
@@ -320,53 +347,14 @@ class TracingBackend(TracingMatrices):
             is_read_only = view.is_read_only or whole.view.is_read_only
             return whole.through(View(view.shape, view.strides, offset, None, is_read_only))
 
-    def pad(self, x: Handle, padding: Padding, value: Scalar) -> Traced:
-        x = self.traced(x)
-        sizes = zip(x.view.shape, padding, strict=True)
-        shape = tuple([before + size + after for size, (before, after) in sizes])
-        return self.step("pad", (x, padding, value), (shape, x.memory.dtype))[0]
-
-    def cat(self, arrays: Sequence[Handle], axis: int) -> Traced:
-        xs = [self.traced(x) for x in arrays]
-        shapes = [x.view.shape for x in xs]
-        rest = [(*shape[:axis], *shape[axis + 1 :]) for shape in shapes]
-        if any([other != rest[0] for other in rest]):
-            raise ValueError("all other dimensions must agree")
-        total = sum([shape[axis] for shape in shapes])
-        shape = (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
-        return self.step("cat", (tuple(xs), axis), (shape, xs[0].memory.dtype))[0]
-
-    def roll(self, x: Handle, shifts: Shape) -> Traced:
-        x = self.traced(x)
-        return self.step("roll", (x, shifts), (x.view.shape, x.memory.dtype))[0]
-
-    def repeat(self, x: Handle, repeats: Handle, axis: int) -> Traced:
-        x = self.traced(x)
-        shape = list(x.view.shape)
-        if isinstance(repeats, int | Dim):
-            shape[axis] = shape[axis] * repeats
-        else:
-            repeats = self.traced(repeats)
-            shape[axis] = x.recorder.fresh(repeats, _MANY, "the sum of the repeats")
-        return self.step("repeat", (x, repeats, axis), (tuple(shape), x.memory.dtype))[0]
-
-    def triangle(self, x: Handle, k: int, *, upper: bool) -> Traced:
-        x = self.traced(x)
-        return self.step("triangle", (x, k), (x.view.shape, x.memory.dtype), upper=upper)[0]
-
     # ------------------------------------------------------------------ types and memory
-
-    def cast(self, x: Handle, dtype: DType) -> Traced:
-        return self._elementwise("cast", (), (x,), dtype, rest=(dtype,))[0]
 
     def bitcast(self, x: Handle, dtype: DType) -> Traced:
         x = self.traced(x)
-        shape = list(x.view.shape)
-        if dtype.itemsize != x.memory.dtype.itemsize:
-            if x.view.strides[-1] != 1 and shape[-1] != 1:
-                raise ValueError("the last axis is not contiguous")
-            shape[-1] = shape[-1] * x.memory.dtype.itemsize // dtype.itemsize
-        (result,) = self.step("bitcast", (x, dtype), (tuple(shape), dtype))
+        steps = x.view.strides[-1] if x.view.strides else 1
+        if dtype.itemsize != x.memory.dtype.itemsize and steps != 1 and x.view.shape[-1] != 1:
+            raise ValueError("the last axis is not contiguous")
+        result: Traced = self.call(method_of("bitcast"), (x, dtype), {})
         # Two blocks for one memory: neither could see what is written to the other.
         x.memory.reason = result.memory.reason = "it is read as two dtypes in a traced function"
         return result
@@ -379,7 +367,7 @@ class TracingBackend(TracingMatrices):
 
     def copy(self, x: Handle) -> Traced:
         x = self.traced(x)
-        (result,) = self.step("copy", (x,), (x.view.shape, x.memory.dtype))
+        (result,) = self.step("copy", (x,), [TracedType(x)])
         # A copy is row-major whatever it was made of.
         result.memory.order_known = result.memory.is_packed = True
         x.recorder.copied(x, result)
@@ -401,7 +389,7 @@ class TracingBackend(TracingMatrices):
 
     def assign(self, target: Handle, value: Operand) -> None:
         target = self._writable(target)
-        if not _is_scalar(value):
+        if not is_scalar(value):
             value = self.traced(value)
             if len(value.view.shape) > len(target.view.shape):
                 surplus = len(value.view.shape) - len(target.view.shape)
@@ -413,7 +401,7 @@ class TracingBackend(TracingMatrices):
         if not is_whole:
             target.recorder.update(target, "update", (value,))
         elif isinstance(value, Traced):
-            new = self.step("copy", (self.expand(value, shape),), (shape, dtype))[0]
+            new = self.step("copy", (self.expand(value, shape),), [ArrayType(shape, dtype)])[0]
             target.memory.value = new.memory.value
         else:
             target.memory.value = self.full(shape, dtype, value).memory.value
@@ -424,101 +412,27 @@ class TracingBackend(TracingMatrices):
     # ------------------------------------------------------------------ indexed access
 
     def index_get(self, x: Handle, keys: Keys) -> Traced:
-        x = self.traced(x)
-        keys = self._keys(keys)
-        shape = _indexed_shape(x, keys)
-        (result,) = self.step("index_get", (x, keys), (shape, x.memory.dtype))
-        if None in keys:
+        result: Traced = self.call(method_of("index_get"), (x, keys), {})
+        if any([key is None for key in keys]):
             # NumPy lays these out as it finds quickest.
             result.memory.order_known = result.memory.is_packed = False
         return result
 
     def index_set(self, target: Handle, keys: Keys, value: Operand) -> None:
         target = self._writable(target)
-        keys = self._keys(keys)
-        value = value if _is_scalar(value) else self.traced(value)
-        if isinstance(value, Traced) and not any([_is_mask(key) for key in keys]):
+        keys = tuple([self._traced_operand(key) for key in keys])
+        value = self._traced_operand(value)
+        is_masked = any([isinstance(x, Traced) and x.memory.dtype is d.bool for x in keys])
+        if isinstance(value, Traced) and not is_masked:
             shape = value.view.shape
-            selected = _indexed_shape(target, keys)
+            types = TracedType(target), [_type_of(key) for key in keys]
+            selected = results_of("index_get", *types)[0].shape
             surplus = max(0, len(shape) - len(selected))
             if broadcast_shapes(shape[surplus:], selected) != selected:
                 raise ValueError(f"shape {shape} does not broadcast to {selected}")
         target.recorder.update(target, "update_indexed", (keys, value))
 
-    def _keys(self, keys: Keys) -> Keys:
-        return tuple([k if k is None or _is_scalar(k) else self.traced(k) for k in keys])
-
-    def take(self, x: Handle, indices: Handle, axis: int) -> Traced:
-        x, indices = self.traced(x), self.traced(indices)
-        shape = (*x.view.shape[:axis], *indices.view.shape, *x.view.shape[axis + 1 :])
-        return self.step("take", (x, indices, axis), (shape, x.memory.dtype))[0]
-
-    def gather(self, x: Handle, indices: Handle, axis: int) -> Traced:
-        x, indices = self.traced(x), self.traced(indices)
-        return self.step("gather", (x, indices, axis), (indices.view.shape, x.memory.dtype))[0]
-
-    def scatter(
-        self, template: Handle, indices: Handle, updates: Handle, axis: int, *, add: bool
-    ) -> Traced:
-        template = self.traced(template)
-        arguments = (template, self.traced(indices), self.traced(updates), axis)
-        result = (template.view.shape, template.memory.dtype)
-        return self.step("scatter", arguments, result, add=add)[0]
-
-    def nonzero(self, x: Handle) -> tuple[Traced, ...]:
-        x = self.traced(x)
-        shape = (x.recorder.fresh(x, prod(x.view.shape), "the number of nonzero ones"),)
-        return tuple(self.step("nonzero", (x,), *[(shape, d.int64)] * x.view.ndim))
-
-    def isin(self, x: Handle, members: Handle, *, invert: bool) -> Traced:
-        x, members = self.traced(x), self.traced(members)
-        return self.step("isin", (x, members), (x.view.shape, d.bool), invert=invert)[0]
-
-    def unique(self, x: Handle) -> tuple[Traced, Traced, Traced, Traced]:
-        x = self.traced(x)
-        count = _number_of_distinct(x)
-        values, index, inverse_index, counts = self.step(
-            "unique",
-            (x,),
-            (count, x.memory.dtype),
-            (count, d.int64),
-            (x.view.shape, d.int64),
-            (count, d.int64),
-        )
-        return values, index, inverse_index, counts
-
-    def unique_counts(self, x: Handle) -> tuple[Traced, Traced]:
-        x = self.traced(x)
-        count = _number_of_distinct(x)
-        results = (count, x.memory.dtype), (count, d.int64)
-        values, counts = self.step("unique_counts", (x,), *results)
-        return values, counts
-
-    def unique_inverse(self, x: Handle) -> tuple[Traced, Traced]:
-        x = self.traced(x)
-        results = (_number_of_distinct(x), x.memory.dtype), (x.view.shape, d.int64)
-        values, inverse_index = self.step("unique_inverse", (x,), *results)
-        return values, inverse_index
-
-    def unique_values(self, x: Handle) -> Traced:
-        x = self.traced(x)
-        return self.step("unique_values", (x,), (_number_of_distinct(x), x.memory.dtype))[0]
-
-    def bincount(self, x: Handle, weights: Handle | None, length: int, *, extend: bool) -> Traced:
-        x = self.traced(x)
-        dtype = d.int64
-        if weights is not None:
-            weights = self.traced(weights)
-            dtype = weights.memory.dtype
-        if extend:
-            length = x.recorder.fresh(x, _MANY, "the greatest one")
-        return self.step("bincount", (x, weights, length), ((length,), dtype), extend=extend)[0]
-
     # ------------------------------------------------------------------ random bits
-
-    def threefry(self, key: Handle, counter: Handle) -> Traced:
-        key, counter = self.traced(key), self.traced(counter)
-        return self.step("threefry", (key, counter), (counter.view.shape, d.uint32))[0]
 
     def draw(
         self,
@@ -538,43 +452,36 @@ class TracingBackend(TracingMatrices):
             "argument"
         )
 
-    def draw_from(
-        self,
-        kind: Kind,
-        key: Handle,
-        counter: Handle,
-        offset: int,
-        count: int,
-        dtype: DType,
-        low: int = 0,
-        span: int = 0,
-        parameters: tuple[Handle | float, ...] = (),
-    ) -> Traced:
-        state = self.traced(key), self.traced(counter)
-        given = self.traced_parameters(parameters)
-        arguments = (kind, *state, offset, count, dtype, low, span, given)
-        return self.step("draw_from", arguments, ((count,), dtype))[0]
 
-    def traced_parameters(
-        self, parameters: tuple[Handle | float, ...]
-    ) -> tuple[Traced | float, ...]:
-        return tuple([x if isinstance(x, float) else self.traced(x) for x in parameters])
+_BINARY: Final = method_of("binary").without("out")
 
 
-_MANY = 2**40
+def _type_of(x: Argument) -> Argument:
+    return TracedType(x) if isinstance(x, Traced) else x
 
 
-def _number_of_distinct(x: Traced) -> tuple[Dim]:
-    """The shape of the distinct elements of `x`: a size that is known when the program runs."""
-    return (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
+def _traced_in(x: Argument) -> Iterator[Traced]:
+    """The handles within nested tuples and lists."""
+    if isinstance(x, Traced):
+        yield x
+    elif isinstance(x, tuple | list):
+        for part in x:
+            yield from _traced_in(part)
 
 
-def _is_scalar(x: object) -> bool:
-    return x is None or isinstance(x, bool | int | float | complex | Dim | Real)
+def memory_order(x: Traced) -> Shape | None:
+    """The axes of `x` from the longest step in memory to the shortest; None if that is open."""
+    if not x.memory.order_known:
+        return None
+    if x.view.is_row_major:
+        return tuple(range(x.view.ndim))
+    with deciding(None):
+        return stride_order(x.view.shape, x.view.strides)
 
 
-def _is_mask(key: object) -> TypeGuard[Traced]:
-    return isinstance(key, Traced) and key.memory.dtype is d.bool
+def has_row_major_order(x: Traced) -> bool:
+    """Whether the axes of `x` step through memory in their order, gaps or none."""
+    return memory_order(x) == tuple(range(x.view.ndim))
 
 
 def _permuted(x: Traced, order: Shape) -> Traced:
@@ -640,35 +547,3 @@ def _result_order(xs: Sequence[Traced], shape: Sizes) -> tuple[Shape | None, boo
         order = memory_order(full[0])
         are_columns = all([sum([n != 1 for n in x.view.shape]) < 2 for x in rest])
         return order, len(orders) == 1 and order is not None and are_columns
-
-
-def _indexed_shape(x: Traced, keys: Keys) -> Sizes:
-    """The shape of what `keys` select; see `Backend.index_get`."""
-    sizes = list(x.view.shape)
-    before: list[DimLike] = []
-    after: list[DimLike] = []
-    shapes: list[Sizes] = []
-    runs = 0
-    is_within = False
-    for key in keys:
-        if key is None:
-            (after if runs else before).append(sizes.pop(0))
-            is_within = False
-            continue
-        runs += not is_within
-        is_within = True
-        if _is_mask(key):
-            taken = len(key.view.shape)
-            size = prod(sizes[:taken])
-            del sizes[:taken]
-            shapes.append((x.recorder.fresh(key, size, "the number of nonzero ones"),))
-        else:
-            sizes.pop(0)
-            shapes.append(key.view.shape if isinstance(key, Traced) else ())
-    try:
-        common = broadcast_shapes(*shapes)
-    except ValueError as error:
-        raise IndexError(str(error)) from None
-    if runs > 1:
-        return (*common, *before, *after, *sizes)
-    return (*before, *common, *after, *sizes)

@@ -31,6 +31,7 @@ from ..core.symbolic import (
     dim_of_var,
 )
 from ..core.view import View
+from ..primitives.rules import ArrayType, Elements
 
 __all__ = [
     "Answers",
@@ -347,12 +348,12 @@ class Recorder:
         self,
         method: str,
         arguments: Sequence[Argument],
-        results: Sequence[tuple[Sizes, DType]],
+        results: Sequence[ArrayType],
         **keywords: Argument,
     ) -> list[Traced]:
         """Note a step; returns a block for each of the results."""
         with deciding(None):
-            numbers = tuple([self._value(shape, dtype) for shape, dtype in results])
+            numbers = tuple([self._value(x.shape, x.dtype) for x in results])
             given = tuple([self._argument(x) for x in arguments])
             named = tuple([(name, self._argument(x)) for name, x in keywords.items()])
             settings: ErrorSettings = errstate()
@@ -366,8 +367,8 @@ class Recorder:
                     "compile the function that the loop repeats, and loop outside of it"
                 )
             return [
-                Traced(self, TracedStorage(number, shape, dtype), View.row_major(shape))
-                for number, (shape, dtype) in zip(numbers, results, strict=True)
+                Traced(self, TracedStorage(number, x.shape, x.dtype), View.row_major(x.shape))
+                for number, x in zip(numbers, results, strict=True)
             ]
 
     def _argument(self, x: Argument) -> Argument:
@@ -382,7 +383,7 @@ class Recorder:
         storage = target.memory
         whole = Traced(self, storage, View.row_major(storage.shape))
         (result,) = self.record(
-            method, (whole, target.view, *arguments), [(storage.shape, storage.dtype)]
+            method, (whole, target.view, *arguments), [ArrayType(storage.shape, storage.dtype)]
         )
         storage.value = result.memory.value
 
@@ -441,14 +442,16 @@ class Recorder:
     def _is_from_outside(self, storage: TracedStorage) -> bool:
         return storage.argument is not None or storage.value in self.constants
 
-    def fresh(self, x: Traced, highest: DimLike, asked: str) -> Dim:
-        """A size that the elements of `x` decide, from 0 to `highest`: one size for one `x`."""
+    def decided_size(
+        self, x: Traced, words: str, most: DimLike, count: Callable[[Elements], int]
+    ) -> DimLike:
+        """See `ArrayType.decided_size`: an error, or a variable, one for one `x`."""
         if not self.invents:
-            refuse(f"gives a size that depends on the elements ({asked})")
+            refuse(f"gives a size that depends on the elements ({words})")
         with deciding(None):
-            key = x.memory.value, x.view, asked
+            key = x.memory.value, x.view, words
             if key not in self._invented:
-                bound = highest.bounds[1] if isinstance(highest, Dim) else highest
+                bound = most.bounds[1] if isinstance(most, Dim) else most
                 self._invented[key] = dim_of_var(Var(self._free_name(), 0, bound))
             return self._invented[key]
 

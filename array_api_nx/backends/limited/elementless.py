@@ -7,18 +7,19 @@ is for a recorder to decide, and that of ``meta`` keeps nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from ...contract.backend import AxisOrder, Handle, Info, Scalar
+from ...contract.arguments import AxisOrder, Handle, Info, Scalar
+from ...contract.derived import derive
 from ...contract.errors import LimitError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
-from ...contract.random_numbers import Kind
 from ...contract.strided import axis_order
-from ...core.dtypes import CANONICAL, DType
-from ...core.symbolic import Dim, DimLike, Sizes
+from ...core.dtypes import CANONICAL
+from ...core.symbolic import DimLike
 from ...core.view import View
+from ...primitives.rules import ArrayType, Elements
 from ...tracing.backend import TracingBackend
 from ...tracing.recorder import Recorder, Traced, TracedStorage, refuse
 from ..cpu import CPUBackend
@@ -42,12 +43,12 @@ class ShapeRecorder(Recorder):
         self,
         method: str,
         arguments: Sequence[Argument],
-        results: Sequence[tuple[Sizes, DType]],
+        results: Sequence[ArrayType],
         **keywords: Argument,
     ) -> list[Traced]:
         return [
-            Elementless(self, TracedStorage(0, shape, dtype), View.row_major(shape))
-            for shape, dtype in results
+            Elementless(self, TracedStorage(0, x.shape, x.dtype), View.row_major(x.shape))
+            for x in results
         ]
 
     def update(self, target: Traced, method: str, arguments: Sequence[Argument]) -> None:
@@ -73,8 +74,10 @@ class ShapeRecorder(Recorder):
     def rely_on(self, x: Traced) -> None:
         pass
 
-    def fresh(self, x: Traced, highest: DimLike, asked: str) -> Dim:
-        refuse_elements(f"gives a size that depends on the elements ({asked})")
+    def decided_size(
+        self, x: Traced, words: str, most: DimLike, count: Callable[[Elements], int]
+    ) -> DimLike:
+        refuse_elements(f"gives a size that depends on the elements ({words})")
 
 
 def refuse_elements(what: str) -> NoReturn:
@@ -88,6 +91,8 @@ def refuse_elements(what: str) -> NoReturn:
     )
 
 
+# Nothing is replayed here: what is drawn belongs to the one call that asks for it.
+@derive({"draw"})
 class ElementlessBackend(TracingBackend):
     """Computes the shapes and dtypes of results. What becomes of the elements, a subclass says.
 
@@ -133,23 +138,6 @@ class ElementlessBackend(TracingBackend):
 
     def runtime_info(self) -> Info:
         return {}
-
-    def draw(
-        self,
-        kind: Kind,
-        key: tuple[int, int],
-        base: int,
-        first: int,
-        count: int,
-        dtype: DType,
-        low: int = 0,
-        span: int = 0,
-        parameters: tuple[Handle | float, ...] = (),
-    ) -> Traced:
-        # Nothing is replayed here: what is drawn belongs to the one call that asks for it.
-        given = self.traced_parameters(parameters)
-        arguments = (kind, key, base, first, count, dtype, low, span, given)
-        return self.step("draw", arguments, ((count,), dtype))[0]
 
 
 class MetaBackend(ElementlessBackend):

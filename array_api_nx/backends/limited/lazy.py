@@ -7,13 +7,13 @@ of a later call, are asked for. So errors and warnings that depend on elements c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import RLock
 from typing import Final, NamedTuple, final
 
 import numpy as np
 
-from ...contract.backend import Backend, Handle, Keys, Operand, Scalar
+from ...contract.backend import Backend, Handle, Operand, Scalar
 from ...contract.callers import ErrorSettings, errstate, is_called_by
 from ...contract.checked import CheckedBackend
 from ...contract.errors import LimitError
@@ -21,11 +21,11 @@ from ...contract.events import evaluated
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument, ValueView
 from ...core import dtypes as d
-from ...core.dtypes import DType
-from ...core.symbolic import Sizes
+from ...core.symbolic import DimLike
 from ...core.view import View
 from ...explain.explanation import Explanation
 from ...primitives import table as p
+from ...primitives.rules import ArrayType, Elements
 from ...primitives.table import Primitive
 from ...tracing.recorder import Traced, TracedStorage
 from .elementless import Elementless, ElementlessBackend, ShapeRecorder
@@ -111,29 +111,44 @@ def _call_of(operand: ValueView) -> Call:
 
 
 class CallRecorder(ShapeRecorder):
-    """Makes a call that waits of each step."""
+    """Makes a call that waits of each step.
+
+    Parameters
+    ----------
+    look : callable
+        From a handle, and the reason to look at its elements, to these.
+    """
+
+    def __init__(self, look: Callable[[Traced, str], Elements]) -> None:
+        super().__init__()
+        self._look = look
 
     def record(
         self,
         method: str,
         arguments: Sequence[Argument],
-        results: Sequence[tuple[Sizes, DType]],
+        results: Sequence[ArrayType],
         **keywords: Argument,
     ) -> list[Traced]:
         given = tuple([self._argument(x) for x in arguments])
         call = Call(method, given, {name: self._argument(x) for name, x in keywords.items()})
-        return [self.result(call, i, *result) for i, result in enumerate(results)]
+        return [self.result(call, i, result) for i, result in enumerate(results)]
 
-    def result(self, call: Call, position: int, shape: Sizes, dtype: DType) -> Traced:
+    def result(self, call: Call, position: int, x: ArrayType) -> Traced:
         """The handle of a result of a call."""
         value: Argument = Value(call, position)
-        return Elementless(self, TracedStorage(value, shape, dtype), View.row_major(shape))
+        return Elementless(self, TracedStorage(value, x.shape, x.dtype), View.row_major(x.shape))
+
+    def decided_size(
+        self, x: Traced, words: str, most: DimLike, count: Callable[[Elements], int]
+    ) -> DimLike:
+        return count(self._look(x, "the shape of a result depends on its elements"))
 
     def update(self, target: Traced, method: str, arguments: Sequence[Argument]) -> None:
         storage = target.memory
         whole = target.through(View.row_major(storage.shape))
         (result,) = self.record(
-            method, (whole, target.view, *arguments), [(storage.shape, storage.dtype)]
+            method, (whole, target.view, *arguments), [ArrayType(storage.shape, storage.dtype)]
         )
         storage.value = result.memory.value
 
@@ -142,7 +157,7 @@ class LazyBackend(ElementlessBackend):
     """Computes shapes at once, and elements on the CPU when they are asked for."""
 
     def __init__(self, name: str) -> None:
-        self._calls = CallRecorder()
+        self._calls = CallRecorder(self._elements_on_host)
         super().__init__(name, self._calls)
         self.real = CheckedBackend(self.real)
         # Held while calls are made, so that no call is made twice.
@@ -207,9 +222,14 @@ class LazyBackend(ElementlessBackend):
     def _known(self, handle: Handle) -> Traced:
         """A handle of the real backend as one of this backend."""
         call = Call("", (), {}, (handle,))
-        return self._calls.result(call, 0, self.real.shape(handle), self.real.dtype(handle))
+        return self._calls.result(
+            call, 0, ArrayType(self.real.shape(handle), self.real.dtype(handle))
+        )
 
     # ------------------------------------------------------------------ what asks for elements
+
+    def _elements_on_host(self, x: Traced, why: str) -> NDArray:
+        return self.real.to_host(self.elements(x, why))
 
     def to_host(self, x: Handle) -> NDArray:
         return self.real.to_host(self.real.copy(self.elements(x, "its elements were asked for")))
@@ -236,52 +256,7 @@ class LazyBackend(ElementlessBackend):
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Traced:
         if op is p.POW and isinstance(x2, Traced) and x2.memory.dtype in d.SIGNED:
             # An error afterwards could come after `out` was written.
-            exponents = self.real.to_host(self.elements(x2, "negative exponents are an error"))
+            exponents = self._elements_on_host(x2, "negative exponents are an error")
             if exponents.size and exponents.min() < 0:
                 raise ValueError("integers to negative integer powers are not allowed")
         return super().binary(op, x1, x2, out)
-
-    def _elements_now(self, *xs: Handle) -> list[Handle]:
-        return [self.elements(x, "the shape of a result depends on its elements") for x in xs]
-
-    def nonzero(self, x: Handle) -> tuple[Traced, ...]:
-        return tuple(map(self._known, self.real.nonzero(*self._elements_now(x))))
-
-    def unique(self, x: Handle) -> tuple[Traced, Traced, Traced, Traced]:
-        values, indices, inverse, counts = self.real.unique(*self._elements_now(x))
-        return (
-            self._known(values), self._known(indices), self._known(inverse), self._known(counts)
-        )  # fmt: skip
-
-    def unique_counts(self, x: Handle) -> tuple[Traced, Traced]:
-        values, counts = self.real.unique_counts(*self._elements_now(x))
-        return self._known(values), self._known(counts)
-
-    def unique_inverse(self, x: Handle) -> tuple[Traced, Traced]:
-        values, inverse = self.real.unique_inverse(*self._elements_now(x))
-        return self._known(values), self._known(inverse)
-
-    def unique_values(self, x: Handle) -> Traced:
-        return self._known(self.real.unique_values(*self._elements_now(x)))
-
-    def repeat(self, x: Handle, repeats: Handle, axis: int) -> Traced:
-        if isinstance(repeats, int):
-            return super().repeat(x, repeats, axis)
-        (counts,) = self._elements_now(repeats)
-        total = int(self.real.to_host(counts).sum())
-        shape = (*x.view.shape[:axis], total, *x.view.shape[axis + 1 :])
-        return self.step("repeat", (x, repeats, axis), (shape, x.memory.dtype))[0]
-
-    def index_get(self, x: Handle, keys: Keys) -> Traced:
-        if not any([isinstance(key, Traced) and key.memory.dtype is d.bool for key in keys]):
-            return super().index_get(x, keys)
-        found = [self._elements_now(key)[0] if isinstance(key, Traced) else key for key in keys]
-        array = self.elements(x, "a mask selects some of its elements")
-        return self._known(self.real.index_get(array, tuple(found)))
-
-    def bincount(self, x: Handle, weights: Handle | None, length: int, *, extend: bool) -> Traced:
-        if extend:
-            (values,) = self._elements_now(x)
-            numbers = self.real.to_host(values)
-            length = max(length, int(numbers.max()) + 1 if numbers.size else 0)
-        return super().bincount(x, weights, length, extend=False)

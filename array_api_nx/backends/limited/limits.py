@@ -23,16 +23,19 @@ static_shapes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ...contract.backend import Backend, Handle, Keys, Native, Operand, Scalar
 from ...contract.callers import is_called_by
 from ...contract.checked import CheckedBackend
+from ...contract.derived import Method
 from ...contract.errors import LimitError
 from ...contract.numpy_dtypes import NDArray
+from ...contract.program import Argument
 from ...core import dtypes as d
+from ...primitives.rules import RULES, ArrayType, DataDependentSizeError, is_scalar, results_of
 from ...tracing.recorder import refuse
 from ..cpu import CPUBackend
 from .lazy import LazyBackend
@@ -74,8 +77,14 @@ class Memory:
 
 
 if TYPE_CHECKING:
-    # One of those that follow it in the order of bases has each method.
-    Unlimited = CPUBackend
+
+    class Unlimited(CPUBackend):
+        """What those that follow `Limits` in the order of bases have."""
+
+        def call(
+            self, method: Method, arguments: tuple[Argument, ...], keywords: Mapping[str, Argument]
+        ) -> Argument: ...
+
 else:
     Unlimited = Backend
 
@@ -151,69 +160,50 @@ class Limits(Unlimited):
 
     # ------------------------------------------------------------------ masks, shapes
 
-    def _masked(self, keys: Keys) -> bool:
-        """Refuse masks where the device has no index by masks; else whether there is one.
+    # For arrays that `_WRITERS` know to take no masks, they use `where`.
 
-        What `_WRITERS` do with them does not count.
-        """
-        handles: list[Handle] = [x for x in keys if x is not None and type(x) is not int]
-        masked = any([self.dtype(key) is d.bool for key in handles])
-        if masked and is_called_by(_WRITERS):
-            # Of the arrays that it knows to take no masks, it makes others with where.
-            return False
-        if masked and "no_mask_index" in self.properties:
-            self._refuse(
-                "has a mask", "takes no masks", "choose with where(mask, x, other) instead"
-            )
-        return masked
+    def _check_masks(self, keys: Keys) -> None:
+        """Refuse masks where the device has no index by masks."""
+        if "no_mask_index" in self.properties and not is_called_by(_WRITERS):
+            handles: list[Handle] = [x for x in keys if x is not None and type(x) is not int]
+            if any([self.dtype(key) is d.bool for key in handles]):
+                self._refuse(
+                    "has a mask", "takes no masks", "choose with where(mask, x, other) instead"
+                )
 
-    def _shape_depends_on_elements(self) -> None:
-        if "static_shapes" in self.properties:
+    def _check_shapes(self, method: Method, values: list[Argument]) -> None:
+        """Refuse a call whose results have shapes that depend on elements."""
+        try:
+            results_of(method.name, *method.mapped(values, self._type_of))
+        except DataDependentSizeError:
+            if is_called_by(_WRITERS):
+                return
             self._refuse(
                 "gives a size that depends on the elements",
                 "must know every shape without the elements",
                 "use a function whose result has a shape that is known, or move the array first, "
                 "with x.to_device('cpu')",
             )
+        except (ValueError, IndexError):
+            pass  # which the call raises itself
+
+    def _type_of(self, x: Argument) -> Argument:
+        return x if x is None or is_scalar(x) else ArrayType(self.shape(x), self.dtype(x))
 
     def index_get(self, x: Handle, keys: Keys) -> Handle:
-        if self._masked(keys):
-            self._shape_depends_on_elements()
+        self._check_masks(keys)
         return super().index_get(x, keys)
 
     def index_set(self, target: Handle, keys: Keys, value: Operand) -> None:
-        self._masked(keys)
+        self._check_masks(keys)
         super().index_set(target, keys, value)
 
-    def nonzero(self, x: Handle) -> tuple[Handle, ...]:
-        self._shape_depends_on_elements()
-        return super().nonzero(x)
-
-    def unique(self, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
-        self._shape_depends_on_elements()
-        return super().unique(x)
-
-    def unique_counts(self, x: Handle) -> tuple[Handle, Handle]:
-        self._shape_depends_on_elements()
-        return super().unique_counts(x)
-
-    def unique_inverse(self, x: Handle) -> tuple[Handle, Handle]:
-        self._shape_depends_on_elements()
-        return super().unique_inverse(x)
-
-    def unique_values(self, x: Handle) -> Handle:
-        self._shape_depends_on_elements()
-        return super().unique_values(x)
-
-    def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
-        if not isinstance(repeats, int):
-            self._shape_depends_on_elements()
-        return super().repeat(x, repeats, axis)
-
-    def bincount(self, x: Handle, weights: Handle | None, length: int, *, extend: bool) -> Handle:
-        if extend:
-            self._shape_depends_on_elements()
-        return super().bincount(x, weights, length, extend=extend)
+    def call(
+        self, method: Method, arguments: tuple[Argument, ...], keywords: Mapping[str, Argument]
+    ) -> Argument:
+        if "static_shapes" in self.properties and method.name in RULES:
+            self._check_shapes(method, method.values(arguments, keywords))
+        return super().call(method, arguments, keywords)
 
 
 class LimitedBackend(Limits, CheckedBackend):
