@@ -15,13 +15,13 @@ from typing import Final
 import numpy as np
 
 from ..core.dtypes import SCALAR_PROMOTION, DType
-from ..primitives.rules import ROW_MAJOR, RULES, SHARING, ArrayType, results_of
+from ..primitives.rules import ROW_MAJOR, ROWS, RULED, SHARING, ArrayType, asked, results_of
 from . import replay
 from .arguments import AxisOrder, Handle, Native, Scalar
 from .backend import METHODS, Backend
 from .checked_call import Call, ContractError, HeldType, Shape
 from .derived import Derived, Method, derive, method_of
-from .guarantees import GUARANTEES
+from .guarantees import OPERANDS, SCALARS, promises
 from .numpy_dtypes import NDArray
 from .program import Argument, Program
 from .replay import Run
@@ -62,8 +62,8 @@ class CheckedBackend(Derived):  # type: ignore[misc]  # see Derived
         call = _checked(self.inner, method, method.values(arguments, keywords))
         result = getattr(self.inner, method.name)(*arguments, **keywords)
         if method.name in _DUTIES:
-            _DUTIES[method.name](call, result, *call.values)
-        if method.name in RULES:
+            asked(_DUTIES[method.name], {**call.named, "call": call, "result": result})
+        if method.name in RULED:
             _check_results(call, result)
         return result
 
@@ -82,8 +82,13 @@ def _checked(backend: Backend, method: Method, values: list[Argument]) -> Call:
     """A call of a method of `backend`; ContractError unless the frontend keeps its guarantees."""
     call = Call(backend, method, values)
     call.check()
-    if method.name in GUARANTEES:
-        GUARANTEES[method.name](call, *call.values)
+    name, named = method.name, call.named
+    if name in OPERANDS:
+        call.operands(*[named[each] for each in OPERANDS[name]])
+    for each in SCALARS.get(name, ()):
+        call.scalar(named[each], call.dtype)
+    for words, condition in promises(name):
+        call.guarantees(asked(condition, {**named, "call": call}), words.format(**named))
     return call
 
 
@@ -94,7 +99,7 @@ def _check_results(call: Call, result: Argument) -> None:
     """Check the results of a primitive against its rule."""
     name = call.method.name
     try:
-        expected = results_of(name, *call.values)
+        expected = results_of(name, call.named)
     except (ValueError, IndexError) as error:
         words = f"raise {type(error).__name__} if {_REFUSED.get(name, 'shapes do not broadcast')}"
         call.owes(False, words)
@@ -105,7 +110,7 @@ def _check_results(call: Call, result: Argument) -> None:
         )
         for x, each in zip(result, expected, strict=True):
             _check_result(call, x, each)
-    elif expected and not (name == "try_reshape" and result is None):
+    elif not (name == "try_reshape" and result is None):
         _check_result(call, result, expected[0])
 
 
@@ -182,8 +187,8 @@ def _from_native(call: Call, result: Handle, array: Native) -> None:
 
 
 @_duty
-def _from_host(call: Call, result: Handle, array: NDArray, copy: bool, lent: bool) -> None:
-    dtype = next(each for each in call.row.results if each.name == array.dtype.name)
+def _from_host(call: Call, result: Handle, array: NDArray, copy: bool) -> None:
+    dtype = next(each for each in ROWS["from_host"].results if each.name == array.dtype.name)
     _check_array(call, result, array.shape, dtype, own=copy)
 
 
@@ -197,19 +202,18 @@ def _item(call: Call, result: Scalar, x: HeldType) -> None:
 
 
 @_duty
-def _axis_order(call: Call, order: AxisOrder | None, x: HeldType) -> None:
+def _axis_order(call: Call, result: AxisOrder | None, x: HeldType) -> None:
     axes = list(range(len(x.shape)))
     call.owes(
-        order is None or order.axes is None or sorted(order.axes) == axes,
+        result is None or result.axes is None or sorted(result.axes) == axes,
         "return a permutation of the axes, or None",
     )
 
 
 @_duty
-def _binary(call: Call, result: Handle, *operands: Argument) -> None:
+def _binary(call: Call, result: Handle) -> None:
     out = call.arguments["out"]
-    if out is not None:
-        call.owes(result is out, "return `out`")
+    call.owes(out is None or result is out, "return `out`")
 
 
 @_duty
@@ -219,14 +223,12 @@ def _nonzero(call: Call, result: tuple[Handle, ...], x: HeldType) -> None:
 
 
 @_duty
-def _index_get(call: Call, result: Handle, x: HeldType, keys: tuple[Argument, ...]) -> None:
+def _index_get(call: Call, x: HeldType, keys: tuple[Argument, ...]) -> None:
     _check_indices(call, x, keys)
 
 
 @_duty
-def _index_set(
-    call: Call, result: None, target: HeldType, keys: tuple[Argument, ...], value: Argument
-) -> None:
+def _index_set(call: Call, target: HeldType, keys: tuple[Argument, ...]) -> None:
     _check_indices(call, target, keys)
 
 

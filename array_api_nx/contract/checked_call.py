@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import prod
 from typing import Final, NoReturn
 
 import numpy as np
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
-from ..core.view import View
-from ..primitives.rules import ROWS, ArrayType
+from ..primitives.rules import ROWS, ArrayType, first_array, row_of
 from ..primitives.table import Primitive
 from .arguments import Handle
 from .backend import Backend
@@ -42,6 +40,10 @@ class HeldType(ArrayType):
         self.backend = backend
         self.handle = handle
 
+    @property
+    def is_writable(self) -> bool:
+        return self.backend.read_only_reason(self.handle) is None
+
     def elements(self) -> NDArray:
         return self.backend.to_host(self.handle)
 
@@ -58,7 +60,7 @@ class Call:
     method : Method
     arguments : dict of str to object
         The value of each parameter.
-    values : list
+    named : dict of str to object
         The same with `HeldType` for handles, once `check` has found that they are handles.
     """
 
@@ -66,13 +68,7 @@ class Call:
         self.backend = backend
         self.method = method
         self.arguments = dict(zip(method.names, given, strict=True))
-        self.values = list(given)
-
-    @property
-    def row(self) -> Primitive:
-        """The row of the primitive."""
-        op = self.arguments.get("op")
-        return op if isinstance(op, Primitive) else ROWS[self.method.name]
+        self.named = dict(self.arguments)
 
     def guarantees(self, condition: bool, words: str) -> None:
         """Raise ContractError unless the frontend's `condition` holds."""
@@ -119,27 +115,26 @@ class Call:
         if isinstance(op, Primitive):
             self.guarantees(op.family == name, f"a primitive of family {name}")
         for i in method.operands:
-            others = NOT_HANDLES[method.annotations[i]]
-            given = self.values[i]
+            key, others = method.names[i], NOT_HANDLES[method.annotations[i]]
+            given = self.arguments[key]
             if isinstance(given, list | tuple):
-                self.values[i] = tuple([self._held(x, others) for x in given])
+                self.named[key] = tuple([self._held(x, others) for x in given])
             else:
-                self.values[i] = self._held(given, others)
-        for each, annotation, value in zip(
-            method.names, method.annotations, self.values, strict=True
-        ):
-            if annotation == "bool":
-                self.flags(value)
-            elif annotation == "tuple[bool, ...]":
-                self.flags(*value)
-            elif each == "axis":
-                self._check_axes((value,))
-            elif each == "axes":
-                self._check_axes(value)
-            elif each in _SHAPES:
-                self.is_shape(value)
+                self.named[key] = self._held(given, others)
+        for key, annotation in zip(method.names, method.annotations, strict=True):
+            value = self.named[key]
+            if annotation in ("bool", "tuple[bool, ...]"):
+                flags = value if isinstance(value, tuple) else (value,)
+                self.guarantees(all([type(flag) is bool for flag in flags]), "flags are bools")
+            elif key in ("axis", "axes"):
+                self._check_axes((value,) if key == "axis" else value)
+            elif key in _SHAPES:
+                self.guarantees(
+                    type(value) is tuple and all([type(n) is int and n >= 0 for n in value]),
+                    "a shape is a tuple of non-negative ints",
+                )
         if name in ROWS or isinstance(op, Primitive):
-            self._check_dtype(self.row)
+            self._check_dtype()
 
     def _held(self, x: Argument, others: tuple[type, ...]) -> Argument:
         if type(x) in others:
@@ -147,16 +142,8 @@ class Call:
         self.guarantees(self.is_handle(x), "a handle of this backend")
         return HeldType(self.backend, x)
 
-    def _first(self) -> HeldType | None:
-        """The first operand that is an array."""
-        for x in self.values:
-            for each in x if isinstance(x, tuple) else [x]:
-                if isinstance(each, HeldType):
-                    return each
-        return None
-
     def _check_axes(self, axes: Argument) -> None:
-        x = self._first()
+        x = first_array(self.named)
         if x is not None:
             ndim = len(x.shape)
             self.guarantees(
@@ -165,53 +152,28 @@ class Call:
             )
             self.guarantees(len(set(axes)) == len(axes), "axes are distinct")
 
-    def _check_dtype(self, op: Primitive) -> None:
-        x = self._first()
-        dtype: DType | None = self.arguments.get("dtype")
-        if dtype is None and x is not None:
-            dtype = x.dtype
+    @property
+    def dtype(self) -> DType | None:
+        """The argument `dtype`, or the dtype of the first operand that is an array."""
+        given: DType | None = self.arguments.get("dtype")
+        x = first_array(self.named)
+        return x.dtype if given is None and x is not None else given
+
+    def _check_dtype(self) -> None:
+        dtype, op = self.dtype, row_of(self.method.name, self.named)
         if dtype is not None and self.method.name != "bitcast":
             self.guarantees(dtype in op.results, f"a dtype that {op.name} takes, not {dtype}")
 
-    # ------------------------------------------------------------------ what many methods share
-
-    def flags(self, *values: object) -> None:
-        self.guarantees(all([type(value) is bool for value in values]), "flags are bools")
-
-    def is_shape(self, shape: object) -> None:
-        self.guarantees(
-            type(shape) is tuple and all([type(n) is int and n >= 0 for n in shape]),
-            "a shape is a tuple of non-negative ints",
-        )
-
-    def same_dtype(self, *xs: HeldType) -> None:
-        self.guarantees(len({x.dtype for x in xs}) == 1, "handles of one dtype")
-
-    def scalar(self, value: object, dtype: DType) -> None:
-        self.guarantees(d.holds(dtype, value), f"a Python scalar that {dtype} represents")
+    def scalar(self, value: object, dtype: DType | None) -> None:
+        """Check that `value` is a Python scalar that `dtype` represents."""
+        right = dtype is not None and d.holds(dtype, value)
+        self.guarantees(right, f"a Python scalar that {dtype} represents")
 
     def operands(self, *xs: Argument) -> None:
-        """Check arrays of one dtype mixed with scalars that it represents."""
+        """Check arrays of one dtype mixed with scalars that it represents; None counts for none."""
         arrays = [x for x in xs if isinstance(x, HeldType)]
         self.guarantees(len(arrays) > 0, "at least one operand is a handle")
-        self.same_dtype(*arrays)
+        self.guarantees(len({x.dtype for x in arrays}) == 1, "handles of one dtype")
         for x in xs:
-            if not isinstance(x, HeldType):
+            if x is not None and not isinstance(x, HeldType):
                 self.scalar(x, arrays[0].dtype)
-
-    def writable(self, x: HeldType) -> None:
-        reason = self.backend.read_only_reason(x.handle)
-        self.guarantees(reason is None, "the target may be written")
-
-    def inside(self, view: View, x: HeldType) -> None:
-        self.guarantees(view.is_materializable, "an unmasked view of concrete sizes")
-        low, high = view.extent
-        self.guarantees(low >= 0 and high <= prod(x.shape), "a view inside the block")
-
-    def matrix(self, *xs: HeldType) -> None:
-        for x in xs:
-            self.guarantees(len(x.shape) >= 2, "at least two axes")
-
-    def square(self, x: HeldType) -> None:
-        self.matrix(x)
-        self.guarantees(x.shape[-1] == x.shape[-2], "a square matrix")

@@ -46,7 +46,7 @@ from ..core.symbolic_layout import (
 )
 from ..core.view import View
 from ..primitives import table as p
-from ..primitives.rules import ELEMENTWISE, RULES, ArrayType, Elements, is_scalar, results_of
+from ..primitives.rules import ELEMENTWISE, RULED, ArrayType, Elements, is_scalar, results_of
 from ..primitives.table import Primitive
 from .recorder import Answers, Recorder, Traced, current, refuse, refuse_use
 
@@ -96,7 +96,7 @@ class TracedType(ArrayType):
 
 
 # Moved, by defaults that slice or reshape.
-@derive(set(RULES) - {"reshape", "shrink"})
+@derive(RULED - {"reshape", "shrink"})
 class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
     """Records what is done on a device whose backend is `real`.
 
@@ -140,7 +140,9 @@ class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
     ) -> Argument:
         """Record a call of a method; its rule gives the shapes and dtypes of the results."""
         values = method.mapped(method.values(arguments, keywords), self._traced_operand)
-        results = results_of(method.name, *method.mapped(values, _type_of))
+        results = results_of(
+            method.name, dict(zip(method.names, method.mapped(values, _type_of), strict=True))
+        )
         if method.variadic:
             values = [*values[:-1], *values[-1]]
         if method.name in ELEMENTWISE:
@@ -425,8 +427,8 @@ class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
         is_masked = any([isinstance(x, Traced) and x.memory.dtype is d.bool for x in keys])
         if isinstance(value, Traced) and not is_masked:
             shape = value.view.shape
-            types = TracedType(target), [_type_of(key) for key in keys]
-            selected = results_of("index_get", *types)[0].shape
+            named = {"x": TracedType(target), "keys": [_type_of(key) for key in keys]}
+            selected = results_of("index_get", named)[0].shape
             surplus = max(0, len(shape) - len(selected))
             if broadcast_shapes(shape[surplus:], selected) != selected:
                 raise ValueError(f"shape {shape} does not broadcast to {selected}")

@@ -10,31 +10,38 @@ import pytest
 
 from array_api_nx.contract.backend import METHODS, Backend
 from array_api_nx.contract.derived import NOT_HANDLES, method_of
+from array_api_nx.contract.guarantees import OPERANDS, SCALARS, promises
 from array_api_nx.core import dtypes as d
 from array_api_nx.core.symbolic import dynamic
 from array_api_nx.core.view import View
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.rules import (
+    DTYPES,
     ELEMENTWISE,
     ROW_MAJOR,
-    RULES,
+    RULED,
+    SEVERAL,
+    SHAPES,
     SHARING,
     ArrayType,
     DataDependentSizeError,
     fits,
+    results_of,
 )
 from tests.support.tables import for_each
 
-GIVEN = {"Handle", "Handle | None", "tuple[Handle, ...]", "tuple[Handle, Handle]", "None"}
 N = dynamic("n", min=2)
 M = dynamic("m", min=2)
 
 
-def test_methods_that_give_arrays_or_write_have_a_rule() -> None:
+def test_methods_that_give_arrays_have_a_rule() -> None:
     given = {name for name in METHODS if "Handle" in method_results(name)}
-    written = {"assign", "assign_strided", "index_set"}
-    assert set(RULES) == (given | written) - {"from_host", "from_native"}
-    assert {*ELEMENTWISE, *SHARING, *ROW_MAJOR} <= set(RULES)
+    assert given - {"from_host", "from_native"} == RULED
+    assert {*ELEMENTWISE, *SHARING, *ROW_MAJOR} <= RULED
+
+
+def named(name: str, *arguments: Any) -> dict[str, Any]:
+    return dict(zip(method_of(name).names, arguments, strict=True))
 
 
 def method_results(name: str) -> str:
@@ -42,14 +49,15 @@ def method_results(name: str) -> str:
     return text
 
 
-@for_each("name", sorted(RULES))
-def test_rules_have_the_parameters_of_the_method(name: str) -> None:
-    names = method_of(name).names
-    rule = inspect.signature(RULES[name]).parameters
-    named = [each.name for each in rule.values() if each.kind is not each.VAR_POSITIONAL]
-    if name != "draw_from":  # whose state is in arrays
-        assert list(names[: len(named)]) == named
-    assert len(named) == len(names) or len(named) < len(rule)
+@for_each("name", sorted(RULED))
+def test_rules_and_guarantees_ask_for_parameters_of_the_method(name: str) -> None:
+    rules = [rows[name] for rows in (SHAPES, DTYPES, SEVERAL) if name in rows]
+    conditions = [condition for _, condition in promises(name)]
+    for function in (*rules, *conditions):
+        assert {*inspect.signature(function).parameters} <= {*method_of(name).names, "call"}
+    assert {*OPERANDS.get(name, ()), *SCALARS.get(name, ())} <= {*method_of(name).names}
+    assert (name in SHAPES) != (name in SEVERAL)
+    assert method_of(name).several == (name in SEVERAL)
 
 
 @for_each("name", METHODS)
@@ -71,7 +79,7 @@ def test_the_signature_of_a_method_gives_a_value_to_each_parameter() -> None:
 
 SYMBOLIC: list[tuple[str, tuple[Any, ...], tuple[object, ...]]] = [
     ("unary", (p.ABS, ArrayType((N, 3), d.complex64)), ((N, 3), d.float32)),
-    ("binary", (p.LESS, ArrayType((N, 1), d.int8), 3), ((N, 1), d.bool)),
+    ("binary", (p.LESS, ArrayType((N, 1), d.int8), 3, None), ((N, 1), d.bool)),
     ("arange", (0, N, 2, d.int64), ((-(-N // 2),), d.int64)),
     ("arange", (0.0, 1.0, 0.3, d.float64), ((4,), d.float64)),
     ("reduce", (p.ANY, ArrayType((N, 3), d.int8), (0,), True, None), ((1, 3), d.bool)),
@@ -91,8 +99,7 @@ SYMBOLIC: list[tuple[str, tuple[Any, ...], tuple[object, ...]]] = [
 def test_sizes_may_be_symbolic(
     name: str, arguments: tuple[Any, ...], expected: tuple[object, ...]
 ) -> None:
-    result = RULES[name](*arguments)
-    assert isinstance(result, ArrayType)
+    (result,) = results_of(name, named(name, *arguments))
     assert (result.shape, result.dtype) == expected
 
 
@@ -127,14 +134,12 @@ DECIDED: list[tuple[str, tuple[Any, ...], tuple[int, ...]]] = [
 def test_sizes_that_elements_decide(
     name: str, arguments: tuple[Any, ...], expected: tuple[int, ...]
 ) -> None:
-    found = RULES[name](*arguments)
-    assert found is not None
-    assert (found[0] if isinstance(found, tuple) else found).shape == expected
+    assert results_of(name, named(name, *arguments))[0].shape == expected
     unknown = [ArrayType(x.shape, x.dtype) if isinstance(x, Known) else x for x in arguments]
     if name == "index_get":
         unknown[1] = [ArrayType(k.shape, k.dtype) if k is not None else k for k in arguments[1]]
     with pytest.raises(DataDependentSizeError):
-        RULES[name](*unknown)
+        results_of(name, named(name, *unknown))
 
 
 @for_each(

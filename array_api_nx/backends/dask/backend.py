@@ -22,6 +22,7 @@ from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
 from ...primitives import table as p
+from ...primitives.rules import joined_shape
 from ...primitives.table import Primitive
 from .chunk_programs import build
 from .expressions import chunk_handle, host, on_host, task_settings
@@ -201,16 +202,8 @@ class DaskBackend(Reductions, IndexedAccess, Matrices):
         return result
 
     def cat(self, arrays: Sequence[DaskTensor], axis: int) -> DaskTensor:
-        first = arrays[0].shape
-        for x in arrays:
-            if (x.shape[:axis], x.shape[axis + 1 :]) != (first[:axis], first[axis + 1 :]):
-                raise ValueError(
-                    f"cannot join shapes {first} and {x.shape} along axis {axis}; all other "
-                    "dimensions must agree"
-                )
-        total = sum([x.shape[axis] for x in arrays])
-        if not prod(first[:axis]) * prod(first[axis + 1 :]) * total:
-            shape = (*first[:axis], total, *first[axis + 1 :])
+        shape = joined_shape([x.shape for x in arrays], axis)
+        if 0 in shape:
             return self.full(shape, self.dtype(arrays[0]), False)
         parts = [self.array(x) for x in arrays if x.shape[axis]]
         return self.tensor(da.concatenate(parts, axis))

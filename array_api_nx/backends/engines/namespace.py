@@ -33,6 +33,7 @@ from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...core.view import View
 from ...primitives import table as p
+from ...primitives.rules import joined_shape
 from ...primitives.table import Primitive
 from .common_workarounds import Kernels
 from .indices import Selected, in_range, resolve
@@ -474,11 +475,7 @@ class NamespaceBackend(StridedBackend):
     # ------------------------------------------------------------------ movement that copies
 
     def cat(self, arrays: Sequence[Tensor], axis: int) -> Tensor:
-        shapes = [self.shape(x) for x in arrays]
-        first = shapes[0]
-        for shape in shapes:
-            if (shape[:axis], shape[axis + 1 :]) != (first[:axis], first[axis + 1 :]):
-                raise ValueError(f"all dimensions but axis {axis} must agree: {first} and {shape}")
+        joined_shape([self.shape(x) for x in arrays], axis)  # ValueError unless they agree
         return wrap(self.xp.concat([self.array(x) for x in arrays], axis=axis))
 
     def cast(self, x: Tensor, dtype: DType) -> Tensor:

@@ -35,7 +35,7 @@ from ...contract.errors import LimitError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...core import dtypes as d
-from ...primitives.rules import RULES, ArrayType, DataDependentSizeError, is_scalar, results_of
+from ...primitives.rules import RULED, ArrayType, DataDependentSizeError, is_scalar, results_of
 from ...tracing.recorder import refuse
 from ..cpu import CPUBackend
 from .lazy import LazyBackend
@@ -174,7 +174,10 @@ class Limits(Unlimited):
     def _check_shapes(self, method: Method, values: list[Argument]) -> None:
         """Refuse a call whose results have shapes that depend on elements."""
         try:
-            results_of(method.name, *method.mapped(values, self._type_of))
+            results_of(
+                method.name,
+                dict(zip(method.names, method.mapped(values, self._type_of), strict=True)),
+            )
         except DataDependentSizeError:
             if is_called_by(_WRITERS):
                 return
@@ -201,7 +204,7 @@ class Limits(Unlimited):
     def call(
         self, method: Method, arguments: tuple[Argument, ...], keywords: Mapping[str, Argument]
     ) -> Argument:
-        if "static_shapes" in self.properties and method.name in RULES:
+        if "static_shapes" in self.properties and method.name in RULED:
             self._check_shapes(method, method.values(arguments, keywords))
         return super().call(method, arguments, keywords)
 
