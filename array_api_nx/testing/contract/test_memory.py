@@ -493,3 +493,10 @@ def test_release_memory(backend: Backend) -> None:
     x = backend.from_host(np.arange(50_000, dtype=np.float32), copy=True)
     backend.release_memory()
     assert backend.to_host(x)[-1] == 49_999
+
+
+def test_worth_deferring(backend: Backend) -> None:
+    answers = [backend.worth_deferring(10**power) for power in range(9)]
+    assert {type(answer) for answer in answers} == {bool}
+    # What is worth it at one size is worth it at all larger ones.
+    assert answers == sorted(answers)
