@@ -4,7 +4,7 @@ from collections.abc import Callable as _Callable
 from collections.abc import Sequence as _Sequence
 from contextvars import Context as _Context
 from types import ModuleType as _ModuleType
-from typing import Any, Self, TypeAlias, final
+from typing import Any, Self, TypeAlias, final, type_check_only
 
 import numpy as np
 from typing_extensions import disjoint_base as _disjoint_base
@@ -21,6 +21,7 @@ _Reduction: TypeAlias = tuple[_Loop, _DType, object, int]
 enough."""
 _Scalar: TypeAlias = bool | int | float | complex
 
+@type_check_only
 class Native(_ModuleType):
     """The module as a type, for those that load it and may get None."""
 
@@ -136,6 +137,7 @@ class Native(_ModuleType):
     def set_recorded(self, recorded: bool, /) -> None: ...
     def set_watched(self, watched: bool, /) -> None: ...
     def set_ufuncs(self, ask: _Callable[[np.ufunc, Any], tuple[Any, ...] | None], /) -> None: ...
+    def set_versions(self, versions: tuple[str, ...], /) -> None: ...
     def set_views(self, View: type, make: _Callable[..., object], /) -> None: ...
 
     matmul: np.ufunc

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import inspect
 import shutil
 import subprocess
 import sys
@@ -61,3 +63,24 @@ def test_the_stubs_have_the_names_and_parameters_of_the_extensions(tmp_path: Pat
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_type_of_the_extension_has_its_names_and_parameters() -> None:
+    """Stubtest does not read `Native`, the module as a type, which the stub alone has."""
+    native = pytest.importorskip("array_api_nx._native")
+    stub = (Path(native.__file__).parent / "_native.pyi").read_text(encoding="utf-8")
+    (kind,) = [x for x in ast.parse(stub).body if getattr(x, "name", "") == "Native"]
+    assert isinstance(kind, ast.ClassDef)
+    names = {getattr(x, "name", None) or ast.unparse(x.target) for x in kind.body[1:]}
+    assert names == {name for name in dir(native) if not name.startswith("__")}
+    for method in kind.body:
+        if isinstance(method, ast.FunctionDef):
+            try:
+                signature = inspect.signature(getattr(native, method.name))
+            except ValueError:  # it has several
+                continue
+            given = method.args
+            every = [*given.posonlyargs[1:], *given.args, *given.kwonlyargs]
+            if given.vararg is not None:
+                every.append(given.vararg)
+            assert {x.arg for x in every} - {"self"} == set(signature.parameters), method.name
