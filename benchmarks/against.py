@@ -118,7 +118,7 @@ def _start(group: Group, checkout: Path) -> Worker:
     try:
         if worker.checkout is None or Path(worker.checkout).resolve() != checkout.resolve():
             raise Unsuitable(f"{checkout}: array_api_nx was imported from {worker.checkout}")
-        stubs = (checkout / "array_api_nx").rglob("_*.pyi")  # every extension has one
+        stubs = (checkout / "array_api_nx").rglob("_[!_]*.pyi")  # every extension has one
         missing = {stub.stem for stub in stubs}.difference(worker.extensions)
         wanted = os.environ.get("ARRAY_API_NX_EXTENSION") != "0"
         if wanted and (missing or not worker.extensions):

@@ -155,7 +155,8 @@ class View(Frozen):
         mask: Sequence[tuple[int, int]] | None = None,
         is_read_only: bool = False,
     ) -> View:
-        return _make(*checked_layout(shape, strides, offset, mask), is_read_only)
+        shape, strides, offset, mask = checked_layout(shape, strides, offset, mask)
+        return _make(shape, strides, offset, mask, is_read_only)
 
     @staticmethod
     def row_major(shape: Sequence[Size]) -> View:

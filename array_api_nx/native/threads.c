@@ -388,7 +388,7 @@ void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uin
     own->job.kernel = kernel;
     own->job.memories = memories;
     own->job.tasks = kernel->tasks;
-    memset(own->job.flags, 0, (size_t)kernel->step_count * sizeof(npy_intp));
+    memset(own->job.flags, 0, (size_t)kernel->step_count * sizeof(*own->job.flags));
     do_job(team);
     collect_flags(&own->job, flags, kernel->step_count);
 }

@@ -180,7 +180,8 @@ def joined_shape(shapes: Sequence[Shape], axis: int) -> Shape:
     """
     before, after = shapes[0][:axis], shapes[0][axis + 1 :]
     if any([(*s[:axis], *s[axis + 1 :]) != (*before, *after) for s in shapes[1:]]):
-        raise ValueError(f"shapes differ but for axis {axis}: {', '.join(map(str, shapes))}")
+        given = ", ".join(map(str, shapes))
+        raise ValueError(f"all dimensions but axis {axis} must agree, not {given}")
     return (*before, sum([shape[axis] for shape in shapes]), *after)
 
 

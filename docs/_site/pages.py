@@ -78,6 +78,10 @@ class Group:
     text: str = ""
 
 
+# Modules that hold a part of a chapter of the standard, and that chapter.
+_CHAPTERS: Final = {"joining": "manipulation", "ranges": "creation"}
+
+
 def groups() -> list[Group]:
     """All pages that list names, in the order of the reference."""
     main = import_module("array_api_nx")
@@ -93,7 +97,7 @@ def groups() -> list[Group]:
         home = inspect.unwrap(getattr(main, name)).__module__.rpartition(".")[2]
         if name in elementwise.__all__:
             home = "elementwise"
-        chapters.setdefault(home, []).append(name)
+        chapters.setdefault(_CHAPTERS.get(home, home), []).append(name)
     for home, names in chapters.items():
         title = f"{home.replace('_', ' ').capitalize()} functions"
         found.append(Group(home, title, "array_api_nx", tuple(sorted(names))))

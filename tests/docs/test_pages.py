@@ -39,8 +39,11 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 ERROR = re.compile(r"(^[\w.]*(?:Error|Exception): |\Z)", re.MULTILINE)
-# How large tiles are may change, and differs with the cores; the pages give examples of it.
-TUNED = re.compile(r"tiles of [\d_]+( x [\d_]+)?|\d+ tasks?|[\d.]+ \w+ of scratch memory")
+# How large tiles are, and what goes past the caches, differs with the cores and their caches; the
+# pages give examples of it.
+TUNED = re.compile(
+    r"tiles of [\d_]+( x [\d_]+)?|\d+ tasks?|[\d.]+ \w+ of scratch memory|  written past the caches"
+)
 
 
 @dataclass(frozen=True)
