@@ -44,14 +44,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def reference_caches() -> None:
-    """Make tiles those of the machine that docs/tuning.md describes."""
-    from array_api_nx.backends.cpu.engine import machine, schedule
-
-    schedule.SCALE = machine.UNSCALED
-
-
 _tests_since = 0
 
 

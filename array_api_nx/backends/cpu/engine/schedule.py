@@ -1,8 +1,7 @@
 """In which tiles, and in which tasks, a kernel goes over its elements.
 
 A schedule follows from the shape, the strides and the sizes of elements: not from addresses, and
-not from the number of threads. The tiles of passes that reduce nothing follow the caches of the
-machine, too (machine.py); those of sums do not, so that results are the same wherever they run.
+not from the number of threads or the machine, so that results are the same wherever they run.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import Final, Literal, NamedTuple
 
 from ....native import native
 from .kernel import Access, Box, KernelOperand
-from .machine import SCALE, UNSCALED, Scale
 
 __all__ = ["Layout", "NotInTiles", "Schedule", "schedule"]
 
@@ -120,7 +118,7 @@ if native is not None:
         transposed_columns=TRANSPOSED_COLUMNS,
         row_bytes=ROW_BYTES,
         packed_columns=PACKED_COLUMNS,
-        fetched_bytes=int(FETCHED_BYTES * SCALE.shared),
+        fetched_bytes=FETCHED_BYTES,
     )
 
 
@@ -369,7 +367,7 @@ def _tile(
     if transposed and rows.size <= FEW:
         # Their elements lie together, so that what is packed leaves no gaps in the cache.
         together = max(1, rows.size)
-        most = max(_LINE, _full_cells(layouts, _scale(dims)) // together // _LINE * _LINE)
+        most = max(_LINE, _full_cells(layouts) // together // _LINE * _LINE)
         return together, _even(columns.size, most, _LINE)
     if transposed and columns.size > FEW:
         most = min(TRANSPOSED_ROWS, COLUMN_BYTES // max(transposed))
@@ -413,8 +411,7 @@ def _cells(
         [_steps(layout, stride) for layout, stride in zip(layouts, columns.strides, strict=True)]
     )
     boxed = any([layout.box is not None for layout in layouts])
-    scale = _scale(dims)
-    cells = _full_cells(layouts, scale)
+    cells = _full_cells(layouts)
     strides = zip(*[dim.strides for dim in dims], strict=True)
     outputs = [x for x in zip(layouts, strides, strict=True) if x[0].role == "output"]
     streams = any([_is_large(layout, steps, dims) for layout, steps in outputs])
@@ -422,12 +419,12 @@ def _cells(
         if columns.reduced:
             return REDUCED_CELLS
         if is_chain or not streams:
-            return int(ALONE_BYTES * scale.second) // _largest(layouts)
+            return ALONE_BYTES // _largest(layouts)
     traffic = _traffic(dims, layouts)
     size = prod([dim.size for dim in dims])
     narrow = 0 < width <= NARROW_BYTES and not packed and not boxed
     many = not streams and size >= MANY_ELEMENTS
-    if traffic > CACHED_TRAFFIC * scale.shared or not (narrow or many):
+    if traffic > CACHED_TRAFFIC or not (narrow or many):
         return cells
     larger = cells * LARGER_TILES
     if narrow:
@@ -469,19 +466,12 @@ def _is_read_in_steps(dims: list[_Dim], layouts: Sequence[Layout], loops: int) -
             return False
         inputs += 1
     few = rows.size > 1 and columns.size <= PACKED_COLUMNS
-    limit = STEPPED_TRAFFIC * _scale(dims).shared
-    return 0 < loops <= inputs and not few and _traffic(dims, layouts) <= limit
+    return 0 < loops <= inputs and not few and _traffic(dims, layouts) <= STEPPED_TRAFFIC
 
 
-def _scale(dims: list[_Dim]) -> Scale:
-    """What sizes that follow the caches are multiplied by: 1 where elements are reduced, since the
-    tiles of a sum decide the order of its additions."""
-    return UNSCALED if any([dim.reduced for dim in dims]) else SCALE
-
-
-def _full_cells(layouts: Sequence[Layout], scale: Scale) -> int:
+def _full_cells(layouts: Sequence[Layout]) -> int:
     """How many elements a tile of `TILE_BYTES` has."""
-    return int(TILE_BYTES * scale.first) // _largest(layouts)
+    return TILE_BYTES // _largest(layouts)
 
 
 def _largest(layouts: Sequence[Layout]) -> int:
@@ -530,8 +520,7 @@ def _access(
 def _is_large(layout: Layout, strides: tuple[int, ...], dims: list[_Dim]) -> bool:
     """Whether an output should go past the caches, if its elements are adjacent."""
     starts_lines = not any([stride % _LINE for stride in strides[:-1]])
-    scale = _scale(dims)
-    least = STREAMED_BYTES * scale.second if starts_lines else UNALIGNED_BYTES * scale.shared
+    least = STREAMED_BYTES if starts_lines else UNALIGNED_BYTES
     return layout.itemsize * prod([dim.size for dim in dims]) >= least
 
 
