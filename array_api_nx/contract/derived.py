@@ -22,7 +22,7 @@ __all__ = ["NOT_HANDLES", "Derived", "Method", "derive", "method_of"]
 
 if TYPE_CHECKING:
     Derived: TypeAlias = Any
-    """`Backend`, of which type checkers do not see the methods that `derive` adds."""
+    """`Backend` for type checkers, which do not see the methods that `derive` adds."""
 else:
     Derived = Backend
 

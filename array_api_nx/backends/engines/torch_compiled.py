@@ -139,7 +139,7 @@ def _widened(array: Native) -> Native:
 
 
 class _SymbolicTorch(_TracedTorch):
-    """Sizes may be PyTorch's symbols, of which no `View` can be made.
+    """Sizes may be PyTorch's symbols, which no `View` can have.
 
     Every tensor is a block of its own. Movement gives other blocks, which must not be written, as
     that would not show in the block that they were taken of; what tries it raises an error, as does
@@ -267,7 +267,7 @@ _CHUNKS: Final = {False: 1 << 62, True: 511}
 It decides that once, by the sizes that it meets first, and its cache of compiled code tells
 functions by settings, not by these sizes: so neither is its own setting, 512."""
 _MAX_FAILURES: Final = 3
-"""How often it is tried in vain to leave the sizes of one program open."""
+"""Failures after which the sizes of one program are no longer left open."""
 
 
 def _prepare_compiled(
