@@ -2,17 +2,23 @@
 
 Where there is no C compiler, or it fails, the package is installed without it and runs on NumPy
 calls instead; with ARRAY_API_NX_EXTENSION=1 that is an error, and with 0 nothing is compiled.
+
+`python setup.py build_ext --inplace` compiles the sources that changed, on all processors.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from glob import glob
 from pathlib import Path
 from runpy import run_path
+from typing import Any
 
 import numpy as np
-from setuptools import Extension, setup
+from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 
 NATIVE = "array_api_nx/native"
@@ -35,10 +41,41 @@ class BuildExtension(build_ext):
         elif self.compiler.compiler_type == "msvc":
             for extension in self.extensions:
                 extension.extra_compile_args.extend(["/std:c11", "/experimental:c11atomics"])
+        self.compiler.compile = partial(self._compile_changed, self.compiler.compile)
         super().build_extensions()
+
+    def _compile_changed(self, compile_all: Any, sources: list[str], **options: Any) -> list[str]:
+        """Compile in parallel the sources whose objects are older than they, or than a header."""
+        folder = options["output_dir"]
+        objects: list[str] = self.compiler.object_filenames(sources, output_dir=folder)
+        command = f"{self.compiler.executables} {options.get('extra_postargs')} {np.__version__}"
+        record = Path(folder, "command.txt")
+        same_command = not self.force and record.exists() and record.read_text() == command
+        headers = max(map(os.path.getmtime, glob(f"{NATIVE}/*.h")))
+
+        def is_current(source: str, target: str) -> bool:
+            if not (same_command and os.path.exists(target)):
+                return False
+            if os.path.basename(source) == "module.c":  # has the stamp, which any change alters
+                return False
+            return os.path.getmtime(target) > max(headers, os.path.getmtime(source))
+
+        changed = [s for s, o in zip(sources, objects, strict=True) if not is_current(s, o)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda source: compile_all([source], **options), changed))
+        record.write_text(command)
+        return objects
+
+
+class InPlace(Distribution):
+    """Skips pyproject.toml, which the setuptools that comes with Python 3.11 cannot read."""
+
+    def parse_config_files(self, *arguments: Any, **options: Any) -> None:
+        pass
 
 
 setup(
+    distclass=InPlace if "build_ext" in sys.argv else Distribution,
     cmdclass={"build_ext": BuildExtension},
     ext_modules=[
         Extension(
