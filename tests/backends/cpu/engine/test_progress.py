@@ -21,9 +21,9 @@ from ....support.programs import assert_same, numpy_of, pending
 
 needs_extension = pytest.mark.skipif(native is None, reason="without the extension nothing waits")
 
-SIZE = 2 * DEFERRED
-"""Elements whose sine, taken twelve times, keeps a thread busy for a hundred milliseconds or more:
-some of the twenty milliseconds after which a pass tells for the first time how far it is."""
+SIZE = max(2 * DEFERRED, 1_000_000)
+"""Deferred elements whose sine, taken twelve times, takes a thread a hundred milliseconds or more; a
+pass reports its progress every twenty milliseconds."""
 
 
 class Bar:
