@@ -63,7 +63,7 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 # Without a network, or behind one that reaches package indexes alone, the build must not warn: so
-# names of other projects are links only where somebody asks for it.
+# names of other projects are links only where the environment asks for it.
 intersphinx_mapping = (
     {
         "python": ("https://docs.python.org/3", None),
@@ -93,7 +93,7 @@ def _complete(
 
 
 def _check_names(app: Sphinx, env: BuildEnvironment) -> None:
-    """Warn of public names that nobody would find by typing them."""
+    """Warn of public names that a search for the name does not find."""
     found = {name for name, *_ in env.domains["py"].get_objects()}
     for name in sorted(pages.documented() - found):
         _logger.warning("%s is not in the index that the search goes by", name)

@@ -61,7 +61,7 @@ def execute(path: Path) -> tuple[Any, Any]:
     try:
         with TemporaryDirectory() as folder:
             resources = {"metadata": {"path": folder}}
-            # What a slow cell prints comes in several parts, of which there are more or fewer.
+            # A slow cell prints in several parts, and their number varies.
             options = {"timeout": 300, "record_timing": False, "coalesce_streams": True}
             _Client(found, resources=resources, **options).execute()
     finally:

@@ -166,7 +166,7 @@ def _operators() -> Iterator[str]:
 
 
 def _members(value: type) -> list[str]:
-    """The public methods and attributes that are told of; of arrays not those that they lack."""
+    """The public methods and attributes on the page; of arrays not those that they lack."""
     return [
         name
         for name in dir(value)
