@@ -68,6 +68,7 @@ from .frontend.data_type import (
     isdtype,
     result_type,
 )
+from .frontend.docstrings import complete_docstrings as _complete_docstrings
 from .frontend.elementwise import *  # noqa: F403
 from .frontend.evaluation import evaluate, explain
 from .frontend.indexing import (
@@ -322,3 +323,5 @@ __all__ = [
 ]
 
 __all__ += _elementwise.__all__
+
+_complete_docstrings(globals(), __all__)

@@ -677,46 +677,29 @@ def compile(*, engine: Engine = "auto") -> Callable[[Callable[P, R]], Compiled[P
 def compile(function: Callable[..., Any] | None = None, /, *, engine: Engine = "auto") -> Any:
     """Trace a function once, with symbolic sizes, and replay it at any size.
 
-    Parameters
-    ----------
-    function : callable
-        Over arrays, also NumPy's, and generators of `xp.random`, nested in tuples, lists, dicts
-        and dataclasses, and hashable Python values.
-        What it does must depend on its arguments alone: it runs once per kind of arguments, and
-        later calls repeat what it did with arrays then. Arrays that it finds outside of itself
-        are read at each call, and may not be written; a name that is bound anew is not seen.
-    engine : {"auto", "steps", "native"}
-        What runs the program. On ``cpu``, "auto" and "native" are fused passes. On ``jax:`` and
-        ``torch:`` "native" has the engine's compiler make one function of the program:
-        ``jax.jit`` for each set of sizes, ``torch.compile`` one that serves many from the second
-        sizes on. "auto" does so from the tenth call with the same sizes on, where no step looks at
-        elements. Functions that engines compile agree with the steps to rounding. On ``dask``
-        "native" makes one layer of the graph of programs whose chunks can be computed each by
-        itself. "steps" calls the operations of the program one by one.
-
-    Returns
-    -------
-    Compiled
-        To be called like `function`; without `function`, a decorator. It is traced anew for other
-        containers, numbers of dimensions, dtypes, devices or Python values, and where a size makes
-        a difference that its code asked for: sizes of 0 and 1, sizes compared with each other or
-        with a number. ``cache_info()`` counts, ``explain(...)`` shows the program, ``lower(...)``
-        builds it from `ShapeSpec`, and ``__wrapped__`` is the function.
-
-    Raises
-    ------
-    ValueError
-        If there is no such engine.
-    TraceError
-        From a call that traces, where the function needs the elements of an array: in
+    function (callable): Over arrays, also NumPy's, and generators of `xp.random`, nested in tuples,
+        lists, dicts and dataclasses, and hashable Python values. What it does must depend on its
+        arguments alone: it runs once per kind of arguments, and later calls repeat what it did with
+        arrays then. Arrays that it finds outside of itself are read at each call, and may not be
+        written; a name that is bound anew is not seen.
+    engine: What runs the program. On ``cpu``, "auto" and "native" are fused passes. On ``jax:`` and
+        ``torch:`` "native" has the engine's compiler make one function of the program: ``jax.jit``
+        for each set of sizes, ``torch.compile`` one that serves many from the second sizes on.
+        "auto" does so from the tenth call with the same sizes on, where no step looks at elements.
+        Functions that engines compile agree with the steps to rounding. On ``dask`` "native" makes
+        one layer of the graph of programs whose chunks can be computed each by itself. "steps"
+        calls the operations of the program one by one.
+    Returns (Compiled): To be called like `function`; without `function`, a decorator. It is traced
+        anew for other containers, numbers of dimensions, dtypes, devices or Python values, and
+        where a size makes a difference that its code asked for: sizes of 0 and 1, sizes compared
+        with each other or with a number. ``cache_info()`` counts, ``explain(...)`` shows the
+        program, ``lower(...)`` builds it from `ShapeSpec`, and ``__wrapped__`` is the function.
+    ValueError: If there is no such engine.
+    TraceError: From a call that traces, where the function needs the elements of an array: in
         ``if``, ``float``, ``x[mask]``, ``nonzero``, or on the way to NumPy.
-    CannotCompileError
-        From a call with ``engine="native"``, where the engine cannot compile a step, which it
-        names, or refuses the program.
+    CannotCompileError: From a call with ``engine="native"``, where the engine cannot compile a
+        step, which it names, or refuses the program.
 
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> @xp.compile
     ... def standardise(x):
     ...     return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
@@ -748,31 +731,15 @@ def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) ->
 def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) -> Tree:
     """The shapes and dtypes that a function gives, without elements and without memory.
 
-    Parameters
-    ----------
-    function : callable
-        Over arrays; see `compile`.
-    *args, **kwargs
-        Its arguments, with a `ShapeSpec` for each array; an array stands for its own spec.
+    function: Over arrays; see `compile`.
+    *args, **kwargs: Its arguments, with a `ShapeSpec` for each array; an array stands for its own
+        spec.
+    Returns (nested containers of ShapeSpec): As the function returns arrays. Sizes that the
+        elements decide, as of ``nonzero(x)``, are variables of their own.
+    UndecidedError: If something depends on a size of which too little is known.
+    TraceError: If something depends on the elements.
+    Exception: What the function raises for arrays of such shapes and dtypes.
 
-    Returns
-    -------
-    nested containers of ShapeSpec
-        As the function returns arrays. Sizes that the elements decide, as of ``nonzero(x)``, are
-        variables of their own.
-
-    Raises
-    ------
-    UndecidedError
-        If something depends on a size of which too little is known.
-    TraceError
-        If something depends on the elements.
-    Exception
-        What the function raises for arrays of such shapes and dtypes.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.ShapeSpec(("n", 3), xp.float32)
     >>> xp.eval_shape(lambda x: xp.concat([x, x])[1:, 0], x)
     ShapeSpec((2*n - 1,), float32)

@@ -20,6 +20,7 @@ from .frontend import elementwise, joining
 from .frontend.array import Array, wrap
 from .frontend.data_type import astype
 from .frontend.dispatch import operand_dtypes
+from .frontend.docstrings import complete_docstrings
 from .frontend.missing import getter
 from .frontend.operands import cast, only_array
 from .native import with_advice
@@ -74,29 +75,11 @@ def fft(
 ) -> Array:
     """One-dimensional transform.
 
-    Parameters
-    ----------
-    x : Array
-        Real or complex; integers and booleans are converted to float64.
-    n : int, optional
-        Size to crop or zero-pad the axis to; by default its own.
-    axis : int
-        Which axis to transform.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the complex dtype of the precision of `x`; size `n` on the axis.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If a size is below 1, or `norm` is another one.
-
-    Standard: fft extension.
+    x: Real or complex; integers and booleans are converted to float64.
+    axis: Which axis to transform.
+    Returns: A new array of the complex dtype of the precision of `x`; size `n` on the axis.
+    IndexError: If there is no such axis.
+    ValueError: If a size is below 1, or `norm` is another one.
     """
     x, along, sizes = _axes_and_sizes("fft", x, _one(n), (axis,), norm)
     x, dtype = _prepare(p.FFT, x, along, sizes)
@@ -114,29 +97,11 @@ def ifft(
 ) -> Array:
     """Inverse of `fft`.
 
-    Parameters
-    ----------
-    x : Array
-        Real or complex; integers and booleans are converted to float64.
-    n : int, optional
-        Size to crop or zero-pad the axis to; by default its own.
-    axis : int
-        Which axis to transform.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the complex dtype of the precision of `x`; size `n` on the axis.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If a size is below 1, or `norm` is another one.
-
-    Standard: fft extension.
+    x: Real or complex; integers and booleans are converted to float64.
+    axis: Which axis to transform.
+    Returns: A new array of the complex dtype of the precision of `x`; size `n` on the axis.
+    IndexError: If there is no such axis.
+    ValueError: If a size is below 1, or `norm` is another one.
     """
     x, along, sizes = _axes_and_sizes("ifft", x, _one(n), (axis,), norm)
     x, dtype = _prepare(p.IFFT, x, along, sizes)
@@ -154,31 +119,11 @@ def fftn(
 ) -> Array:
     """Transform over several axes.
 
-    Parameters
-    ----------
-    x : Array
-        Real or complex; integers and booleans are converted to float64.
-    s : sequence of int, optional
-        Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
-    axes : sequence of int, optional
-        Which axes to transform; by default all, or the last ``len(s)``. One that is named twice is
-        transformed twice.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes. Over no
-        axes it has the elements of `x`.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
-
-    Standard: fft extension.
+    x: Real or complex; integers and booleans are converted to float64.
+    Returns: A new array of the complex dtype of the precision of `x`; sizes `s` on the axes. Over
+        no axes it has the elements of `x`.
+    IndexError: If there is no such axis.
+    ValueError: If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
     """
     x, along, sizes = _axes_and_sizes("fftn", x, s, axes, norm)
     if not along:
@@ -200,31 +145,11 @@ def ifftn(
 ) -> Array:
     """Inverse of `fftn`.
 
-    Parameters
-    ----------
-    x : Array
-        Real or complex; integers and booleans are converted to float64.
-    s : sequence of int, optional
-        Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
-    axes : sequence of int, optional
-        Which axes to transform; by default all, or the last ``len(s)``. One that is named twice is
-        transformed twice.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes. Over no
-        axes it has the elements of `x`.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
-
-    Standard: fft extension.
+    x: Real or complex; integers and booleans are converted to float64.
+    Returns: A new array of the complex dtype of the precision of `x`; sizes `s` on the axes. Over
+        no axes it has the elements of `x`.
+    IndexError: If there is no such axis.
+    ValueError: If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
     """
     x, along, sizes = _axes_and_sizes("ifftn", x, s, axes, norm)
     if not along:
@@ -249,31 +174,12 @@ def rfft(
 ) -> Array:
     """One-dimensional transform of real input, without the redundant half.
 
-    Parameters
-    ----------
-    x : Array
-        A real dtype.
-    n : int, optional
-        Size to crop or zero-pad the axis to; by default its own.
-    axis : int
-        Which axis to transform.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the complex dtype of the precision of `x`; size n // 2 + 1 on the axis.
-
-    Raises
-    ------
-    TypeError
-        If `x` is complex.
-    IndexError
-        If there is no such axis.
-    ValueError
-        If a size is below 1, or `norm` is another one.
-
-    Standard: fft extension.
+    x: A real dtype.
+    axis: Which axis to transform.
+    Returns: A new array of the complex dtype of the precision of `x`; size n // 2 + 1 on the axis.
+    TypeError: If `x` is complex.
+    IndexError: If there is no such axis.
+    ValueError: If a size is below 1, or `norm` is another one.
     """
     x, along, sizes = _axes_and_sizes("rfft", x, _one(n), (axis,), norm)
     x, dtype = _prepare(p.RFFT, x, along, sizes)
@@ -291,30 +197,13 @@ def irfft(
 ) -> Array:
     """Inverse of `rfft`.
 
-    Parameters
-    ----------
-    x : Array
-        Complex, or converted to it; the half of a spectrum that `rfft` keeps.
-    n : int, optional
-        Size of the result on the axis; by default 2 * (m - 1) for a size m of `x`. `x` is cropped
-        or zero-padded to n // 2 + 1.
-    axis : int
-        Which axis to transform.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the real dtype of the precision of `x`; size `n` on the axis.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If a size is below 1, or `norm` is another one.
-
-    Standard: fft extension.
+    x: Complex, or converted to it; the half of a spectrum that `rfft` keeps.
+    n: Size of the result on the axis; by default 2 * (m - 1) for a size m of `x`. `x` is cropped or
+        zero-padded to n // 2 + 1.
+    axis: Which axis to transform.
+    Returns: A new array of the real dtype of the precision of `x`; size `n` on the axis.
+    IndexError: If there is no such axis.
+    ValueError: If a size is below 1, or `norm` is another one.
     """
     x, along, sizes = _axes_and_sizes("irfft", x, _one(n), (axis,), norm)
     x, dtype = _prepare_half(x, along, sizes)
@@ -333,34 +222,13 @@ def rfftn(
 ) -> Array:
     """Transform of real input over several axes, without the redundant half of the last one.
 
-    Parameters
-    ----------
-    x : Array
-        A real dtype.
-    s : sequence of int, optional
-        Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
-    axes : sequence of int, optional
-        Which axes to transform; by default all, or the last ``len(s)``. One that is named twice is
-        transformed twice.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes, but
+    x: A real dtype.
+    Returns: A new array of the complex dtype of the precision of `x`; sizes `s` on the axes, but
         s[-1] // 2 + 1 on the last one.
-
-    Raises
-    ------
-    TypeError
-        If `x` is complex.
-    IndexError
-        If there is no such axis.
-    ValueError
-        If there is no axis, a size is below 1, `s` has another length than `axes`, or `norm` is
-        another one.
-
-    Standard: fft extension.
+    TypeError: If `x` is complex.
+    IndexError: If there is no such axis.
+    ValueError: If there is no axis, a size is below 1, `s` has another length than `axes`, or
+        `norm` is another one.
     """
     x, along, sizes = _axes_and_sizes("rfftn", x, s, axes, norm)
     if _name_one_twice(along):
@@ -381,32 +249,13 @@ def irfftn(
 ) -> Array:
     """Inverse of `rfftn`.
 
-    Parameters
-    ----------
-    x : Array
-        Complex, or converted to it; the half of a spectrum that `rfftn` keeps.
-    s : sequence of int, optional
-        Sizes of the result on the axes. On the last one, `x` is cropped or zero-padded to
-        s[-1] // 2 + 1, and -1 stands for the default 2 * (m - 1); on the others as for `ifftn`.
-    axes : sequence of int, optional
-        Which axes to transform; by default all, or the last ``len(s)``. One that is named twice is
-        transformed twice.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the real dtype of the precision of `x`; sizes `s` on the axes.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If there is no axis, a size is below 1, `s` has another length than `axes`, or `norm` is
-        another one.
-
-    Standard: fft extension.
+    x: Complex, or converted to it; the half of a spectrum that `rfftn` keeps.
+    s: Sizes of the result on the axes. On the last one, `x` is cropped or zero-padded to s[-1] // 2
+        + 1, and -1 stands for the default 2 * (m - 1); on the others as for `ifftn`.
+    Returns: A new array of the real dtype of the precision of `x`; sizes `s` on the axes.
+    IndexError: If there is no such axis.
+    ValueError: If there is no axis, a size is below 1, `s` has another length than `axes`, or
+        `norm` is another one.
     """
     x, along, sizes = _axes_and_sizes("irfftn", x, s, axes, norm)
     if _name_one_twice(along):
@@ -428,30 +277,13 @@ def hfft(
 ) -> Array:
     """One-dimensional transform of a signal with Hermitian symmetry; its spectrum is real.
 
-    Parameters
-    ----------
-    x : Array
-        Complex, or converted to it; the half of the signal from element 0 on.
-    n : int, optional
-        Size of the result on the axis; by default 2 * (m - 1) for a size m of `x`. `x` is cropped
-        or zero-padded to n // 2 + 1.
-    axis : int
-        Which axis to transform.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the real dtype of the precision of `x`; size `n` on the axis.
-
-    Raises
-    ------
-    IndexError
-        If there is no such axis.
-    ValueError
-        If a size is below 1, or `norm` is another one.
-
-    Standard: fft extension.
+    x: Complex, or converted to it; the half of the signal from element 0 on.
+    n: Size of the result on the axis; by default 2 * (m - 1) for a size m of `x`. `x` is cropped or
+        zero-padded to n // 2 + 1.
+    axis: Which axis to transform.
+    Returns: A new array of the real dtype of the precision of `x`; size `n` on the axis.
+    IndexError: If there is no such axis.
+    ValueError: If a size is below 1, or `norm` is another one.
     """
     x, along, sizes = _axes_and_sizes("hfft", x, _one(n), (axis,), norm)
     x, dtype = _prepare_half(x, along, sizes)
@@ -471,32 +303,13 @@ def ihfft(
 ) -> Array:
     """Inverse of `hfft`.
 
-    Parameters
-    ----------
-    x : Array
-        A real dtype.
-    n : int, optional
-        Size to crop or zero-pad the axis to; by default its own.
-    axis : int
-        Which axis to transform.
-    norm : {"backward", "ortho", "forward"}
-
-    Returns
-    -------
-    Array
-        A new array of the complex dtype of the precision of `x`; size n // 2 + 1 on the axis: the
-        half of a Hermitian signal from element 0 on.
-
-    Raises
-    ------
-    TypeError
-        If `x` is complex.
-    IndexError
-        If there is no such axis.
-    ValueError
-        If a size is below 1, or `norm` is another one.
-
-    Standard: fft extension.
+    x: A real dtype.
+    axis: Which axis to transform.
+    Returns: A new array of the complex dtype of the precision of `x`; size n // 2 + 1 on the axis:
+        the half of a Hermitian signal from element 0 on.
+    TypeError: If `x` is complex.
+    IndexError: If there is no such axis.
+    ValueError: If a size is below 1, or `norm` is another one.
     """
     _check_norm(norm)
     return elementwise.conj(rfft(x, n=n, axis=axis, norm=_OPPOSITE[norm]))
@@ -516,29 +329,13 @@ def fftfreq(
 ) -> Array:
     """Frequencies of the elements of `fft`: 0, 1, ..., then the negative ones, over d * n.
 
-    Parameters
-    ----------
-    n : int
-        Number of elements transformed.
-    d : float
-        Distance between two samples.
-    dtype : dtype, optional
-        A real floating-point dtype; float64 by default.
-    device : Device, optional
-
-    Returns
-    -------
-    Array
-        Shape (n,).
-
-    Raises
-    ------
-    TypeError
-        If `dtype` is no real floating-point dtype.
-    ValueError
-        If `n` is below 1, or `d` is 0.
-
-    Standard: fft extension.
+    n: Number of elements transformed.
+    d: Distance between two samples.
+    dtype: A real floating-point dtype; float64 by default.
+    device (Device, optional):
+    Returns: Shape (n,).
+    TypeError: If `dtype` is no real floating-point dtype.
+    ValueError: If `n` is below 1, or `d` is 0.
     """
     size = _at_least_one(n, "n")
     target = as_device(device)
@@ -559,29 +356,13 @@ def rfftfreq(
 ) -> Array:
     """Frequencies of the elements of `rfft`: 0, 1, ..., n // 2, over d * n.
 
-    Parameters
-    ----------
-    n : int
-        Number of elements transformed.
-    d : float
-        Distance between two samples.
-    dtype : dtype, optional
-        A real floating-point dtype; float64 by default.
-    device : Device, optional
-
-    Returns
-    -------
-    Array
-        Shape (n // 2 + 1,).
-
-    Raises
-    ------
-    TypeError
-        If `dtype` is no real floating-point dtype.
-    ValueError
-        If `n` is below 1, or `d` is 0.
-
-    Standard: fft extension.
+    n: Number of elements transformed.
+    d: Distance between two samples.
+    dtype: A real floating-point dtype; float64 by default.
+    device (Device, optional):
+    Returns: Shape (n // 2 + 1,).
+    TypeError: If `dtype` is no real floating-point dtype.
+    ValueError: If `n` is below 1, or `d` is 0.
     """
     size = _at_least_one(n, "n")
     target = as_device(device)
@@ -605,23 +386,9 @@ def _frequencies(
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Move the frequency 0 from the front to the middle.
 
-    Parameters
-    ----------
-    x : Array
-    axes : int or sequence of int, optional
-        Which axes to shift; by default all. The shifts of an axis that is named twice add up.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    IndexError
-        If an axis is out of range.
-
-    Standard: fft extension.
+    axes: Which axes to shift; by default all. The shifts of an axis that is named twice add up.
+    Returns: A copy.
+    IndexError: If an axis is out of range.
     """
     x = only_array(x)
     along = _positions(axes, x.ndim)
@@ -632,23 +399,9 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Inverse of `fftshift`, from which it differs on axes of odd size.
 
-    Parameters
-    ----------
-    x : Array
-    axes : int or sequence of int, optional
-        Which axes to shift; by default all. The shifts of an axis that is named twice add up.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    IndexError
-        If an axis is out of range.
-
-    Standard: fft extension.
+    axes: Which axes to shift; by default all. The shifts of an axis that is named twice add up.
+    Returns: A copy.
+    IndexError: If an axis is out of range.
     """
     x = only_array(x)
     along = _positions(axes, x.ndim)
@@ -774,3 +527,6 @@ def _resized(x: Array, axes: tuple[int, ...], sizes: list[int]) -> Array:
         zero = False if x._dtype is d.bool else 0
         handle = backend.pad(handle, tuple([(0, n - m if n > m else 0) for m, n in pairs]), zero)
     return wrap(handle, x._dtype, x._device)
+
+
+complete_docstrings(globals(), __all__)

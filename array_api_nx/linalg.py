@@ -26,6 +26,7 @@ from .core.shape import as_int, broadcast_shapes
 from .frontend import data_type, elementwise, joining, manipulation, searching, statistical
 from .frontend.array import Array, wrap
 from .frontend.dispatch import operand_dtypes, reduce
+from .frontend.docstrings import complete_docstrings
 from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from .frontend.missing import missing
 from .frontend.operands import adopted, cast, only_array, promote_arrays
@@ -122,26 +123,11 @@ class SVDResult(NamedTuple):
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Cross product of vectors in three dimensions.
 
-    Parameters
-    ----------
-    x1, x2 : Array
-        Size 3 on `axis`; the other axes broadcast. A numeric dtype.
-    axis : int
-        Where the vectors lie: counted in each array by itself, and in the result.
-
-    Returns
-    -------
-    Array
-        A new array of the broadcast shape and the promoted dtype.
-
-    Raises
-    ------
-    IndexError
-        If an array has no such axis.
-    ValueError
-        If a vector has another size than 3, or the other axes do not broadcast.
-
-    Standard: linalg extension.
+    x1, x2: Size 3 on `axis`; the other axes broadcast. A numeric dtype.
+    axis: Where the vectors lie: counted in each array by itself, and in the result.
+    Returns: A new array of the broadcast shape and the promoted dtype.
+    IndexError: If an array has no such axis.
+    ValueError: If a vector has another size than 3, or the other axes do not broadcast.
     """
     (x1, x2), _, _ = promote_arrays(x1, x2)
     a1, a2, a3 = _components(x1, axis)
@@ -166,24 +152,10 @@ def _components(x: Array, axis: int) -> tuple[Array, ...]:
 def outer(x1: Array, x2: Array, /) -> Array:
     """Products of every element of one vector with every element of another.
 
-    Parameters
-    ----------
-    x1 : Array
-        Shape (N,). A numeric dtype.
-    x2 : Array
-        Shape (M,). A numeric dtype.
-
-    Returns
-    -------
-    Array
-        A new array of shape (N, M) and the promoted dtype.
-
-    Raises
-    ------
-    ValueError
-        If an array is not one-dimensional.
-
-    Standard: linalg extension.
+    x1: Shape (N,). A numeric dtype.
+    x2: Shape (M,). A numeric dtype.
+    Returns: A new array of shape (N, M) and the promoted dtype.
+    ValueError: If an array is not one-dimensional.
     """
     x1, x2 = only_array(x1, "x1"), only_array(x2, "x2")
     for x in (x1, x2):
@@ -198,26 +170,11 @@ def outer(x1: Array, x2: Array, /) -> Array:
 def matrix_power(x: Array, n: int, /) -> Array:
     """Product of a matrix with itself, `n` times.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, M). A numeric dtype.
-    n : int
-        0 gives identity matrices; a negative `n` powers of the inverse.
-
-    Returns
-    -------
-    Array
-        A new array of the shape of `x`; its dtype, or that of ``inv(x)`` for negative `n`.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square.
-    numpy.linalg.LinAlgError
-        If `n` is negative and a matrix singular.
-
-    Standard: linalg extension.
+    x: Shape (..., M, M). A numeric dtype.
+    n: 0 gives identity matrices; a negative `n` powers of the inverse.
+    Returns: A new array of the shape of `x`; its dtype, or that of ``inv(x)`` for negative `n`.
+    ValueError: If the matrices are not square.
+    numpy.linalg.LinAlgError: If `n` is negative and a matrix singular.
     """
     exponent = index(as_int(n, "n"))
     if exponent < 0:
@@ -249,25 +206,12 @@ def matrix_power(x: Array, n: int, /) -> Array:
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """Diagonal of each matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N).
-    offset : int
-        Which diagonal: above the main one if positive, below if negative. Empty if there is none.
-
-    Returns
-    -------
-    Array
-        Shape (..., K). A view where the rows or the columns of the matrices follow one another in
-        memory, as in every array that was not sliced along its last two axes; else a copy.
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions.
-
-    Standard: linalg extension.
+    x: Shape (..., M, N).
+    offset: Which diagonal: above the main one if positive, below if negative. Empty if there is
+        none.
+    Returns: Shape (..., K). A view where the rows or the columns of the matrices follow one another
+        in memory, as in every array that was not sliced along its last two axes; else a copy.
+    ValueError: If `x` has fewer than two dimensions.
     """
     x = only_array(x)
     *stack, rows, columns = _matrix_shape("diagonal", x)
@@ -309,26 +253,11 @@ def _strided_diagonal(
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Sum of the diagonal of each matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N). A numeric dtype.
-    offset : int
-        As for `diagonal`.
-    dtype : dtype, optional
-        What to add in, and the result's dtype; by default as for `sum`.
-
-    Returns
-    -------
-    Array
-        A new array of shape (...); 0 for an empty diagonal.
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions.
-
-    Standard: linalg extension.
+    x: Shape (..., M, N). A numeric dtype.
+    offset: As for `diagonal`.
+    dtype: What to add in, and the result's dtype; by default as for `sum`.
+    Returns: A new array of shape (...); 0 for an empty diagonal.
+    ValueError: If `x` has fewer than two dimensions.
     """
     return statistical.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
@@ -346,29 +275,15 @@ def matrix_norm(
 ) -> Array:
     """Norm of each matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N).
-    keepdims : bool
-        Whether to keep the last two axes, with size 1.
-    ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf} or None
-        Frobenius norm (also None); sum of the singular values; largest (smallest if negative)
-        sum of absolute values in a column, singular value, sum of absolute values in a row.
-
-    Returns
-    -------
-    Array
-        A new array of shape (...), or (..., 1, 1); the real dtype of the precision of `x`. The
+    x: Shape (..., M, N).
+    keepdims: Whether to keep the last two axes, with size 1.
+    ord ({"fro", "nuc", 1, -1, 2, -2, inf, -inf} or None): Frobenius norm (also None); sum of the
+        singular values; largest (smallest if negative) sum of absolute values in a column, singular
+        value, sum of absolute values in a row.
+    Returns: A new array of shape (...), or (..., 1, 1); the real dtype of the precision of `x`. The
         largest of nothing is 0.
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions, `ord` is another one, or there is no smallest value
-        because the matrices are empty.
-
-    Standard: linalg extension.
+    ValueError: If `x` has fewer than two dimensions, `ord` is another one, or there is no smallest
+        value because the matrices are empty.
     """
     x = only_array(x)
     shape = _matrix_shape("matrix_norm", x)
@@ -409,30 +324,13 @@ def vector_norm(
 ) -> Array:
     """Norm of vectors.
 
-    Parameters
-    ----------
-    x : Array
-    axis : int, tuple of int or None
-        Where the vectors lie. Several axes, or None for all, together make one vector.
-    keepdims : bool
-        Whether to keep these axes, with size 1.
-    ord : int or float
-        p of the p-norm, ``sum(abs(x)**p)**(1/p)``; infinities give the largest and the smallest
+    axis: Where the vectors lie. Several axes, or None for all, together make one vector.
+    keepdims: Whether to keep these axes, with size 1.
+    ord: p of the p-norm, ``sum(abs(x)**p)**(1/p)``; infinities give the largest and the smallest
         absolute value, 0 the number of elements that are not 0.
-
-    Returns
-    -------
-    Array
-        A new array of the real dtype of the precision of `x`. The largest of nothing is 0.
-
-    Raises
-    ------
-    TypeError
-        If `ord` is no real number.
-    ValueError
-        If `ord` is -inf and a vector is empty.
-
-    Standard: linalg extension.
+    Returns: A new array of the real dtype of the precision of `x`. The largest of nothing is 0.
+    TypeError: If `ord` is no real number.
+    ValueError: If `ord` is -inf and a vector is empty.
     """
     order: object = ord
     if not isinstance(order, Real):
@@ -470,27 +368,12 @@ def vector_norm(
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Number of singular values of each matrix that are not negligible.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N).
-    rtol : float or Array, optional
-        Singular values up to `rtol` times the largest one count as zero. An array has one value
+    x: Shape (..., M, N).
+    rtol: Singular values up to `rtol` times the largest one count as zero. An array has one value
         per matrix, or broadcasts so. By default max(M, N) times the dtype's epsilon.
-
-    Returns
-    -------
-    Array
-        A new int64 array of shape (...).
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions, or `rtol` does not broadcast.
-    numpy.linalg.LinAlgError
-        If the singular values do not converge, as with NaN in `x`.
-
-    Standard: linalg extension.
+    Returns: A new int64 array of shape (...).
+    ValueError: If `x` has fewer than two dimensions, or `rtol` does not broadcast.
+    numpy.linalg.LinAlgError: If the singular values do not converge, as with NaN in `x`.
     """
     x = only_array(x)
     rows, columns = _matrix_shape("matrix_rank", x)[-2:]
@@ -502,26 +385,11 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Moore-Penrose pseudo-inverse of each matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N).
-    rtol : float or Array, optional
-        Which singular values to take for zero: as for `matrix_rank`.
-
-    Returns
-    -------
-    Array
-        A new array of shape (..., N, M).
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions, or `rtol` does not broadcast.
-    numpy.linalg.LinAlgError
-        If the singular values do not converge, as with NaN in `x`.
-
-    Standard: linalg extension.
+    x: Shape (..., M, N).
+    rtol: Which singular values to take for zero: as for `matrix_rank`.
+    Returns: A new array of shape (..., N, M).
+    ValueError: If `x` has fewer than two dimensions, or `rtol` does not broadcast.
+    numpy.linalg.LinAlgError: If the singular values do not converge, as with NaN in `x`.
     """
     x = only_array(x)
     rows, columns = _matrix_shape("pinv", x)[-2:]
@@ -553,26 +421,11 @@ def _adjoint(x: Array) -> Array:
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Cholesky factor of positive-definite matrices.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, M); symmetric, or Hermitian if complex. Only one triangle is read.
-    upper : bool
-        Whether to return U with x = U^H U instead of L with x = L L^H.
-
-    Returns
-    -------
-    Array
-        A new array of the shape of `x`, zero in the other triangle.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square.
-    numpy.linalg.LinAlgError
-        If a matrix is not positive definite.
-
-    Standard: linalg extension.
+    x: Shape (..., M, M); symmetric, or Hermitian if complex. Only one triangle is read.
+    upper: Whether to return U with x = U^H U instead of L with x = L L^H.
+    Returns: A new array of the shape of `x`, zero in the other triangle.
+    ValueError: If the matrices are not square.
+    numpy.linalg.LinAlgError: If a matrix is not positive definite.
     """
     x, dtype = _square(p.CHOLESKY, x)
     with _INDEFINITE:
@@ -584,25 +437,11 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """QR decomposition, x = Q R.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N); K is the smaller of M and N.
-    mode : {"reduced", "complete"}
-        "complete" makes Q square.
-
-    Returns
-    -------
-    QRResult
-        New arrays: Q, of shape (..., M, K) or (..., M, M), has orthonormal columns; R, of shape
-        (..., K, N) or (..., M, N), is upper triangular.
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions, or `mode` is another one.
-
-    Standard: linalg extension.
+    x: Shape (..., M, N); K is the smaller of M and N.
+    mode: "complete" makes Q square.
+    Returns: New arrays: Q, of shape (..., M, K) or (..., M, M), has orthonormal columns; R, of
+        shape (..., K, N) or (..., M, N), is upper triangular.
+    ValueError: If `x` has fewer than two dimensions, or `mode` is another one.
     """
     x, dtype = _matrices(p.QR, x)
     if mode not in ("reduced", "complete"):
@@ -615,28 +454,13 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Singular value decomposition, x = U diag(S) Vh.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N); K is the smaller of M and N.
-    full_matrices : bool
-        Whether to make U and Vh square.
-
-    Returns
-    -------
-    SVDResult
-        New arrays: U, of shape (..., M, M) or (..., M, K), has orthonormal columns; S, of shape
-        (..., K) and the real dtype of the precision of `x`, descends; Vh, of shape (..., N, N) or
-        (..., K, N), has orthonormal rows.
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions.
-    numpy.linalg.LinAlgError
-        If it does not converge, as with NaN in `x`.
-
-    Standard: linalg extension.
+    x: Shape (..., M, N); K is the smaller of M and N.
+    full_matrices: Whether to make U and Vh square.
+    Returns: New arrays: U, of shape (..., M, M) or (..., M, K), has orthonormal columns; S, of
+        shape (..., K) and the real dtype of the precision of `x`, descends; Vh, of shape (..., N,
+        N) or (..., K, N), has orthonormal rows.
+    ValueError: If `x` has fewer than two dimensions.
+    numpy.linalg.LinAlgError: If it does not converge, as with NaN in `x`.
     """
     x, dtype = _matrices(p.SVD, x)
     with _DIVERGENT:
@@ -651,24 +475,10 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
 def svdvals(x: Array, /) -> Array:
     """Singular values of each matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N); K is the smaller of M and N.
-
-    Returns
-    -------
-    Array
-        A new array of shape (..., K), descending; the real dtype of the precision of `x`.
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions.
-    numpy.linalg.LinAlgError
-        If they do not converge, as with NaN in `x`.
-
-    Standard: linalg extension.
+    x: Shape (..., M, N); K is the smaller of M and N.
+    Returns: A new array of shape (..., K), descending; the real dtype of the precision of `x`.
+    ValueError: If `x` has fewer than two dimensions.
+    numpy.linalg.LinAlgError: If they do not converge, as with NaN in `x`.
     """
     x, dtype = _matrices(p.SVDVALS, x)
     with _DIVERGENT:
@@ -679,25 +489,12 @@ def svdvals(x: Array, /) -> Array:
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of any square matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, M).
-
-    Returns
-    -------
-    EigResult
-        New arrays of the complex dtype of the precision of `x`, even if all eigenvalues are real:
-        eigenvalues of shape (..., M), in no order; eigenvectors of shape (..., M, M), in columns.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square.
-    numpy.linalg.LinAlgError
-        If they do not converge, as with NaN in `x`.
-
-    Standard: linalg extension.
+    x: Shape (..., M, M).
+    Returns: New arrays of the complex dtype of the precision of `x`, even if all eigenvalues are
+        real: eigenvalues of shape (..., M), in no order; eigenvectors of shape (..., M, M), in
+        columns.
+    ValueError: If the matrices are not square.
+    numpy.linalg.LinAlgError: If they do not converge, as with NaN in `x`.
     """
     x, dtype = _square(p.EIG, x)
     with _DIVERGENT:
@@ -708,24 +505,10 @@ def eig(x: Array, /) -> EigResult:
 def eigvals(x: Array, /) -> Array:
     """Eigenvalues of any square matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, M).
-
-    Returns
-    -------
-    Array
-        A new array of shape (..., M), in no order; the complex dtype of the precision of `x`.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square.
-    numpy.linalg.LinAlgError
-        If they do not converge, as with NaN in `x`.
-
-    Standard: linalg extension.
+    x: Shape (..., M, M).
+    Returns: A new array of shape (..., M), in no order; the complex dtype of the precision of `x`.
+    ValueError: If the matrices are not square.
+    numpy.linalg.LinAlgError: If they do not converge, as with NaN in `x`.
     """
     x, dtype = _square(p.EIGVALS, x)
     with _DIVERGENT:
@@ -736,25 +519,12 @@ def eigvals(x: Array, /) -> Array:
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, M). Only one triangle is read.
-
-    Returns
-    -------
-    EighResult
-        New arrays: eigenvalues of shape (..., M), ascending, in the real dtype of the precision
-        of `x`; eigenvectors of shape (..., M, M), orthonormal columns, in the dtype of `x`.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square.
-    numpy.linalg.LinAlgError
-        If they do not converge.
-
-    Standard: linalg extension.
+    x: Shape (..., M, M). Only one triangle is read.
+    Returns: New arrays: eigenvalues of shape (..., M), ascending, in the real dtype of the
+        precision of `x`; eigenvectors of shape (..., M, M), orthonormal columns, in the dtype of
+        `x`.
+    ValueError: If the matrices are not square.
+    numpy.linalg.LinAlgError: If they do not converge.
     """
     x, dtype = _square(p.EIGH, x)
     with _DIVERGENT:
@@ -767,24 +537,10 @@ def eigh(x: Array, /) -> EighResult:
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of symmetric or Hermitian matrices.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, M). Only one triangle is read.
-
-    Returns
-    -------
-    Array
-        A new array of shape (..., M), ascending; the real dtype of the precision of `x`.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square.
-    numpy.linalg.LinAlgError
-        If they do not converge.
-
-    Standard: linalg extension.
+    x: Shape (..., M, M). Only one triangle is read.
+    Returns: A new array of shape (..., M), ascending; the real dtype of the precision of `x`.
+    ValueError: If the matrices are not square.
+    numpy.linalg.LinAlgError: If they do not converge.
     """
     x, dtype = _square(p.EIGVALSH, x)
     with _DIVERGENT:
@@ -798,27 +554,12 @@ def eigvalsh(x: Array, /) -> Array:
 def solve(x1: Array, x2: Array, /) -> Array:
     """Solution X of x1 X = x2.
 
-    Parameters
-    ----------
-    x1 : Array
-        Shape (..., M, M).
-    x2 : Array
-        Shape (..., M, K), where ... broadcasts with that of `x1`; or exactly (M,), one vector for
+    x1: Shape (..., M, M).
+    x2: Shape (..., M, K), where ... broadcasts with that of `x1`; or exactly (M,), one vector for
         all of `x1`.
-
-    Returns
-    -------
-    Array
-        A new array of shape (..., M, K), or (..., M) for a vector; the promoted dtype.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square, or the shapes do not agree.
-    numpy.linalg.LinAlgError
-        If a matrix is singular.
-
-    Standard: linalg extension.
+    Returns: A new array of shape (..., M, K), or (..., M) for a vector; the promoted dtype.
+    ValueError: If the matrices are not square, or the shapes do not agree.
+    numpy.linalg.LinAlgError: If a matrix is singular.
     """
     (x1, x2), _, device = promote_arrays(x1, x2)
     x1, dtype = _square(p.SOLVE, x1)
@@ -845,24 +586,10 @@ def solve(x1: Array, x2: Array, /) -> Array:
 def inv(x: Array, /) -> Array:
     """Inverse of each matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, M).
-
-    Returns
-    -------
-    Array
-        A new array of the shape of `x`.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square.
-    numpy.linalg.LinAlgError
-        If a matrix is singular.
-
-    Standard: linalg extension.
+    x: Shape (..., M, M).
+    Returns: A new array of the shape of `x`.
+    ValueError: If the matrices are not square.
+    numpy.linalg.LinAlgError: If a matrix is singular.
     """
     x, dtype = _square(p.INV, x)
     with _SINGULAR:
@@ -873,22 +600,9 @@ def inv(x: Array, /) -> Array:
 def det(x: Array, /) -> Array:
     """Determinant of each matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, M).
-
-    Returns
-    -------
-    Array
-        A new array of shape (...).
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square.
-
-    Standard: linalg extension.
+    x: Shape (..., M, M).
+    Returns: A new array of shape (...).
+    ValueError: If the matrices are not square.
     """
     x, dtype = _square(p.DET, x)
     return wrap(x._device.backend.det(x._handle), dtype, x._device)
@@ -897,23 +611,10 @@ def det(x: Array, /) -> Array:
 def slogdet(x: Array, /) -> SlogdetResult:
     """Sign, and logarithm of the absolute value, of the determinant of each matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, M).
-
-    Returns
-    -------
-    SlogdetResult
-        New arrays of shape (...): sign, a number of absolute value 1, or 0, in the dtype of `x`;
-        logabsdet in the real dtype of its precision, -inf for a determinant of 0.
-
-    Raises
-    ------
-    ValueError
-        If the matrices are not square.
-
-    Standard: linalg extension.
+    x: Shape (..., M, M).
+    Returns: New arrays of shape (...): sign, a number of absolute value 1, or 0, in the dtype of
+        `x`; logabsdet in the real dtype of its precision, -inf for a determinant of 0.
+    ValueError: If the matrices are not square.
     """
     x, dtype = _square(p.SLOGDET, x)
     sign, logabsdet = x._device.backend.slogdet(x._handle)
@@ -992,3 +693,6 @@ _INDEFINITE: Final = _Advice(
     "only a positive-definite matrix has a Cholesky factor: use eigh, or test eigvalsh(x) > 0 first"
 )
 _DIVERGENT: Final = _Advice("NaN and infinities in a matrix do this: test isfinite(x) first")
+
+
+complete_docstrings(globals(), __all__)

@@ -8,6 +8,7 @@ it there, so that code which is meant to run on every namespace finds out what i
 
 from __future__ import annotations
 
+from ..frontend.docstrings import complete_docstrings
 from ..frontend.evaluation import in_one_pass
 from .convolution import (
     conv,
@@ -168,3 +169,6 @@ __all__ = [
 def __dir__() -> list[str]:
     # Without the modules that this package consists of.
     return __all__
+
+
+complete_docstrings(globals(), __all__)

@@ -37,39 +37,21 @@ def conv(
     signal processing it is a cross-correlation. For a convolution, flip the kernel along its
     spatial axes first.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric, of shape (batch, channels, spatial...), with at least one spatial axis.
-    kernel : Array
-        Numeric, of shape (output channels, channels / groups, spatial...).
-    stride, dilation : int or tuple of int
-        Steps from window to window, and between the elements of one; as many as there are spatial
-        axes, or one for all.
-    padding : int, (int, int), sequence of (int, int), "same" or "valid"
-        Zeros before and after, as in `pad`, on the spatial axes; they take no memory. With "same",
-        which needs a stride of 1, the result has the spatial sizes of `x`; where that takes an odd
-        number of zeros, one more comes after than before. "valid" is none.
-    groups : int
-        Parts that the channels of `x` and of the result are split into; each part of the result
+    x: Numeric, of shape (batch, channels, spatial...), with at least one spatial axis.
+    kernel: Numeric, of shape (output channels, channels / groups, spatial...).
+    stride, dilation: Steps from window to window, and between the elements of one; as many as there
+        are spatial axes, or one for all.
+    padding (int, (int, int), sequence of (int, int), "same" or "valid"): Zeros before and after, as
+        in `pad`, on the spatial axes; they take no memory. With "same", which needs a stride of 1,
+        the result has the spatial sizes of `x`; where that takes an odd number of zeros, one more
+        comes after than before. "valid" is none.
+    groups: Parts that the channels of `x` and of the result are split into; each part of the result
         is computed from its own part of `x`. As many groups as channels make a depthwise
         convolution.
+    Returns: A copy of shape (batch, output channels, windows...), of the promoted dtype.
+    ValueError: If the shapes, or `groups`, do not agree, or no window fits.
+    TypeError: If the dtype is bool.
 
-    Returns
-    -------
-    Array
-        A copy of shape (batch, output channels, windows...), of the promoted dtype.
-
-    Raises
-    ------
-    ValueError
-        If the shapes, or `groups`, do not agree, or no window fits.
-    TypeError
-        If the dtype is bool.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.asarray([[[1, 2, 4, 8]]])
     >>> xp.extra.conv(x, xp.asarray([[[-1, 1]]]))
     Array([[[1, 2, 4]]], dtype=int64)

@@ -38,43 +38,21 @@ def cov(
 ) -> Array:
     """Covariances of variables, from observations of them.
 
-    Parameters
-    ----------
-    m : Array
-        Numeric or bool, with at most two dimensions: a row per variable and a column per
+    m: Numeric or bool, with at most two dimensions: a row per variable and a column per
         observation, or one variable.
-    y : Array, optional
-        More variables, with the same observations.
-    rowvar : bool
-        Whether variables are rows; otherwise they are columns, and observations rows.
-    bias : bool
-        Whether to divide by the number of observations, and not by one less.
-    ddof : int, optional
-        What to subtract from the number of observations instead, whatever `bias` is.
-    fweights : Array, optional
-        1-D, integral: how often each observation was made.
-    aweights : Array, optional
-        1-D, real: how much each observation counts.
-    dtype : dtype, optional
-        A floating-point dtype to compute in; by default at least float64.
+    y: More variables, with the same observations.
+    rowvar: Whether variables are rows; otherwise they are columns, and observations rows.
+    bias: Whether to divide by the number of observations, and not by one less.
+    ddof: What to subtract from the number of observations instead, whatever `bias` is.
+    fweights: 1-D, integral: how often each observation was made.
+    aweights: 1-D, real: how much each observation counts.
+    dtype: A floating-point dtype to compute in; by default at least float64.
+    Returns: A copy of shape (variables, variables), or () if there is one. Infinite or NaN if there
+        are too few observations.
+    ValueError: If there are more than two dimensions, numbers of observations differ, or a weight
+        is negative.
+    TypeError: If weights or `dtype` have another kind of dtype.
 
-    Returns
-    -------
-    Array
-        A copy of shape (variables, variables), or () if there is one. Infinite or NaN if there are
-        too few observations.
-
-    Raises
-    ------
-    ValueError
-        If there are more than two dimensions, numbers of observations differ, or a weight is
-        negative.
-    TypeError
-        If weights or `dtype` have another kind of dtype.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.cov(xp.asarray([[0.0, 1, 2], [2, 1, 0]]))
     Array([[ 1., -1.],
            [-1.,  1.]], dtype=float64)
@@ -113,25 +91,11 @@ def corrcoef(
 ) -> Array:
     """Pearson's correlation coefficients of variables, from observations of them.
 
-    Parameters
-    ----------
-    x, y, rowvar, dtype
-        As for `cov`, whose first parameter is `x` here.
+    x, y, rowvar, dtype: As for `cov`, whose first parameter is `x` here.
+    Returns: A copy of shape (variables, variables), or () if there is one. Real and imaginary parts
+        lie from -1 to 1, or are NaN where a variable does not vary.
+    ValueError, TypeError: As for `cov`.
 
-    Returns
-    -------
-    Array
-        A copy of shape (variables, variables), or () if there is one. Real and imaginary parts lie
-        from -1 to 1, or are NaN where a variable does not vary.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for `cov`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.corrcoef(xp.asarray([[0.0, 1, 2], [6, 4, 2]]))
     Array([[ 1., -1.],
            [-1.,  1.]], dtype=float64)

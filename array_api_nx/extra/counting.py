@@ -44,33 +44,16 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     The result's size depends on the elements, so that functions which are compiled cannot call it,
     and arrays whose elements are still to be computed are computed.
 
-    Parameters
-    ----------
-    x : Array
-        1-D, of ints that are not negative; bools count as 0 and 1.
-    weights : Array, optional
-        Numeric, of the shape of `x`: what each element counts for, instead of 1.
-    minlength : int
-        The least size of the result.
-
-    Returns
-    -------
-    Array
-        1-D, of size ``max(minlength, 1 + max(x))``: at position `i` the number of elements that are
-        `i`, int64; or the sum of their weights, of the dtype of `weights`. Sums of floats are
-        computed in float64, one after the other, by the default device.
-
-    Raises
-    ------
-    ValueError
-        If `x` is not 1-D or has a negative element, if `weights` has another shape, or if
+    x: 1-D, of ints that are not negative; bools count as 0 and 1.
+    weights: Numeric, of the shape of `x`: what each element counts for, instead of 1.
+    minlength: The least size of the result.
+    Returns: 1-D, of size ``max(minlength, 1 + max(x))``: at position `i` the number of elements
+        that are `i`, int64; or the sum of their weights, of the dtype of `weights`. Sums of floats
+        are computed in float64, one after the other, by the default device.
+    ValueError: If `x` is not 1-D or has a negative element, if `weights` has another shape, or if
         `minlength` is negative.
-    TypeError
-        If `x` is neither integral nor bool, or `weights` not numeric.
+    TypeError: If `x` is neither integral nor bool, or `weights` not numeric.
 
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.bincount(xp.asarray([0, 3, 1, 3]))
     Array([1, 1, 0, 2], dtype=int64)
     """
@@ -116,42 +99,23 @@ def histogram(
     Each interval, or bin, begins with its lower edge and ends before its upper one, but for the
     last, which includes it. NaN lies in none.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool, of any shape.
-    bins : int, Array or sequence of float
-        The number of bins, all of one width; or their edges, 1-D and ascending, one more than there
-        are bins. Rules by name that NumPy has, such as "auto", are not known.
-    range : (float, float), optional
-        The first and the last edge, if `bins` is a number; elements beyond them are not counted. By
-        default the least and the greatest element, which then have to be finite. Ignored if `bins`
-        are edges.
-    weights : Array, optional
-        Numeric, of the shape of `x`: what each element counts for, instead of 1.
-    density : bool
-        Whether to give densities: counts divided by the widths of the bins and by their sum, so
-        that the integral is 1.
+    x: Real or bool, of any shape.
+    bins: The number of bins, all of one width; or their edges, 1-D and ascending, one more than
+        there are bins. Rules by name that NumPy has, such as "auto", are not known.
+    range: The first and the last edge, if `bins` is a number; elements beyond them are not counted.
+        By default the least and the greatest element, which then have to be finite. Ignored if
+        `bins` are edges.
+    weights: Numeric, of the shape of `x`: what each element counts for, instead of 1.
+    density: Whether to give densities: counts divided by the widths of the bins and by their sum,
+        so that the integral is 1.
+    Returns counts (Array): 1-D: int64; of the dtype of `weights` if there are any; with `density`
+        at least float64.
+    Returns edges (Array): 1-D, one more than `counts`: `bins` as an array, itself if it is one; or
+        of the dtype of `x` if that is a floating-point one, else float64.
+    ValueError: If there is no bin, edges do not ascend, `range` is not finite or descends, or
+        `weights` has another shape.
+    TypeError: If `x` is complex, or `bins` neither an int nor edges.
 
-    Returns
-    -------
-    counts : Array
-        1-D: int64; of the dtype of `weights` if there are any; with `density` at least float64.
-    edges : Array
-        1-D, one more than `counts`: `bins` as an array, itself if it is one; or of the dtype of `x`
-        if that is a floating-point one, else float64.
-
-    Raises
-    ------
-    ValueError
-        If there is no bin, edges do not ascend, `range` is not finite or descends, or `weights` has
-        another shape.
-    TypeError
-        If `x` is complex, or `bins` neither an int nor edges.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> counts, edges = xp.extra.histogram(xp.asarray([1.0, 2, 1]), bins=[0, 1, 2, 3])
     >>> counts
     Array([0, 2, 1], dtype=int64)
@@ -206,25 +170,12 @@ def histogram2d(
 ) -> tuple[Array, Array, Array]:
     """How many points of a plane lie in each of several rectangles; see `histogramdd`.
 
-    Parameters
-    ----------
-    x, y : Array
-        1-D and of one size: the points' coordinates. Real or bool.
-    bins : int, Array or sequence of two
-        As of `histogram`, for both coordinates or one for each.
-    range : sequence of two (float, float), optional
-    density : bool
-    weights : Array, optional
+    x, y: 1-D and of one size: the points' coordinates. Real or bool.
+    bins (int, Array or sequence of two): As of `histogram`, for both coordinates or one for each.
+    range (sequence of two (float, float), optional):
+    Returns counts (Array): Float64, of shape ``(bins of x, bins of y)``.
+    Returns x_edges, y_edges (Array):
 
-    Returns
-    -------
-    counts : Array
-        Float64, of shape ``(bins of x, bins of y)``.
-    x_edges, y_edges : Array
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x, y = xp.asarray([0.0, 1.0, 2.0]), xp.asarray([0.0, 0.0, 2.0])
     >>> xp.extra.histogram2d(x, y, bins=2)[0]
     Array([[1., 0.],
@@ -254,38 +205,19 @@ def histogramdd(
 ) -> tuple[Array, tuple[Array, ...]]:
     """How many points lie in each of several boxes, which intervals of each coordinate make up.
 
-    Parameters
-    ----------
-    sample : Array or sequence of Array
-        Of shape (N, D): a point in each row. Or the D coordinates, 1-D each. Real or bool.
-    bins : int or sequence
-        For all coordinates, or one for each: a number of intervals of one width, or their edges,
-        as of `histogram`.
-    range : sequence of (float, float), optional
-        For each coordinate the first and the last edge, or None for its extremes.
-    density : bool
-        Whether to give densities: counts divided by the boxes' volumes and by their sum.
-    weights : Array, optional
-        Real, of shape (N,): what each point counts for, instead of 1.
+    sample: Of shape (N, D): a point in each row. Or the D coordinates, 1-D each. Real or bool.
+    bins (int or sequence): For all coordinates, or one for each: a number of intervals of one
+        width, or their edges, as of `histogram`.
+    range (sequence of (float, float), optional): For each coordinate the first and the last edge,
+        or None for its extremes.
+    density: Whether to give densities: counts divided by the boxes' volumes and by their sum.
+    weights: Real, of shape (N,): what each point counts for, instead of 1.
+    Returns counts (Array): D-dimensional, float64.
+    Returns edges (tuple of Array): 1-D, for each coordinate one more than there are intervals.
+    ValueError: If coordinates are not 1-D or of several sizes, if there are not as many bins,
+        ranges or weights, and as for `histogram`.
+    TypeError: If something is complex, and as for `histogram`.
 
-    Returns
-    -------
-    counts : Array
-        D-dimensional, float64.
-    edges : tuple of Array
-        1-D, for each coordinate one more than there are intervals.
-
-    Raises
-    ------
-    ValueError
-        If coordinates are not 1-D or of several sizes, if there are not as many bins, ranges or
-        weights, and as for `histogram`.
-    TypeError
-        If something is complex, and as for `histogram`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> counts, edges = xp.extra.histogramdd(xp.asarray([[0.0, 0.0], [2.0, 1.0]]), bins=(2, 1))
     >>> counts
     Array([[1.],

@@ -24,23 +24,11 @@ __all__ = ["diag", "logspace"]
 def diag(x: Array, /, *, k: int = 0) -> Array:
     """A matrix with given diagonal, or the diagonal of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        One-dimensional: what to put on the diagonal. Two-dimensional: what to take it from.
-    k : int
-        Which diagonal: above the main one if positive, below it if negative.
-
-    Returns
-    -------
-    Array
-        A copy, square of size ``n + abs(k)`` with zeros elsewhere; or, from a matrix, the same as
-        ``linalg.diagonal(x, offset=k)``.
-
-    Raises
-    ------
-    ValueError
-        If `x` has neither one nor two dimensions.
+    x: One-dimensional: what to put on the diagonal. Two-dimensional: what to take it from.
+    k: Which diagonal: above the main one if positive, below it if negative.
+    Returns: A copy, square of size ``n + abs(k)`` with zeros elsewhere; or, from a matrix, the same
+        as ``linalg.diagonal(x, offset=k)``.
+    ValueError: If `x` has neither one nor two dimensions.
     """
     x = only_array(x)
     k = as_int(k, "k")
@@ -73,29 +61,12 @@ def logspace(
 ) -> Array:
     """Numbers spaced evenly on a logarithmic scale, from ``base**start`` to ``base**stop``.
 
-    Parameters
-    ----------
-    start, stop : int, float or complex
-        The first and the last exponent.
-    num : int
-    base : int or float
-    dtype : dtype, optional
-        A floating-point dtype; float64 or complex128 by default.
-    device : Device or str, optional
-    endpoint : bool
-        Whether ``base**stop`` is the last value.
-
-    Returns
-    -------
-    Array
-        1-D.
-
-    Raises
-    ------
-    ValueError
-        If `num` is negative.
-    TypeError
-        If `dtype` is no floating-point one.
+    start, stop: The first and the last exponent.
+    dtype: A floating-point dtype; float64 or complex128 by default.
+    endpoint: Whether ``base**stop`` is the last value.
+    Returns: 1-D.
+    ValueError: If `num` is negative.
+    TypeError: If `dtype` is no floating-point one.
     """
     if dtype is not None and as_dtype(dtype) not in d.FLOATING:
         raise TypeError(

@@ -13,30 +13,13 @@ __all__ = ["cumprod", "cumsum"]
 def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Products of all elements up to each one.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int, optional
-        Without it the elements are taken in row-major order.
-    dtype : dtype, optional
-        As in `cumulative_prod`.
+    x: Numeric or bool.
+    axis: Without it the elements are taken in row-major order.
+    dtype: As in `cumulative_prod`.
+    Returns: A copy of the shape of `x`; 1-D without `axis`.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
-    Returns
-    -------
-    Array
-        A copy of the shape of `x`; 1-D without `axis`.
-
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.cumprod(xp.asarray([[1, 2], [3, 4]]))
     Array([ 1,  2,  6, 24], dtype=int64)
     """
@@ -47,30 +30,13 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None
 def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Sums of all elements up to each one.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int, optional
-        Without it the elements are taken in row-major order.
-    dtype : dtype, optional
-        As in `cumulative_sum`.
+    x: Numeric or bool.
+    axis: Without it the elements are taken in row-major order.
+    dtype: As in `cumulative_sum`.
+    Returns: A copy of the shape of `x`; 1-D without `axis`.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
-    Returns
-    -------
-    Array
-        A copy of the shape of `x`; 1-D without `axis`.
-
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.cumsum(xp.asarray([[1, 2], [3, 4]]), axis=1)
     Array([[1, 3],
            [3, 7]], dtype=int64)

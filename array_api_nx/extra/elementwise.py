@@ -32,24 +32,10 @@ def allclose(
 ) -> bool:
     """Whether all elements of two arrays are close, as `isclose` says.
 
-    Parameters
-    ----------
-    a, b : Array or scalar
-        At least one array. The shapes broadcast.
-    rtol, atol : float
-        The tolerances, relative to elements of `b` and absolute.
-    equal_nan : bool
-        Whether NaN is close to NaN.
-
-    Returns
-    -------
-    bool
-        A Python bool; True if there are no elements.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not broadcast.
+    a, b: At least one array. The shapes broadcast.
+    rtol, atol: The tolerances, relative to elements of `b` and absolute.
+    Returns: A Python bool; True if there are no elements.
+    ValueError: If the shapes do not broadcast.
     """
     return bool(all(isclose(a, b, rtol, atol, equal_nan)))
 
@@ -57,22 +43,10 @@ def allclose(
 def array_equal(a: Array, b: Array, /, equal_nan: bool = False) -> bool:
     """Whether two arrays have the same shape and equal elements.
 
-    Parameters
-    ----------
-    a, b : Array
-        Any dtypes.
-    equal_nan : bool
-        Whether NaN equals NaN.
-
-    Returns
-    -------
-    bool
-        A Python bool.
-
-    Raises
-    ------
-    ValueError
-        If the arrays are on different devices.
+    a, b: Any dtypes.
+    equal_nan: Whether NaN equals NaN.
+    Returns: A Python bool.
+    ValueError: If the arrays are on different devices.
     """
     a, b = together(only_array(a, "a"), only_array(b, "b"))
     if a.shape != b.shape:
@@ -93,28 +67,11 @@ def isclose(
 ) -> Array:
     """Whether elements are equal within tolerances: ``abs(a - b) <= atol + rtol * abs(b)``.
 
-    Parameters
-    ----------
-    a, b : Array or scalar
-        At least one array. The shapes broadcast. An infinity is close to itself alone.
-    rtol, atol : float
-        The tolerances, relative to elements of `b` and absolute.
-    equal_nan : bool
-        Whether NaN is close to NaN.
+    a, b: At least one array. The shapes broadcast. An infinity is close to itself alone.
+    rtol, atol: The tolerances, relative to elements of `b` and absolute.
+    Returns: A new array of dtype bool and the broadcast shape.
+    ValueError: If the shapes do not broadcast.
 
-    Returns
-    -------
-    Array
-        A new array of dtype bool and the broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not broadcast.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.isclose(xp.asarray([1.0, 1.0]), xp.asarray([1.0 + 1e-9, 1.1]))
     Array([ True, False], dtype=bool)
     """
@@ -147,32 +104,15 @@ def nan_to_num(
 ) -> Array:
     """NaN and infinities replaced by numbers.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool. Of complex numbers, real and imaginary parts are treated by themselves.
-    copy : bool
-        Whether to leave `x` as it is; if not, elements are replaced in its memory.
-    nan : int or float
-        What to put for NaN.
-    posinf, neginf : int or float, optional
-        What to put for infinities; by default the largest and the least number of the dtype.
+    x: Numeric or bool. Of complex numbers, real and imaginary parts are treated by themselves.
+    copy: Whether to leave `x` as it is; if not, elements are replaced in its memory.
+    nan: What to put for NaN.
+    posinf, neginf: What to put for infinities; by default the largest and the least number of the
+        dtype.
+    Returns: A copy of the shape and dtype of `x`; `x` itself unless `copy`.
+    ValueError: If `x` is to be changed but is read-only.
+    TypeError: If a number is no real one.
 
-    Returns
-    -------
-    Array
-        A copy of the shape and dtype of `x`; `x` itself unless `copy`.
-
-    Raises
-    ------
-    ValueError
-        If `x` is to be changed but is read-only.
-    TypeError
-        If a number is no real one.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nan_to_num(xp.asarray([xp.nan, 1.0, xp.inf]), posinf=9)
     Array([0., 1., 9.], dtype=float64)
     """
@@ -208,15 +148,8 @@ def _joined(real_part: Array, imaginary_part: Array, dtype: d.DType) -> Array:
 def sinc(x: Array, /) -> Array:
     """``sin(pi * x) / (pi * x)``, and 1 at 0.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-
-    Returns
-    -------
-    Array
-        A new array of the dtype of `x`, or float64 for integers and bool.
+    x: Numeric or bool.
+    Returns: A new array of the dtype of `x`, or float64 for integers and bool.
     """
     x = only_array(x)
     angle = pi * cast(x, operand_dtypes(p.SIN, x.dtype, x.device)[0])

@@ -65,35 +65,15 @@ def logsumexp(
     The largest element is taken out of the sum before exponentials are, so that none overflows,
     and what is left keeps its digits next to it.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    b : Array or scalar, optional
-        Weights, which broadcast with `x`. Elements of weight 0 do not count, whatever they are.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-    return_sign : bool
-        Whether to return the sum's sign, and the logarithm of its absolute value. Without it, the
-        logarithm of a negative sum is NaN if `x` and `b` are real.
+    x: Numeric or bool.
+    b: Weights, which broadcast with `x`. Elements of weight 0 do not count, whatever they are.
+    return_sign: Whether to return the sum's sign, and the logarithm of its absolute value. Without
+        it, the logarithm of a negative sum is NaN if `x` and `b` are real.
+    Returns (Array, or a tuple of two): New arrays of the dtype of `x` and `b`, or float64 for
+        integers and bool: the logarithms, -inf over no elements; then the signs, which are complex
+        numbers of absolute value 1 for complex arguments. With signs, the logarithms are real.
+    ValueError: If `x` and `b` do not broadcast.
 
-    Returns
-    -------
-    Array, or a tuple of two
-        New arrays of the dtype of `x` and `b`, or float64 for integers and bool: the logarithms,
-        -inf over no elements; then the signs, which are complex numbers of absolute value 1 for
-        complex arguments. With signs, the logarithms are real.
-
-    Raises
-    ------
-    ValueError
-        If `x` and `b` do not broadcast.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.logsumexp(xp.asarray([1000.0, 1000.0]))
     Array(1000.69314718, dtype=float64)
     """
@@ -122,26 +102,12 @@ def logsumexp(
 def softmax(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """Exponentials divided by their sum, as `scipy.special` has them.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool, but real.
-    axis : int or tuple of int, optional
-        What to sum over: all axes by default.
+    x: Numeric or bool, but real.
+    axis: What to sum over: all axes by default.
+    Returns: A new array of the dtype of `x`, or float64 for integers and bool; sums over `axis` are
+        1.
+    TypeError: If `x` is complex.
 
-    Returns
-    -------
-    Array
-        A new array of the dtype of `x`, or float64 for integers and bool; sums over `axis` are 1.
-
-    Raises
-    ------
-    TypeError
-        If `x` is complex.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.softmax(xp.asarray([0.0, 0.0, 1000.0, 1000.0]))
     Array([0. , 0. , 0.5, 0.5], dtype=float64)
     """

@@ -10,6 +10,7 @@ from ..frontend.array import Array
 from ..frontend.creation import empty
 from ..frontend.data_type import finfo
 from ..frontend.dispatch import operand_dtypes
+from ..frontend.docstrings import complete_docstrings
 from ..frontend.elementwise import abs, conj, square
 from ..frontend.linear_algebra import matmul
 from ..frontend.manipulation import moveaxis, reshape
@@ -35,33 +36,16 @@ class LstsqResult(NamedTuple):
 def lstsq(a: Array, b: Array, /, rcond: float | None = None) -> LstsqResult:
     """Least-squares solution of ``a @ x = b``; of several, the one of the least norm.
 
-    Parameters
-    ----------
-    a : Array
-        Shape (M, N). Numeric or bool.
-    b : Array
-        Shape (M,) or (M, K): one right-hand side, or one per column.
-    rcond : float, optional
-        Singular values up to `rcond` times the largest count as zero. By default the resolution
+    a: Shape (M, N). Numeric or bool.
+    b: Shape (M,) or (M, K): one right-hand side, or one per column.
+    rcond: Singular values up to `rcond` times the largest count as zero. By default the resolution
         of the dtype times the larger of M and N; a negative number asks for the resolution alone.
+    Returns: New arrays: the solution x, of shape (N,) or (N, K); the sums of squared residuals, of
+        shape (1,) or (K,), but (0,) if the rank of `a` is less than N or M is not above N; the
+        rank, a 0-d int64; and the singular values of `a`, descending.
+    ValueError: If `a` is no matrix, or `b` has not as many rows.
+    numpy.linalg.LinAlgError: If the singular values do not converge, as with NaN in `a`.
 
-    Returns
-    -------
-    LstsqResult
-        New arrays: the solution x, of shape (N,) or (N, K); the sums of squared residuals, of shape
-        (1,) or (K,), but (0,) if the rank of `a` is less than N or M is not above N; the rank, a
-        0-d int64; and the singular values of `a`, descending.
-
-    Raises
-    ------
-    ValueError
-        If `a` is no matrix, or `b` has not as many rows.
-    numpy.linalg.LinAlgError
-        If the singular values do not converge, as with NaN in `a`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> a = xp.asarray([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
     >>> x, *_ = xp.linalg.lstsq(a, xp.asarray([1.0, 3.0, 5.0]))
     >>> xp.round(x)
@@ -118,35 +102,18 @@ def norm(
 ) -> Array:
     """Norm of vectors or of matrices: NumPy's function for the standard's two.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    ord : int, float, "fro" or "nuc", optional
-        Of vectors the p of `linalg.vector_norm`; of matrices what `linalg.matrix_norm` knows. By
-        default 2 for vectors and "fro" for matrices: the root of the sum of squares.
-    axis : int or (int, int), optional
-        Where vectors lie, or the rows and the columns of matrices. Without it `x` is one vector or
-        one matrix; without `ord` all elements are one vector, whatever their shape.
-    keepdims : bool
-        Whether these axes stay, with size 1.
+    x: Numeric or bool.
+    ord (int, float, "fro" or "nuc", optional): Of vectors the p of `linalg.vector_norm`; of
+        matrices what `linalg.matrix_norm` knows. By default 2 for vectors and "fro" for matrices:
+        the root of the sum of squares.
+    axis: Where vectors lie, or the rows and the columns of matrices. Without it `x` is one vector
+        or one matrix; without `ord` all elements are one vector, whatever their shape.
+    keepdims: Whether these axes stay, with size 1.
+    Returns: A new array of the real dtype of the precision of `x`, float64 for integers and bool.
+    ValueError: If there is no such norm; if an array of other than one or two dimensions is given
+        an `ord` without `axis`, or `axis` names more than two or one twice.
+    IndexError: If `axis` is out of range.
 
-    Returns
-    -------
-    Array
-        A new array of the real dtype of the precision of `x`, float64 for integers and bool.
-
-    Raises
-    ------
-    ValueError
-        If there is no such norm; if an array of other than one or two dimensions is given an `ord`
-        without `axis`, or `axis` names more than two or one twice.
-    IndexError
-        If `axis` is out of range.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.asarray([[3.0, 0.0], [4.0, 0.0]])
     >>> xp.linalg.norm(x)
     Array(5., dtype=float64)
@@ -185,3 +152,6 @@ def norm(
     moved = moveaxis(x, axes, (-2, -1))
     result = matrix_norm(moved, keepdims=keepdims, ord="fro" if ord is None else ord)
     return moveaxis(result, (-2, -1), axes) if keepdims else result
+
+
+complete_docstrings(globals(), __all__)

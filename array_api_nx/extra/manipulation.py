@@ -31,22 +31,11 @@ _Run: TypeAlias = tuple[int, int, int]
 def concatenate(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
     """NumPy's name for `concat`: join arrays along an axis that they have.
 
-    Parameters
-    ----------
-    arrays : sequence of Array
-        Same shape but for `axis`; dtypes are promoted.
-    axis : int or None
-        None flattens each array first.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    ValueError
-        If there are no arrays, one is 0-dimensional, or shapes differ elsewhere than on `axis`.
+    arrays: Same shape but for `axis`; dtypes are promoted.
+    axis: None flattens each array first.
+    Returns: A copy.
+    ValueError: If there are no arrays, one is 0-dimensional, or shapes differ elsewhere than on
+        `axis`.
     """
     return concat(arrays, axis=axis)  # type: ignore[arg-type]  # any sequence will do
 
@@ -56,31 +45,15 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
 
     `linalg.diagonal` takes the last two.
 
-    Parameters
-    ----------
-    x : Array
-        At least two dimensions.
-    offset : int
-        Which diagonal: above the main one if positive, below if negative. Empty if there is none.
-    axis1, axis2 : int
-        The axes of the rows and of the columns.
-
-    Returns
-    -------
-    Array
-        Without these axes, the diagonals along a new last one. A view where `linalg.diagonal`
+    x: At least two dimensions.
+    offset: Which diagonal: above the main one if positive, below if negative. Empty if there is
+        none.
+    axis1, axis2: The axes of the rows and of the columns.
+    Returns: Without these axes, the diagonals along a new last one. A view where `linalg.diagonal`
         gives one.
+    ValueError: If `x` has fewer than two dimensions, or the axes are the same.
+    IndexError: If an axis is out of range.
 
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions, or the axes are the same.
-    IndexError
-        If an axis is out of range.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.diagonal(xp.reshape(xp.arange(8), (2, 2, 2)))
     Array([[0, 6],
            [1, 7]], dtype=int64)
@@ -97,21 +70,9 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
 def ravel(x: Array, /, order: Literal["C", "F"] = "C") -> Array:
     """All elements along one axis.
 
-    Parameters
-    ----------
-    x : Array
-    order : {"C", "F"}
-        "C" goes along the last axis first, "F" along the first.
-
-    Returns
-    -------
-    Array
-        1-D. A view where the elements lie in memory in that order, else a copy.
-
-    Raises
-    ------
-    ValueError
-        If `order` is another one.
+    order: "C" goes along the last axis first, "F" along the first.
+    Returns: 1-D. A view where the elements lie in memory in that order, else a copy.
+    ValueError: If `order` is another one.
     """
     x = only_array(x)
     if order not in ("C", "F"):
@@ -125,23 +86,10 @@ def ravel(x: Array, /, order: Literal["C", "F"] = "C") -> Array:
 def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     """Axes in another order: the reverse one by default.
 
-    Parameters
-    ----------
-    x : Array
-    axes : sequence of int, optional
-        Axis i of the result is axis ``axes[i]`` of `x`.
-
-    Returns
-    -------
-    Array
-        A view.
-
-    Raises
-    ------
-    ValueError
-        If `axes` does not name every axis once.
-    IndexError
-        If an axis is out of range.
+    axes: Axis i of the result is axis ``axes[i]`` of `x`.
+    Returns: A view.
+    ValueError: If `axes` does not name every axis once.
+    IndexError: If an axis is out of range.
     """
     x = only_array(x)
     return permute_dims(x, tuple(range(x.ndim)[::-1]) if axes is None else tuple(axes))
@@ -164,35 +112,19 @@ def pad(
     On the default device a constant margin of a large array takes no memory until it must: what
     is computed from it, element by element or in reductions, reads `x` and the constant.
 
-    Parameters
-    ----------
-    x : Array
-    pad_width : int, (int, int) or sequence of (int, int)
-        Elements before and after: the same on both sides of every axis, the same pair for every
-        axis, or a pair per axis.
-    mode : {"constant", "edge", "reflect", "symmetric", "wrap"}
-        What the margin holds: a constant; the element at the edge; the elements mirrored there,
-        without ("reflect") or with the one at the edge ("symmetric"); or those of the other end.
-    constant_values : scalar, (scalar, scalar) or sequence of (scalar, scalar)
-        For the mode "constant": bool, int, float or complex values of the dtype of `x`, for the
-        sides as in `pad_width`. Where margins of two axes meet, the later axis decides.
+    pad_width: Elements before and after: the same on both sides of every axis, the same pair for
+        every axis, or a pair per axis.
+    mode ({"constant", "edge", "reflect", "symmetric", "wrap"}): What the margin holds: a constant;
+        the element at the edge; the elements mirrored there, without ("reflect") or with the one at
+        the edge ("symmetric"); or those of the other end.
+    constant_values (scalar, (scalar, scalar) or sequence of (scalar, scalar)): For the mode
+        "constant": bool, int, float or complex values of the dtype of `x`, for the sides as in
+        `pad_width`. Where margins of two axes meet, the later axis decides.
+    Returns: A copy of the dtype of `x`.
+    ValueError: If a width is negative, there is not a pair per axis, the mode is unknown, or it
+        repeats elements of an axis that has none.
+    TypeError: If a width is no int, or `constant_values` no values of the dtype.
 
-    Returns
-    -------
-    Array
-        A copy of the dtype of `x`.
-
-    Raises
-    ------
-    ValueError
-        If a width is negative, there is not a pair per axis, the mode is unknown, or it repeats
-        elements of an axis that has none.
-    TypeError
-        If a width is no int, or `constant_values` no values of the dtype.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.pad(xp.asarray([1, 2]), (1, 2), constant_values=9)
     Array([9, 1, 2, 9, 9], dtype=int64)
     >>> xp.extra.pad(xp.asarray([1, 2, 3]), 2, mode="reflect")

@@ -45,31 +45,13 @@ __all__ = [
 def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Index of the first largest element that is not NaN.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int, optional
-        Axis to search along; by default the array is searched as if flattened.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Real or bool.
+    axis: Axis to search along; by default the array is searched as if flattened.
+    Returns: A copy of dtype int64.
+    ValueError: If there is nothing to search, or nothing but NaN. (In a function that is traced,
+        and on devices whose memory is not the host's, the index among NaN alone is 0.)
+    IndexError: If `axis` is out of range.
 
-    Returns
-    -------
-    Array
-        A copy of dtype int64.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to search, or nothing but NaN. (In a function that is traced, and on
-        devices whose memory is not the host's, the index among NaN alone is 0.)
-    IndexError
-        If `axis` is out of range.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanargmax(xp.asarray([2.0, float("nan"), 4.0]))
     Array(2, dtype=int64)
     """
@@ -79,31 +61,13 @@ def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
 def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Index of the first smallest element that is not NaN.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int, optional
-        Axis to search along; by default the array is searched as if flattened.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Real or bool.
+    axis: Axis to search along; by default the array is searched as if flattened.
+    Returns: A copy of dtype int64.
+    ValueError: If there is nothing to search, or nothing but NaN. (In a function that is traced,
+        and on devices whose memory is not the host's, the index among NaN alone is 0.)
+    IndexError: If `axis` is out of range.
 
-    Returns
-    -------
-    Array
-        A copy of dtype int64.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to search, or nothing but NaN. (In a function that is traced, and on
-        devices whose memory is not the host's, the index among NaN alone is 0.)
-    IndexError
-        If `axis` is out of range.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanargmin(xp.asarray([2.0, float("nan"), 4.0]))
     Array(0, dtype=int64)
     """
@@ -113,32 +77,13 @@ def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
 def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Products of all elements up to each one that are not NaN.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int, optional
-        The axis to go along; by default the array is flattened.
-    dtype : dtype, optional
-        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
-        and signed integers become int64, unsigned integers uint64.
-
-    Returns
-    -------
-    Array
-        A copy of dtype `dtype` and the shape of `x`, 1-D without `axis`. 1 before the first
+    x: Numeric or bool.
+    axis: The axis to go along; by default the array is flattened.
+    Returns: A copy of dtype `dtype` and the shape of `x`, 1-D without `axis`. 1 before the first
         element that is not NaN.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nancumprod(xp.asarray([2.0, float("nan"), 4.0]))
     Array([2., 2., 8.], dtype=float64)
     """
@@ -150,32 +95,13 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = N
 def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Sums of all elements up to each one that are not NaN.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int, optional
-        The axis to go along; by default the array is flattened.
-    dtype : dtype, optional
-        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
-        and signed integers become int64, unsigned integers uint64.
-
-    Returns
-    -------
-    Array
-        A copy of dtype `dtype` and the shape of `x`, 1-D without `axis`. 0 before the first
+    x: Numeric or bool.
+    axis: The axis to go along; by default the array is flattened.
+    Returns: A copy of dtype `dtype` and the shape of `x`, 1-D without `axis`. 0 before the first
         element that is not NaN.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nancumsum(xp.asarray([2.0, float("nan"), 4.0]))
     Array([2., 2., 6.], dtype=float64)
     """
@@ -189,37 +115,13 @@ def nanmax(
 ) -> Array:
     """Largest elements that are not NaN; NaN where there are none.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Real or bool.
+    Returns: A copy of the dtype of `x`.
+    ValueError: If a reduced axis is empty.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex.
+    RuntimeWarning: Where there is nothing but NaN, on devices whose memory the host reads.
 
-    Returns
-    -------
-    Array
-        A copy of the dtype of `x`.
-
-    Raises
-    ------
-    ValueError
-        If a reduced axis is empty.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex.
-
-    Warns
-    -----
-    RuntimeWarning
-        Where there is nothing but NaN, on devices whose memory the host reads.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanmax(xp.asarray([2.0, float("nan"), 4.0]))
     Array(4., dtype=float64)
     """
@@ -236,37 +138,14 @@ def nanmean(
 ) -> Array:
     """Arithmetic means of the elements that are not NaN; NaN over none.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    dtype : dtype, optional
-        Floating-point; what to convert elements to first.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Numeric or bool.
+    dtype: Floating-point; what to convert elements to first.
+    Returns: A copy of dtype `dtype`; without it, of the dtype of `x`, or float64 for integers and
+        bool.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not floating-point, or real for complex `x`.
+    RuntimeWarning: Over no elements, on devices whose memory the host reads.
 
-    Returns
-    -------
-    Array
-        A copy of dtype `dtype`; without it, of the dtype of `x`, or float64 for integers and bool.
-
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not floating-point, or real for complex `x`.
-
-    Warns
-    -----
-    RuntimeWarning
-        Over no elements, on devices whose memory the host reads.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanmean(xp.asarray([[2.0, float("nan")], [4.0, 1.0]]), axis=1)
     Array([2. , 2.5], dtype=float64)
     """
@@ -283,35 +162,12 @@ def nanmedian(
 ) -> Array:
     """Middle elements, or the means of the two in the middle, of those that are not NaN.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Real or bool.
+    Returns: A copy of the dtype of `x`, or float64 for integers and bool. NaN over nothing but NaN.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex.
+    RuntimeWarning: Over nothing but NaN, on devices whose memory the host reads.
 
-    Returns
-    -------
-    Array
-        A copy of the dtype of `x`, or float64 for integers and bool. NaN over nothing but NaN.
-
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex.
-
-    Warns
-    -----
-    RuntimeWarning
-        Over nothing but NaN, on devices whose memory the host reads.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanmedian(xp.asarray([2.0, float("nan"), 4.0]))
     Array(3., dtype=float64)
     """
@@ -323,37 +179,13 @@ def nanmin(
 ) -> Array:
     """Smallest elements that are not NaN; NaN where there are none.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Real or bool.
+    Returns: A copy of the dtype of `x`.
+    ValueError: If a reduced axis is empty.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex.
+    RuntimeWarning: Where there is nothing but NaN, on devices whose memory the host reads.
 
-    Returns
-    -------
-    Array
-        A copy of the dtype of `x`.
-
-    Raises
-    ------
-    ValueError
-        If a reduced axis is empty.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex.
-
-    Warns
-    -----
-    RuntimeWarning
-        Where there is nothing but NaN, on devices whose memory the host reads.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanmin(xp.asarray([2.0, float("nan"), 4.0]))
     Array(2., dtype=float64)
     """
@@ -370,33 +202,11 @@ def nanprod(
 ) -> Array:
     """Products of the elements that are not NaN; 1 over none.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    dtype : dtype, optional
-        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
-        and signed integers become int64, unsigned integers uint64.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Numeric or bool.
+    Returns: A copy of dtype `dtype`.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
-    Returns
-    -------
-    Array
-        A copy of dtype `dtype`.
-
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanprod(xp.asarray([2.0, float("nan"), 4.0]))
     Array(8., dtype=float64)
     """
@@ -416,43 +226,17 @@ def nanquantile(
 ) -> Array:
     """Values below which given parts lie of the elements that are not NaN.
 
-    Parameters
-    ----------
-    x : Array
-        Real.
-    q : float, Array, NumPy array or sequence of float
-        The parts, from 0 to 1, of any shape.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    method : str
-        How to estimate quantiles between elements; see `quantile`, which has all that is said of
-        `q`, the methods and the dtypes.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of the shape of `q`, followed by that of `x` without the reduced axes. NaN over
+    x: Real.
+    q: The parts, from 0 to 1, of any shape.
+    method: How to estimate quantiles between elements; see `quantile`, which has all that is said
+        of `q`, the methods and the dtypes.
+    Returns: A copy of the shape of `q`, followed by that of `x` without the reduced axes. NaN over
         nothing but NaN.
+    ValueError: If `q` is not between 0 and 1, or there is no such method.
+    IndexError: If `axis` is out of range.
+    TypeError: As for `quantile`.
+    RuntimeWarning: Over nothing but NaN, on devices whose memory the host reads.
 
-    Raises
-    ------
-    ValueError
-        If `q` is not between 0 and 1, or there is no such method.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        As for `quantile`.
-
-    Warns
-    -----
-    RuntimeWarning
-        Over nothing but NaN, on devices whose memory the host reads.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanquantile(xp.asarray([2.0, float("nan"), 4.0]), [0.0, 0.25])
     Array([2. , 2.5], dtype=float64)
     """
@@ -471,22 +255,10 @@ def nanstd(
 ) -> Array:
     """Standard deviations: square roots of `nanvar`, which describes the rest.
 
-    Parameters
-    ----------
-    x : Array
-    axis : int or tuple of int, optional
-    dtype : dtype, optional
-    ddof, correction : int or float
-    keepdims : bool
+    dtype: Floating-point; what to convert elements to first.
+    ddof, correction (int or float): As for `nanvar`.
+    Returns: A copy of the real dtype of `x`, or of `dtype`; float64 for integers and bool.
 
-    Returns
-    -------
-    Array
-        A copy of the real dtype of `x`, or of `dtype`; float64 for integers and bool.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanstd(xp.asarray([2.0, float("nan"), 4.0]))
     Array(1., dtype=float64)
     """
@@ -503,33 +275,11 @@ def nansum(
 ) -> Array:
     """Sums of the elements that are not NaN; 0 over none.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    dtype : dtype, optional
-        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
-        and signed integers become int64, unsigned integers uint64.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Numeric or bool.
+    Returns: A copy of dtype `dtype`.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
-    Returns
-    -------
-    Array
-        A copy of dtype `dtype`.
-
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nansum(xp.asarray([2.0, float("nan"), 4.0]))
     Array(6., dtype=float64)
     """
@@ -550,43 +300,18 @@ def nanvar(
 ) -> Array:
     """Variances of the elements that are not NaN.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    dtype : dtype, optional
-        Floating-point; what to convert elements to first.
-    ddof, correction : int or float
-        Degrees of freedom to take off the number of elements in the divisor: NumPy's name for it,
-        and the standard's.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Numeric or bool.
+    dtype: Floating-point; what to convert elements to first.
+    ddof, correction (int or float): Degrees of freedom to take off the number of elements in the
+        divisor: NumPy's name for it, and the standard's.
+    Returns: A copy of the real dtype of `x`, or of `dtype`; float64 for integers and bool. NaN
+        where the divisor is not positive.
+    ValueError: If both `ddof` and `correction` are given.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not floating-point, or real for complex `x`; if `ddof` is no real
+        number.
+    RuntimeWarning: Where the divisor is not positive, on devices whose memory the host reads.
 
-    Returns
-    -------
-    Array
-        A copy of the real dtype of `x`, or of `dtype`; float64 for integers and bool. NaN where
-        the divisor is not positive.
-
-    Raises
-    ------
-    ValueError
-        If both `ddof` and `correction` are given.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not floating-point, or real for complex `x`; if `ddof` is no real number.
-
-    Warns
-    -----
-    RuntimeWarning
-        Where the divisor is not positive, on devices whose memory the host reads.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.nanvar(xp.asarray([2.0, float("nan"), 4.0]))
     Array(1., dtype=float64)
     """

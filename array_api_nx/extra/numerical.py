@@ -32,28 +32,13 @@ __all__ = ["convolve", "gradient", "interp", "roots", "trapezoid"]
 def convolve(a: Array, v: Array, /, mode: Literal["full", "same", "valid"] = "full") -> Array:
     """Convolution of two sequences: sums of products as one, reversed, moves along the other.
 
-    Parameters
-    ----------
-    a, v : Array
-        1-D, numeric or bool, not empty. Which is which makes no difference.
-    mode : {"full", "same", "valid"}
-        "full": every place at which they meet; "valid": where the shorter lies within the longer;
+    a, v: 1-D, numeric or bool, not empty. Which is which makes no difference.
+    mode: "full": every place at which they meet; "valid": where the shorter lies within the longer;
         "same": the middle of "full", as long as the longer one.
+    Returns: A new 1-D array of the promoted dtype, of N + M - 1, max(N, M) - min(N, M) + 1 or
+        max(N, M) elements.
+    ValueError: If an array is not one-dimensional or is empty, or `mode` is another one.
 
-    Returns
-    -------
-    Array
-        A new 1-D array of the promoted dtype, of N + M - 1, max(N, M) - min(N, M) + 1 or max(N, M)
-        elements.
-
-    Raises
-    ------
-    ValueError
-        If an array is not one-dimensional or is empty, or `mode` is another one.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.convolve(xp.asarray([1, 2, 3]), xp.asarray([1, 10]))
     Array([ 1, 12, 23, 30], dtype=int64)
     """
@@ -93,35 +78,17 @@ def gradient(
 ) -> Array | tuple[Array, ...]:
     """Slopes, by differences: central ones inside, one-sided ones at the edges.
 
-    Parameters
-    ----------
-    f : Array
-        Numeric; at least `edge_order` + 1 elements along each axis.
-    *varargs : Array, scalar or NumPy array
-        The distances between elements: none, which are 1; one number for all axes; or for each
-        axis a number, or a 1-D array of coordinates as long as the axis. Coordinates may be those
-        of a NumPy array, which xarray's indexes are.
-    axis : int or tuple of int, optional
-        Along which to take slopes: all axes by default.
-    edge_order : int
-        1 or 2: how exact the slopes at the edges are.
+    f: Numeric; at least `edge_order` + 1 elements along each axis.
+    *varargs: The distances between elements: none, which are 1; one number for all axes; or for
+        each axis a number, or a 1-D array of coordinates as long as the axis. Coordinates may be
+        those of a NumPy array, which xarray's indexes are.
+    axis: Along which to take slopes: all axes by default.
+    edge_order: 1 or 2: how exact the slopes at the edges are.
+    Returns: New arrays of the shape and dtype of `f`, float64 for integers: one per axis, in a
+        tuple unless there is only one axis.
+    ValueError: If an axis has too few elements, or coordinates do not fit it.
+    TypeError: If there are neither no distances, nor one, nor one per axis.
 
-    Returns
-    -------
-    Array or tuple of Array
-        New arrays of the shape and dtype of `f`, float64 for integers: one per axis, in a tuple
-        unless there is only one axis.
-
-    Raises
-    ------
-    ValueError
-        If an axis has too few elements, or coordinates do not fit it.
-    TypeError
-        If there are neither no distances, nor one, nor one per axis.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.gradient(xp.asarray([1.0, 2.0, 4.0, 7.0]))
     Array([1. , 1.5, 2.5, 3. ], dtype=float64)
     """
@@ -230,34 +197,17 @@ def interp(
 ) -> Array:
     """Piecewise linear interpolation between given points.
 
-    Parameters
-    ----------
-    x : Array
-        Where to interpolate: real or bool, any shape.
-    xp : Array
-        1-D: the coordinates of the points, which ascend unless there is a `period`. Of others the
+    x: Where to interpolate: real or bool, any shape.
+    xp: 1-D: the coordinates of the points, which ascend unless there is a `period`. Of others the
         result means nothing; that is not checked.
-    fp : Array
-        The values at these points, as many.
-    left, right : bool, int, float or complex, optional
-        Results below and above all points; by default the first and the last value.
-    period : int or float, optional
-        The coordinates repeat with this period: `left` and `right` are not used.
+    fp: The values at these points, as many.
+    left, right (bool, int, float or complex, optional): Results below and above all points; by
+        default the first and the last value.
+    period: The coordinates repeat with this period: `left` and `right` are not used.
+    Returns: A new array of the shape of `x`, float64, or complex128 if `fp` is complex.
+    ValueError: If the points are not one-dimensional, are none, or not as many as values; or if
+        `period` is 0.
 
-    Returns
-    -------
-    Array
-        A new array of the shape of `x`, float64, or complex128 if `fp` is complex.
-
-    Raises
-    ------
-    ValueError
-        If the points are not one-dimensional, are none, or not as many as values; or if `period`
-        is 0.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.interp(xp.asarray([0.0, 1.5, 9.0]), xp.asarray([1.0, 2.0]), xp.asarray([3.0, 5.0]))
     Array([3., 4., 5.], dtype=float64)
     """
@@ -314,28 +264,13 @@ def _between(x: Array, points: Array, values: Array) -> Array:
 def roots(p: Array, /) -> Array:
     """Roots of a polynomial: eigenvalues of its companion matrix.
 
-    Parameters
-    ----------
-    p : Array
-        1-D: the coefficients of the polynomial, from the highest power down to the constant.
-        Leading zeros are left out.
-
-    Returns
-    -------
-    Array
-        A new 1-D array in no order, with a 0 for each zero at the end of `p`. Always complex:
+    p: 1-D: the coefficients of the polynomial, from the highest power down to the constant. Leading
+        zeros are left out.
+    Returns: A new 1-D array in no order, with a 0 for each zero at the end of `p`. Always complex:
         complex64 for float32, complex128 for integers, bool and float64.
+    ValueError: If `p` has more than one dimension.
+    numpy.linalg.LinAlgError: If the eigenvalues do not converge, as with NaN in `p`.
 
-    Raises
-    ------
-    ValueError
-        If `p` has more than one dimension.
-    numpy.linalg.LinAlgError
-        If the eigenvalues do not converge, as with NaN in `p`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.sort(xp.round(xp.real(xp.extra.roots(xp.asarray([1.0, -3.0, 2.0])))))
     Array([1., 2.], dtype=float64)
     """
@@ -368,32 +303,14 @@ def trapezoid(
 ) -> Array:
     """Integrals by the trapezoidal rule.
 
-    Parameters
-    ----------
-    y : Array
-        The values. Numeric or bool.
-    x : Array, optional
-        Where they are: 1-D, as long as the axis, or of a shape that broadcasts with `y`.
-    dx : int, float or Array
-        The distance between them, if there is no `x`.
-    axis : int
-        Along which to integrate.
+    y: The values. Numeric or bool.
+    x: Where they are: 1-D, as long as the axis, or of a shape that broadcasts with `y`.
+    dx (int, float or Array): The distance between them, if there is no `x`.
+    axis: Along which to integrate.
+    Returns: A new array of a floating-point dtype, without the axis; 0 for less than two values.
+    IndexError: If the axis is out of range.
+    ValueError: If `x` does not fit.
 
-    Returns
-    -------
-    Array
-        A new array of a floating-point dtype, without the axis; 0 for less than two values.
-
-    Raises
-    ------
-    IndexError
-        If the axis is out of range.
-    ValueError
-        If `x` does not fit.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.trapezoid(xp.asarray([1.0, 2.0, 3.0]), dx=0.5)
     Array(2., dtype=float64)
     """

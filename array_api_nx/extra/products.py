@@ -48,39 +48,24 @@ def einsum(
     Axes are summed by matrix products. Where none are, elements are multiplied, which for large
     arrays is fused.
 
-    Parameters
-    ----------
-    subscripts : str
-        A letter for each axis of each operand, with commas between operands: ``"ij,jk->ik"``. Axes
-        of equal letters have equal sizes, or size 1, and are multiplied with each other. After the
-        arrow come the axes of the result, and all others are summed; without an arrow, the result
-        has the letters that come once, sorted. ``...`` stands for axes that broadcast. A letter
-        that comes twice in one operand takes its diagonal.
-    *operands : Array or scalar
-        Numeric or bool. Instead of `subscripts`, each may be followed by a sequence of ints and
-        ``...``, which label its axes; the last sequence, if there is one more, is the result's.
-    optimize : bool, str or sequence
-        The order: True or "auto" decides by the number of operands, "greedy" takes the smallest
-        results first, "optimal" tries all orders; False goes from the left to the right. A sequence
-        of tuples says which operands to contract in each step, as `numpy.einsum_path` returns
-        it. Orders are found by opt_einsum, where it is installed, and then by any of its names;
-        else all are "greedy".
+    subscripts (str): A letter for each axis of each operand, with commas between operands:
+        ``"ij,jk->ik"``. Axes of equal letters have equal sizes, or size 1, and are multiplied with
+        each other. After the arrow come the axes of the result, and all others are summed; without
+        an arrow, the result has the letters that come once, sorted. ``...`` stands for axes that
+        broadcast. A letter that comes twice in one operand takes its diagonal.
+    *operands (Array or scalar): Numeric or bool. Instead of `subscripts`, each may be followed by a
+        sequence of ints and ``...``, which label its axes; the last sequence, if there is one more,
+        is the result's.
+    optimize (bool, str or sequence): The order: True or "auto" decides by the number of operands,
+        "greedy" takes the smallest results first, "optimal" tries all orders; False goes from the
+        left to the right. A sequence of tuples says which operands to contract in each step, as
+        `numpy.einsum_path` returns it. Orders are found by opt_einsum, where it is installed, and
+        then by any of its names; else all are "greedy".
+    Returns: The promoted dtype; for bool, products are "and" and sums are "or". A view of the
+        operand if there is only one and nothing is summed, as for transposes and, mostly,
+        diagonals; else a new array.
+    ValueError: If the subscripts cannot be read or do not fit the operands, or sizes differ.
 
-    Returns
-    -------
-    Array
-        The promoted dtype; for bool, products are "and" and sums are "or". A view of the operand
-        if there is only one and nothing is summed, as for transposes and, mostly, diagonals; else
-        a new array.
-
-    Raises
-    ------
-    ValueError
-        If the subscripts cannot be read or do not fit the operands, or sizes differ.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.reshape(xp.arange(6), (2, 3))
     >>> xp.extra.einsum("ij,kj->ik", x, x)
     Array([[ 5, 14],

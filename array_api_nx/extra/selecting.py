@@ -45,34 +45,16 @@ def partition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -> A
     No element before one of these is greater, and none after it is less. That takes less time than
     to sort the others, too. NaN counts as greater than all numbers.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    kth : int or sequence of int
-        The positions along the axis, in the ascending order, that get the elements which belong
+    x: Real or bool.
+    kth: The positions along the axis, in the ascending order, that get the elements which belong
         there. Negative ones count from the end.
-    axis : int or None
-        The axis to partition along; None for the elements of `x` as one row.
-
-    Returns
-    -------
-    Array
-        A copy of the dtype and shape of `x`; 1-D if `axis` is None. The order of the elements
+    axis: The axis to partition along; None for the elements of `x` as one row.
+    Returns: A copy of the dtype and shape of `x`; 1-D if `axis` is None. The order of the elements
         between the positions is unspecified.
+    ValueError: If a position is out of range, or `kth` is empty.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex, or a position is no int.
 
-    Raises
-    ------
-    ValueError
-        If a position is out of range, or `kth` is empty.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex, or a position is no int.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.partition(xp.asarray([7, 1, 5, 3]), 0)[0]
     Array(1, dtype=int64)
     """
@@ -86,34 +68,16 @@ def partition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -> A
 def argpartition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -> Array:
     """The indices that `partition` an array.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    kth : int or sequence of int
-        The positions along the axis, in the ascending order, that get the indices of the elements
+    x: Real or bool.
+    kth: The positions along the axis, in the ascending order, that get the indices of the elements
         which belong there. Negative ones count from the end.
-    axis : int or None
-        The axis to partition along; None for the elements of `x` as one row.
+    axis: The axis to partition along; None for the elements of `x` as one row.
+    Returns: A copy of dtype int64 and the shape of `x`, 1-D if `axis` is None. ``take_along_axis``
+        with these indices gives a partitioned array.
+    ValueError: If a position is out of range, or `kth` is empty.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex, or a position is no int.
 
-    Returns
-    -------
-    Array
-        A copy of dtype int64 and the shape of `x`, 1-D if `axis` is None. ``take_along_axis`` with
-        these indices gives a partitioned array.
-
-    Raises
-    ------
-    ValueError
-        If a position is out of range, or `kth` is empty.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex, or a position is no int.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.argpartition(xp.asarray([7, 1, 5, 3]), -1)[-1]
     Array(0, dtype=int64)
     """
@@ -139,37 +103,17 @@ def top_k(
     NaN comes last in either mode: it is among the results only where there are fewer than `k`
     numbers. Which of equal elements are chosen is unspecified.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool, at least one axis.
-    k : int
-        How many; from 0 to the size of the axis.
-    axis : int
-        The axis to look along.
-    mode : {"largest", "smallest"}
-    sorted : bool
-        Whether the results begin with the largest, or the smallest, and go on in order; otherwise
-        their order is unspecified.
+    x: Real or bool, at least one axis.
+    k: How many; from 0 to the size of the axis.
+    axis: The axis to look along.
+    sorted: Whether the results begin with the largest, or the smallest, and go on in order;
+        otherwise their order is unspecified.
+    Returns: A named tuple of copies with the shape of `x`, but for `axis`, which has size `k`:
+        `values`, of the dtype of `x`, and `indices` along the axis, of dtype int64.
+    ValueError: If `k` is negative or exceeds the size of the axis, or `mode` is another one.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex, or `k` no int.
 
-    Returns
-    -------
-    TopK
-        A named tuple of copies with the shape of `x`, but for `axis`, which has size `k`: `values`,
-        of the dtype of `x`, and `indices` along the axis, of dtype int64.
-
-    Raises
-    ------
-    ValueError
-        If `k` is negative or exceeds the size of the axis, or `mode` is another one.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex, or `k` no int.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> values, indices = xp.extra.top_k(xp.asarray([3.0, 9.0, 5.0, 7.0]), 2)
     >>> values
     Array([9., 7.], dtype=float64)
@@ -212,33 +156,20 @@ def put_along_axis(
 ) -> None:
     """Write elements where `take_along_axis` with the same indices reads them, in place.
 
-    Parameters
-    ----------
-    x : Array
-        What to write to; any dtype.
-    indices : Array
-        Of integers, negative ones counted from the end, with as many axes as `x`. On every axis but
-        `axis` its size is that of `x`, or 1.
-    values : Array or scalar
-        What to write; broadcast to the indices' shape, and converted to the dtype of `x` if that
-        loses nothing, as in ``x[...] = values``. Of several values for one element the last stays.
-    axis : int or None
-        The axis that `indices` are positions on; None for positions among all elements of `x`,
+    x: What to write to; any dtype.
+    indices: Of integers, negative ones counted from the end, with as many axes as `x`. On every
+        axis but `axis` its size is that of `x`, or 1.
+    values: What to write; broadcast to the indices' shape, and converted to the dtype of `x` if
+        that loses nothing, as in ``x[...] = values``. Of several values for one element the last
+        stays.
+    axis: The axis that `indices` are positions on; None for positions among all elements of `x`,
         which must be row-major then, and 1-D indices.
+    ValueError: If `x` is read-only or does not have the number of axes of `indices`, or if shapes
+        do not agree.
+    IndexError: If `axis` or an index is out of range.
+    TypeError: If `indices` are no integers, or `x` is on a device whose arrays cannot be written
+        to.
 
-    Raises
-    ------
-    ValueError
-        If `x` is read-only or does not have the number of axes of `indices`, or if shapes do not
-        agree.
-    IndexError
-        If `axis` or an index is out of range.
-    TypeError
-        If `indices` are no integers, or `x` is on a device whose arrays cannot be written to.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.asarray([[10, 30, 20], [60, 40, 50]])
     >>> xp.extra.put_along_axis(x, xp.argmax(x, axis=1, keepdims=True), 99, axis=1)
     >>> x

@@ -12,20 +12,10 @@ __all__ = ["atleast_1d", "atleast_2d", "atleast_3d"]
 def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
     """Arrays with at least one axis.
 
-    Parameters
-    ----------
-    arrays : Array
-        Of any shape.
+    *arrays: Of any shape.
+    Returns: The array itself, or a view of shape ``(1,)`` if it has no axis; a tuple unless there
+        is one array.
 
-    Returns
-    -------
-    Array or tuple of Array
-        The array itself, or a view of shape ``(1,)`` if it has no axis; a tuple unless there is one
-        array.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.atleast_1d(xp.asarray(3.0))
     Array([3.], dtype=float64)
     """
@@ -35,20 +25,10 @@ def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
 def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
     """Arrays with at least two axes.
 
-    Parameters
-    ----------
-    arrays : Array
-        Of any shape.
+    *arrays: Of any shape.
+    Returns: The array itself, or a view with axes of size 1 before its own; a tuple unless there is
+        one array.
 
-    Returns
-    -------
-    Array or tuple of Array
-        The array itself, or a view with axes of size 1 before its own; a tuple unless there is one
-        array.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.atleast_2d(xp.asarray([1, 2]))
     Array([[1, 2]], dtype=int64)
     """
@@ -58,20 +38,10 @@ def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
 def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
     """Arrays with at least three axes.
 
-    Parameters
-    ----------
-    arrays : Array
-        Of any shape.
+    *arrays: Of any shape.
+    Returns: The array itself, or a view of it: ``(n,)`` becomes ``(1, n, 1)``, and ``(m, n)``
+        becomes ``(m, n, 1)``. A tuple unless there is one array.
 
-    Returns
-    -------
-    Array or tuple of Array
-        The array itself, or a view of it: ``(n,)`` becomes ``(1, n, 1)``, and ``(m, n)`` becomes
-        ``(m, n, 1)``. A tuple unless there is one array.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.atleast_3d(xp.asarray([1, 2])).shape
     (1, 2, 1)
     """

@@ -21,30 +21,13 @@ def cumulative_max(x: Array, /, *, axis: int | None = None) -> Array:
 
     NumPy has it as ``maximum.accumulate``.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool, at least one axis.
-    axis : int, optional
-        Must be given unless `x` has one axis.
+    x: Real or bool, at least one axis.
+    axis: Must be given unless `x` has one axis.
+    Returns: A copy of the dtype and the shape of `x`.
+    ValueError: If `axis` is missing.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex.
 
-    Returns
-    -------
-    Array
-        A copy of the dtype and the shape of `x`.
-
-    Raises
-    ------
-    ValueError
-        If `axis` is missing.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.cumulative_max(xp.asarray([3, 1, 4, 1, 5]))
     Array([3, 3, 4, 4, 5], dtype=int64)
     """
@@ -57,30 +40,13 @@ def cumulative_min(x: Array, /, *, axis: int | None = None) -> Array:
 
     NumPy has it as ``minimum.accumulate``.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool, at least one axis.
-    axis : int, optional
-        Must be given unless `x` has one axis.
+    x: Real or bool, at least one axis.
+    axis: Must be given unless `x` has one axis.
+    Returns: A copy of the dtype and the shape of `x`.
+    ValueError: If `axis` is missing.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex.
 
-    Returns
-    -------
-    Array
-        A copy of the dtype and the shape of `x`.
-
-    Raises
-    ------
-    ValueError
-        If `axis` is missing.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.cumulative_min(xp.asarray([3, 1, 4, 1, 5]))
     Array([3, 1, 1, 1, 1], dtype=int64)
     """
@@ -93,35 +59,12 @@ def median(
 ) -> Array:
     """Middle elements, or the means of the two in the middle; NaN where there is one.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
+    x: Real or bool.
+    Returns: A copy of the dtype of `x`, or float64 for integers and bool. NaN over no elements.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex.
+    RuntimeWarning: Over no elements, as in NumPy.
 
-    Returns
-    -------
-    Array
-        A copy of the dtype of `x`, or float64 for integers and bool. NaN over no elements.
-
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex.
-
-    Warns
-    -----
-    RuntimeWarning
-        Over no elements, as in NumPy.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.median(xp.asarray([[4, 1, 3], [8, 5, 9]]), axis=0)
     Array([6., 3., 6.], dtype=float64)
     """
@@ -140,51 +83,25 @@ def quantile(
 ) -> Array:
     """Values below which given parts of the elements lie; NaN where there is one.
 
-    Parameters
-    ----------
-    x : Array
-        Real.
-    q : float, Array, NumPy array or sequence of float
-        The parts, from 0 to 1, of any shape. Their values must be known: an array may be on any
+    x: Real.
+    q: The parts, from 0 to 1, of any shape. Their values must be known: an array may be on any
         device, but not of a function that is traced.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    method : str
-        How to estimate quantiles between elements: one of NumPy's methods, ``"inverted_cdf"``,
+    method: How to estimate quantiles between elements: one of NumPy's methods, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"linear"``, ``"median_unbiased"``, ``"normal_unbiased"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of the shape of `q`, followed by that of `x` without the reduced axes. With a method
-        that takes elements (``"inverted_cdf"``, ``"closest_observation"``, ``"lower"``,
+    Returns: A copy of the shape of `q`, followed by that of `x` without the reduced axes. With a
+        method that takes elements (``"inverted_cdf"``, ``"closest_observation"``, ``"lower"``,
         ``"higher"``, ``"nearest"``) it has the dtype of `x`; otherwise the floating-point dtype of
         `x`, float64 for integers, promoted with that of `q` unless `q` is a Python number. NaN over
         no elements. A quantile that falls on an element is that element, even next to an infinity,
         where NumPy gives NaN.
+    ValueError: If `q` is not between 0 and 1, or there is no such method.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex, or bool, from which only the methods that take elements choose; or
+        if `q` holds no real numbers.
+    RuntimeWarning: Over no elements.
 
-    Raises
-    ------
-    ValueError
-        If `q` is not between 0 and 1, or there is no such method.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex, or bool, from which only the methods that take elements choose; or if `q`
-        holds no real numbers.
-
-    Warns
-    -----
-    RuntimeWarning
-        Over no elements.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.quantile(xp.asarray([1, 2, 3, 4]), [0.25, 0.5])
     Array([1.75, 2.5 ], dtype=float64)
     """

@@ -51,30 +51,13 @@ def unfold(
 
     The zeros around the array that `padding` asks for take no memory.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool, of shape (leading..., spatial...).
-    kernel_size : int or tuple of int
-        Sizes of a window; as many as there are spatial axes.
-    stride, dilation : int or tuple of int
-        Steps from window to window, and between the elements of one.
-    padding : int, (int, int) or sequence of (int, int)
-        Zeros before and after, as in `pad`, on the spatial axes.
+    x: Numeric or bool, of shape (leading..., spatial...).
+    stride, dilation: Steps from window to window, and between the elements of one.
+    padding: Zeros before and after, as in `pad`, on the spatial axes.
+    Returns: A copy of shape (leading..., prod(kernel_size), windows).
+    ValueError: If `x` has too few axes, a size, stride or dilation is not positive, or no window
+        fits.
 
-    Returns
-    -------
-    Array
-        A copy of shape (leading..., prod(kernel_size), windows).
-
-    Raises
-    ------
-    ValueError
-        If `x` has too few axes, a size, stride or dilation is not positive, or no window fits.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.unfold(xp.asarray([1, 2, 3, 4]), 3, padding=1)
     Array([[0, 1, 2, 3],
            [1, 2, 3, 4],
@@ -103,27 +86,13 @@ def fold(
 ) -> Array:
     """Windows put back to where `unfold` took them from; overlapping elements are added up.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric, of the shape that `unfold` with these parameters gives for an array of shape
+    x: Numeric, of the shape that `unfold` with these parameters gives for an array of shape
         (leading..., output_size...).
-    output_size, kernel_size : int or tuple of int
-        As many as there are spatial axes.
-    stride, dilation, padding
-        As in `unfold`.
-
-    Returns
-    -------
-    Array
-        A copy of shape (leading..., output_size...).
-
-    Raises
-    ------
-    ValueError
-        If the shape of `x` is another one, or as for `unfold`.
-    TypeError
-        If `x` is bool.
+    output_size, kernel_size: As many as there are spatial axes.
+    stride, dilation, padding: As in `unfold`.
+    Returns: A copy of shape (leading..., output_size...).
+    ValueError: If the shape of `x` is another one, or as for `unfold`.
+    TypeError: If `x` is bool.
     """
     x = only_array(x)
     if x.dtype not in p.SUM.results:
@@ -148,32 +117,15 @@ def sliding_window_view(
 ) -> Array:
     """All windows of a shape, each an element of the array's axes: a view that is read-only.
 
-    Parameters
-    ----------
-    x : Array
-    window_shape : int or tuple of int
-        Sizes of a window, one for each of the axes that it slides along.
-    axis : int or tuple of int, optional
-        These axes, in any order and also several times; all of them by default.
-
-    Returns
-    -------
-    Array
-        Of shape ``(*positions, *window_shape)``: every axis of `x`, shorter by the size of its
+    window_shape: Sizes of a window, one for each of the axes that it slides along.
+    axis: These axes, in any order and also several times; all of them by default.
+    Returns: Of shape ``(*positions, *window_shape)``: every axis of `x`, shorter by the size of its
         windows less one, and then the windows. It shows the memory of `x` where `x` is row-major,
         that of a row-major copy of `x` otherwise, and is a copy on ``dask``. It cannot be written
         to, as elements are in several windows.
+    ValueError: If there are not as many sizes as axes, or a window does not fit.
+    IndexError: If an axis is out of range.
 
-    Raises
-    ------
-    ValueError
-        If there are not as many sizes as axes, or a window does not fit.
-    IndexError
-        If an axis is out of range.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.sliding_window_view(xp.asarray([1, 2, 3, 4]), 3)
     Array([[1, 2, 3],
            [2, 3, 4]], dtype=int64)
@@ -221,36 +173,16 @@ def max_pool(
 ) -> Array:
     """The largest element of each window over the last axes; NaN where there is one.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool, of shape (leading..., spatial...).
-    kernel_size : int or tuple of int
-        Sizes of a window; as many as there are spatial axes.
-    stride : int or tuple of int, optional
-        Steps from window to window; `kernel_size` by default, so that none overlap.
-    dilation : int or tuple of int
-        Steps between the elements of a window.
-    padding : int, (int, int) or sequence of (int, int)
-        How far windows reach beyond the array, as in `pad`, on the spatial axes. There is nothing
-        there, so that nothing is larger than the elements inside.
+    x: Real or bool, of shape (leading..., spatial...).
+    stride: Steps from window to window; `kernel_size` by default, so that none overlap.
+    dilation: Steps between the elements of a window.
+    padding: How far windows reach beyond the array, as in `pad`, on the spatial axes. There is
+        nothing there, so that nothing is larger than the elements inside.
+    Returns: A copy of shape (leading..., windows...) and the dtype of `x`.
+    ValueError: If `x` has too few axes, a size, stride or dilation is not positive, no window fits,
+        or one would lie in the padding alone.
+    TypeError: If the dtype is complex.
 
-    Returns
-    -------
-    Array
-        A copy of shape (leading..., windows...) and the dtype of `x`.
-
-    Raises
-    ------
-    ValueError
-        If `x` has too few axes, a size, stride or dilation is not positive, no window fits, or
-        one would lie in the padding alone.
-    TypeError
-        If the dtype is complex.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.max_pool(xp.asarray([3, 1, 4, 1, 5, 9]), 2)
     Array([3, 4, 9], dtype=int64)
     """
@@ -275,33 +207,14 @@ def mean_pool(
 ) -> Array:
     """The mean of each window over the last axes.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool, of shape (leading..., spatial...).
-    kernel_size : int or tuple of int
-        Sizes of a window; as many as there are spatial axes.
-    stride : int or tuple of int, optional
-        Steps from window to window; `kernel_size` by default, so that none overlap.
-    padding : int, (int, int) or sequence of (int, int)
-        Zeros before and after, as in `pad`, on the spatial axes; they take no memory.
-    count_include_pad : bool
-        Whether these zeros count as elements of a window.
+    x: Numeric or bool, of shape (leading..., spatial...).
+    stride: Steps from window to window; `kernel_size` by default, so that none overlap.
+    padding: Zeros before and after, as in `pad`, on the spatial axes; they take no memory.
+    count_include_pad: Whether these zeros count as elements of a window.
+    Returns: A copy of shape (leading..., windows...), of the dtype of `x`, or float64 for integers
+        and bool.
+    ValueError: As for `max_pool`.
 
-    Returns
-    -------
-    Array
-        A copy of shape (leading..., windows...), of the dtype of `x`, or float64 for integers and
-        bool.
-
-    Raises
-    ------
-    ValueError
-        As for `max_pool`.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.extra.mean_pool(xp.asarray([3, 1, 4, 1, 5, 9]), 2)
     Array([2. , 2.5, 7. ], dtype=float64)
     """

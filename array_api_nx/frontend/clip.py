@@ -27,28 +27,13 @@ def clip(
     Where `min` is greater than `max`, the result is `max`. Where one of the three is NaN, so is
     the result.
 
-    Parameters
-    ----------
-    x : Array
-        A real dtype.
-    min, max : Array, scalar or None
-        Limits that broadcast with `x`; None for no limit. Python ints beyond the bounds of an
-        integer dtype stand for the bound.
-
-    Returns
-    -------
-    Array
-        A new array of the shape that all broadcast to. Its dtype is that of `x`, unless a limit
-        of a wider dtype or another kind promotes it.
-
-    Raises
-    ------
-    TypeError
-        If `x` is no array, a limit is neither array nor scalar, or the dtype is not legal.
-    ValueError
-        If the shapes do not broadcast, or the devices differ.
-
-    Standard: elementwise functions.
+    x: A real dtype.
+    min, max (Array, scalar or None): Limits that broadcast with `x`; None for no limit. Python ints
+        beyond the bounds of an integer dtype stand for the bound.
+    Returns: A new array of the shape that all broadcast to. Its dtype is that of `x`, unless a
+        limit of a wider dtype or another kind promotes it.
+    TypeError: If `x` is no array, a limit is neither array nor scalar, or the dtype is not legal.
+    ValueError: If the shapes do not broadcast, or the devices differ.
     """
     if type(x) is Array and x._dtype in p.CLIP.results:
         dtype = x._dtype

@@ -36,25 +36,11 @@ def show_config(mode: Literal["text", "dict"] = "text") -> Facts | None:
     what its backend tells: on ``cpu`` whether the compiled extension is in use, how many threads
     computations use and why, the sizes of the caches, and the pool of released memory.
 
-    Parameters
-    ----------
-    mode : {"text", "dict"}
-        "text" prints; "dict" returns the same as nested dicts of strings, numbers, booleans and
+    mode: "text" prints; "dict" returns the same as nested dicts of strings, numbers, booleans and
         None.
+    Returns (dict or None): None after printing. In a notebook the dicts are shown as tables.
+    ValueError: If there is no such mode.
 
-    Returns
-    -------
-    dict or None
-        None after printing. In a notebook the dicts are shown as tables.
-
-    Raises
-    ------
-    ValueError
-        If there is no such mode.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> xp.show_config("dict")["settings"]["fusion"]
     'auto'
     """

@@ -53,37 +53,19 @@ def asarray(
 ) -> Array:
     """Convert an object to an array.
 
-    Parameters
-    ----------
-    obj : object
-        An array (ours; NumPy's; an engine's, such as a PyTorch tensor; another library's with
+    obj: An array (ours; NumPy's; an engine's, such as a PyTorch tensor; another library's with
         DLPack), a Python or NumPy scalar, a nested sequence of those, or an object with the buffer
         protocol.
-    dtype : dtype, optional
-        That of `obj` by default; for Python scalars bool, int64, float64 or complex128. An integer
-        dtype drops fractions. What is an array here, or an engine's, is converted as by `astype`.
-    device : Device or str, optional
-        That of `obj` if it is one of our arrays or an engine's, else the default one.
-    copy : bool or None
-        True always copies; False never does; None copies only if it must.
-
-    Returns
-    -------
-    Array
-        Shares the memory of `obj` if it can and `copy` is not True: then a write to either shows
-        in the other. Read-only memory stays read-only.
-
-    Raises
-    ------
-    TypeError
-        If `obj` holds anything but numbers and booleans.
-    ValueError
-        If a copy is needed and `copy` is False, a sequence is ragged or nested more than 64 levels
-        deep, or NaN is to be an integer.
-    OverflowError
-        If a value, infinity among others, is out of range of an integer dtype.
-
-    Standard: creation functions.
+    dtype: That of `obj` by default; for Python scalars bool, int64, float64 or complex128. An
+        integer dtype drops fractions. What is an array here, or an engine's, is converted as by
+        `astype`.
+    device: That of `obj` if it is one of our arrays or an engine's, else the default one.
+    Returns: Shares the memory of `obj` if it can and `copy` is not True: then a write to either
+        shows in the other. Read-only memory stays read-only.
+    TypeError: If `obj` holds anything but numbers and booleans.
+    ValueError: If a copy is needed and `copy` is False, a sequence is ragged or nested more than 64
+        levels deep, or NaN is to be an integer.
+    OverflowError: If a value, infinity among others, is out of range of an integer dtype.
     """
     if dtype is not None:
         dtype = as_dtype(dtype)
@@ -142,23 +124,8 @@ def empty(
 ) -> Array:
     """An array whose contents are undefined.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-    dtype : dtype, optional
-        float64 by default.
-    device : Device or str, optional
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ValueError
-        If a size is negative or the array would be too large.
-
-    Standard: creation functions.
+    dtype: float64 by default.
+    ValueError: If a size is negative or the array would be too large.
     """
     target = as_device(device)
     dtype = target.real if dtype is None else available(as_dtype(dtype), target)
@@ -171,19 +138,8 @@ def empty_like(
 ) -> Array:
     """An array of the shape of `x` whose contents are undefined.
 
-    Parameters
-    ----------
-    x : Array
-    dtype : dtype, optional
-        That of `x` by default.
-    device : Device or str, optional
-        That of `x` by default.
-
-    Returns
-    -------
-    Array
-
-    Standard: creation functions.
+    dtype: That of `x` by default.
+    device: That of `x` by default.
     """
     x = only_array(x)
     return empty(x.shape, dtype=dtype or x._dtype, device=device or x._device)
@@ -201,26 +157,10 @@ def eye(
 ) -> Array:
     """A matrix with ones on a diagonal and zeros elsewhere.
 
-    Parameters
-    ----------
-    n_rows, n_cols : int
-        Square if `n_cols` is None.
-    k : int
-        Which diagonal: above the main one if positive, below it if negative.
-    dtype : dtype, optional
-        float64 by default.
-    device : Device or str, optional
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ValueError
-        If a size is negative.
-
-    Standard: creation functions.
+    n_rows, n_cols (int): Square if `n_cols` is None.
+    k: Which diagonal: above the main one if positive, below it if negative.
+    dtype: float64 by default.
+    ValueError: If a size is negative.
     """
     target = as_device(device)
     dtype = target.real if dtype is None else available(as_dtype(dtype), target)
@@ -238,30 +178,12 @@ def from_dlpack(
 ) -> Array:
     """An array over the memory of another library's array.
 
-    Parameters
-    ----------
-    x : object
-        Has ``__dlpack__`` and ``__dlpack_device__``.
-    device : Device or str, optional
-        Where the result lives; where `x` is by default.
-    copy : bool or None
-        True always copies; False never does; None copies only if it must.
-
-    Returns
-    -------
-    Array
-        Shares memory with `x` if it was not copied.
-
-    Raises
-    ------
-    AttributeError
-        If `x` has no ``__dlpack__``.
-    BufferError
-        If `x` cannot be exported or has a dtype that the standard lacks.
-    ValueError
-        If a copy is needed and `copy` is False.
-
-    Standard: creation functions.
+    x: Has ``__dlpack__`` and ``__dlpack_device__``.
+    device: Where the result lives; where `x` is by default.
+    Returns: Shares memory with `x` if it was not copied.
+    AttributeError: If `x` has no ``__dlpack__``.
+    BufferError: If `x` cannot be exported or has a dtype that the standard lacks.
+    ValueError: If a copy is needed and `copy` is False.
     """
     if type(x) is Array:
         # Not the same object: writing to either must show in the other, nothing else is shared.
@@ -280,27 +202,11 @@ def full(
 ) -> Array:
     """An array that holds one value everywhere.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-    fill_value : scalar or 0-d Array
-    dtype : dtype, optional
-        That of the value by default: bool, int64, float64 or complex128 for Python scalars. An
+    fill_value (scalar or 0-d Array):
+    dtype: That of the value by default: bool, int64, float64 or complex128 for Python scalars. An
         integer dtype drops the fraction of the value. An array is converted as by `astype`.
-    device : Device or str, optional
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    OverflowError
-        If the value, infinity among others, is out of range of an integer dtype.
-    ValueError
-        If a size is negative, or NaN is to be an integer.
-
-    Standard: creation functions.
+    OverflowError: If the value, infinity among others, is out of range of an integer dtype.
+    ValueError: If a size is negative, or NaN is to be an integer.
     """
     sizes = as_shape(shape)
     if dtype is not None and isinstance(fill_value, np.generic):
@@ -337,28 +243,14 @@ def full_like(
 ) -> Array:
     """An array of the shape of `x` that holds one value everywhere.
 
-    Parameters
-    ----------
-    x : Array
-    fill_value : scalar or 0-d Array
-    dtype : dtype, optional
-        That of `x` by default, which must then hold the value with its fraction. One that is named
-        is taken as in `full`.
-    device : Device or str, optional
-        That of `x` by default.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    OverflowError, ValueError
-        As `full`; and ValueError for a value that would lose its fraction to the dtype of `x`.
-    TypeError
-        If a floating-point array would become one of integers or bools without a named `dtype`.
-
-    Standard: creation functions.
+    fill_value (scalar or 0-d Array):
+    dtype: That of `x` by default, which must then hold the value with its fraction. One that is
+        named is taken as in `full`.
+    device: That of `x` by default.
+    OverflowError, ValueError: As `full`; and ValueError for a value that would lose its fraction to
+        the dtype of `x`.
+    TypeError: If a floating-point array would become one of integers or bools without a named
+        `dtype`.
     """
     x = only_array(x)
     if dtype is None and x._dtype in d.BOOL_LIKE:
@@ -385,23 +277,8 @@ def ones(
 ) -> Array:
     """An array of ones.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-    dtype : dtype, optional
-        float64 by default.
-    device : Device or str, optional
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ValueError
-        If a size is negative or the array would be too large.
-
-    Standard: creation functions.
+    dtype: float64 by default.
+    ValueError: If a size is negative or the array would be too large.
     """
     return _constant(shape, dtype, device, 1)
 
@@ -431,19 +308,8 @@ def ones_like(
 ) -> Array:
     """An array of ones of the shape of `x`.
 
-    Parameters
-    ----------
-    x : Array
-    dtype : dtype, optional
-        That of `x` by default.
-    device : Device or str, optional
-        That of `x` by default.
-
-    Returns
-    -------
-    Array
-
-    Standard: creation functions.
+    dtype: That of `x` by default.
+    device: That of `x` by default.
     """
     x = only_array(x)
     return _constant(x.shape, dtype or x._dtype, device or x._device, 1)
@@ -453,24 +319,10 @@ def ones_like(
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangle of matrices, zeros elsewhere.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N).
-    k : int
-        The last diagonal that is kept.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions.
-
-    Standard: creation functions.
+    x: Shape (..., M, N).
+    k: The last diagonal that is kept.
+    Returns: A copy.
+    ValueError: If `x` has fewer than two dimensions.
     """
     return _triangle(x, k, "tril", upper=False)
 
@@ -479,24 +331,10 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangle of matrices, zeros elsewhere.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N).
-    k : int
-        The first diagonal that is kept.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions.
-
-    Standard: creation functions.
+    x: Shape (..., M, N).
+    k: The first diagonal that is kept.
+    Returns: A copy.
+    ValueError: If `x` has fewer than two dimensions.
     """
     return _triangle(x, k, "triu", upper=True)
 
@@ -519,23 +357,8 @@ def zeros(
 ) -> Array:
     """An array of zeros.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-    dtype : dtype, optional
-        float64 by default.
-    device : Device or str, optional
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ValueError
-        If a size is negative or the array would be too large.
-
-    Standard: creation functions.
+    dtype: float64 by default.
+    ValueError: If a size is negative or the array would be too large.
     """
     return _constant(shape, dtype, device, 0)
 
@@ -546,19 +369,8 @@ def zeros_like(
 ) -> Array:
     """An array of zeros of the shape of `x`.
 
-    Parameters
-    ----------
-    x : Array
-    dtype : dtype, optional
-        That of `x` by default.
-    device : Device or str, optional
-        That of `x` by default.
-
-    Returns
-    -------
-    Array
-
-    Standard: creation functions.
+    dtype: That of `x` by default.
+    device: That of `x` by default.
     """
     x = only_array(x)
     return _constant(x.shape, dtype or x._dtype, device or x._device, 0)

@@ -27,19 +27,10 @@ def evaluate(*arrays: Tree) -> None:
     when to compute, for instance to measure it, and computes several arrays together, which share
     what they have in common.
 
-    Parameters
-    ----------
-    *arrays : Array, or tuple, list or dict of them
-        Arrays that are computed already are left alone.
+    *arrays (Array, or tuple, list or dict of them): Arrays that are computed already are left
+        alone.
+    TypeError: If something is no array; nothing is computed then.
 
-    Raises
-    ------
-    TypeError
-        If something is no array; nothing is computed then.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.linspace(0.0, 1.0, 1_000_000)
     >>> y = xp.sin(x) ** 2 + xp.cos(x) ** 2
     >>> xp.evaluate(y)
@@ -53,24 +44,11 @@ def explain(*arrays: Tree) -> Explanation:
 
     It takes what `evaluate` takes, and tells what that would do.
 
-    Parameters
-    ----------
-    *arrays : Array, or tuple, list or dict of them
+    *arrays (Array, or tuple, list or dict of them):
+    Returns: ``pending``, ``operations`` and ``passes``; a text when printed, a picture in a
+        notebook or as ``svg()`` where Graphviz is installed.
+    TypeError: If something is no array.
 
-    Returns
-    -------
-    Explanation
-        ``pending``, ``operations`` and ``passes``; a text when printed, a picture in a notebook
-        or as ``svg()`` where Graphviz is installed.
-
-    Raises
-    ------
-    TypeError
-        If something is no array.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.linspace(0.0, 1.0, 1_000_000)
     >>> xp.explain(xp.sum(2 * x)).pending
     True
@@ -97,21 +75,10 @@ def in_one_pass(function: Callable[[Array], Result], x: Array, /) -> Result:
     instance several reductions in one pass, even if `x` shares memory that others can write to.
     Where nothing is deferred, and in a function that is traced, this is a call of the function.
 
-    Parameters
-    ----------
-    function : callable
-        It takes an array, and returns arrays, or a tuple, list or dict of them. It must write
+    function: It takes an array, and returns arrays, or a tuple, list or dict of them. It must write
         neither to `x` nor to memory that it shares.
-    x : Array
+    Returns (Array, or tuple, list or dict of them): What the function returned, computed.
 
-    Returns
-    -------
-    Array, or tuple, list or dict of them
-        What the function returned, computed.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.linspace(0.0, 1.0, 1_000_000)
     >>> low, high = xp.extra.in_one_pass(lambda x: (xp.min(x), xp.max(x)), x)
     >>> high - low

@@ -132,12 +132,8 @@ def fill_in(x: Array, key: Index, value: ArrayOrScalar) -> None:
 def written(name: str, target: Foreign, result: Array) -> Array:
     """`target`, an argument ``out=``, after `result` was written to it; `result` for None.
 
-    Raises
-    ------
-    ValueError
-        If it is no array of ours or NumPy's, has another shape, or is read-only.
-    TypeError
-        If its dtype would lose data.
+    ValueError: If it is no array of ours or NumPy's, has another shape, or is read-only.
+    TypeError: If its dtype would lose data.
     """
     if target is None:
         return result
@@ -314,29 +310,12 @@ def _rows_of_unknown_number(x: Array) -> Iterator[Array]:
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """Slices at given positions along an axis.
 
-    Parameters
-    ----------
-    x : Array
-    indices : Array of integers
-        One-dimensional; negative ones count from the end.
-    axis : int, optional
-        May be omitted for one-dimensional `x`.
-
-    Returns
-    -------
-    Array
-        A copy of shape ``x.shape[:axis] + indices.shape + x.shape[axis+1:]``.
-
-    Raises
-    ------
-    IndexError
-        If an index or the axis is out of range.
-    TypeError
-        If the indices are not integers.
-    ValueError
-        If `axis` is missing, or `indices` has more than one dimension.
-
-    Standard: indexing functions.
+    indices (Array of integers): One-dimensional; negative ones count from the end.
+    axis: May be omitted for one-dimensional `x`.
+    Returns: A copy of shape ``x.shape[:axis] + indices.shape + x.shape[axis+1:]``.
+    IndexError: If an index or the axis is out of range.
+    TypeError: If the indices are not integers.
+    ValueError: If `axis` is missing, or `indices` has more than one dimension.
     """
     if type(x) is not Array:
         x = only_array(x)
@@ -364,29 +343,12 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """Per position, the element of `x` with an index of its own along an axis.
 
-    Parameters
-    ----------
-    x : Array
-    indices : Array of integers
-        As many dimensions as `x`; broadcasts with it on all axes but `axis`. Negative ones count
-        from the end.
-    axis : int
-
-    Returns
-    -------
-    Array
-        A copy of the broadcast shape, with the size of `indices` on `axis`.
-
-    Raises
-    ------
-    IndexError
-        If an index or the axis is out of range.
-    TypeError
-        If the indices are not integers.
-    ValueError
-        If the dimensions differ in number or do not broadcast.
-
-    Standard: indexing functions.
+    indices (Array of integers): As many dimensions as `x`; broadcasts with it on all axes but
+        `axis`. Negative ones count from the end.
+    Returns: A copy of the broadcast shape, with the size of `indices` on `axis`.
+    IndexError: If an index or the axis is out of range.
+    TypeError: If the indices are not integers.
+    ValueError: If the dimensions differ in number or do not broadcast.
     """
     x = only_array(x)
     x, indices = _integers(x, indices)

@@ -28,24 +28,11 @@ __all__ = ["concat", "repeat", "roll", "stack", "tile", "unstack"]
 def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
     """Join arrays along an axis that they have.
 
-    Parameters
-    ----------
-    arrays : sequence of Array
-        Same shape but for `axis`; dtypes are promoted.
-    axis : int or None
-        None flattens each array first.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    ValueError
-        If there are no arrays, one is 0-dimensional, or shapes differ elsewhere than on `axis`.
-
-    Standard: manipulation functions.
+    arrays (sequence of Array): Same shape but for `axis`; dtypes are promoted.
+    axis: None flattens each array first.
+    Returns: A copy.
+    ValueError: If there are no arrays, one is 0-dimensional, or shapes differ elsewhere than on
+        `axis`.
     """
     handles, first = _joinable(arrays, "concat")
     backend = first._device.backend
@@ -107,27 +94,12 @@ def _joinable(arrays: Sequence[Array], name: str) -> tuple[list[Handle], Array]:
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
     """Repeat each element.
 
-    Parameters
-    ----------
-    x : Array
-    repeats : int or Array of integers
-        How often; an array of size 1, or with one number per element along `axis`.
-    axis : int or None
-        None repeats the elements of the flattened array.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    TypeError
-        If `repeats` is not an integer.
-    ValueError
-        If a number is negative, or there is not one per element.
-
-    Standard: manipulation functions.
+    repeats (int or Array of integers): How often; an array of size 1, or with one number per
+        element along `axis`.
+    axis: None repeats the elements of the flattened array.
+    Returns: A copy.
+    TypeError: If `repeats` is not an integer.
+    ValueError: If a number is negative, or there is not one per element.
     """
     x = only_array(x)
     if axis is None:
@@ -179,27 +151,11 @@ def roll(
 ) -> Array:
     """Shift elements along axes; those that leave at one end come back at the other.
 
-    Parameters
-    ----------
-    x : Array
-    shift : int or tuple of int
-        How far, towards higher indices; one number per axis, or one for all.
-    axis : int, tuple of int or None
-        None shifts the flattened array and restores the shape.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    IndexError
-        If an axis is out of range.
-    ValueError
-        If there are not as many shifts as axes.
-
-    Standard: manipulation functions.
+    shift: How far, towards higher indices; one number per axis, or one for all.
+    axis: None shifts the flattened array and restores the shape.
+    Returns: A copy.
+    IndexError: If an axis is out of range.
+    ValueError: If there are not as many shifts as axes.
     """
     x = only_array(x)
     backend = x._device.backend
@@ -234,24 +190,10 @@ def roll(
 def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:
     """Join arrays along a new axis.
 
-    Parameters
-    ----------
-    arrays : sequence of Array
-        Same shape; dtypes are promoted.
-    axis : int
-        Where the new axis is in the result.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    ValueError
-        If there are no arrays, or the shapes differ.
-
-    Standard: manipulation functions.
+    arrays (sequence of Array): Same shape; dtypes are promoted.
+    axis: Where the new axis is in the result.
+    Returns: A copy.
+    ValueError: If there are no arrays, or the shapes differ.
     """
     handles, first = _joinable(arrays, "stack")
     backend = first._device.backend
@@ -274,24 +216,10 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """Repeat a whole array along its axes.
 
-    Parameters
-    ----------
-    x : Array
-    repetitions : tuple of int
-        How often along each axis, the last axes first; the shorter of this and the shape is
-        filled up with ones in front.
-
-    Returns
-    -------
-    Array
-        A copy.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative.
-
-    Standard: manipulation functions.
+    repetitions: How often along each axis, the last axes first; the shorter of this and the shape
+        is filled up with ones in front.
+    Returns: A copy.
+    ValueError: If a number is negative.
     """
     x = only_array(x)
     counts = as_counts(repetitions, "repetitions")
@@ -318,23 +246,9 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """Split an array into its slices along an axis, which they lack.
 
-    Parameters
-    ----------
-    x : Array
-        At least one dimension.
-    axis : int
-
-    Returns
-    -------
-    tuple of Array
-        Views.
-
-    Raises
-    ------
-    IndexError
-        If the axis is out of range, as any is for a 0-d array.
-
-    Standard: manipulation functions.
+    x: At least one dimension.
+    Returns: Views.
+    IndexError: If the axis is out of range, as any is for a 0-d array.
     """
     x = only_array(x)
     shape = x.shape

@@ -39,27 +39,12 @@ _SWAPPED: Final[list[tuple[int, ...] | None]] = [
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Matrix product.
 
-    Parameters
-    ----------
-    x1 : Array
-        Shape (..., M, K), or (K,), which is a row. A numeric dtype.
-    x2 : Array
-        Shape (..., K, N), or (K,), which is a column. A numeric dtype.
-
-    Returns
-    -------
-    Array
-        A new array of shape (..., M, N), where ... is broadcast, without the axis of a row or
+    x1: Shape (..., M, K), or (K,), which is a row. A numeric dtype.
+    x2: Shape (..., K, N), or (K,), which is a column. A numeric dtype.
+    Returns: A new array of shape (..., M, N), where ... is broadcast, without the axis of a row or
         column; the promoted dtype.
-
-    Raises
-    ------
-    TypeError
-        If an operand is no array.
-    ValueError
-        If an operand is 0-dimensional, or the shapes do not agree.
-
-    Standard: linear algebra functions.
+    TypeError: If an operand is no array.
+    ValueError: If an operand is 0-dimensional, or the shapes do not agree.
     """
     if type(x1) is Array and type(x2) is Array:
         dtype = x1._dtype
@@ -143,22 +128,9 @@ def inplace_matmul(x: Array, other: Array) -> Array:
 def matrix_transpose(x: Array, /) -> Array:
     """Exchange the last two axes.
 
-    Parameters
-    ----------
-    x : Array
-        Shape (..., M, N).
-
-    Returns
-    -------
-    Array
-        A view of shape (..., N, M).
-
-    Raises
-    ------
-    ValueError
-        If `x` has fewer than two dimensions.
-
-    Standard: linear algebra functions.
+    x: Shape (..., M, N).
+    Returns: A view of shape (..., N, M).
+    ValueError: If `x` has fewer than two dimensions.
     """
     x = only_array(x)
     device = x._device
@@ -187,25 +159,12 @@ def tensordot(
 ) -> Array:
     """Sum of products over pairs of axes.
 
-    Parameters
-    ----------
-    x1, x2 : Array
-        A numeric dtype. Paired axes have the same size; nothing is broadcast.
-    axes : int or tuple of two sequences of int
-        N pairs the last N axes of `x1` with the first N of `x2`, in order; two sequences pair
-        the axes of `x1` with those of `x2` at the same position.
-
-    Returns
-    -------
-    Array
-        A new array of the promoted dtype, with the other axes of `x1`, then those of `x2`.
-
-    Raises
-    ------
-    IndexError, ValueError
-        If an axis is out of range, named twice or without partner, or paired sizes differ.
-
-    Standard: linear algebra functions.
+    x1, x2: A numeric dtype. Paired axes have the same size; nothing is broadcast.
+    axes (int or tuple of two sequences of int): N pairs the last N axes of `x1` with the first N of
+        `x2`, in order; two sequences pair the axes of `x1` with those of `x2` at the same position.
+    Returns: A new array of the promoted dtype, with the other axes of `x1`, then those of `x2`.
+    IndexError, ValueError: If an axis is out of range, named twice or without partner, or paired
+        sizes differ.
     """
     x1, x2 = _promote(p.MATMUL, x1, x2)
     shape1, shape2 = x1.shape, x2.shape
@@ -259,26 +218,11 @@ def _paired_axes(
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Dot product of vectors, the first one conjugated.
 
-    Parameters
-    ----------
-    x1, x2 : Array
-        A numeric dtype. The same size on `axis`; the other axes broadcast.
-    axis : int
-        Where the vectors lie, counted in each array by itself.
-
-    Returns
-    -------
-    Array
-        A new array of the promoted dtype, without the axis.
-
-    Raises
-    ------
-    IndexError
-        If an array has no such axis.
-    ValueError
-        If the vectors' sizes differ, or the other axes do not broadcast.
-
-    Standard: linear algebra functions.
+    x1, x2: A numeric dtype. The same size on `axis`; the other axes broadcast.
+    axis: Where the vectors lie, counted in each array by itself.
+    Returns: A new array of the promoted dtype, without the axis.
+    IndexError: If an array has no such axis.
+    ValueError: If the vectors' sizes differ, or the other axes do not broadcast.
     """
     x1, x2 = _promote(p.VECDOT, x1, x2)
     size1, rest1, handle1 = _vectors(x1, axis)

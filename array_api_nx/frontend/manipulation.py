@@ -89,22 +89,9 @@ def as_view(x: Array, handle: Handle) -> Array:
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """Broadcast arrays against one another.
 
-    Parameters
-    ----------
-    *arrays : Array
-        Any shapes that broadcast; dtypes are left alone.
-
-    Returns
-    -------
-    tuple of Array
-        Read-only views of the common shape.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not broadcast.
-
-    Standard: manipulation functions.
+    *arrays: Any shapes that broadcast; dtypes are left alone.
+    Returns: Read-only views of the common shape.
+    ValueError: If the shapes do not broadcast.
     """
     arrays = tuple([only_array(x, "an array") for x in arrays])
     shape = core_shape.broadcast_shapes(*[x.shape for x in arrays])
@@ -114,21 +101,8 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that shapes broadcast to.
 
-    Parameters
-    ----------
-    *shapes : tuple of int
-
-    Returns
-    -------
-    tuple of int
-        ``()`` for no shapes.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not broadcast.
-
-    Standard: manipulation functions.
+    Returns: ``()`` for no shapes.
+    ValueError: If the shapes do not broadcast.
     """
     return core_shape.broadcast_shapes(*[as_shape(shape) for shape in shapes])
 
@@ -137,23 +111,9 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     """Repeat an array along axes of size 1 and new leading axes.
 
-    Parameters
-    ----------
-    x : Array
-    shape : tuple of int
-        What the shape of `x` broadcasts to.
-
-    Returns
-    -------
-    Array
-        A view in which repeated elements share memory; not writeable where any do.
-
-    Raises
-    ------
-    ValueError
-        If `x` does not broadcast to `shape`.
-
-    Standard: manipulation functions.
+    shape: What the shape of `x` broadcasts to.
+    Returns: A view in which repeated elements share memory; not writeable where any do.
+    ValueError: If `x` does not broadcast to `shape`.
     """
     if type(x) is not Array:
         x = only_array(x)
@@ -180,25 +140,10 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """Insert axes of size 1.
 
-    Parameters
-    ----------
-    x : Array
-    axis : int or tuple of int
-        Where the new axes are in the result.
-
-    Returns
-    -------
-    Array
-        A view.
-
-    Raises
-    ------
-    IndexError
-        If an axis is out of range for the result.
-    ValueError
-        If an axis is named twice.
-
-    Standard: manipulation functions.
+    axis: Where the new axes are in the result.
+    Returns: A view.
+    IndexError: If an axis is out of range for the result.
+    ValueError: If an axis is named twice.
     """
     if type(x) is not Array:
         x = only_array(x)
@@ -223,23 +168,9 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """Reverse the order of elements along axes.
 
-    Parameters
-    ----------
-    x : Array
-    axis : int, tuple of int or None
-        None reverses all axes.
-
-    Returns
-    -------
-    Array
-        A view.
-
-    Raises
-    ------
-    IndexError, ValueError
-        If an axis is out of range or named twice.
-
-    Standard: manipulation functions.
+    axis: None reverses all axes.
+    Returns: A view.
+    IndexError, ValueError: If an axis is out of range or named twice.
     """
     if type(x) is not Array:
         x = only_array(x)
@@ -266,23 +197,9 @@ def moveaxis(
 ) -> Array:
     """Move axes to new places; the others keep their order.
 
-    Parameters
-    ----------
-    x : Array
-    source, destination : int or tuple of int
-        Axes, and where each goes; equally many.
-
-    Returns
-    -------
-    Array
-        A view.
-
-    Raises
-    ------
-    IndexError, ValueError
-        If an axis is out of range or named twice, or the numbers differ.
-
-    Standard: manipulation functions.
+    source, destination: Axes, and where each goes; equally many.
+    Returns: A view.
+    IndexError, ValueError: If an axis is out of range or named twice, or the numbers differ.
     """
     if type(x) is not Array:
         x = only_array(x)
@@ -320,23 +237,9 @@ def _moved(
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """Reorder axes.
 
-    Parameters
-    ----------
-    x : Array
-    axes : tuple of int
-        Axis i of the result is axis ``axes[i]`` of `x`.
-
-    Returns
-    -------
-    Array
-        A view.
-
-    Raises
-    ------
-    IndexError, ValueError
-        If `axes` is not a permutation of the axes of `x`.
-
-    Standard: manipulation functions.
+    axes: Axis i of the result is axis ``axes[i]`` of `x`.
+    Returns: A view.
+    IndexError, ValueError: If `axes` is not a permutation of the axes of `x`.
     """
     if type(x) is not Array:
         x = only_array(x)
@@ -373,24 +276,9 @@ def transpose(x: Array) -> Array:
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
     """The same elements, in row-major order, under another shape.
 
-    Parameters
-    ----------
-    x : Array
-    shape : tuple of int
-        One size may be -1: it is worked out from the others.
-    copy : bool or None
-        True always copies, False never does, None copies only if no view can express the result.
-
-    Returns
-    -------
-    Array
-
-    Raises
-    ------
-    ValueError
-        If the number of elements differs, or a copy is needed and `copy` is False.
-
-    Standard: manipulation functions.
+    shape: One size may be -1: it is worked out from the others.
+    copy: True always copies, False never does, None copies only if no view can express the result.
+    ValueError: If the number of elements differs, or a copy is needed and `copy` is False.
     """
     if type(x) is not Array:
         x = only_array(x)
@@ -422,24 +310,9 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """Remove axes of size 1.
 
-    Parameters
-    ----------
-    x : Array
-    axis : int or tuple of int
-
-    Returns
-    -------
-    Array
-        A view.
-
-    Raises
-    ------
-    IndexError
-        If an axis is out of range.
-    ValueError
-        If an axis is of another size, or named twice.
-
-    Standard: manipulation functions.
+    Returns: A view.
+    IndexError: If an axis is out of range.
+    ValueError: If an axis is of another size, or named twice.
     """
     if type(x) is not Array:
         x = only_array(x)

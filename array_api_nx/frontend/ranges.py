@@ -36,28 +36,12 @@ def arange(
 ) -> Array:
     """Evenly spaced numbers from `start` up to, not including, `stop`.
 
-    Parameters
-    ----------
-    start, stop, step : int or float
-        With one number, that is `stop` and `start` is 0.
-    dtype : dtype, optional
-        int64 for ints, else float64. Not bool. An integer dtype needs a `start` and a `step`
+    start, stop, step (int or float): With one number, that is `stop` and `start` is 0.
+    dtype: int64 for ints, else float64. Not bool. An integer dtype needs a `start` and a `step`
         without fractions.
-    device : Device or str, optional
-
-    Returns
-    -------
-    Array
-        1-D, of length ``ceil((stop - start) / step)``, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If `step` is 0, a number is not finite, or the dtype would drop fractions.
-    OverflowError
-        If a value is out of range of the dtype.
-
-    Standard: creation functions.
+    Returns: 1-D, of length ``ceil((stop - start) / step)``, at least 0.
+    ValueError: If `step` is 0, a number is not finite, or the dtype would drop fractions.
+    OverflowError: If a value is out of range of the dtype.
     """
     if stop is None:
         start, stop = 0, start
@@ -125,30 +109,12 @@ def linspace(
 ) -> Array:
     """A number of evenly spaced values over an interval.
 
-    Parameters
-    ----------
-    start, stop : int, float or complex
-    num : int
-    dtype : dtype, optional
-        A floating-point dtype; float64 or complex128 by default. For an integer dtype the values
+    dtype: A floating-point dtype; float64 or complex128 by default. For an integer dtype the values
         are rounded down.
-    device : Device or str, optional
-    endpoint : bool
-        Whether `stop` is the last value.
-
-    Returns
-    -------
-    Array
-        1-D.
-
-    Raises
-    ------
-    OverflowError
-        If `start` or `stop` is out of range for the dtype.
-    ValueError
-        If `num` is negative.
-
-    Standard: creation functions.
+    endpoint: Whether `stop` is the last value.
+    Returns: 1-D.
+    OverflowError: If `start` or `stop` is out of range for the dtype.
+    ValueError: If `num` is negative.
     """
     ends: list[Element] = []
     for x, name in ((start, "start"), (stop, "stop")):
@@ -188,24 +154,11 @@ def linspace(
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """Coordinate arrays from coordinate vectors.
 
-    Parameters
-    ----------
-    *arrays : Array
-        1-D.
-    indexing : {"xy", "ij"}
-        "ij": axis i of the results runs along the i-th array; "xy": the first two are exchanged.
-
-    Returns
-    -------
-    tuple of Array
-        Copies, one per argument, all of the same shape.
-
-    Raises
-    ------
-    ValueError
-        If an array is not one-dimensional, or `indexing` is another word.
-
-    Standard: creation functions.
+    *arrays: 1-D.
+    indexing ({"xy", "ij"}): "ij": axis i of the results runs along the i-th array; "xy": the first
+        two are exchanged.
+    Returns: Copies, one per argument, all of the same shape.
+    ValueError: If an array is not one-dimensional, or `indexing` is another word.
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")

@@ -36,28 +36,11 @@ _BOOL: Final = d.bool
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the first largest element, or of the first NaN.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int, optional
-        Axis to search along; by default the array is searched as if flattened.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of dtype int64.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to search.
-    IndexError
-        If `axis` is out of range.
-
-    Standard: searching functions.
+    x: Real or bool.
+    axis: Axis to search along; by default the array is searched as if flattened.
+    Returns: A copy of dtype int64.
+    ValueError: If there is nothing to search.
+    IndexError: If `axis` is out of range.
     """
     return arg_reduce(p.ARGMAX, x, axis, keepdims)
 
@@ -66,28 +49,11 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the first smallest element, or of the first NaN.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int, optional
-        Axis to search along; by default the array is searched as if flattened.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of dtype int64.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to search.
-    IndexError
-        If `axis` is out of range.
-
-    Standard: searching functions.
+    x: Real or bool.
+    axis: Axis to search along; by default the array is searched as if flattened.
+    Returns: A copy of dtype int64.
+    ValueError: If there is nothing to search.
+    IndexError: If `axis` is out of range.
     """
     return arg_reduce(p.ARGMIN, x, axis, keepdims)
 
@@ -98,21 +64,8 @@ def count_nonzero(
 ) -> Array:
     """Number of elements that are not zero.
 
-    Parameters
-    ----------
-    x : Array
-        Any dtype; NaN is not zero.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of dtype int64.
-
-    Standard: searching functions.
+    x: Any dtype; NaN is not zero.
+    Returns: A copy of dtype int64.
     """
     counts = reduce(p.COUNT_NONZERO, x, axis, keepdims)
     return cast(counts, counts._device.integral)
@@ -122,22 +75,9 @@ def count_nonzero(
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Indices of the elements that are not zero, in row-major order.
 
-    Parameters
-    ----------
-    x : Array
-        Any dtype, at least one axis.
-
-    Returns
-    -------
-    tuple of Array
-        Per axis of `x`, a 1-D copy of dtype int64.
-
-    Raises
-    ------
-    ValueError
-        If `x` has no axes.
-
-    Standard: searching functions.
+    x: Any dtype, at least one axis.
+    Returns: Per axis of `x`, a 1-D copy of dtype int64.
+    ValueError: If `x` has no axes.
     """
     if type(x) is not Array:
         x = array_operand(x)
@@ -161,33 +101,15 @@ def searchsorted(
 ) -> Array:
     """Where to insert values into a sorted array so that it stays sorted.
 
-    Parameters
-    ----------
-    x1 : Array
-        Real or bool, 1-D, ascending with NaN last, unless `sorter` says how to sort it.
-    x2 : Array, int or float
-        The values. The dtypes are promoted, but integers compared exactly, whatever dtypes, or
+    x1: Real or bool, 1-D, ascending with NaN last, unless `sorter` says how to sort it.
+    x2: The values. The dtypes are promoted, but integers compared exactly, whatever dtypes, or
         sizes of Python ints, come together.
-    side : {"left", "right"}
-        Whether to give the position before elements equal to a value, or after them.
-    sorter : Array, optional
-        Integer indices that sort `x1`, of its shape.
-
-    Returns
-    -------
-    Array
-        A copy of dtype int64 and the shape of `x2`.
-
-    Raises
-    ------
-    ValueError
-        If `x1` is not 1-D, `sorter` has another shape, or `side` is neither word.
-    TypeError
-        If a dtype is complex, or that of `sorter` not integral.
-    IndexError
-        If an index in `sorter` is out of range.
-
-    Standard: searching functions.
+    side: Whether to give the position before elements equal to a value, or after them.
+    sorter: Integer indices that sort `x1`, of its shape.
+    Returns: A copy of dtype int64 and the shape of `x2`.
+    ValueError: If `x1` is not 1-D, `sorter` has another shape, or `side` is neither word.
+    TypeError: If a dtype is complex, or that of `sorter` not integral.
+    IndexError: If an index in `sorter` is out of range.
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', not {side!r}")
@@ -245,29 +167,14 @@ def where(
 
     With a condition alone this is ``nonzero(condition)``, as in NumPy: scikit-learn calls it so.
 
-    Parameters
-    ----------
-    condition : Array
-        Bool.
-    x1, x2 : Array, bool, int, float or complex
-        Any shapes that broadcast with each other and with `condition`; dtypes are promoted. Two
-        scalars promote as arrays of the default dtypes of their kinds.
-
-    Returns
-    -------
-    Array
-        A copy of the shape that all three broadcast to.
-
-    Raises
-    ------
-    TypeError
-        If `condition` is not bool.
-    ValueError
-        If the shapes do not broadcast.
-    OverflowError
-        If an int scalar is out of range for the dtype.
-
-    Standard: searching functions.
+    condition: Bool.
+    x1, x2 (Array, bool, int, float or complex): Any shapes that broadcast with each other and with
+        `condition`; dtypes are promoted. Two scalars promote as arrays of the default dtypes of
+        their kinds.
+    Returns (Array): A copy of the shape that all three broadcast to.
+    TypeError: If `condition` is not bool.
+    ValueError: If the shapes do not broadcast.
+    OverflowError: If an int scalar is out of range for the dtype.
     """
     if x1 is None or x2 is None:
         if x1 is not x2:

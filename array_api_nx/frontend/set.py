@@ -46,25 +46,12 @@ if native is not None:
 def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Array:
     """Which elements of `x1` equal some element of `x2`.
 
-    Parameters
-    ----------
-    x1, x2 : Array, bool, int, float or complex
-        Any dtypes, at least one an array. Compared as `equal` does, that is, after promotion, but
-        integers exactly: int64 beside a float is compared as float64.
-    invert : bool
-        Whether to say which do not.
-
-    Returns
-    -------
-    Array
-        A copy of dtype bool and the shape of `x1`.
-
-    Raises
-    ------
-    TypeError
-        If neither is an array.
-
-    Standard: set functions.
+    x1, x2 (Array, bool, int, float or complex): Any dtypes, at least one an array. Compared as
+        `equal` does, that is, after promotion, but integers exactly: int64 beside a float is
+        compared as float64.
+    invert: Whether to say which do not.
+    Returns: A copy of dtype bool and the shape of `x1`.
+    TypeError: If neither is an array.
     """
     (first, second), dtype, device = operands(x1, x2)
     if type(second) is not Array:
@@ -85,23 +72,13 @@ def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Ar
 def unique_all(x: Array, /) -> UniqueAll:
     """Distinct elements, where they first occur, how they make up `x`, and how often they occur.
 
-    Parameters
-    ----------
-    x : Array
-        Any dtype; taken as if flattened.
-
-    Returns
-    -------
-    values : Array
-        1-D, sorted (complex numbers by real, then imaginary part), of the dtype of `x`.
-    indices : Array
-        int64; the first position of each value in the flattened `x`.
-    inverse_indices : Array
-        int64, of the shape of `x`; values[inverse_indices] equals `x`, but for NaN.
-    counts : Array
-        int64; how often each value occurs: 1 for each NaN.
-
-    Standard: set functions.
+    x: Any dtype; taken as if flattened.
+    Returns values (Array): 1-D, sorted (complex numbers by real, then imaginary part), of the dtype
+        of `x`.
+    Returns indices (Array): int64; the first position of each value in the flattened `x`.
+    Returns inverse_indices (Array): int64, of the shape of `x`; values[inverse_indices] equals `x`,
+        but for NaN.
+    Returns counts (Array): int64; how often each value occurs: 1 for each NaN.
     """
     if type(x) is not Array:
         x = array_operand(x)
@@ -119,17 +96,8 @@ def unique_all(x: Array, /) -> UniqueAll:
 def unique_counts(x: Array, /) -> UniqueCounts:
     """Distinct elements, and how often each occurs.
 
-    Parameters
-    ----------
-    x : Array
-        Any dtype; taken as if flattened.
-
-    Returns
-    -------
-    values, counts : Array
-        As `unique_all` returns them.
-
-    Standard: set functions.
+    x: Any dtype; taken as if flattened.
+    Returns values, counts (Array): As `unique_all` returns them.
     """
     if type(x) is not Array:
         x = array_operand(x)
@@ -142,17 +110,8 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """Distinct elements, and how they make up `x`.
 
-    Parameters
-    ----------
-    x : Array
-        Any dtype; taken as if flattened.
-
-    Returns
-    -------
-    values, inverse_indices : Array
-        As `unique_all` returns them.
-
-    Standard: set functions.
+    x: Any dtype; taken as if flattened.
+    Returns values, inverse_indices (Array): As `unique_all` returns them.
     """
     if type(x) is not Array:
         x = array_operand(x)
@@ -165,17 +124,8 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
 def unique_values(x: Array, /) -> Array:
     """Distinct elements.
 
-    Parameters
-    ----------
-    x : Array
-        Any dtype; taken as if flattened.
-
-    Returns
-    -------
-    Array
-        A copy: 1-D, sorted, of the dtype of `x`.
-
-    Standard: set functions.
+    x: Any dtype; taken as if flattened.
+    Returns: A copy: 1-D, sorted, of the dtype of `x`.
     """
     if type(x) is not Array:
         x = array_operand(x)

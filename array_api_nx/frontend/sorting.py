@@ -16,30 +16,11 @@ __all__ = ["argsort", "sort"]
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Indices that sort an array.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool, at least one axis.
-    axis : int
-        Axis to sort along.
-    descending : bool
-        Whether the largest comes first.
-    stable : bool
-        Whether equal elements must keep their order, in either direction.
-
-    Returns
-    -------
-    Array
-        A copy of dtype int64 and the shape of `x`.
-
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex.
-
-    Standard: sorting functions.
+    x: Real or bool, at least one axis.
+    axis: Axis to sort along.
+    Returns: A copy of dtype int64 and the shape of `x`.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex.
     """
     if type(x) is not Array:
         x = array_operand(x)
@@ -59,30 +40,11 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool, at least one axis.
-    axis : int
-        Axis to sort along.
-    descending : bool
-        Whether the largest comes first.
-    stable : bool
-        Whether equal elements must keep their order, in either direction.
-
-    Returns
-    -------
-    Array
-        A copy of the dtype and shape of `x`.
-
-    Raises
-    ------
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `x` is complex.
-
-    Standard: sorting functions.
+    x: Real or bool, at least one axis.
+    axis: Axis to sort along.
+    Returns: A copy of the dtype and shape of `x`.
+    IndexError: If `axis` is out of range.
+    TypeError: If `x` is complex.
     """
     if type(x) is not Array:
         x = array_operand(x)

@@ -78,34 +78,14 @@ def cumulative_prod(
 ) -> Array:
     """Products of all elements up to each one.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool, at least one axis.
-    axis : int, optional
-        Must be given unless `x` has one axis.
-    dtype : dtype, optional
-        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
-        and signed integers become int64, unsigned integers uint64.
-    include_initial : bool
-        Whether to begin with a 1.
-
-    Returns
-    -------
-    Array
-        A copy of dtype `dtype` and the shape of `x`, with `axis` longer by one if
+    x: Numeric or bool, at least one axis.
+    axis: Must be given unless `x` has one axis.
+    include_initial: Whether to begin with a 1.
+    Returns: A copy of dtype `dtype` and the shape of `x`, with `axis` longer by one if
         `include_initial`.
-
-    Raises
-    ------
-    ValueError
-        If `axis` is missing.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Standard: statistical functions.
+    ValueError: If `axis` is missing.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
     if type(x) is not Array:
         x = array_operand(x)
@@ -126,34 +106,14 @@ def cumulative_sum(
 ) -> Array:
     """Sums of all elements up to each one.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool, at least one axis.
-    axis : int, optional
-        Must be given unless `x` has one axis.
-    dtype : dtype, optional
-        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
-        and signed integers become int64, unsigned integers uint64.
-    include_initial : bool
-        Whether to begin with a 0.
-
-    Returns
-    -------
-    Array
-        A copy of dtype `dtype` and the shape of `x`, with `axis` longer by one if
+    x: Numeric or bool, at least one axis.
+    axis: Must be given unless `x` has one axis.
+    include_initial: Whether to begin with a 0.
+    Returns: A copy of dtype `dtype` and the shape of `x`, with `axis` longer by one if
         `include_initial`.
-
-    Raises
-    ------
-    ValueError
-        If `axis` is missing.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Standard: statistical functions.
+    ValueError: If `axis` is missing.
+    IndexError: If `axis` is out of range.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
     if type(x) is not Array:
         x = array_operand(x)
@@ -167,26 +127,9 @@ def cumulative_sum(
 def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Largest elements; NaN where there is one.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of the dtype of `x`.
-
-    Raises
-    ------
-    ValueError
-        If a reduced axis is empty.
-
-    Standard: statistical functions.
+    x: Real or bool.
+    Returns: A copy of the dtype of `x`.
+    ValueError: If a reduced axis is empty.
     """
     return reduce(p.MAX, x, axis, keepdims)
 
@@ -197,21 +140,8 @@ def mean(
 ) -> Array:
     """Arithmetic means; NaN over no elements.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of the dtype of `x`, or float64 for integers and bool.
-
-    Standard: statistical functions.
+    x: Numeric or bool.
+    Returns: A copy of the dtype of `x`, or float64 for integers and bool.
     """
     return reduce(p.MEAN, x, axis, keepdims)
 
@@ -220,26 +150,9 @@ def mean(
 def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Smallest elements; NaN where there is one.
 
-    Parameters
-    ----------
-    x : Array
-        Real or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of the dtype of `x`.
-
-    Raises
-    ------
-    ValueError
-        If a reduced axis is empty.
-
-    Standard: statistical functions.
+    x: Real or bool.
+    Returns: A copy of the dtype of `x`.
+    ValueError: If a reduced axis is empty.
     """
     return reduce(p.MIN, x, axis, keepdims)
 
@@ -255,29 +168,9 @@ def prod(
 ) -> Array:
     """Products; 1 over no elements.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    dtype : dtype, optional
-        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
-        and signed integers become int64, unsigned integers uint64.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of dtype `dtype`.
-
-    Raises
-    ------
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Standard: statistical functions.
+    x: Numeric or bool.
+    Returns: A copy of dtype `dtype`.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
     if type(x) is not Array:
         x = array_operand(x)
@@ -296,19 +189,7 @@ def std(
 ) -> Array:
     """Standard deviations: square roots of `var`, which describes the parameters.
 
-    Parameters
-    ----------
-    x : Array
-    axis : int or tuple of int, optional
-    correction : int or float
-    keepdims : bool
-
-    Returns
-    -------
-    Array
-        A copy of the real dtype of `x`, or float64 for integers and bool.
-
-    Standard: statistical functions.
+    Returns: A copy of the real dtype of `x`, or float64 for integers and bool.
     """
     return unary(p.SQRT, var(x, axis=axis, correction=correction, keepdims=keepdims))
 
@@ -324,29 +205,9 @@ def sum(
 ) -> Array:
     """Sums; 0 over no elements.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    dtype : dtype, optional
-        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
-        and signed integers become int64, unsigned integers uint64.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of dtype `dtype`.
-
-    Raises
-    ------
-    TypeError
-        If `dtype` is not numeric, or real for complex `x`.
-
-    Standard: statistical functions.
+    x: Numeric or bool.
+    Returns: A copy of dtype `dtype`.
+    TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
     if type(x) is not Array:
         x = array_operand(x)
@@ -365,29 +226,11 @@ def var(
 ) -> Array:
     """Variances: mean squared distances from the mean.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric or bool.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    correction : int or float
-        Degrees of freedom to take off the number of elements in the divisor.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-
-    Returns
-    -------
-    Array
-        A copy of the real dtype of `x`, or float64 for integers and bool. NaN where the divisor
-        is not positive.
-
-    Raises
-    ------
-    TypeError
-        If `correction` is no real number.
-
-    Standard: statistical functions.
+    x: Numeric or bool.
+    correction: Degrees of freedom to take off the number of elements in the divisor.
+    Returns: A copy of the real dtype of `x`, or float64 for integers and bool. NaN where the
+        divisor is not positive.
+    TypeError: If `correction` is no real number.
     """
     if type(x) is not Array:
         x = array_operand(x)

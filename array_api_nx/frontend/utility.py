@@ -35,23 +35,8 @@ def all(
 ) -> Array:
     """Whether all elements are true, that is, not zero; True over no elements.
 
-    Parameters
-    ----------
-    x : Array
-        Any dtype; NaN is true.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-    out : None
-        For callers that hand on NumPy's arguments, as xarray does; an array is refused.
-
-    Returns
-    -------
-    Array
-        A copy of dtype bool.
-
-    Standard: utility functions.
+    x: Any dtype; NaN is true.
+    Returns: A copy of dtype bool.
     """
     if out is not None:
         refuse_out("all")
@@ -69,23 +54,8 @@ def any(
 ) -> Array:
     """Whether any element is true, that is, not zero; False over no elements.
 
-    Parameters
-    ----------
-    x : Array
-        Any dtype; NaN is true.
-    axis : int or tuple of int, optional
-        Axes to reduce; all by default.
-    keepdims : bool
-        Whether reduced axes stay, with size 1.
-    out : None
-        For callers that hand on NumPy's arguments, as xarray does; an array is refused.
-
-    Returns
-    -------
-    Array
-        A copy of dtype bool.
-
-    Standard: utility functions.
+    x: Any dtype; NaN is true.
+    Returns: A copy of dtype bool.
     """
     if out is not None:
         refuse_out("any")
@@ -104,32 +74,14 @@ def diff(
 ) -> Array:
     """Differences of neighbours, x[i + 1] - x[i], taken `n` times.
 
-    Parameters
-    ----------
-    x : Array
-        Numeric, or bool, for which the difference is inequality.
-    n : int
-        Not negative; 0 takes no differences. May be positional, as in NumPy.
-    axis : int
-    prepend, append : Array, optional
-        What to put before and after `x` along `axis` first: the shape of `x` but for that axis.
-        dtypes are promoted.
-
-    Returns
-    -------
-    Array
-        A copy, shorter by `n` along `axis` than what it was taken of, or empty there.
-
-    Raises
-    ------
-    ValueError
-        If `n` is negative, or shapes do not agree.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `n` is no int.
-
-    Standard: utility functions.
+    x: Numeric, or bool, for which the difference is inequality.
+    n: Not negative; 0 takes no differences. May be positional, as in NumPy.
+    prepend, append: What to put before and after `x` along `axis` first: the shape of `x` but for
+        that axis. dtypes are promoted.
+    Returns: A copy, shorter by `n` along `axis` than what it was taken of, or empty there.
+    ValueError: If `n` is negative, or shapes do not agree.
+    IndexError: If `axis` is out of range.
+    TypeError: If `n` is no int.
     """
     if type(x) is not Array:
         x = array_operand(x)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..frontend.docstrings import complete_docstrings
 from ..frontend.missing import getter
 from .generator import Generator, default_rng
+from .state import State
 
 __all__ = ["Generator", "default_rng"]
 
@@ -22,3 +24,8 @@ def __dir__() -> list[str]:
 # Not for type checkers, to which any misspelt name would be an `object`.
 if not TYPE_CHECKING:
     __getattr__ = getter(__name__)
+
+
+complete_docstrings(globals(), ["default_rng"])
+complete_docstrings(vars(Generator), [name for name in vars(Generator) if name[0] != "_"])
+complete_docstrings(vars(State), ["spawn"])

@@ -46,27 +46,13 @@ __all__ = ["Generator", "default_rng"]
 def default_rng(seed: Seed | Generator = None, *, device: Device | str | None = None) -> Generator:
     """A generator of random numbers.
 
-    Parameters
-    ----------
-    seed : int, sequence of int, numpy.random.SeedSequence, Generator or None
-        Not negative. None takes fresh entropy from the operating system. A generator is returned
-        as it is.
-    device : Device or str, optional
-        Where the numbers are made; the default device of each draw by default. It changes no bit.
+    seed (int, sequence of int, numpy.random.SeedSequence, Generator or None): Not negative. None
+        takes fresh entropy from the operating system. A generator is returned as it is.
+    device: Where the numbers are made; the default device of each draw by default. It changes no
+        bit.
+    TypeError, ValueError: If the seed is something else, or negative; or if a generator is given
+        with the name of another device.
 
-    Returns
-    -------
-    Generator
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the seed is something else, or negative; or if a generator is given with the name of
-        another device.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> rng = xp.random.default_rng(7)
     >>> rng.integers(10, size=(2, 3)).shape
     (2, 3)
@@ -99,17 +85,9 @@ class Generator(State):
 
         Multiples of 2**-53 (float64) or 2**-24 (float32).
 
-        Parameters
-        ----------
-        size : int, tuple of int or None
-            The shape; None for an array without axes.
-        dtype : dtype, optional
-            float64 by default, where the device has it; or float32.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `size` is no shape, or the dtype another one.
+        size: The shape; None for an array without axes.
+        dtype: float64 by default, where the device has it; or float32.
+        TypeError, ValueError: If `size` is no shape, or the dtype another one.
         """
         return self._reals("uniform", size, dtype)
 
@@ -118,35 +96,18 @@ class Generator(State):
 
         Quantiles of evenly distributed numbers of 31 (float32) or 63 bits.
 
-        Parameters
-        ----------
-        size : int, tuple of int or None
-            The shape; None for an array without axes.
-        dtype : dtype, optional
-            float64 by default, where the device has it; or float32.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `size` is no shape, or the dtype another one.
+        size: The shape; None for an array without axes.
+        dtype: float64 by default, where the device has it; or float32.
+        TypeError, ValueError: If `size` is no shape, or the dtype another one.
         """
         return self._reals("normal", size, dtype)
 
     def uniform(self, low: Parameter = 0.0, high: Parameter = 1.0, size: Size = None) -> Array:
         """Numbers from `low` up to `high`, evenly distributed: ``low + (high - low) * random()``.
 
-        Parameters
-        ----------
-        low, high : Array or float
-            Finite, of shapes that broadcast.
-        size : int, tuple of int or None
-            The shape; None for that of the parameters.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter is no number, ``high - low`` is infinite or negative, or shapes do not
-            broadcast to `size`.
+        low, high: Finite, of shapes that broadcast.
+        TypeError, ValueError: If a parameter is no number, ``high - low`` is infinite or negative,
+            or shapes do not broadcast to `size`.
         """
         low, high = as_parameter(low, "low"), as_parameter(high, "high")
         span = high - low
@@ -159,17 +120,9 @@ class Generator(State):
     def normal(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
         """Normally distributed numbers: ``loc + scale * standard_normal()``.
 
-        Parameters
-        ----------
-        loc, scale : Array or float
-            Mean and standard deviation, of shapes that broadcast; `scale` at least 0.
-        size : int, tuple of int or None
-            The shape; None for that of the parameters.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter is no such number, or shapes do not broadcast to `size`.
+        loc, scale: Mean and standard deviation, of shapes that broadcast; `scale` at least 0.
+        TypeError, ValueError: If a parameter is no such number, or shapes do not broadcast to
+            `size`.
         """
         loc, scale = as_parameter(loc, "loc"), as_parameter(scale, "scale", 0.0)
         shifted: Array = loc + scale * self._reals("normal", size, None, loc, scale)
@@ -191,24 +144,13 @@ class Generator(State):
         above 2**32) and the span: probabilities differ from each other by less than one part in
         2**32.
 
-        Parameters
-        ----------
-        low, high : Array or int
-            Of shapes that broadcast, and integer dtypes. With one of them, that is `high` and `low`
-            is 0.
-        size : int, tuple of int or None
-            The shape; None for that of the bounds.
-        dtype : dtype, optional
-            An integer dtype that holds all values; int64 by default, where the device has it.
-        endpoint : bool
-            Whether `high` is among the values.
-
-        Raises
-        ------
-        TypeError
-            If a bound is no integer, or the dtype not integral.
-        ValueError
-            If there is no value, or one outside the dtype's bounds; or if the bounds do not
+        low, high (Array or int): Of shapes that broadcast, and integer dtypes. With one of them,
+            that is `high` and `low` is 0.
+        size: The shape; None for that of the bounds.
+        dtype: An integer dtype that holds all values; int64 by default, where the device has it.
+        endpoint: Whether `high` is among the values.
+        TypeError: If a bound is no integer, or the dtype not integral.
+        ValueError: If there is no value, or one outside the dtype's bounds; or if the bounds do not
             broadcast to `size`.
         """
         place = self._place(low, high)
@@ -233,10 +175,7 @@ class Generator(State):
     def bytes(self, length: int) -> bytes:
         """So many random bytes.
 
-        Raises
-        ------
-        ValueError
-            If `length` is negative.
+        ValueError: If `length` is negative.
         """
         count = operator.index(as_count(length, "length"))
         check_shape((count,))
@@ -248,16 +187,8 @@ class Generator(State):
     def permutation(self, x: Array | int, axis: int = 0) -> Array:
         """The numbers below `x`, or the parts of an array along an axis, in random order.
 
-        Parameters
-        ----------
-        x : Array or int
-        axis : int
-            Of an array.
-
-        Raises
-        ------
-        TypeError, ValueError, IndexError
-            If `x` is neither, negative, or without that axis.
+        axis: Of an array.
+        TypeError, ValueError, IndexError: If `x` is neither, negative, or without that axis.
         """
         x = adopted(x)
         if not isinstance(x, Array):
@@ -275,16 +206,8 @@ class Generator(State):
     def permuted(self, x: Array, axis: int | None = None) -> Array:
         """A copy with the elements of each row along an axis in an order of its own.
 
-        Parameters
-        ----------
-        x : Array
-        axis : int or None
-            None for all elements, whatever their place.
-
-        Raises
-        ------
-        TypeError, IndexError
-            If `x` is no array, or has no such axis.
+        axis: None for all elements, whatever their place.
+        TypeError, IndexError: If `x` is no array, or has no such axis.
         """
         x = only_array(x)
         if axis is None:
@@ -296,16 +219,8 @@ class Generator(State):
     def shuffle(self, x: Array, axis: int = 0) -> None:
         """Bring the parts of an array along an axis into random order, in place.
 
-        Parameters
-        ----------
-        x : Array
-            Writable.
-        axis : int
-
-        Raises
-        ------
-        TypeError, ValueError, IndexError
-            If `x` is no array, read-only, or without that axis.
+        x: Writable.
+        TypeError, ValueError, IndexError: If `x` is no array, read-only, or without that axis.
         """
         x = own_array(x)
         normalise_axis(axis, x.ndim)
@@ -323,25 +238,15 @@ class Generator(State):
     ) -> Array:
         """A random sample of the numbers below `a`, or of the parts of an array along an axis.
 
-        Parameters
-        ----------
-        a : Array or int
-        size : int, tuple of int or None
-            The shape of the sample, which takes the place of `axis` in the result.
-        replace : bool
-            Whether the same part can be drawn again.
-        p : sequence of float or array, optional
-            The probability of each, 1-D, with sum 1; equal by default. Read on the host.
-        axis : int
-            Of an array.
-        shuffle : bool
-            Taken for NumPy's sake: samples without replacement are always in random order.
-
-        Raises
-        ------
-        TypeError, ValueError, IndexError
-            If `a` is neither array nor int; if there is nothing to draw from, or, without
-            replacement, not enough of it; if probabilities are negative or NaN, or do not sum to 1.
+        size: The shape of the sample, which takes the place of `axis` in the result.
+        replace: Whether the same part can be drawn again.
+        p (sequence of float or array, optional): The probability of each, 1-D, with sum 1; equal by
+            default. Read on the host.
+        axis: Of an array.
+        shuffle: Taken for NumPy's sake: samples without replacement are always in random order.
+        TypeError, ValueError, IndexError: If `a` is neither array nor int; if there is nothing to
+            draw from, or, without replacement, not enough of it; if probabilities are negative or
+            NaN, or do not sum to 1.
         """
         shape = as_size(size) or ()
         count = prod(shape)
@@ -390,17 +295,9 @@ class Generator(State):
     def exponential(self, scale: Parameter = 1.0, size: Size = None) -> Array:
         """Exponentially distributed numbers of mean `scale`.
 
-        Parameters
-        ----------
-        scale : Array or float
-            At least 0.
-        size : int, tuple of int or None
-            The shape; None for that of `scale`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `scale` is no such number, or does not broadcast to `size`.
+        scale: At least 0.
+        size: The shape; None for that of `scale`.
+        TypeError, ValueError: If `scale` is no such number, or does not broadcast to `size`.
         """
         scale = as_parameter(scale, "scale", 0.0)
         found: Array = scale * self._reals("exponential", size, d.float64, scale)
@@ -409,17 +306,9 @@ class Generator(State):
     def standard_gamma(self, shape: Parameter, size: Size = None) -> Array:
         """Gamma-distributed numbers of scale 1, float64.
 
-        Parameters
-        ----------
-        shape : Array or float
-            Above 0.
-        size : int, tuple of int or None
-            The shape of the result; None for that of `shape`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `shape` is no such number, or does not broadcast to `size`.
+        shape: Above 0.
+        size: The shape of the result; None for that of `shape`.
+        TypeError, ValueError: If `shape` is no such number, or does not broadcast to `size`.
         """
         shape = as_parameter(shape, "shape", 0.0, _FINITE, strict=True)
         return self._distributed("gamma", size, shape)
@@ -427,17 +316,10 @@ class Generator(State):
     def beta(self, a: Parameter, b: Parameter, size: Size = None) -> Array:
         """Beta-distributed numbers, float64: a gamma-distributed number's share in the sum of two.
 
-        Parameters
-        ----------
-        a, b : Array or float
-            Above 0, of shapes that broadcast.
-        size : int, tuple of int or None
-            The shape of the result; None for that of the parameters.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter is no such number, or shapes do not broadcast to `size`.
+        a, b: Above 0, of shapes that broadcast.
+        size: The shape of the result; None for that of the parameters.
+        TypeError, ValueError: If a parameter is no such number, or shapes do not broadcast to
+            `size`.
         """
         a = as_parameter(a, "a", 0.0, _FINITE, strict=True)
         b = as_parameter(b, "b", 0.0, _FINITE, strict=True)
@@ -446,17 +328,9 @@ class Generator(State):
     def poisson(self, lam: Parameter = 1.0, size: Size = None) -> Array:
         """Poisson-distributed integers, int64 where the device has it.
 
-        Parameters
-        ----------
-        lam : Array or float
-            The mean, from 0 to 9.22337203e18.
-        size : int, tuple of int or None
-            The shape; None for that of `lam`.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `lam` is no such number, or does not broadcast to `size`.
+        lam: The mean, from 0 to 9.22337203e18.
+        size: The shape; None for that of `lam`.
+        TypeError, ValueError: If `lam` is no such number, or does not broadcast to `size`.
         """
         lam = as_parameter(lam, "lam", 0.0, GREATEST_MEAN)
         found = self._distributed("poisson", size, lam)
@@ -465,19 +339,10 @@ class Generator(State):
     def binomial(self, n: Array | int, p: Parameter, size: Size = None) -> Array:
         """The number of successes in `n` trials of probability `p`, int64 where the device has it.
 
-        Parameters
-        ----------
-        n : Array or int
-            From 0 to 2**53.
-        p : Array or float
-            From 0 to 1. The shapes broadcast.
-        size : int, tuple of int or None
-            The shape; None for that of the parameters.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter is no such number, or shapes do not broadcast to `size`.
+        n: From 0 to 2**53.
+        p: From 0 to 1. The shapes broadcast.
+        TypeError, ValueError: If a parameter is no such number, or shapes do not broadcast to
+            `size`.
         """
         n = as_parameter(n, "n", 0, MOST_TRIALS, whole=True)
         p = as_parameter(p, "p", 0.0, 1.0)
@@ -499,26 +364,17 @@ class Generator(State):
         ``mean + standard_normal((*size, N)) @ factor``: devices differ by the rounding of their
         products of matrices.
 
-        Parameters
-        ----------
-        mean : Array or array_like
-            Of shape (N,).
-        cov : Array or array_like
-            Of shape (N, N), symmetric and positive semidefinite. Factorised on the host.
-        size : int, tuple of int or None
-            The shape of the result without its last axis, which has N elements; () by default.
-        check_valid : {"warn", "raise", "ignore"}
-            What is done about covariances that are not symmetric and positive semidefinite.
-        tol : float
-            How far rounding may lead from that.
-        method : {"svd", "eigh", "cholesky"}
-            How the factor is found; Cholesky's needs positive definite covariances.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If shapes do not fit or elements are not real; if the covariances are none, and
-            `check_valid` is "raise" or `method` "cholesky".
+        mean (Array or array_like): Of shape (N,).
+        cov (Array or array_like): Of shape (N, N), symmetric and positive semidefinite. Factorised
+            on the host.
+        size: The shape of the result without its last axis, which has N elements; () by default.
+        check_valid ({"warn", "raise", "ignore"}): What is done about covariances that are not
+            symmetric and positive semidefinite.
+        tol: How far rounding may lead from that.
+        method ({"svd", "eigh", "cholesky"}): How the factor is found; Cholesky's needs positive
+            definite covariances.
+        TypeError, ValueError: If shapes do not fit or elements are not real; if the covariances are
+            none, and `check_valid` is "raise" or `method` "cholesky".
         """
         shape = as_size(size) or ()
         place = self._place(mean, cov)

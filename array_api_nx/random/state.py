@@ -105,10 +105,7 @@ class State(Stateful):
 
         Their seeds are children of this one's; the next call gives others.
 
-        Raises
-        ------
-        ValueError
-            If the number is negative.
+        ValueError: If the number is negative.
         """
         number = operator.index(as_count(n_children, "n_children"))
         with self._lock:
