@@ -46,9 +46,6 @@ def refused(call: Any, error: type[Exception], message: str, *watched: Array) ->
         np.testing.assert_array_equal(np.asarray(w), b)
 
 
-# Wrong dtypes
-
-
 @for_each(
     ("call", "message"),
     [
@@ -96,9 +93,6 @@ def test_unknown_kinds():
     info = xp.__array_namespace_info__()
     for kind in ("float", 3, ["bool"], ("bool", "float")):
         refused(lambda kind=kind: info.dtypes(kind=kind), ValueError, "no kind .*; kinds: bool, ")
-
-
-# Operands of other libraries
 
 
 FOREIGN = {
@@ -201,8 +195,6 @@ def test_what_is_no_array_at_all(value, article, x):
 def test_only_scalars():
     refused(lambda: xp.add(1, 2), TypeError, r"all are Python scalars; convert one with asarray")
 
-
-# Axes
 
 ONE_AXIS = {
     "concat": lambda x, a: xp.concat([x, x], axis=a),
@@ -342,9 +334,6 @@ def test_other_arguments_about_axes(call, error, message, x):
     refused(lambda: call(x), error, message, x)
 
 
-# Shapes
-
-
 @for_each(
     ("call", "message"),
     [
@@ -355,19 +344,13 @@ def test_other_arguments_about_axes(call, error, message, x):
         (lambda x: operator.iadd(x, xp.ones((2, 2, 3))), "cannot change the shape.*use the operat"),
         (lambda x: operator.iadd(x, xp.ones(2)), "cannot be broadcast"),
         (lambda x: xp.broadcast_to(x, (3, 3)), r"shape \(2, 3\) to \(3, 3\).*insert axes with exp"),
-        (
-            lambda x: xp.broadcast_to(x, (3,)),
-            "new axes come in front; insert axes with exp",
-        ),
+        (lambda x: xp.broadcast_to(x, (3,)), "new axes come in front; insert axes with exp"),
         (lambda x: xp.broadcast_to(x, (2, 0)), "cannot broadcast shape"),
         (lambda x: xp.broadcast_arrays(x, xp.ones(4)), "cannot be broadcast"),
         (lambda x: xp.broadcast_shapes((2,), (3,)), "axis -1 has sizes 2 and 3, and sizes must"),
         (lambda x: xp.concat([x, xp.ones((3, 2))]), r"equal sizes on all other axes.*use broadcas"),
         (lambda x: xp.concat([x, xp.ones(3)]), r"equal sizes on all other axes.*use broadcast_to"),
-        (
-            lambda x: xp.concat([x] * 20 + [x.T]),
-            "equal sizes on all other axes, but the shapes",
-        ),
+        (lambda x: xp.concat([x] * 20 + [x.T]), "equal sizes on all other axes, but the shapes"),
         (lambda x: xp.stack([x, x.T]), "needs equal shapes.*; pad or slice .* or use broadcast_a"),
         (lambda x: xp.reshape(x, (4,)), "6 elements cannot become 4; give sizes whose product"),
         (lambda x: xp.reshape(x, (-1, -1)), "at most one size may be -1"),
@@ -388,8 +371,6 @@ def test_other_arguments_about_axes(call, error, message, x):
 def test_shapes_that_do_not_fit(call, message, x):
     refused(lambda: call(x), ValueError, message, x)
 
-
-# Sizes
 
 MAKERS = {
     "zeros": xp.zeros,
@@ -517,8 +498,6 @@ def test_sizes_that_are_none(call, error, message, x):
     refused(lambda: call(x), error, message, x)
 
 
-# More than 64 dimensions
-
 DEEP = {
     "reshape": lambda deep: xp.reshape(deep, (1,) * 65),
     "expand_dims": lambda deep: xp.expand_dims(deep, axis=0),
@@ -584,9 +563,6 @@ def test_sequences_nested_too_deeply():
     cycle: list[Any] = []
     cycle.append(cycle)
     refused(lambda: xp.asarray(cycle), ValueError, "nested sequence")
-
-
-# Index keys
 
 
 @for_each(
@@ -670,9 +646,6 @@ def test_0d_arrays_have_no_axes_to_index():
     zero = xp.asarray(5)
     for key in (0, slice(None), (0,), [0], (None, 0)):
         refused(lambda key=key: zero[key], IndexError, "names 1 axes, but the array has 0", zero)
-
-
-# Values that cannot be stored
 
 
 @pytest.mark.parametrize(
@@ -768,9 +741,6 @@ def test_integers_to_negative_powers(other, i):
     )
 
 
-# Scalars out of range
-
-
 @for_each(
     "call",
     [
@@ -818,9 +788,6 @@ def test_strings_are_no_limits(x):
     refused(lambda: xp.clip(x, "a", 1), TypeError, message, x)
 
 
-# Conversion to Python
-
-
 @pytest.mark.parametrize("convert", [bool, int, float, complex])
 def test_converting_many_elements(convert, x):
     message = f"{convert.__name__}.* takes an array with one element, not shape .*; reduce it"
@@ -843,9 +810,6 @@ def test_converting_what_is_no_real_number():
         )
 
 
-# Reductions of nothing
-
-
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 def test_reductions_without_identity(name):
     reduce = getattr(xp, name)
@@ -856,9 +820,6 @@ def test_reductions_without_identity(name):
     assert reduce(xp.ones((2, 0)), axis=0).shape == (0,)
 
 
-# Objects that asarray does not take
-
-
 def nested(levels: int, innermost: Any = 1.0, as_tuple: bool = False) -> Any:
     """Sequences of one element within each other, lists and tuples by turns if `as_tuple`."""
     for level in range(levels):
@@ -866,7 +827,7 @@ def nested(levels: int, innermost: Any = 1.0, as_tuple: bool = False) -> Any:
     return innermost
 
 
-def test_as_many_levels_as_there_may_be() -> None:
+def test_as_many_levels_as_there_may_be():
     assert xp.asarray(nested(64)).ndim == 64
     assert xp.asarray(nested(63, [], as_tuple=True)).shape == (1,) * 63 + (0,)
 
@@ -911,9 +872,6 @@ def test_as_many_levels_as_there_may_be() -> None:
 def test_objects_that_are_no_arrays(value, error, message):
     refused(lambda: xp.asarray(value), error, message)
     refused(lambda: xp.asarray(value, copy=True), error, message)
-
-
-# Everything else
 
 
 def test_unknown_versions_and_devices(x):

@@ -37,8 +37,6 @@ def other_bools(shape: tuple[int, ...], seed: int = 0) -> NDArray:
     return numbers.view(np.bool_)
 
 
-# ---------------------------------------------------------------------- every function
-
 _NOT_ELEMENTS = frozenset(
     {
         "apply_ufunc", "compile", "config_context", "empty", "empty_like", "eval_shape", "explain",
@@ -232,9 +230,6 @@ def test_every_function_does_on_engines(name):
     assert assert_alike(names, (3, 5), place, few=True) == set(names)
 
 
-# ---------------------------------------------------------------------- what is no such call
-
-
 @for_each(
     "read",
     [
@@ -299,9 +294,6 @@ def test_what_the_owner_writes_later_is_read_so(mode):
         assert int(xp.sum(x)) == 20_000
         assert float(xp.sum(x * 2.0)) == 40_000.0
         assert np.shares_memory(memory, np.asarray(x))
-
-
-# ---------------------------------------------------------------------- engines get zeros and ones
 
 
 @for_each(

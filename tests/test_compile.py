@@ -46,9 +46,6 @@ def standardise(x: Array) -> Array:
     return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
 
 
-# ---------------------------------------------------------------------- traces and guards
-
-
 def test_one_trace_for_many_sizes():
     function = xp.compile(standardise)
     for i, n in enumerate((2, 7, 100, 100_000, 3), start=1):
@@ -58,8 +55,6 @@ def test_one_trace_for_many_sizes():
     # Nothing asked whether there are as many rows as columns.
     assert function.explain(normal(7, 3)).guards == ()
 
-
-# ---------------------------------------------------------------------- random programs
 
 STEPS = tuple([name for name in WITHIN if name != "evaluate"])
 
@@ -114,9 +109,6 @@ def test_random_programs(program, shapes, mode):
             assert seen == expected_seen
             for i, (x, y) in enumerate(zip([*live, *mine], [*expected, *eager], strict=True)):
                 assert_same(numpy_of(x), numpy_of(y), (shape, i))
-
-
-# ---------------------------------------------------------------------- guards
 
 
 def test_what_makes_a_new_trace():
@@ -241,9 +233,6 @@ def test_programs_are_bounded():
     assert function.cache_info()[:3] == (38, 16, 38)
 
 
-# ---------------------------------------------------------------------- sizes in the function
-
-
 SIZES: list[Any] = [
     lambda x: x / x.shape[0],
     lambda x: 1 / x.shape[0] * x,
@@ -312,9 +301,6 @@ def test_sizes_compute(call):
             assert_same(found, expected)
         assert i or function.cache_info().traces == 1
     assert function.cache_info().traces <= 2
-
-
-# ---------------------------------------------------------------------- arguments and results
 
 
 class Pair(NamedTuple):
@@ -537,9 +523,6 @@ def test_compiled_functions_within_others():
     assert_same(outer(x), standardise(x) + standardise(2 * x))
     assert outer.cache_info()[:3] == (1, 1, 1)
     assert inner.cache_info()[:3] == (0, 0, 0)
-
-
-# ---------------------------------------------------------------------- memory
 
 
 def test_results_have_memory_of_their_own():
@@ -905,9 +888,6 @@ def test_layouts():
             np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-13)
 
 
-# ---------------------------------------------------------------------- what cannot be traced
-
-
 OUTSIDE = xp.asarray([1.0, 2.0, 3.0])
 
 
@@ -1098,9 +1078,6 @@ def test_errors_are_those_of_eager_code():
             xp.compile(call)(normal(4, 3))
 
 
-# ---------------------------------------------------------------------- without data
-
-
 def test_lower():
     function = xp.compile(standardise)
     program = function.lower(ShapeSpec(("rows", 3), xp.float32))
@@ -1182,7 +1159,7 @@ def test_peak_bytes():
 
 
 @pytest.mark.parametrize("device", ["test:1", "test:lazy"])
-def test_a_function_that_only_writes_runs_on_the_device_of_its_argument(device: str) -> None:
+def test_a_function_that_only_writes_runs_on_the_device_of_its_argument(device):
     @xp.compile
     def function(x: Array) -> Array:
         x[0] = 5.0
@@ -1223,8 +1200,7 @@ def test_a_loop_of_more_than_a_thousand_steps_is_warned_of_at_its_line():
 
 
 @for_each(
-    ("rows", "inner", "columns"),
-    [(3000, 20, 64), (5000, 64, 256), (4099, 3, 129), (70_000, 7, 2)],
+    ("rows", "inner", "columns"), [(3000, 20, 64), (5000, 64, 256), (4099, 3, 129), (70_000, 7, 2)]
 )
 def test_products_in_wide_tiles_have_all_their_elements(rows, inner, columns):
     """A reduction down the columns has tiles of many rows, which BLAS multiplies part by part."""

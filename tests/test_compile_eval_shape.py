@@ -287,18 +287,14 @@ CASES = [(name, *call) for name, calls in CALLS.items() for call in calls]
 
 
 @for_each(("name", "call", "arguments"), CASES)
-def test_concrete_specs(
-    name: str, call: Callable[..., object], arguments: tuple[object, ...]
-) -> None:
+def test_concrete_specs(name, call, arguments):
     expected = described(call(*arguments))
     assert described(xp.eval_shape(call, *specs_of(arguments, {}))) == expected
     assert described(xp.eval_shape(call, *arguments)) == expected
 
 
 @for_each(("name", "call", "arguments"), CASES)
-def test_symbolic_specs(
-    name: str, call: Callable[..., object], arguments: tuple[object, ...]
-) -> None:
+def test_symbolic_specs(name, call, arguments):
     _, expected = described(call(*arguments))
     found = xp.eval_shape(call, *specs_of(arguments, {N: "n"}))
     leaves, _ = flatten(found, lambda x: type(x) is ShapeSpec)
@@ -306,9 +302,7 @@ def test_symbolic_specs(
 
 
 @for_each(("name", "call", "arguments"), [(name, *call) for name in FRESH for call in FRESH[name]])
-def test_sizes_that_elements_decide(
-    name: str, call: Callable[..., object], arguments: tuple[object, ...]
-) -> None:
+def test_sizes_that_elements_decide(name, call, arguments):
     _, expected = described(call(*arguments))
     for letters in ({}, {N: "n"}):
         found = xp.eval_shape(call, *specs_of(arguments, letters))
@@ -324,7 +318,7 @@ def test_sizes_that_elements_decide(
 
 
 @for_each(("name", "call", "arguments"), CASES)
-def test_compiled(name: str, call: Callable[..., object], arguments: tuple[object, ...]) -> None:
+def test_compiled(name, call, arguments):
     """The same bits as in eager execution, twice, and with specs as without."""
     function = xp.compile(call)
     for _ in range(2):
@@ -344,9 +338,6 @@ def leaves_of(x: Any) -> tuple[Any, list[Array]]:
     return structure, leaves
 
 
-# ---------------------------------------------------------------------- what is printed
-
-
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -360,11 +351,11 @@ def leaves_of(x: Any) -> tuple[Any, list[Array]]:
         (lambda x: xp.concat([x[x > 0], x[x < 0]]), "ShapeSpec((k + k2,), float64)"),
     ],
 )
-def test_sizes_are_printed_by_their_names(call: Callable[..., object], text: str) -> None:
+def test_sizes_are_printed_by_their_names(call, text):
     assert repr(xp.eval_shape(call, ShapeSpec(("n",), xp.float64))) == text
 
 
-def test_names_of_new_sizes_are_new() -> None:
+def test_names_of_new_sizes_are_new():
     found = xp.eval_shape(lambda x: xp.nonzero(x), ShapeSpec(("k", "k2"), xp.float64))
     assert repr(found[0]) == "ShapeSpec((k3,), int64)"
 
@@ -380,7 +371,7 @@ def test_names_of_new_sizes_are_new() -> None:
         (lambda x: float(x.shape[0] / 3), r"the number that n / 3 stands for"),
     ],
 )
-def test_errors_name_sizes_by_their_names(call: Callable[..., object], text: str) -> None:
+def test_errors_name_sizes_by_their_names(call, text):
     with pytest.raises(ValueError, match=text) as caught:
         xp.eval_shape(call, ShapeSpec(("n",), xp.float64))
     assert "#" not in str(caught.value)

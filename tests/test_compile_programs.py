@@ -82,8 +82,6 @@ class Compilable(Interpreter):
         x[...] = x
 
 
-# ---------------------------------------------------------------------- arguments
-
 LAYOUTS: dict[str, Callable[[tuple[int, ...]], tuple[tuple[int, ...], Callable[[Any], Any]]]] = {
     "row-major": lambda s: (s, lambda x: x),
     "read-only": lambda s: (s, _locked),
@@ -147,9 +145,6 @@ def make(seed: int) -> list[Step]:
         Step(rng.choice(STEPS), rng.randrange(64), rng.randrange(64), rng.randrange(64))
         for _ in range(rng.choice([2, 4, 6, 10, 16]))
     ]
-
-
-# ---------------------------------------------------------------------- comparison
 
 
 def run(program: list[Step], kept: int, *arrays: Array) -> tuple[list[Any], list[Array]]:

@@ -41,9 +41,6 @@ def elsewhere(function: Callable[[], Any]) -> Any:
         return executor.submit(function).result()
 
 
-# ---------------------------------------------------------------------- the environment
-
-
 def test_defaults_without_variables():
     assert from_environment({}) == Settings("auto", THRESHOLD, None)
     names = [EVERYWHERE, f"{EVERYWHERE}_THRESHOLD", "ARRAY_API_NX_NUM_THREADS"]
@@ -140,9 +137,6 @@ def test_variables_are_read_at_import():
         "ValueError: ARRAY_API_NX_FUSION must be 'auto', 'off' or 'always', not 'fast'; "
         "'auto' is the default"
     )
-
-
-# ---------------------------------------------------------------------- config_context
 
 
 def test_the_public_one_is_the_same():
@@ -275,11 +269,7 @@ def test_a_generator_may_be_closed_where_it_was_not_entered():
         ({"fusion_threshold": 1.0}, TypeError, "fusion_threshold must be an integer of at least"),
         ({"fusion_threshold": "5"}, TypeError, "fusion_threshold must be an integer of at least"),
         ({"num_threads": 0}, ValueError, "num_threads must be an integer of at least 1, not 0; "),
-        (
-            {"extras": "no"},
-            TypeError,
-            "extras must be True or False, not 'no'; T",
-        ),
+        ({"extras": "no"}, TypeError, "extras must be True or False, not 'no'; T"),
         (
             {"host_access": "forbid"},
             ValueError,
@@ -307,9 +297,6 @@ def test_integers_of_other_types_become_ints():
     with config_context(fusion_threshold=np.int64(3), num_threads=np.uint8(2)):
         assert current()[1:3] == (3, 2)
         assert {type(n) for n in current()[1:3]} == {int}
-
-
-# ---------------------------------------------------------------------- hints
 
 
 @pytest.fixture
@@ -401,9 +388,6 @@ with config_context(fusion="always"):
     assert run(code).returncode == 0
 
 
-# ---------------------------------------------------------------------- show_config
-
-
 def test_show_config_as_a_dict():
     with config_context(fusion="off", fusion_threshold=17, num_threads=1):
         found = xp.show_config("dict")
@@ -445,7 +429,7 @@ def test_show_config_has_two_modes():
         xp.show_config("json")
 
 
-def test_numbers_that_no_index_can_say_are_as_good_as_the_largest() -> None:
+def test_numbers_that_no_index_can_say_are_as_good_as_the_largest():
     with config_context(fusion_threshold=10**30, num_threads=10**30):
         assert current().fusion_threshold == current().num_threads == sys.maxsize
         x = xp.ones(20_000)

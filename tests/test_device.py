@@ -43,9 +43,6 @@ def y(x: Array, fake: Device) -> Array:
     return x.to_device(fake)
 
 
-# Device objects
-
-
 def test_a_device_is_one_object_per_name():
     assert Device("cpu") is CPU
     assert Device(CPU) is CPU
@@ -290,9 +287,6 @@ def test_entry_points_register_backends(tmp_path, monkeypatch):
             del device._resolved[name]
 
 
-# The default device
-
-
 def test_the_default_device_of_a_context(fake):
     with xp.config_context(default_device="fake:0"):
         assert xp.zeros(2).device == fake
@@ -335,9 +329,6 @@ def test_the_default_device_of_the_process():
     )
 
 
-# Inspection
-
-
 def test_inspection_lists_the_devices(fake):
     info = xp.__array_namespace_info__()
     assert info.devices()[:2] == (CPU, fake)
@@ -345,9 +336,6 @@ def test_inspection_lists_the_devices(fake):
     for each in (None, CPU, fake, "fake:0"):
         assert info.dtypes(device=each) == info.dtypes()
         assert info.default_dtypes(device=each)["real floating"] is xp.float64
-
-
-# Arrays go where they are told
 
 
 CREATORS = {
@@ -511,9 +499,6 @@ def test_streams_and_devices_that_do_not_exist(x, fake):
         x.to_device(fake, stream=1)
     with pytest.raises(ValueError, match="known devices: 'cpu', 'fake:0'"):
         x.to_device("gpu")
-
-
-# Operands
 
 
 CROSSINGS = {

@@ -44,7 +44,7 @@ def full() -> subprocess.CompletedProcess[str]:
     return run("--turns", "1")
 
 
-def test_every_client_function_agrees_with_numpy(full: subprocess.CompletedProcess[str]) -> None:
+def test_every_client_function_agrees_with_numpy(full):
     results = rows(full.stdout)
     assert {name: rest for name, (result, rest) in results.items() if result != "agrees"} == {}
     assert full.returncode == 0
@@ -53,7 +53,7 @@ def test_every_client_function_agrees_with_numpy(full: subprocess.CompletedProce
     assert full.stderr == ""
 
 
-def test_what_came_back_is_told(full: subprocess.CompletedProcess[str]) -> None:
+def test_what_came_back_is_told(full):
     results = rows(full.stdout)
     origin = {name: rest.split()[2] for name, (_, rest) in results.items()}
     assert origin["PCA full"] == origin["stats.skew"] == origin["signal.sosfilt"] == "nx"
@@ -74,7 +74,7 @@ xp.exp, fft.fft, fft.rfft = exp, leave, fail
 """
 
 
-def test_what_is_wrong_fails() -> None:
+def test_what_is_wrong_fails():
     result = run("--turns", "1", "gmean", "fft.fft", "fft.rfft", "xlogy", before=BROKEN)
     results = rows(result.stdout)
     assert re.fullmatch(r"ValueError: differs by .*, relative 1\.0e-08", results["stats.gmean"][1])
@@ -86,7 +86,7 @@ def test_what_is_wrong_fails() -> None:
 
 
 @pytest.mark.parametrize("library", ["sklearn", "scipy"])
-def test_a_missing_library_is_one_line_with_the_command(library: str) -> None:
+def test_a_missing_library_is_one_line_with_the_command(library):
     result = run(before=f"sys.modules[{library!r}] = None")
     assert result.returncode == 2
     assert result.stdout == ""
@@ -95,7 +95,7 @@ def test_a_missing_library_is_one_line_with_the_command(library: str) -> None:
     assert "pip install scipy scikit-learn" in result.stderr
 
 
-def test_times_are_against_numpy_both_ways(full: subprocess.CompletedProcess[str]) -> None:
+def test_times_are_against_numpy_both_ways(full):
     times = [[float(x) for x in rest.split()[-2:]] for _, rest in rows(full.stdout).values()]
     assert all(x > 0 for pair in times for x in pair)
     for line, column in zip(full.stdout.splitlines()[-2:], zip(*times, strict=True), strict=True):
@@ -107,13 +107,13 @@ def test_times_are_against_numpy_both_ways(full: subprocess.CompletedProcess[str
         assert printed[2] == verdict
 
 
-def test_a_name_that_no_row_has_is_refused() -> None:
+def test_a_name_that_no_row_has_is_refused():
     result = run("no such row")
     assert result.returncode == 2
     assert "no row's name contains no such row" in result.stderr
 
 
-def test_neighbours_and_centres_are_those_of_scikit_learn_and_numpy() -> None:
+def test_neighbours_and_centres_are_those_of_scikit_learn_and_numpy():
     program = ROOT / "examples" / "neighbours.py"
     done = subprocess.run(
         [sys.executable, str(program), "--points", "1e4", "--turns", "1"],

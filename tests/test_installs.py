@@ -68,13 +68,13 @@ def run(*arguments: object, path: Path = PACKAGE.parent, **environment: str) -> 
     return found.stdout.splitlines()
 
 
-def test_without_assertions_and_docstrings() -> None:
+def test_without_assertions_and_docstrings():
     # PYTHONOPTIMIZE=2 drops both.
     code = f"import array_api_nx as xp, array_api_nx.special; print({COMPUTE}, xp.sum.__doc__)"
     assert run("-c", code, PYTHONOPTIMIZE="2") == ["2000000.0 None"]
 
 
-def test_from_an_archive(tmp_path: Path) -> None:
+def test_from_an_archive(tmp_path):
     """Python cannot load an extension from there, and the package does without."""
     archive = tmp_path / "packages.zip"
     with zipfile.ZipFile(archive, "w") as file:
@@ -91,7 +91,7 @@ def test_from_an_archive(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
-def test_in_a_pool_of_processes(method: str, tmp_path: Path) -> None:
+def test_in_a_pool_of_processes(method, tmp_path):
     import multiprocessing
 
     if method not in multiprocessing.get_all_start_methods():
@@ -101,7 +101,7 @@ def test_in_a_pool_of_processes(method: str, tmp_path: Path) -> None:
     assert run(script, method) == ["[0.0, 2000000.0, 4000000.0]", "2000000.0"]
 
 
-def test_in_other_interpreters_of_a_process() -> None:
+def test_in_other_interpreters_of_a_process():
     """It computes or there is an error, NumPy's from 2.3 on; and the first interpreter goes on."""
     *others, first = run("-c", INTERPRETERS)
     assert first == "2000000.0"

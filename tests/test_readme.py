@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_table_of_namespaces_is_that_of_the_results() -> None:
+def test_the_table_of_namespaces_is_that_of_the_results():
     readme = (ROOT / "README.md").read_text()
     results = json.loads((ROOT / "conformance" / "results" / "official.json").read_text())
     for run in results["runs"]:

@@ -15,14 +15,11 @@ import pytest
 pytestmark = pytest.mark.slow
 
 USE = Path(__file__).parent / "data" / "typed_use.py"
-CHECKERS = {
-    "mypy": ["--strict", "--no-incremental"],
-    "pyright": ["--pythonpath", sys.executable],
-}
+CHECKERS = {"mypy": ["--strict", "--no-incremental"], "pyright": ["--pythonpath", sys.executable]}
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_type_checkers_find_the_package_and_its_types(checker: str, tmp_path: Path) -> None:
+def test_type_checkers_find_the_package_and_its_types(checker, tmp_path):
     if importlib.util.find_spec(checker) is None:
         pytest.skip(f"{checker} is not installed")
     if subprocess.run([sys.executable, "-I", "-c", "import array_api_nx"], check=False).returncode:
@@ -44,7 +41,7 @@ def test_type_checkers_find_the_package_and_its_types(checker: str, tmp_path: Pa
 EXTENSIONS = ["array_api_nx._native"]
 
 
-def test_the_stubs_have_the_names_and_parameters_of_the_extensions(tmp_path: Path) -> None:
+def test_the_stubs_have_the_names_and_parameters_of_the_extensions(tmp_path):
     """What a stub has, the extension has so; C code takes all of it by position."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
@@ -65,7 +62,7 @@ def test_the_stubs_have_the_names_and_parameters_of_the_extensions(tmp_path: Pat
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_the_type_of_the_extension_has_its_names_and_parameters() -> None:
+def test_the_type_of_the_extension_has_its_names_and_parameters():
     """Stubtest does not read `Native`, the module as a type, which the stub alone has."""
     native = pytest.importorskip("array_api_nx._native")
     stub = (Path(native.__file__).parent / "_native.pyi").read_text(encoding="utf-8")

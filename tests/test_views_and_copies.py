@@ -235,9 +235,6 @@ def test_in_place_operators_with_index_arrays_write_back(x):
     assert numpy_of(x).tolist() == [[4, 3, 4, 5], [10, 6, 7, 8], [20, 11, 1, 1]]
 
 
-# reshape
-
-
 @pytest.mark.parametrize("view", [lambda x: x.T, lambda x: x[::2], lambda x: x[:, 1:]])
 def test_reshape_where_no_view_can_be(view, x):
     y = view(x)
@@ -256,9 +253,6 @@ def test_reshape_of_any_layout(copy, x):
         assert z.shape == split
         assert numpy_of(z).tolist() == numpy_of(y).reshape(split).tolist()
         assert np.shares_memory(numpy_of(z), numpy_of(y)) == (copy is not True and y.size > 0)
-
-
-# Broadcast views
 
 
 def test_broadcast_views_are_read_only_where_elements_repeat(x):
@@ -373,9 +367,6 @@ def test_broadcast_arrays_share_and_guard(x):
     for y in (row, column):
         with pytest.raises(ValueError, match="share memory"):
             y[...] = 0.0
-
-
-# Overlap: the right side is read as if it were copied first
 
 
 OVERLAPS = {

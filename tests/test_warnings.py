@@ -95,14 +95,14 @@ def met(
 ) -> list[tuple[str, int]]:
     """Texts and line numbers of the warnings that lines of code give: ours at themselves."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under="ignore"):
-        warnings.simplefilter(keep)  # type: ignore[arg-type]
+        warnings.simplefilter(keep)
         module = user(names, *lines)
     if names["xp"] is xp:
         assert {warning.filename for warning in caught} <= {module.__file__}
     return [(str(warning.message), warning.lineno) for warning in caught]
 
 
-def test_two_lines_give_two_warnings(user: Any) -> None:
+def test_two_lines_give_two_warnings(user):
     lines = "np.asarray(a / zero)", "np.asarray(a / zero)", "for _ in range(3): np.asarray(1 / b)"
     text = "divide by zero encountered in divide"
     found = [line for said, line in met(user, arrays(xp), *lines, keep="default") if said == text]
@@ -110,7 +110,7 @@ def test_two_lines_give_two_warnings(user: Any) -> None:
 
 
 @for_each("expression", BOTH)
-def test_warnings_are_numpys(expression: str, user: Any) -> None:
+def test_warnings_are_numpys(expression, user):
     expected = [text for text, _ in met(user, arrays(np), f"x = {expression}")]
     assert expected
     found = met(user, arrays(xp), "", f"x = np.asarray({expression})")
@@ -120,14 +120,14 @@ def test_warnings_are_numpys(expression: str, user: Any) -> None:
 
 
 @for_each("expression", OURS)
-def test_warnings_name_the_line_that_asks(expression: str, user: Any) -> None:
+def test_warnings_name_the_line_that_asks(expression, user):
     found = met(user, arrays(xp), "", f"x = np.asarray({expression})")
     assert found
     assert {line for _, line in found} == {2}
 
 
 @for_each("statement", STATEMENTS)
-def test_statements_warn_as_numpys(statement: str, user: Any) -> None:
+def test_statements_warn_as_numpys(statement, user):
     in_numpy = statement.replace("xp.", "np.").replace("m @= m", "m[...] = m @ m")
     name = statement[0]
     expected = met(user, arrays(np), in_numpy)
@@ -136,7 +136,7 @@ def test_statements_warn_as_numpys(statement: str, user: Any) -> None:
 
 
 @for_each("statement", STATEMENTS)
-def test_warnings_that_are_errors_leave_what_numpys_leave(statement: str, user: Any) -> None:
+def test_warnings_that_are_errors_leave_what_numpys_leave(statement, user):
     in_numpy = statement.replace("xp.", "np.").replace("m @= m", "np.matmul(m, m, out=m)")
     name = statement[0]
     left = []
@@ -152,8 +152,6 @@ def test_warnings_that_are_errors_leave_what_numpys_leave(statement: str, user: 
         assert left[1][1].tobytes() == left[0][1].tobytes()
 
 
-# ---------------------------------------------------------------------- errstate
-
 SAMPLES = ["a / b", "xp.log(a)", "xp.tan(n)", "h**2", "xp.sum(h)", "xp.mean(e)", "xp.var(h)",
            "m @ m", "xp.cumulative_sum(h)", "xp.astype(n, xp.int64)", "f * 1e300",
            "xp.fft.fft(h)"]  # fmt: skip
@@ -161,9 +159,7 @@ SAMPLES = ["a / b", "xp.log(a)", "xp.tan(n)", "h**2", "xp.sum(h)", "xp.mean(e)",
 
 @for_each("expression", SAMPLES)
 @pytest.mark.parametrize("mode", ["ignore", "print"])
-def test_no_warnings_where_none_are_wanted(
-    expression: str, mode: Any, user: Any, capfd: Any
-) -> None:
+def test_no_warnings_where_none_are_wanted(expression, mode, user, capfd):
     with warnings.catch_warnings(), np.errstate(all=mode):
         warnings.simplefilter("error")
         user(arrays(xp), f"np.asarray({expression})")
@@ -171,7 +167,7 @@ def test_no_warnings_where_none_are_wanted(
 
 
 @for_each("expression", SAMPLES)
-def test_errors_are_raised_called_and_logged(expression: str, user: Any) -> None:
+def test_errors_are_raised_called_and_logged(expression, user):
     code = f"np.asarray({expression})"
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="encountered in"):
         user(arrays(xp), code)
@@ -211,10 +207,7 @@ def told(call: Callable[[], Any], mode: Any, capfd: Any) -> tuple[Any, ...]:
     """What a call tells of errors: warnings, what is called or logged, prints, the exception."""
     callback, error = Callback(), ""
     capfd.readouterr()
-    with (
-        np.errstate(all=mode, call=callback),
-        warnings.catch_warnings(record=True) as caught,
-    ):
+    with np.errstate(all=mode, call=callback), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             call()
@@ -230,9 +223,7 @@ def told(call: Callable[[], Any], mode: Any, capfd: Any) -> tuple[Any, ...]:
      "f[...] = np.nan", "f *= float('nan')", "b *= float('inf')", "f *= 1e-300", "f %= 1e300"],
 )  # fmt: skip
 @pytest.mark.parametrize("mode", ["raise", "call", "print", "log"])
-def test_statements_do_of_errors_what_numpys_do(
-    statement: str, mode: str, user: Any, capfd: Any
-) -> None:
+def test_statements_do_of_errors_what_numpys_do(statement, mode, user, capfd):
     in_numpy = statement.replace("xp.", "np.").replace("m @= m", "np.matmul(m, m, out=m)")
     ours, numpys = arrays(xp), arrays(np)
     expected = told(lambda: user(numpys, in_numpy), mode, capfd)
@@ -243,7 +234,7 @@ def test_statements_do_of_errors_what_numpys_do(
         assert np.asarray(ours[name]).tobytes() == numpys[name].tobytes()
 
 
-def test_some_errors_are_called_and_others_warned_of(user: Any) -> None:
+def test_some_errors_are_called_and_others_warned_of(user):
     called: list[Any] = []
     with (
         np.errstate(divide="call", invalid="warn", call=lambda *met: called.append(met)),
@@ -260,9 +251,9 @@ def test_some_errors_are_called_and_others_warned_of(user: Any) -> None:
     ]
 
 
-def test_the_state_is_the_users_again(user: Any) -> None:
+def test_the_state_is_the_users_again(user):
     for state in ({"all": "warn"}, {"all": "ignore"}, {"divide": "warn", "over": "raise"}):
-        with np.errstate(**state), warnings.catch_warnings():  # type: ignore[arg-type]
+        with np.errstate(**state), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             before = np.geterr(), np.geterrcall()
             user(arrays(xp), "np.asarray(xp.log(a))", "np.asarray(xp.cumulative_sum(b))")
@@ -272,7 +263,7 @@ def test_the_state_is_the_users_again(user: Any) -> None:
             assert (np.geterr(), np.geterrcall()) == before
 
 
-def test_who_shows_warnings_may_compute(user: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_shows_warnings_may_compute(user, monkeypatch):
     shown: list[Any] = []
 
     def show(message: Any, *_: Any) -> None:
@@ -287,7 +278,7 @@ def test_who_shows_warnings_may_compute(user: Any, monkeypatch: pytest.MonkeyPat
     assert shown == ["overflow encountered in accumulate"] * 3
 
 
-def test_threads_have_states_of_their_own(user: Any) -> None:
+def test_threads_have_states_of_their_own(user):
     failed: list[BaseException] = []
 
     def work(mode: Any) -> None:
@@ -311,15 +302,12 @@ def test_threads_have_states_of_their_own(user: Any) -> None:
     assert not failed
 
 
-# ---------------------------------------------------------------------- compiled functions
-
-
 @pytest.mark.parametrize(
     "body",
     ["x @ x", "xp.sum(x)", "xp.mean(x) * 2.0", "xp.sort(x / 0.0)", "xp.linalg.det(x)",
      "xp.log(x - x)", "xp.cumulative_sum(x, axis=0)"],
 )  # fmt: skip
-def test_compiled_functions_warn_at_the_line_that_calls_them(body: str, user: Any) -> None:
+def test_compiled_functions_warn_at_the_line_that_calls_them(body, user):
     names = arrays(xp)
     if "mean" in body or "sum" in body:
         names["m"] = xp.asarray([[1e308, 1e308], [1e308, 1e308]])
@@ -344,9 +332,7 @@ PROGRAMS = [
 @for_each("size", [3, 200])
 @for_each("mode", ["ignore", "raise", "call", "print", "log"])
 @pytest.mark.parametrize("body", PROGRAMS)
-def test_compiled_functions_do_of_errors_what_eager_ones_do(
-    body: str, mode: str, size: int, capfd: Any
-) -> None:
+def test_compiled_functions_do_of_errors_what_eager_ones_do(body, mode, size, capfd):
     names: dict[str, Any] = {"xp": xp}
     exec(f"def function(x, y):\n    {body}", names)
     function, compiled = names["function"], xp.compile(names["function"])
@@ -367,7 +353,7 @@ def test_compiled_functions_do_of_errors_what_eager_ones_do(
             assert np.asarray(x).tobytes() == np.asarray(y).tobytes()
 
 
-def test_conversions_to_real_numbers_warn_at_the_users_line(user: Any) -> None:
+def test_conversions_to_real_numbers_warn_at_the_users_line(user):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         module = user(arrays(xp), "x = np.asarray(g, dtype=np.float64)")

@@ -64,9 +64,6 @@ def test_kinds_partition_the_dtypes():
     assert set(d.FLOATING) == {*d.REAL_FLOATING, *d.COMPLEX}
 
 
-# Identity
-
-
 def twins(dtype: DType) -> list[DType]:
     """Objects that equal a dtype, and are not it."""
     same = [np.dtype(code) for code in np.typecodes["AllInteger"]]
@@ -99,9 +96,6 @@ def test_dtypes_compare_as_numpys():
     assert x.dtype.type is np.float64
     assert (x.dtype == None) is (np.dtype("float64") == None)  # noqa: E711
     assert {np.dtype("float64"): 1}[x.dtype] == 1
-
-
-# Promotion
 
 
 @for_each(("first", "second"), PAIRS)
@@ -173,9 +167,6 @@ def test_an_array_holds_scalars_of_its_kind_within_its_bounds(dtype, kind):
         assert [holds(dtype, n) for n in (low - 1, low, high, high + 1)] == [0, 1, 1, 0]
     assert not holds(dtype, np.int8(1))
     assert not holds(dtype, "1")
-
-
-# Conversion
 
 
 @for_each(("first", "second"), PAIRS)

@@ -11,12 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from array_api_nx.core.indexing import (
-    IndexArray,
-    basic_selection,
-    hashable_key,
-    mixed_selection,
-)
+from array_api_nx.core.indexing import IndexArray, basic_selection, hashable_key, mixed_selection
 from array_api_nx.core.view import Selection, View
 
 BASIC = int | slice | None | EllipsisType
@@ -218,9 +213,6 @@ def test_a_mask_stands_for_all_its_axes():
     assert indices == ["mask", None]
 
 
-# Errors
-
-
 @pytest.mark.parametrize(
     ("key", "error", "message"),
     [
@@ -259,13 +251,7 @@ def test_masks_must_match_the_axes_they_take(mask_shape):
 
 def test_masks_and_indices_count_the_axes_they_take():
     with pytest.raises(IndexError, match="names 4 axes, but the array has 3"):
-        mixed_selection(
-            [IndexArray(None, (3, 4)), IndexArray(None, None), 0],
-            (3, 4, 5),
-        )
-
-
-# hashable_key
+        mixed_selection([IndexArray(None, (3, 4)), IndexArray(None, None), 0], (3, 4, 5))
 
 
 @given(shapes, st.data())

@@ -31,9 +31,6 @@ class Index:
         return 3
 
 
-# as_shape
-
-
 @pytest.mark.parametrize(
     ("given_", "expected"),
     [
@@ -84,9 +81,6 @@ def test_numpy_has_the_same_limit_of_dimensions():
         np.empty((1,) * (MAX_NDIM + 1))
 
 
-# broadcast_shapes
-
-
 @given(st.lists(shapes, max_size=4))
 def test_broadcast_shapes_against_numpy(several):
     try:
@@ -114,9 +108,6 @@ def test_broadcast_shapes_names_shapes_and_axis():
         broadcast_shapes((2, 3), (4, 3))
     with pytest.raises(ValueError, match="axis -1 has sizes"):
         broadcast_shapes((2, 0), (3,))
-
-
-# Axes
 
 
 @given(st.integers(0, 5), st.integers(-7, 7))
@@ -174,9 +165,6 @@ def test_reduced_shape_against_numpy(shape, data, keepdims):
     axes = tuple(axis for axis in range(len(shape)) if data.draw(st.booleans()))
     expected = np.zeros(shape).sum(axes, keepdims=keepdims).shape
     assert reduced_shape(shape, axes, keepdims) == expected
-
-
-# resolve_reshape
 
 
 @given(shapes, st.lists(st.integers(-1, 8), max_size=4).map(tuple))

@@ -85,9 +85,7 @@ def expressions(operators: str) -> st.SearchStrategy[Any]:
     leaves = st.sampled_from([("x", i) for i in range(len(BOUNDS))]) | st.integers(-5, 5)
     names = st.sampled_from(operators.split())
     return st.recursive(
-        leaves,
-        lambda t: st.tuples(st.just("neg"), t) | st.tuples(names, t, t),
-        max_leaves=8,
+        leaves, lambda t: st.tuples(st.just("neg"), t) | st.tuples(names, t, t), max_leaves=8
     )
 
 
@@ -228,9 +226,6 @@ def test_pickle_and_copy_restore_the_expression(tree):
     assert copy.deepcopy([dim]) == [dim]
 
 
-# Variables
-
-
 def test_variables_of_one_name_are_distinct():
     v, w = var("x", min=0, max=10), var("x", min=0, max=10)
     assert v != w
@@ -272,9 +267,6 @@ def test_a_quotient_is_the_same_in_every_thread(n):
 
     first, *others = in_threads(*[divide] * 4)
     assert all(other == first for other in others)
-
-
-# Canonical form
 
 
 def test_equal_expressions(n, m):
@@ -353,9 +345,6 @@ def test_a_shared_quotient_costs_once(n):
     assert substitute({n: 17}, (d,)) == (expected,)
 
 
-# Bounds and comparisons
-
-
 def test_bounds(n, m):
     s = dynamic("s", min=-3, max=5)
     assert n.bounds == (1, 100)
@@ -421,9 +410,6 @@ def test_bindings_decide_what_bounds_leave_open(n, m):
     with bind({n: 1}):
         assert not n - 1
         assert n != 1
-
-
-# Bindings
 
 
 def test_bind_nests_and_is_undone(n, m):
@@ -517,9 +503,6 @@ def test_a_copied_context_carries_bindings_to_a_thread(n):
     assert eval_dim(n) is None
 
 
-# Shapes
-
-
 def test_static_shapes():
     shape = SymbolicShape([2, 3, 4])
     assert (len(shape), shape.is_static, shape.vars) == (3, True, ())
@@ -557,9 +540,6 @@ def test_substitute_is_free_of_side_effects(n, m):
     assert shape.eval() is None
 
 
-# Text
-
-
 def test_text(n, m):
     a, b = n.vars[0].name, m.vars[0].name
     assert str(n.vars[0]) == a
@@ -583,9 +563,6 @@ def test_text_of_a_nameless_variable():
     assert str(dim_of_var(v) + 1) == "? + 1"
     with bind({v: 3}):
         assert str(SymbolicShape((dim_of_var(v),))) == "[?=3]"
-
-
-# Pickle and copy
 
 
 def test_a_living_variable_is_restored_as_itself(n, m):

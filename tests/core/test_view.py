@@ -43,9 +43,6 @@ def positions(view: View) -> list[int]:
     return [view.linear_index(i) for i in np.ndindex(*view.shape) if view.is_valid(i)]
 
 
-# Construction
-
-
 def test_defaults_are_row_major_unmasked_and_from_the_start():
     view = View((2, 3, 4))
     assert view.shape == (2, 3, 4)
@@ -129,9 +126,6 @@ def test_views_without_elements_have_no_offset_and_no_mask(shape):
     view.check_fits(0)
 
 
-# Contiguity
-
-
 @pytest.mark.parametrize(
     ("shape", "strides", "row", "column"),
     [
@@ -182,9 +176,6 @@ def test_strides_of_an_unmasked_view():
     assert view.byte_layout(8)[0] == 8 * view.offset
     assert (view.strides, view.mask) == ((1, -2), None)
     assert view.is_materializable
-
-
-# Positions
 
 
 def test_linear_index_adds_the_offset():
@@ -322,9 +313,6 @@ def test_has_repeats():
     assert not View((1, 0)).expand((4, 0)).has_repeats
 
 
-# Reshape
-
-
 @pytest.mark.parametrize(
     ("view", "shape", "strides"),
     [
@@ -378,9 +366,6 @@ def test_reshape_refuses_negative_sizes(shape):
         View((6,)).reshape(shape)
 
 
-# Expand
-
-
 def test_expand_repeats_with_stride_zero():
     assert View(()).expand((3, 3)).strides == (0, 0)
     view = View((3, 1), offset=4).expand((2, 3, 5))
@@ -411,9 +396,6 @@ def test_expand_refuses_negative_sizes():
         View((1,)).expand((-1,))
 
 
-# Permute
-
-
 def test_permute_takes_axis_i_from_axes_i():
     view = View((2, 3, 4), offset=3, mask=((0, 1), (1, 3), (0, 4))).permute((2, 0, 1))
     assert view.shape == (4, 2, 3)
@@ -427,9 +409,6 @@ def test_permute_takes_axis_i_from_axes_i():
 def test_permute_wants_each_axis_once(axes):
     with pytest.raises(ValueError, match=r"no permutation of the 2 axes.*name each of \(0, 1\)"):
         View((2, 3)).permute(axes)
-
-
-# Slice and shrink
 
 
 def test_slice_with_steps():
@@ -502,9 +481,6 @@ def test_transforms_take_one_item_per_axis(name):
     item = True if name == "flip" else (0, 0)
     with pytest.raises(ValueError, match=r"1 .* do not fit 2 dimensions"):
         getattr(View((2, 3)), name)((item,))
-
-
-# Symbolic sizes
 
 
 def test_symbolic_row_major_strides():

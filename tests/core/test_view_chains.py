@@ -7,8 +7,6 @@ Wherever NumPy has to copy, ours must say that no view will do.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,7 +135,7 @@ def needs_copy(array: np.ndarray, shape: tuple[int, ...]) -> bool:
 
 @given(st.data(), shapes, st.booleans())
 @settings(max_examples=100, deadline=None)
-def test_unmasked_chains(data: Any, shape: tuple[int, ...], column_major: bool) -> None:
+def test_unmasked_chains(data, shape, column_major):
     view = View.column_major(shape) if column_major else View.row_major(shape)
     block = np.arange(view.size)
     array = block.reshape(shape, order="F" if column_major else "C")
@@ -170,7 +168,7 @@ def test_unmasked_chains(data: Any, shape: tuple[int, ...], column_major: bool) 
 
 @given(st.data(), shapes)
 @settings(max_examples=100, deadline=None)
-def test_masked_chains(data: Any, shape: tuple[int, ...]) -> None:
+def test_masked_chains(data, shape):
     view = View(shape)
     block = np.arange(view.size)
     array = block.reshape(shape)

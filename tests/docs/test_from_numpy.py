@@ -30,12 +30,12 @@ def arguments() -> dict[str, Any]:
     }
 
 
-def test_there_are_enough_rows() -> None:
+def test_there_are_enough_rows():
     assert len(ROWS) > 80
 
 
 @pytest.mark.parametrize(("theirs", "if_there", "ours"), ROWS, ids=[row[0] for row in ROWS])
-def test_both_sides_agree(theirs: str, if_there: str, ours: str) -> None:
+def test_both_sides_agree(theirs, if_there, ours):
     if if_there and not hasattr(np, theirs.removeprefix("np.").partition("(")[0]):
         pytest.skip("this NumPy does not have it")
     expected = eval(theirs, {"np": np, **arguments()})

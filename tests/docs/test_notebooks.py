@@ -27,9 +27,7 @@ def notebooks() -> Any:
 
 @pytest.mark.skipif(native is None, reason="without the extension nothing waits")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_cells_show_what_was_saved(
-    path: Path, notebooks: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_show_what_was_saved(path, notebooks, monkeypatch):
     for name in NEEDED.get(path.stem, []):
         pytest.importorskip(name)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -39,7 +37,7 @@ def test_cells_show_what_was_saved(
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_nothing_tells_where_they_ran(path: Path) -> None:
+def test_nothing_tells_where_they_ran(path):
     text = path.read_text(encoding="utf-8")
     assert '"text/html"' in text  # it was saved with its outputs
     for trace in ("site-packages", "Traceback", "stderr", '"execution_count": 1'):

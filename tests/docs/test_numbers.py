@@ -150,13 +150,13 @@ def sentences(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", SENTENCES)
-def test_numbers_are_those_of_the_code(page: str) -> None:
+def test_numbers_are_those_of_the_code(page):
     text = prose(page)
     assert [sentence for sentence in sentences(page) if sentence not in text] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_limit_is_unchecked(page: str) -> None:
+def test_no_limit_is_unchecked(page):
     text = prose(page)
     for sentence in sentences(page):
         text = text.replace(sentence, "")
@@ -176,7 +176,7 @@ def names(cell: str) -> list[str]:
     return [name for code in re.findall(r"`([^`]+)`", cell) for name in code.split()]
 
 
-def test_every_setting_has_a_row_with_its_default() -> None:
+def test_every_setting_has_a_row_with_its_default():
     found = {}
     for name, variable, default, _ in rows("docs/fusion.md", "| setting |"):
         if name:
@@ -189,7 +189,7 @@ def test_every_setting_has_a_row_with_its_default() -> None:
     }
 
 
-def test_every_extra_that_a_page_installs_is_there() -> None:
+def test_every_extra_that_a_page_installs_is_there():
     extras = PROJECT["optional-dependencies"]
     described = [name for row in rows("docs/start.md", "| extra |") for name in names(row[0])]
     assert {name.rstrip(",") for name in described} <= set(extras)
@@ -199,7 +199,7 @@ def test_every_extra_that_a_page_installs_is_there() -> None:
             assert set(listed.split(",")) <= set(extras), page
 
 
-def test_special_functions_are_listed_by_chapter() -> None:
+def test_special_functions_are_listed_by_chapter():
     listed = [
         name
         for _, functions in rows("docs/special.md", "| chapter |")
@@ -208,12 +208,12 @@ def test_special_functions_are_listed_by_chapter() -> None:
     assert sorted(listed) == sorted(xp.special.__all__)
 
 
-def test_the_devices_for_tests_are_listed() -> None:
+def test_the_devices_for_tests_are_listed():
     listed = [names(row[0])[0] for row in rows("docs/devices.md", "| property |")]
     assert sorted(listed) == sorted(PROPERTIES)
 
 
-def test_strict_versions_and_chapters_are_listed() -> None:
+def test_strict_versions_and_chapters_are_listed():
     text = prose("docs/strict.md").partition("## Versions")[2]
     listed = re.findall(r'`"([\d.]+)"`', text.partition(" and `")[0])
     assert [*listed, text.partition("which is to become ")[2][:7]] == list(VERSIONS)

@@ -81,7 +81,7 @@ def plain(text: str) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_examples_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+def test_examples_print_what_the_page_says(page, tmp_path):
     if native is None and "explain(" in page.read_text(encoding="utf-8"):
         pytest.skip("without the extension nothing is deferred")
     found = [block for block in blocks(page) if not block.said.startswith("not run: ")]
@@ -106,7 +106,7 @@ def test_examples_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
         pytest.skip(f"all but the examples that need {', '.join(missing)} ran")
 
 
-def test_no_block_escapes() -> None:
+def test_no_block_escapes():
     """A fence that is indented, or a comment that is misspelt, would leave its block untried."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")

@@ -30,7 +30,7 @@ def functions() -> Iterator[tuple[str, str]]:
             yield module, name
 
 
-def test_every_public_name_is_documented() -> None:
+def test_every_public_name_is_documented():
     assert len(PUBLIC) > 350
     documented = pages.documented()
     assert [
@@ -38,7 +38,7 @@ def test_every_public_name_is_documented() -> None:
     ] == []
 
 
-def test_the_pages_are_written(tmp_path: Path) -> None:
+def test_the_pages_are_written(tmp_path):
     (tmp_path / "gone.rst").write_text("of an earlier version\n")
     pages.write(tmp_path)
     written = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.glob("*.rst")}
@@ -59,7 +59,7 @@ def test_the_pages_are_written(tmp_path: Path) -> None:
     assert "scipy.special.erf.html" in written["array_api_nx.special.erf.rst"]
 
 
-def test_every_function_has_an_example() -> None:
+def test_every_function_has_an_example():
     lacking = [
         f"{module}.{name}"
         for module, name in functions()
@@ -70,7 +70,7 @@ def test_every_function_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_examples_give_what_they_say(file: Path) -> None:
+def test_examples_give_what_they_say(file):
     if file.stem == "special" and find_spec("scipy") is None:
         pytest.skip("needs SciPy")
     module = "array_api_nx" if file.stem == "main" else f"array_api_nx.{file.stem}"

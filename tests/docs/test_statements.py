@@ -176,7 +176,7 @@ def wrong(statement: str, program: str, device: str) -> str:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.page} {part.table}")
-def test_statements_hold(part: Part, device: str) -> None:
+def test_statements_hold(part, device):
     if not find_spec(device.partition(":")[0].replace("cpu", "numpy")):
         pytest.skip(f"{device} is not installed")
     with xp.config_context(default_device=device):
@@ -189,7 +189,7 @@ def test_statements_hold(part: Part, device: str) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.page} {part.table}")
-def test_statements_are_those_of_the_page(part: Part) -> None:
+def test_statements_are_those_of_the_page(part):
     assert all(part.statements.values())
     if part.table:
         assert [row[0] for row in rows(part.page, part.table)] == list(part.statements)
@@ -198,7 +198,7 @@ def test_statements_are_those_of_the_page(part: Part) -> None:
         assert [statement for statement in part.statements if statement not in text] == []
 
 
-def test_tables_of_behaviour_are_checked() -> None:
+def test_tables_of_behaviour_are_checked():
     assert len(PARTS) > 10
     assert sum([len(part.statements) for part in PARTS]) > 120
 
@@ -236,7 +236,7 @@ def is_there(name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_names_of_the_package_are_there(page: str) -> None:
+def test_names_of_the_package_are_there(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     found = re.findall(r"(?<![\w.])(?:xp|array_api_nx)((?:\.[A-Za-z_]\w*)+)", text)
     assert [n for n in set(found) if n[1:] not in MISSING and not is_there(n[1:])] == []

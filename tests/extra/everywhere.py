@@ -121,13 +121,13 @@ def everywhere(calls: dict[str, Any], *operands: Any) -> tuple[Call, Call]:
         return call, *[random(rng, x, "float64") if isinstance(x, tuple) else x for x in own]
 
     @for_each("name", calls)
-    def test_in_traces(name: str) -> None:
+    def test_in_traces(name):
         call, *arrays = made(calls[name])
         in_traces(call, *arrays)
 
     @pytest.mark.parametrize("device", DEVICES)
     @for_each("name", calls)
-    def test_on_devices(name: str, device: str) -> None:
+    def test_on_devices(name, device):
         call, *arrays = made(calls[name])
         on_device(call, device, *arrays)
 
@@ -142,7 +142,7 @@ def refuses(
     """A test that each call with what `make` makes raises an error in such words."""
 
     @for_each(("call", "error", "words"), cases)
-    def test_refused(call: Call, error: Any, words: str) -> None:
+    def test_refused(call, error, words):
         with xp.config_context(**settings), pytest.raises(error, match=words):
             call(make())
 

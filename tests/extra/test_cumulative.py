@@ -19,7 +19,7 @@ DTYPES = ["bool", "int8", "uint16", "int64", "float32", "float64", "complex128"]
     ("shape", "axis"),
     [((), None), ((5,), None), ((5,), 0), ((2, 3), None), ((2, 3), -1), ((2, 3), 0), ((0, 3), 1)],
 )
-def test_as_numpy(name: str, dtype: str, shape: tuple[int, ...], axis: int | None) -> None:
+def test_as_numpy(name, dtype, shape, axis):
     values = np.random.default_rng(0).integers(0, 3, shape).astype(dtype)
     expected = getattr(np, name)(values, axis)
     result = getattr(xp.extra, name)(xp.asarray(values), axis)
@@ -28,7 +28,7 @@ def test_as_numpy(name: str, dtype: str, shape: tuple[int, ...], axis: int | Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_of_a_transposed_array_in_row_major_order(name: str) -> None:
+def test_of_a_transposed_array_in_row_major_order(name):
     values = np.arange(1.0, 7.0).reshape(2, 3)
     result = getattr(xp, name)(xp.asarray(values).T, dtype=xp.float32)
     assert result.dtype is xp.float32
@@ -36,7 +36,7 @@ def test_of_a_transposed_array_in_row_major_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_errors(name: str) -> None:
+def test_errors(name):
     function = getattr(xp, name)
     with pytest.raises(TypeError, match=r"asarray"):
         function([1, 2])
@@ -45,7 +45,7 @@ def test_errors(name: str) -> None:
 
 
 @pytest.mark.parametrize("device", ["torch:cpu", "jax:cpu", "dask"])
-def test_on_other_devices(device: str) -> None:
+def test_on_other_devices(device):
     pytest.importorskip(device.partition(":")[0])
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]], device=device)
     result = xp.extra.cumsum(x)
@@ -53,7 +53,7 @@ def test_on_other_devices(device: str) -> None:
     np.testing.assert_array_equal(np.asarray(result), [1.0, 3.0, 6.0, 10.0])
 
 
-def test_traced() -> None:
+def test_traced():
     found = xp.eval_shape(xp.extra.cumsum, ShapeSpec(("n", 3), xp.int32))
     assert (found.at(n=4).shape, found.dtype) == ((12,), xp.int64)
     compiled = xp.compile(lambda x: xp.extra.cumprod(x, axis=0))

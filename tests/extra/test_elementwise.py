@@ -7,14 +7,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.tracing.recorder import TraceError
-from tests.extra.everywhere import (
-    DTYPES,
-    agree,
-    assert_same,
-    everywhere,
-    ours,
-    refuses,
-)
+from tests.extra.everywhere import DTYPES, agree, assert_same, everywhere, ours, refuses
 from tests.support.alike import layouts
 from tests.support.programs import settings
 from tests.support.tables import for_each
@@ -25,17 +18,17 @@ nan, inf = np.nan, np.inf
 
 @pytest.mark.parametrize("mode", ["default", "context"])
 @for_each("dtype", DTYPES)
-def test_nan_to_num(dtype: str, mode: str) -> None:
+def test_nan_to_num(dtype, mode):
     rng = np.random.default_rng(1)
     for shape in ((), (0,), (40,), (3, 1, 5)):
         for keywords in ({}, {"nan": 3}, {"nan": -1.5, "posinf": 7, "neginf": -inf}):
             with settings(mode):
                 x = layouts(rng, dtype, shape)
-                result = xp.extra.nan_to_num(x, **keywords)  # type: ignore[arg-type]
+                result = xp.extra.nan_to_num(x, **keywords)
                 assert_same(result, np.nan_to_num(np.asarray(x), **keywords), keywords)
 
 
-def test_nan_to_num_in_place() -> None:
+def test_nan_to_num_in_place():
     for x in (np.array([nan, inf, 1.0]), np.array([1, 2])):
         y = ours(x)
         same = y
@@ -47,12 +40,12 @@ def test_nan_to_num_in_place() -> None:
     with pytest.raises(ValueError, match="cannot write"):
         xp.extra.nan_to_num(xp.broadcast_to(xp.asarray(nan), (2,)), copy=False)
     with pytest.raises(TypeError, match="not a str"):
-        xp.extra.nan_to_num(xp.ones(2), nan="a")  # type: ignore[arg-type]
+        xp.extra.nan_to_num(xp.ones(2), nan="a")
 
 
 @pytest.mark.parametrize("mode", ["default", "context"])
 @for_each("dtype", DTYPES)
-def test_comparisons(dtype: str, mode: str) -> None:
+def test_comparisons(dtype, mode):
     rng = np.random.default_rng(2)
     for other in (dtype, "float64", "int64"):
         a = random_values(rng, dtype, (30,))
@@ -63,10 +56,10 @@ def test_comparisons(dtype: str, mode: str) -> None:
             b *= rng.choice([1, 1 + 1e-6, 1 + 1e-4], 30).astype(b.dtype)
         x, y = ours(a), ours(b)
         for keywords in ({}, {"equal_nan": True}, {"rtol": 0.0, "atol": 1.5}):
-            expected = np.isclose(a, b, **keywords)  # type: ignore[arg-type]
+            expected = np.isclose(a, b, **keywords)
             with settings(mode):
-                assert_same(xp.extra.isclose(x, y, **keywords), expected)  # type: ignore[arg-type]
-                found = xp.extra.allclose(x, y, **keywords)  # type: ignore[arg-type]
+                assert_same(xp.extra.isclose(x, y, **keywords), expected)
+                found = xp.extra.allclose(x, y, **keywords)
                 assert found is bool(expected.all())
         for equal_nan in (False, True):
             for c in (a, b, a[:1], a[None]):
@@ -74,7 +67,7 @@ def test_comparisons(dtype: str, mode: str) -> None:
                 assert found is np.array_equal(a, c, equal_nan=equal_nan)
 
 
-def test_comparisons_with_scalars_and_of_nothing() -> None:
+def test_comparisons_with_scalars_and_of_nothing():
     a = np.array([1.0, 1 + 1e-9, 2.0, nan, inf], dtype="float32")
     for b in (1, 1.0, inf, nan, 1 + 0j):
         assert_same(xp.extra.isclose(ours(a), b, equal_nan=True), np.isclose(a, b, equal_nan=True))
@@ -88,7 +81,7 @@ def test_comparisons_with_scalars_and_of_nothing() -> None:
 
 @pytest.mark.parametrize("mode", ["default", "context"])
 @for_each("dtype", DTYPES)
-def test_sinc(dtype: str, mode: str) -> None:
+def test_sinc(dtype, mode):
     rng = np.random.default_rng(3)
     with settings(mode):
         x = layouts(rng, dtype, (7, 4))
@@ -125,18 +118,13 @@ CALLS = {
 test_in_traces, test_on_devices = everywhere(CALLS, SPECIAL, (2, 4))
 
 
-def test_what_is_decided_by_elements_is_refused_in_traces() -> None:
+def test_what_is_decided_by_elements_is_refused_in_traces():
     for decides in (xp.extra.allclose, xp.extra.array_equal):
         with pytest.raises(TraceError, match="needs the value of an element"):
             xp.eval_shape(lambda x, f=decides: xp.ones(3) if f(x, x) else x, xp.ones(2))
 
 
 _, test_verdicts_on_devices = everywhere(
-    {
-        "both": lambda x: (
-            xp.extra.allclose(x, x),
-            xp.extra.array_equal(x, x, equal_nan=True),
-        )
-    },
+    {"both": lambda x: (xp.extra.allclose(x, x), xp.extra.array_equal(x, x, equal_nan=True))},
     SPECIAL,
 )

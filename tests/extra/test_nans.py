@@ -80,7 +80,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_as_numpy(name: str, dtype: str) -> None:
+def test_as_numpy(name, dtype):
     for shape in SHAPES:
         x = values(dtype, shape)
         for axis in axes_of(shape):
@@ -94,7 +94,7 @@ def test_as_numpy(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
-def test_other_devices(name: str, device: str) -> None:
+def test_other_devices(name, device):
     found = find(device)
     x = values("float64", (5, 12), seed=1)
     for axis in (None, 0, 1):
@@ -102,14 +102,14 @@ def test_other_devices(name: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
-def test_traced(name: str) -> None:
+def test_traced(name):
     x = values("float64", (5, 12), seed=1)
     if name in INDICES:
         x[0] = x[:, 0] = 1  # An error about elements is none of a trace's.
     for axis in (None, 0, 1):
 
         def call(x: xp.Array, axis: int | None = axis) -> xp.Array:
-            return getattr(xp.extra, name)(x, axis=axis)  # type: ignore[no-any-return]
+            return getattr(xp.extra, name)(x, axis=axis)
 
         expected = numpy_s(name, x, axis=axis)
         assert isinstance(expected, np.ndarray)
@@ -125,7 +125,7 @@ def test_traced(name: str) -> None:
 
 @pytest.mark.parametrize("copy", [True, False])
 @for_each("name", [*REDUCTIONS, *INDICES, *SCANS])
-def test_large(name: str, copy: bool) -> None:
+def test_large(name, copy):
     x = values("float64", (600, 500), seed=2)
     x[:, 7] = 0 if name in INDICES or name in SCANS else np.nan
     for axis in (None, 0, 1):
@@ -135,7 +135,7 @@ def test_large(name: str, copy: bool) -> None:
 
 @pytest.mark.parametrize("axis", [0, 1])
 @for_each("name", [*REDUCTIONS, *INDICES, *SCANS])
-def test_memory_of_others_may_be_written_afterwards(name: str, axis: int) -> None:
+def test_memory_of_others_may_be_written_afterwards(name, axis):
     x = np.ones((300_000, 2))
     x[5] = -np.inf, np.nan
     expected = numpy_s(name, x, axis=axis)
@@ -145,7 +145,7 @@ def test_memory_of_others_may_be_written_afterwards(name: str, axis: int) -> Non
 
 
 @pytest.mark.parametrize("name", TOTALS)
-def test_dtype_of_totals(name: str) -> None:
+def test_dtype_of_totals(name):
     x = values("float32", (4, 3))
     for dtype in ("float64", "complex64"):
         check(name, xp.asarray(x), numpy_s(name, x, 0, dtype), axis=0, dtype=getattr(xp, dtype))
@@ -153,7 +153,7 @@ def test_dtype_of_totals(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MEANS)
-def test_dtype_of_means(name: str) -> None:
+def test_dtype_of_means(name):
     call = getattr(xp.extra, name)
     for source in ("float32", "int8"):
         x = values(source, (4, 3))
@@ -167,7 +167,7 @@ def test_dtype_of_means(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nanstd", "nanvar"])
-def test_degrees_of_freedom(name: str) -> None:
+def test_degrees_of_freedom(name):
     x = values("float64", (4, 6))
     for number in (1, 0.5, 4):
         expected = numpy_s(name, x, axis=0, ddof=number)
@@ -203,7 +203,7 @@ def warned(call: Callable[[], object]) -> list[str]:
         ("nansum", ""),
     ],
 )
-def test_warnings(name: str, text: str, shape: tuple[int, ...]) -> None:
+def test_warnings(name, text, shape):
     x = np.ones(shape)
     x[0, 0] = np.nan
     call = getattr(xp.extra, name)
@@ -215,7 +215,7 @@ def test_warnings(name: str, text: str, shape: tuple[int, ...]) -> None:
     assert warned(lambda: call(xp.asarray(x[0]))) == expected
 
 
-def test_warnings_about_no_elements() -> None:
+def test_warnings_about_no_elements():
     for x in (xp.zeros((0, 3)), xp.zeros((0, 3), dtype=xp.int64)):
         for name in ("nanmean", "nanmedian"):
             assert warned(lambda: getattr(xp.extra, name)(x, axis=0)) == ["Mean of empty slice"]  # noqa: B023
@@ -223,7 +223,7 @@ def test_warnings_about_no_elements() -> None:
 
 
 @pytest.mark.parametrize("name", INDICES)
-def test_indices_among_nothing_but_nan(name: str) -> None:
+def test_indices_among_nothing_but_nan(name):
     call = getattr(xp.extra, name)
     x = xp.asarray([[1.0, np.nan], [np.nan, np.nan]])
     with pytest.raises(ValueError, match="All-NaN slice encountered"):
@@ -233,7 +233,7 @@ def test_indices_among_nothing_but_nan(name: str) -> None:
     assert int(call(xp.asarray([np.nan, worst, np.nan]))) == 1
 
 
-def test_infinities_are_numbers() -> None:
+def test_infinities_are_numbers():
     x = xp.asarray([[np.inf, np.nan], [-np.inf, np.nan]])
     assert warned(lambda: xp.extra.nanmax(x, axis=1)) == []
     assert np.array_equal(np.asarray(xp.extra.nanmax(x, axis=1)), [np.inf, -np.inf])
@@ -242,7 +242,7 @@ def test_infinities_are_numbers() -> None:
 
 @pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
 @xp.config_context(operands="strict")
-def test_what_is_refused(name: str) -> None:
+def test_what_is_refused(name):
     call = getattr(xp.extra, name)
     with pytest.raises(
         TypeError, match=r"x must be an array_api_nx array.*convert it with asarray"
@@ -259,7 +259,7 @@ def test_what_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     "q", [0.3, 1.0, [0.25, 0.5], [0.1, 0.4, 0.6, 0.9], np.float32(0.3)], ids=str
 )
-def test_nanquantile(q: Any, keepdims: bool) -> None:
+def test_nanquantile(q, keepdims):
     for dtype in ("float64", "float32", "int32"):
         for shape in ((7,), (4, 6), (3, 1, 5)):
             x = values(dtype, shape)
@@ -280,7 +280,7 @@ def quiet(call: Callable[[], xp.Array]) -> xp.Array:
         return call()
 
 
-def test_nanquantile_of_nothing_but_nan() -> None:
+def test_nanquantile_of_nothing_but_nan():
     x = np.array([[np.nan, np.nan], [1, 2]])
     text = ["All-NaN slice encountered"]
     assert warned(lambda: xp.extra.nanquantile(xp.asarray(x), 0.5, axis=1)) == text

@@ -9,15 +9,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.tracing.recorder import TraceError
-from tests.extra.everywhere import (
-    DTYPES,
-    agree,
-    assert_same,
-    everywhere,
-    ours,
-    random,
-    refuses,
-)
+from tests.extra.everywhere import DTYPES, agree, assert_same, everywhere, ours, random, refuses
 from tests.support.alike import layouts
 from tests.support.programs import settings
 from tests.support.tables import for_each
@@ -25,7 +17,7 @@ from tests.support.tables import for_each
 
 @for_each("mode", ["full", "same", "valid"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_convolve(dtype: str, mode: Any) -> None:
+def test_convolve(dtype, mode):
     rng = np.random.default_rng(1)
     for n, m in ((1, 1), (5, 3), (3, 6), (40, 13), (12, 12)):
         x, y = layouts(rng, dtype, (n,)), layouts(rng, dtype, (m,))
@@ -34,7 +26,7 @@ def test_convolve(dtype: str, mode: Any) -> None:
     assert_same(xp.extra.convolve(ours(a), ours(b), mode=mode), np.convolve(a, b, mode))
 
 
-def test_convolve_promotes() -> None:
+def test_convolve_promotes():
     a, b = np.array([1, 2, 3], dtype="int8"), np.array([0.5, 1.0], dtype="float32")
     agree(xp.extra.convolve(ours(a), ours(b)), np.convolve(a, b).astype("float32"))
     agree(xp.extra.convolve(ours(a > 1), ours(a)), np.convolve(a > 1, a))
@@ -43,7 +35,7 @@ def test_convolve_promotes() -> None:
 @pytest.mark.parametrize("mode", ["default", "context"])
 @for_each("edge_order", [1, 2])
 @for_each("dtype", ["uint8", "int32", "float32", "float64", "complex64"])
-def test_gradient(dtype: str, edge_order: int, mode: str) -> None:
+def test_gradient(dtype, edge_order, mode):
     rng = np.random.default_rng(2)
     f = random(rng, (4, 5, 3), dtype)
     uneven = np.array([0, 1, 3, 7])
@@ -73,7 +65,7 @@ def test_gradient(dtype: str, edge_order: int, mode: str) -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", "torch:cpu", "jax:cpu", "dask"])
-def test_gradient_over_coordinates_of_numpy(device: str) -> None:
+def test_gradient_over_coordinates_of_numpy(device):
     if device != "cpu":
         pytest.importorskip(device.partition(":")[0])
     values, coordinates = np.arange(12.0).reshape(4, 3) ** 2, np.array([0.0, 1.0, 2.5, 3.0])
@@ -95,7 +87,7 @@ def points(rng: np.random.Generator, is_complex: bool) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("mode", ["default", "context"])
 @pytest.mark.parametrize("is_complex", [False, True])
-def test_interp(is_complex: bool, mode: str) -> None:
+def test_interp(is_complex, mode):
     rng = np.random.default_rng(3)
     for _ in range(8):
         where, values = points(rng, is_complex)
@@ -111,7 +103,7 @@ def test_interp(is_complex: bool, mode: str) -> None:
                 assert_same(found, expected, keywords)
 
 
-def test_interp_of_special_points() -> None:
+def test_interp_of_special_points():
     x = np.array([-2.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0])
     inf = np.inf
     for where, values in (
@@ -130,7 +122,7 @@ def test_interp_of_special_points() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_roots(dtype: str) -> None:
+def test_roots(dtype):
     result = "complex64" if dtype in ("float32", "complex64") else "complex128"
     for coefficients in (
         *([1, 2, 3], [0, 0, 1, 6, 11, 6, 0, 0], [1], [0, 0], [], [3, 0, 0], [0, 2], [1, 0, 0, 1]),
@@ -151,7 +143,7 @@ def test_roots(dtype: str) -> None:
 
 @pytest.mark.parametrize("mode", ["default", "context"])
 @for_each("dtype", DTYPES)
-def test_trapezoid(dtype: str, mode: str) -> None:
+def test_trapezoid(dtype, mode):
     rng = np.random.default_rng(4)
     y = random(rng, (4, 5, 3), dtype)
     for keywords in (
@@ -210,7 +202,7 @@ CALLS = {
 test_in_traces, test_on_devices = everywhere(CALLS, (9,), (4,))
 
 
-def test_roots_are_refused_in_traces() -> None:
+def test_roots_are_refused_in_traces():
     with pytest.raises(TraceError, match="needs the value of an element"):
         xp.eval_shape(xp.extra.roots, xp.ones(3))
 

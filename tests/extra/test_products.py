@@ -9,14 +9,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.extra import products
-from tests.extra.everywhere import (
-    DTYPES,
-    agree,
-    everywhere,
-    ours,
-    random,
-    refuses,
-)
+from tests.extra.everywhere import DTYPES, agree, everywhere, ours, random, refuses
 from tests.support.alike import layouts
 from tests.support.programs import numpy_of, settings
 from tests.support.sizes import THRESHOLD
@@ -43,7 +36,7 @@ def arrays(pattern: str, dtype: str, seed: int = 1) -> list[Any]:
 
 @pytest.mark.parametrize("optimize", [True, False, "greedy", "optimal"])
 @for_each("pattern", PATTERNS)
-def test_patterns(pattern: str, optimize: Any) -> None:
+def test_patterns(pattern, optimize):
     for dtype in ("float64", "complex64", "int8", "bool"):
         if dtype != "float64" and pattern.count(",") > 3:
             continue
@@ -55,7 +48,7 @@ def test_patterns(pattern: str, optimize: Any) -> None:
 
 @pytest.mark.parametrize("mode", ["default", "context"])
 @for_each("dtype", DTYPES)
-def test_layouts(dtype: str, mode: str) -> None:
+def test_layouts(dtype, mode):
     rng = np.random.default_rng(2)
     for pattern in ("abc,bcd->ad", "abc,abd->cd", "aab,bc->ca", "abc,bca->ab", "abc->cab"):
         for kind in (1, 2, 3, 4, 5, 7):
@@ -91,13 +84,13 @@ def test_layouts(dtype: str, mode: str) -> None:
         ("aB,Ba->", [(2, 3), (3, 2)]),
     ],
 )
-def test_ellipses_and_sizes_of_one_and_none(pattern: str, shapes: list[tuple[int, ...]]) -> None:
+def test_ellipses_and_sizes_of_one_and_none(pattern, shapes):
     rng = np.random.default_rng(3)
     values = [random(rng, shape, "float64") for shape in shapes]
     agree(xp.extra.einsum(pattern, *map(ours, values)), np.einsum(pattern, *values), pattern)
 
 
-def test_interleaved_labels() -> None:
+def test_interleaved_labels():
     rng = np.random.default_rng(4)
     a, b = random(rng, (2, 3, 4), "float64"), random(rng, (4, 3), "float64")
     x, y = ours(a), ours(b)
@@ -110,7 +103,7 @@ def test_interleaved_labels() -> None:
     agree(xp.extra.einsum(x, (0, 1, 2), ()), np.einsum(a, (0, 1, 2), ()))
 
 
-def test_results_are_views_where_they_can_be() -> None:
+def test_results_are_views_where_they_can_be():
     x = xp.reshape(xp.arange(9), (3, 3))
     for pattern in ("ab->ba", "ab", "aa->a"):
         result = xp.extra.einsum(pattern, x)
@@ -123,7 +116,7 @@ def test_results_are_views_where_they_can_be() -> None:
     assert np.asarray(x).tolist() == [[5] * 3] * 3
 
 
-def test_dtypes_promote_and_scalars_do_not() -> None:
+def test_dtypes_promote_and_scalars_do_not():
     x, y = xp.ones((2,), dtype=xp.float32), xp.ones((2,), dtype=xp.int16)
     assert xp.extra.einsum("a,->a", x, 2.0).dtype is xp.float32
     assert xp.extra.einsum("a,a", x, y).dtype is xp.float32
@@ -140,13 +133,13 @@ PATHS: list[Any] = [
 
 
 @pytest.mark.parametrize("path", PATHS, ids=str)
-def test_paths(path: Any) -> None:
+def test_paths(path):
     pattern = "ab,bc,cd,de->ea"
     values = arrays(pattern, "float64")
     agree(xp.extra.einsum(pattern, *map(ours, values), optimize=path), np.einsum(pattern, *values))
 
 
-def test_the_cheapest_path_of_two_is_taken() -> None:
+def test_the_cheapest_path_of_two_is_taken():
     # What opt_einsum finds for so many operands takes seventeen times as many products.
     pattern = "acdf,jbje,gihb,hfac,gfac,gifabc,hfac->de"
     sizes: Any = dict(zip("abcdefghij", (8, 12, 16, 20, 16, 12, 8, 24, 20, 16), strict=True))
@@ -165,13 +158,13 @@ def test_the_cheapest_path_of_two_is_taken() -> None:
         ([(0, 1, 2)], 2 * 3 * 5 * 7),
     ],
 )
-def test_costs_of_paths(path: Any, cost: int) -> None:
+def test_costs_of_paths(path, cost):
     terms = [frozenset("ab"), frozenset("bc"), frozenset("cd")]
     sizes: dict[Any, int] = {"a": 2, "b": 3, "c": 5, "d": 7}
     assert products._cost(path, terms, frozenset("ad"), sizes) == cost
 
 
-def test_paths_without_opt_einsum(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_without_opt_einsum(monkeypatch):
     monkeypatch.setattr(products, "find_spec", lambda name: None)
     monkeypatch.setattr(products, "_plans", {})
     for pattern in ("ea,fb,abcd,gc,hd->efgh", "ab,ab,cd,cd->ac", "a,b,c->abc"):
@@ -182,7 +175,7 @@ def test_paths_without_opt_einsum(monkeypatch: pytest.MonkeyPatch) -> None:
         xp.extra.einsum("a,a,a", *[xp.ones(2)] * 3, optimize="best")
 
 
-def test_small_results_come_first() -> None:
+def test_small_results_come_first():
     terms = [frozenset("ab"), frozenset("bc"), frozenset("cd")]
     extents: dict[Any, int] = {"a": 100, "b": 100, "c": 100, "d": 2}
     assert products._greedy(terms, frozenset("ad"), extents) == [(1, 2), (0, 1)]
@@ -232,7 +225,7 @@ CALLS = {
 test_in_traces, test_on_devices = everywhere(CALLS)
 
 
-def test_symbolic_sizes() -> None:
+def test_symbolic_sizes():
     spec = xp.eval_shape(
         lambda x, y, z: xp.extra.einsum("ab,bc,cd->ad", x, y, z),
         xp.ShapeSpec(("n", 3), xp.float64),
@@ -243,7 +236,7 @@ def test_symbolic_sizes() -> None:
 
 
 @pytest.mark.parametrize("threshold", [THRESHOLD, 0])
-def test_opt_einsum_finds_what_it_calls(threshold: int) -> None:
+def test_opt_einsum_finds_what_it_calls(threshold):
     opt_einsum = pytest.importorskip("opt_einsum", reason="opt_einsum is not installed")
     values = arrays("ab,bc,cd->da", "float64")
     with xp.config_context(fusion_threshold=threshold):

@@ -26,9 +26,6 @@ def values(dtype: str, shape: tuple[int, ...] = SHAPE, seed: int = 0) -> NDArray
     return numbers
 
 
-# ---------------------------------------------------------------------- partitions
-
-
 def check_partition(found: NDArray, x: NDArray, kth: Any, axis: int) -> None:
     """Whether `found` is `x`, partitioned at the positions `kth`."""
     borders = sorted({border for k in np.ravel(kth) % x.shape[axis] for border in (k, k + 1)})
@@ -40,7 +37,7 @@ def check_partition(found: NDArray, x: NDArray, kth: Any, axis: int) -> None:
 @for_each("kth", [0, -1, 1, [2, 0], (1, -2, 1), np.int64(1)])
 @for_each("axis", [0, 1, -1, None])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint8", "bool"])
-def test_partition(dtype: str, axis: int | None, kth: Any) -> None:
+def test_partition(dtype, axis, kth):
     whole = values(dtype)
     for given in layouts_of(whole):
         result = xp.extra.partition(given, kth, axis)
@@ -55,7 +52,7 @@ def test_partition(dtype: str, axis: int | None, kth: Any) -> None:
 @pytest.mark.parametrize("shape", [(100_003,), (300, 1000), (1000, 300)], ids=str)
 @pytest.mark.parametrize("axis", [0, -1])
 @pytest.mark.parametrize("dtype", ["float64", "int32"])
-def test_large_partitions_are_numpy_s(dtype: str, axis: int, shape: tuple[int, ...]) -> None:
+def test_large_partitions_are_numpy_s(dtype, axis, shape):
     x = values(dtype, shape)
     for kth in (0, [-5, 7], shape[axis] // 2):
         result = xp.extra.partition(xp.asarray(x), kth, axis)
@@ -65,7 +62,7 @@ def test_large_partitions_are_numpy_s(dtype: str, axis: int, shape: tuple[int, .
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_partition_on_other_devices(name: str) -> None:
+def test_partition_on_other_devices(name):
     device = find(name)
     x = values("float64", (7, 9))
     given = xp.asarray(x, device=device)
@@ -78,7 +75,7 @@ def test_partition_on_other_devices(name: str) -> None:
         check_partition(np.take_along_axis(x, indices, 1), x, kth, 1)
 
 
-def test_partition_in_compiled_functions() -> None:
+def test_partition_in_compiled_functions():
     @xp.compile
     def middle(x: xp.Array) -> tuple[xp.Array, xp.Array]:
         k = x.shape[1] // 2
@@ -91,7 +88,7 @@ def test_partition_in_compiled_functions() -> None:
         np.testing.assert_array_equal(x[np.arange(shape[0]), np.asarray(greatest)], x.max(1))
 
 
-def test_partition_of_shapes() -> None:
+def test_partition_of_shapes():
     spec = xp.ShapeSpec(("n", 5), xp.float32)
     result = xp.eval_shape(lambda x: xp.extra.partition(x, 2), spec)
     assert repr(result) == repr(spec)
@@ -113,28 +110,17 @@ def test_partition_of_shapes() -> None:
         ((3, 4), "complex64", 1, -1, TypeError, "not complex64; convert"),
     ],
 )
-def test_partition_refuses(
-    function: Any,
-    shape: tuple[int, ...],
-    dtype: str,
-    kth: Any,
-    axis: int,
-    error: type[Exception],
-    words: str,
-) -> None:
+def test_partition_refuses(function, shape, dtype, kth, axis, error, words):
     with pytest.raises(error, match=words):
         function(xp.zeros(shape, dtype=getattr(xp, dtype)), kth, axis)
 
 
 @pytest.mark.parametrize("function", [xp.extra.partition, xp.extra.argpartition])
 @xp.config_context(operands="strict")
-def test_partition_takes_our_arrays_only(function: Any) -> None:
+def test_partition_takes_our_arrays_only(function):
     for x in (np.ones(3), [1.0, 2.0]):
         with pytest.raises(TypeError, match="asarray"):
             function(x, 0)
-
-
-# ---------------------------------------------------------------------- the largest and smallest
 
 
 def check_top(found: Any, x: NDArray, k: int, axis: int, mode: str, is_sorted: bool) -> None:
@@ -156,7 +142,7 @@ def check_top(found: Any, x: NDArray, k: int, axis: int, mode: str, is_sorted: b
 @for_each("is_sorted", [True, False])
 @for_each("axis", [0, 1, -1])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool"])
-def test_top_k(dtype: str, axis: int, is_sorted: bool, mode: Any) -> None:
+def test_top_k(dtype, axis, is_sorted, mode):
     for x in (values(dtype), values("int32").astype(dtype)):
         for given in layouts_of(x):
             for k in {0, 1, 2, x.shape[axis] - 1, x.shape[axis]}:
@@ -167,7 +153,7 @@ def test_top_k(dtype: str, axis: int, is_sorted: bool, mode: Any) -> None:
 @for_each("mode", ["largest", "smallest"])
 @for_each("k", [1, 30, 1000, 5000])
 @pytest.mark.parametrize("dtype", ["float64", "int32"])
-def test_top_k_of_many(dtype: str, k: int, mode: Any) -> None:
+def test_top_k_of_many(dtype, k, mode):
     x = values("int32", (300_007,)) + np.arange(300_007) // 50_000
     for given in (x.astype(dtype), x[::-1].astype(dtype), values(dtype, (300_007,))):
         for is_sorted in (True, False):
@@ -175,7 +161,7 @@ def test_top_k_of_many(dtype: str, k: int, mode: Any) -> None:
             check_top(found, given, k, 0, mode, is_sorted)
 
 
-def test_top_k_puts_nan_last() -> None:
+def test_top_k_puts_nan_last():
     x = xp.asarray([np.nan, 3.0, np.inf, np.nan, -np.inf])
     largest, smallest = [xp.extra.top_k(x, 4, mode=mode) for mode in ("largest", "smallest")]
     np.testing.assert_array_equal(largest.values, [np.inf, 3, -np.inf, np.nan])
@@ -185,7 +171,7 @@ def test_top_k_puts_nan_last() -> None:
 
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("mode", ["largest", "smallest"])
-def test_top_k_on_other_devices(name: str, mode: Any) -> None:
+def test_top_k_on_other_devices(name, mode):
     device = find(name)
     for dtype in ("float64", "int32"):
         x = values(dtype, (7, 9))
@@ -195,7 +181,7 @@ def test_top_k_on_other_devices(name: str, mode: Any) -> None:
         check_top(host, x, 4, 1, mode, True)
 
 
-def test_top_k_in_compiled_functions() -> None:
+def test_top_k_in_compiled_functions():
     @xp.compile
     def half(x: xp.Array) -> tuple[xp.Array, xp.Array]:
         found = xp.extra.top_k(x, x.shape[0] // 2, axis=0)
@@ -221,19 +207,16 @@ def test_top_k_in_compiled_functions() -> None:
         (1, {"mode": "most"}, ValueError, "'largest' or 'smallest', not 'most'"),
     ],
 )
-def test_top_k_refuses(k: Any, options: Any, error: type[Exception], words: str) -> None:
+def test_top_k_refuses(k, options, error, words):
     with pytest.raises(error, match=words):
         xp.extra.top_k(xp.ones((3, 4)), k, **options)
     with pytest.raises(TypeError, match="not complex64"):
         xp.extra.top_k(xp.ones((3, 4), dtype=xp.complex64), 1)
 
 
-# ---------------------------------------------------------------------- writing along an axis
-
-
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("dtype", ["float64", "int32", "bool", "complex64"])
-def test_put_along_axis(dtype: str, axis: int) -> None:
+def test_put_along_axis(dtype, axis):
     rng = np.random.default_rng(3)
     for sizes in (SHAPE, (2, 3, 6), (4, 1, 1), (1, 2, 1)):
         sizes = tuple([n if i == axis % 3 or n == SHAPE[i] else 1 for i, n in enumerate(sizes)])
@@ -249,7 +232,7 @@ def test_put_along_axis(dtype: str, axis: int) -> None:
                 np.testing.assert_array_equal(x, expected)
 
 
-def test_put_along_axis_writes_through_views_and_reads_pending_values_first() -> None:
+def test_put_along_axis_writes_through_views_and_reads_pending_values_first():
     x = xp.zeros((3, 600_000))
     before = x + 1
     order = xp.asarray([[5, 5, -1]])
@@ -258,7 +241,7 @@ def test_put_along_axis_writes_through_views_and_reads_pending_values_first() ->
     assert [float(x[1, 5]), float(x[1, -1]), float(xp.sum(x))] == [2.0, 3.0, 5.0]
 
 
-def test_put_along_axis_of_all_elements() -> None:
+def test_put_along_axis_of_all_elements():
     x = xp.zeros((2, 3), dtype=xp.int64)
     xp.extra.put_along_axis(x, xp.asarray([4, 0]), xp.asarray([7, 8]), None)
     np.testing.assert_array_equal(x, [[8, 0, 0], [0, 7, 0]])
@@ -267,7 +250,7 @@ def test_put_along_axis_of_all_elements() -> None:
 
 
 @pytest.mark.parametrize("name", ["torch:cpu", "dask"])
-def test_put_along_axis_on_other_devices(name: str) -> None:
+def test_put_along_axis_on_other_devices(name):
     device = find(name)
     expected = np.arange(12.0).reshape(3, 4)
     x = xp.asarray(expected, device=device, copy=True)
@@ -277,7 +260,7 @@ def test_put_along_axis_on_other_devices(name: str) -> None:
     np.testing.assert_array_equal(np.asarray(x.to_device("cpu")), expected)
 
 
-def test_put_along_axis_in_compiled_functions() -> None:
+def test_put_along_axis_in_compiled_functions():
     @xp.compile
     def ranks(x: xp.Array) -> xp.Array:
         result = xp.zeros_like(x)
@@ -302,9 +285,7 @@ def test_put_along_axis_in_compiled_functions() -> None:
         (np.broadcast_to(0.0, (2, 3)), [[1]], 1, ValueError, "read-only|share"),
     ],
 )
-def test_put_along_axis_refuses(
-    x: NDArray, indices: Any, axis: int, error: Any, words: str
-) -> None:
+def test_put_along_axis_refuses(x, indices, axis, error, words):
     given = xp.asarray(x)
     with pytest.raises(error, match=words):
         xp.extra.put_along_axis(given, xp.asarray(indices), 1.0, axis)

@@ -14,7 +14,7 @@ NAMES = ["atleast_1d", "atleast_2d", "atleast_3d"]
 
 @pytest.mark.parametrize("name", NAMES)
 @for_each("shape", [(), (2,), (0,), (2, 3), (2, 3, 4), (1, 2, 3, 4)])
-def test_as_numpy(name: str, shape: tuple[int, ...]) -> None:
+def test_as_numpy(name, shape):
     values = np.arange(np.prod(shape, dtype=int), dtype="float32").reshape(shape)
     x = xp.asarray(values)
     expected = getattr(np, name)(values)
@@ -30,14 +30,14 @@ def test_as_numpy(name: str, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_of_several_arrays(name: str) -> None:
+def test_of_several_arrays(name):
     first, second = getattr(xp.extra, name)(xp.asarray(1), xp.asarray([1, 2]))
     expected = getattr(np, name)(1, [1, 2])
     assert (first.shape, second.shape) == tuple(each.shape for each in expected)
     assert getattr(xp.extra, name)() == ()
 
 
-def test_errors() -> None:
+def test_errors():
     with pytest.raises(TypeError, match="asarray"):
         xp.extra.atleast_1d(3.0)
     with pytest.raises(TypeError, match="asarray"):
@@ -45,13 +45,13 @@ def test_errors() -> None:
 
 
 @pytest.mark.parametrize("device", ["torch:cpu", "jax:cpu", "dask"])
-def test_on_other_devices(device: str) -> None:
+def test_on_other_devices(device):
     pytest.importorskip(device.partition(":")[0])
     x = xp.asarray([1.0, 2.0], device=device)
     result = xp.extra.atleast_3d(x)
     assert (result.shape, result.device) == ((1, 2, 1), x.device)
 
 
-def test_traced() -> None:
+def test_traced():
     found = xp.eval_shape(xp.extra.atleast_3d, ShapeSpec(("n",), xp.int32))
     assert (found.at(n=4).shape, found.dtype) == ((1, 4, 1), xp.int32)

@@ -29,7 +29,7 @@ def check(result: xp.Array, expected: NDArray) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-5 if found.dtype == np.float32 else 1e-13)
 
 
-def test_windows_and_back() -> None:
+def test_windows_and_back():
     x = xp.reshape(xp.arange(24, dtype=xp.float64), (2, 3, 4))
     windows = xp.extra.unfold(x, (2, 3), stride=(1, 2), padding=((0, 1), (1, 1)))
     padded = np.pad(np.asarray(x), ((0, 0), (0, 1), (1, 1)))
@@ -57,8 +57,6 @@ test_windows_refuse = refuses(
 )
 
 
-# ---------------------------------------------------------------------- sliding windows
-
 SLIDING: list[tuple[tuple[int, ...], Any, Any]] = [
     ((7,), 3, None),
     ((7,), (7,), 0),
@@ -73,7 +71,7 @@ SLIDING: list[tuple[tuple[int, ...], Any, Any]] = [
 
 @pytest.mark.parametrize("device", DEVICES)
 @for_each(("shape", "size", "axis"), SLIDING)
-def test_sliding_window_view(device: str, shape: Any, size: Any, axis: Any) -> None:
+def test_sliding_window_view(device, shape, size, axis):
     values = np.arange(np.prod(shape)).reshape(shape)
     expected = np.lib.stride_tricks.sliding_window_view(values, size, axis)
     check(xp.extra.sliding_window_view(on(device, values), size, axis), expected)
@@ -85,7 +83,7 @@ def test_sliding_window_view(device: str, shape: Any, size: Any, axis: Any) -> N
 
 
 @pytest.mark.parametrize("device", ["cpu", "torch:cpu"])
-def test_sliding_windows_are_a_view_that_is_read_only(device: str) -> None:
+def test_sliding_windows_are_a_view_that_is_read_only(device):
     x = on(device, np.arange(6.0))
     seen = xp.extra.sliding_window_view(x[1:], 2)
     x[2] = 9.0
@@ -98,7 +96,7 @@ def test_sliding_windows_are_a_view_that_is_read_only(device: str) -> None:
         xp.extra.sliding_window_view(x, 6)[...] = 1.0
 
 
-def test_windows_of_a_large_array_take_no_memory() -> None:
+def test_windows_of_a_large_array_take_no_memory():
     x = xp.asarray(np.ones(2_000_000), copy=True)
     tracemalloc.start()
     seen = xp.extra.sliding_window_view(x, 1000)
@@ -109,7 +107,7 @@ def test_windows_of_a_large_array_take_no_memory() -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_sliding_windows_in_compiled_functions(device: str) -> None:
+def test_sliding_windows_in_compiled_functions(device):
     @xp.compile
     def moving(x: xp.Array) -> xp.Array:
         return xp.sum(xp.extra.sliding_window_view(x, 3, axis=0), axis=-1)
@@ -134,12 +132,10 @@ def test_sliding_windows_in_compiled_functions(device: str) -> None:
         (2, 2, IndexError, "axis 2"),
     ],
 )
-def test_sliding_windows_refuse(size: Any, axis: Any, error: type[Exception], words: str) -> None:
+def test_sliding_windows_refuse(size, axis, error, words):
     with pytest.raises(error, match=words):
         xp.extra.sliding_window_view(xp.ones((2, 3)), size, axis)
 
-
-# ---------------------------------------------------------------------- pooling
 
 # Shape, kernel_size, and options that both kinds of pooling take.
 POOLS: list[tuple[tuple[int, ...], Any, dict[str, Any]]] = [
@@ -202,9 +198,7 @@ def numbers(shape: tuple[int, ...], dtype: str) -> NDArray:
 @pytest.mark.parametrize("large", [windows._LARGE, 0])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
 @for_each(("shape", "size", "options"), POOLS)
-def test_pooling_is_what_loops_compute(
-    shape: Any, size: Any, options: Any, dtype: str, large: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pooling_is_what_loops_compute(shape, size, options, dtype, large, monkeypatch):
     monkeypatch.setattr(windows, "_LARGE", large)
     values = numbers(shape, dtype)
     expected = [pooled(values, size, options, kind) for kind in ("max", "mean", "inside")]
@@ -223,7 +217,7 @@ def test_pooling_is_what_loops_compute(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_pooling_on_every_device(device: str) -> None:
+def test_pooling_on_every_device(device):
     # JAX compiles each operation for each shape.
     for shape, size, options in POOLS[1:4] if device == "jax:cpu" else POOLS:
         values = numbers(shape, "float64")
@@ -235,7 +229,7 @@ def test_pooling_on_every_device(device: str) -> None:
 
 
 @pytest.mark.parametrize("dilation", [2, (1, 3)])
-def test_dilated_windows(dilation: Any) -> None:
+def test_dilated_windows(dilation):
     values = numbers((2, 9, 10), "float64")
     for size in ((2, 3), (4, 3)):
         options = {"dilation": dilation, "stride": (1, 2), "padding": (1, 0)}
@@ -243,7 +237,7 @@ def test_dilated_windows(dilation: Any) -> None:
         check(xp.extra.max_pool(xp.asarray(values), size, **options), expected)
 
 
-def test_pooling_propagates_nan_and_infinity() -> None:
+def test_pooling_propagates_nan_and_infinity():
     values = np.arange(16.0).reshape(4, 4)
     values[1, 1], values[2, 3], values[0, 3] = np.nan, -np.inf, np.inf
     for size in ((2, 2), (3, 3), (4, 3)):
@@ -260,7 +254,7 @@ def test_pooling_propagates_nan_and_infinity() -> None:
     check(xp.extra.max_pool(lowest, (2, 2), padding=1), np.full((2, 2), -np.inf))
 
 
-def test_pooling_of_truth() -> None:
+def test_pooling_of_truth():
     x = xp.asarray([True, False, True, True, False, False])
     check(xp.extra.mean_pool(x, 2), np.array([0.5, 1.0, 0.0]))
     check(xp.extra.max_pool(x, 2), np.array([True, True, False]))
@@ -268,7 +262,7 @@ def test_pooling_of_truth() -> None:
 
 
 @pytest.mark.parametrize("ndim", [1, 2, 3])
-def test_pooling_is_what_pytorch_computes(ndim: int) -> None:
+def test_pooling_is_what_pytorch_computes(ndim):
     torch = pytest.importorskip("torch")
     functional = torch.nn.functional
     most = getattr(functional, f"max_pool{ndim}d")
@@ -290,7 +284,7 @@ def test_pooling_is_what_pytorch_computes(ndim: int) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_pooling_in_compiled_functions(device: str) -> None:
+def test_pooling_in_compiled_functions(device):
     @xp.compile
     def both(x: xp.Array) -> tuple[xp.Array, xp.Array]:
         options: dict[str, Any] = {"stride": 2, "padding": 1}
@@ -310,7 +304,7 @@ def test_pooling_in_compiled_functions(device: str) -> None:
 
 @needs_extension
 @pytest.mark.parametrize(("size", "stride"), [((2, 2), None), ((3, 3), 4), ((3, 3), 1)])
-def test_the_padded_array_is_not_made(size: tuple[int, int], stride: int | None) -> None:
+def test_the_padded_array_is_not_made(size, stride):
     x = xp.asarray(np.ones((2000, 1000)), copy=True)
     for pool in (xp.extra.max_pool, xp.extra.mean_pool):
         tracemalloc.start()
@@ -334,17 +328,17 @@ def test_the_padded_array_is_not_made(size: tuple[int, int], stride: int | None)
         (2, {"padding": -1}, "must not be negative"),
     ],
 )
-def test_pooling_refuses(name: str, size: Any, options: Any, words: str) -> None:
+def test_pooling_refuses(name, size, options, words):
     with pytest.raises(ValueError, match=words):
         getattr(xp.extra, name)(xp.ones((2, 3)), size, **options)
 
 
-def test_pooling_refuses_what_has_no_order() -> None:
+def test_pooling_refuses_what_has_no_order():
     with pytest.raises(TypeError, match="not complex128; convert with astype"):
         xp.extra.max_pool(xp.ones((2, 3), dtype=xp.complex128), 2)
 
 
-def test_windows_are_found_where_numpy_has_them() -> None:
+def test_windows_are_found_where_numpy_has_them():
     assert xp.lib.stride_tricks.sliding_window_view is xp.extra.sliding_window_view
     assert xp.cross is xp.linalg.cross
     with xp.config_context(extras=False):

@@ -36,9 +36,6 @@ def x() -> Array:
     return xp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
 
-# Attributes
-
-
 def test_attributes(x):
     assert x.shape == (2, 3)
     assert x.ndim == 2
@@ -83,9 +80,6 @@ def test_transposes(x):
 
 def test_the_class_is_no_subclass_of_anything():
     assert Array.__mro__ == (Array, object)
-
-
-# Operators
 
 
 @for_each("name", [*ARITHMETIC, *COMPARISONS])
@@ -241,9 +235,6 @@ def test_arrays_are_not_hashable(x):
         _ = {x}
 
 
-# Conversion to Python
-
-
 @pytest.mark.parametrize(
     ("value", "expected"), [(2.75, (True, 2, 2.75, 2.75 + 0j)), (0, (False, 0, 0.0, 0j))]
 )
@@ -327,9 +318,6 @@ def test_printing_goes_by_format_too(x):
     assert repr(x[0]) == "Array([1., 2., 3.], dtype=float64)"
 
 
-# Copies, pickles, references
-
-
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
 def test_copies_have_memory_of_their_own(x, duplicate):
     for view in (x, x.T, x[::-1, 1:], x[0, 0], x[:0], xp.broadcast_to(x[0], (4, 3))):
@@ -383,9 +371,6 @@ def test_a_view_keeps_its_memory_alive():
     view = xp.arange(1000)[500:502]
     gc.collect()
     assert_same(view, [500, 501])
-
-
-# The namespace, and NumPy's spelling
 
 
 def test_the_namespace_of_an_array(x):

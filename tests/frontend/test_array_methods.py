@@ -53,7 +53,7 @@ def numbers(dtype: str, shape: tuple[int, ...] = (3, 1, 4)) -> NDArray:
 
 @pytest.mark.parametrize("device", DEVICES)
 @for_each("name", REDUCTIONS)
-def test_reductions_are_numpys(name: str, device: str) -> None:
+def test_reductions_are_numpys(name, device):
     for dtype in ("float64", "float32", "int64"):
         values = numbers(dtype)
         x = on(device, values)
@@ -66,7 +66,7 @@ def test_reductions_are_numpys(name: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_argsort_is_numpys(device: str) -> None:
+def test_argsort_is_numpys(device):
     values = numbers("int8", (4, 5))
     x = on(device, values)
     for options in ({}, {"axis": 0}, {"axis": None}, {"kind": "stable"}):
@@ -81,7 +81,7 @@ def test_argsort_is_numpys(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_searchsorted_is_numpys(device: str) -> None:
+def test_searchsorted_is_numpys(device):
     values, v = np.array([1.0, 2.0, 2.0, 5.0]), np.array([[0.0, 2.0], [5.0, 7.0]])
     x, wanted = on(device, values), on(device, v)
     sorter = np.array([3, 1, 2, 0])
@@ -95,7 +95,7 @@ def test_searchsorted_is_numpys(device: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_positions_of_extremes_are_numpys(name: str) -> None:
+def test_positions_of_extremes_are_numpys(name):
     values = numbers("float64")
     x = on("cpu", values)
     for options in ({}, {"axis": 2}, {"axis": -1, "keepdims": True}, {"keepdims": True}):
@@ -103,7 +103,7 @@ def test_positions_of_extremes_are_numpys(name: str) -> None:
         check(getattr(np, name)(x, **options), getattr(np, name)(values, **options))
 
 
-def test_means_and_variances_have_a_dtype_and_a_correction() -> None:
+def test_means_and_variances_have_a_dtype_and_a_correction():
     values = numbers("float32")
     x = on("cpu", values)
     check(x.mean(dtype=xp.float64), values.mean(dtype=np.float64))
@@ -117,7 +117,7 @@ def test_means_and_variances_have_a_dtype_and_a_correction() -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_rounding_to_decimals_is_numpys(device: str) -> None:
+def test_rounding_to_decimals_is_numpys(device):
     for dtype in ("float64", "float32", "int64", "int16", "uint8", "complex128"):
         values = numbers(dtype)
         x = on(device, values)
@@ -130,7 +130,7 @@ def test_rounding_to_decimals_is_numpys(device: str) -> None:
     check(np.round(on(device, numbers("float64")), 2), np.round(numbers("float64"), 2))
 
 
-def test_rounding_is_numpys_bit_for_bit() -> None:
+def test_rounding_is_numpys_bit_for_bit():
     values = np.array([0.5, 1.5, -2.5, 2.675, 1.005, -0.0, 1e300, np.nan, np.inf, -np.inf])
     for decimals in (0, 1, 2, 3, -1, -2, 22, 23, 24):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -162,7 +162,7 @@ COPIES: list[Callable[[Either], Either]] = [
 
 
 @for_each("call", [*MOVEMENTS, *COPIES])
-def test_movement_is_numpys(call: Callable[[Either], Either]) -> None:
+def test_movement_is_numpys(call):
     values = numbers("int64")
     x = on("cpu", values)
     result = call(x)
@@ -173,7 +173,7 @@ def test_movement_is_numpys(call: Callable[[Either], Either]) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("threshold", [0, THRESHOLD])
-def test_the_transpose_reverses_all_axes(device: str, threshold: int) -> None:
+def test_the_transpose_reverses_all_axes(device, threshold):
     for shape in [(), (5,), (2, 3), (2, 3, 4), (2, 1, 3, 0), (2, 3, 1, 4)]:
         values = numbers("float64", shape)
         x = on(device, values)
@@ -187,7 +187,7 @@ def test_the_transpose_reverses_all_axes(device: str, threshold: int) -> None:
         check(x, np.zeros(shape))
 
 
-def test_numpys_functions_call_the_methods() -> None:
+def test_numpys_functions_call_the_methods():
     values = numbers("float64")
     x = on("cpu", values)
     check(np.transpose(x), values.T)
@@ -198,7 +198,7 @@ def test_numpys_functions_call_the_methods() -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_elements_as_python_scalars(device: str) -> None:
+def test_elements_as_python_scalars(device):
     for dtype in ("float64", "float32", "int8", "bool", "complex128"):
         values = numbers(dtype)
         x = on(device, values)
@@ -223,12 +223,12 @@ def test_elements_as_python_scalars(device: str) -> None:
         ((1.0,), TypeError, "position must be an int, not 1.0"),
     ],
 )
-def test_item_refuses(position: tuple[Any, ...], error: type[Exception], words: str) -> None:
+def test_item_refuses(position, error, words):
     with pytest.raises(error, match=words):
         on("cpu", numbers("float64")).item(*position)
 
 
-def test_astype_is_numpys() -> None:
+def test_astype_is_numpys():
     x = on("cpu", numbers("float64"))
     check(x.astype(xp.int32), numbers("float64").astype(np.int32))
     assert x.astype(xp.float64, copy=False) is x
@@ -262,9 +262,7 @@ def test_astype_is_numpys() -> None:
         (lambda x: setattr(x, "imag", 1.0), TypeError, "no imaginary parts to write to"),
     ],
 )
-def test_methods_refuse(
-    call: Callable[[xp.Array], object], error: type[Exception], words: str
-) -> None:
+def test_methods_refuse(call, error, words):
     x = on("cpu", numbers("float64"))
     with pytest.raises(error, match=words):
         call(x)
@@ -281,7 +279,7 @@ NAMES = sorted(
 
 @needs_docstrings
 @for_each("name", NAMES)
-def test_methods_know_their_names_and_say_what_they_do(name: str) -> None:
+def test_methods_know_their_names_and_say_what_they_do(name):
     method = getattr(xp.Array, name)
     assert method.__name__ == name
     assert inspect.getdoc(method)
@@ -303,7 +301,7 @@ LAYOUTS: list[Callable[[Either], Either]] = [
 class TestParts:
     @pytest.mark.parametrize("device", DEVICES)
     @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-    def test_are_numpys(self, dtype: str, device: str) -> None:
+    def test_are_numpys(self, dtype, device):
         for layout in LAYOUTS:
             values = numbers(dtype)
             x, a = layout(on(device, values)), layout(values)
@@ -312,7 +310,7 @@ class TestParts:
             check(x.conj(), a.conj())
 
     @pytest.mark.parametrize("device", ["cpu", "torch:cpu", "dask"])
-    def test_are_views(self, device: str) -> None:
+    def test_are_views(self, device):
         for layout in LAYOUTS:
             values = numbers("complex128")
             whole = on(device, values)
@@ -327,7 +325,7 @@ class TestParts:
             check(whole, values)
 
     @pytest.mark.parametrize("device", DEVICES)
-    def test_are_assigned(self, device: str) -> None:
+    def test_are_assigned(self, device):
         for layout in LAYOUTS:
             values = numbers("complex64")
             whole = on(device, values)
@@ -339,7 +337,7 @@ class TestParts:
             expected = np.full(x.shape, complex(2.0, np.inf), dtype=np.complex64)
             assert np.asarray(x.to_device("cpu")).tobytes() == expected.tobytes()
 
-    def test_of_real_arrays(self) -> None:
+    def test_of_real_arrays(self):
         x = on("cpu", numbers("float32"))
         assert x.real is x
         assert x.conj() is x
@@ -349,7 +347,7 @@ class TestParts:
         x.real = 3
         assert bool(xp.all(x == 3.0))
 
-    def test_refuse_what_does_not_fit(self) -> None:
+    def test_refuse_what_does_not_fit(self):
         z = on("cpu", numbers("complex128"))
         with pytest.raises(ValueError, match="shape"):
             z.real = xp.ones(3)
@@ -360,7 +358,7 @@ class TestParts:
         check(z, numbers("complex128"))
 
 
-def test_bytes() -> None:
+def test_bytes():
     for dtype in ("bool", "int16", "float32", "complex128"):
         values = numbers(dtype)
         x = on("cpu", values)
@@ -378,7 +376,7 @@ def standardised(x: xp.Array) -> xp.Array:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_methods_in_compiled_functions(device: str) -> None:
+def test_methods_in_compiled_functions(device):
     compiled = xp.compile(standardised)
     for rows in (5, 7):
         x = on(device, np.random.default_rng(rows).normal(size=(rows, 3)))
@@ -390,7 +388,7 @@ def test_methods_in_compiled_functions(device: str) -> None:
 
 
 class TestView:
-    def test_reads_bytes_as_another_dtype(self) -> None:
+    def test_reads_bytes_as_another_dtype(self):
         z = xp.asarray([[1 + 2j, 3 + 4j]])
         x = z.view(float)
         assert x.dtype is xp.float64
@@ -399,18 +397,18 @@ class TestView:
         assert complex(z[0, 0]) == 9 + 2j
         assert np.asarray(x.view(xp.complex128)).tolist() == [[9 + 2j, 3 + 4j]]
 
-    def test_of_the_same_dtype_shares_memory(self) -> None:
+    def test_of_the_same_dtype_shares_memory(self):
         x = xp.asarray([1.0, 2.0])
         for view in (x.view(), x.view(xp.float64)):
             assert view is not x
             view += 1.0
         assert np.asarray(x).tolist() == [3.0, 4.0]
 
-    def test_of_elements_of_one_size_takes_any_strides(self) -> None:
+    def test_of_elements_of_one_size_takes_any_strides(self):
         x = xp.asarray(np.arange(6, dtype=np.int64).reshape(2, 3)).T
         assert np.asarray(x.view(xp.uint64)).tolist() == [[0, 3], [1, 4], [2, 5]]
 
-    def test_refuses_what_bytes_do_not_say(self) -> None:
+    def test_refuses_what_bytes_do_not_say(self):
         with pytest.raises(ValueError, match="no whole number of complex128"):
             xp.asarray([1.0, 2.0, 3.0]).view(complex)
         with pytest.raises(ValueError, match="no whole number"):
@@ -423,7 +421,7 @@ class TestView:
             xp.asarray([1], dtype=xp.uint8).view(bool)
 
 
-def test_rounding_and_division_with_remainder_by_pythons_functions() -> None:
+def test_rounding_and_division_with_remainder_by_pythons_functions():
     x = xp.asarray([1.26, -2.5, 7.0])
     assert (round(x[0]), type(round(x[0]))) == (1, int)
     assert float(round(x[0], 1)) == 1.3
@@ -434,7 +432,7 @@ def test_rounding_and_division_with_remainder_by_pythons_functions() -> None:
     assert [part.tolist() for part in divmod(7, xp.asarray([2, 3]))] == [[3, 2], [1, 1]]
 
 
-def test_fill_writes_one_value() -> None:
+def test_fill_writes_one_value():
     x = xp.zeros((2, 3), dtype=xp.int64)
     assert x[:, 1].fill(7) is None
     assert x.tolist() == [[0, 7, 0], [0, 7, 0]]
@@ -442,7 +440,7 @@ def test_fill_writes_one_value() -> None:
         x.fill(0.5)
 
 
-def test_all_and_any_take_numpys_default_of_out() -> None:
+def test_all_and_any_take_numpys_default_of_out():
     x = xp.asarray([[1, 0], [2, 3]])
     assert xp.all(x, axis=1, out=None).tolist() == [False, True]
     assert bool(xp.any(x, out=None))

@@ -27,9 +27,6 @@ def assert_same(x: Array, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(np.asarray(x), expected)
 
 
-# zeros, ones, full, empty, and their likes
-
-
 @pytest.mark.parametrize("name", ["zeros", "ones"])
 @settings(max_examples=50)
 @given(shape=shapes, dtype=dtypes)
@@ -128,9 +125,6 @@ def test_negative_zero_and_nan_are_kept():
     assert math.isnan(float(xp.full((), float("nan"))))
 
 
-# arange
-
-
 @settings(max_examples=50)
 @given(
     st.integers(-50, 50),
@@ -177,9 +171,6 @@ def test_arange_takes_what_holds_one_number():
     assert_same(xp.arange(np.float32(2)), np.arange(2.0))
 
 
-# linspace
-
-
 @settings(max_examples=50)
 @given(
     st.floats(-1e6, 1e6),
@@ -201,9 +192,6 @@ def test_linspace_of_other_numbers():
     assert_same(xp.linspace(xp.asarray(0.0), np.float32(1), 2), np.asarray([0.0, 1.0]))
     assert_same(xp.linspace(-2.5, 2.5, 3, dtype=xp.int8), np.asarray([-3, 0, 2], "i1"))
     assert_same(xp.linspace(0, 10, 5, dtype=float), np.linspace(0, 10, 5))
-
-
-# eye, tril, triu
 
 
 @settings(max_examples=50)
@@ -236,9 +224,6 @@ def test_triangles(a, k, transpose):
     x = xp.asarray(a)
     assert_same(xp.tril(x, k=k), np.tril(a, k))
     assert_same(xp.triu(x, k=k), np.triu(a, k))
-
-
-# meshgrid
 
 
 @settings(max_examples=50)

@@ -157,7 +157,7 @@ def expected(name: str) -> list[Any]:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("device", DEVICES)
-def test_every_device_makes_the_same_bits(device: str, subtests: pytest.Subtests) -> None:
+def test_every_device_makes_the_same_bits(device, subtests):
     pytest.importorskip(device.partition(":")[0])
     # A Dask graph takes a millisecond.
     step = 7 if device in ON_DASK else 1
@@ -170,7 +170,7 @@ def test_every_device_makes_the_same_bits(device: str, subtests: pytest.Subtests
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @for_each("name", [name for name in CALLS if name.startswith("linspace")])
-def test_linspace_in_chunks_makes_the_same_bits(name: str) -> None:
+def test_linspace_in_chunks_makes_the_same_bits(name):
     pytest.importorskip("dask")
     for device in ON_DASK:
         assert made(CALLS[name], device) == expected(name)
@@ -182,9 +182,7 @@ def test_linspace_in_chunks_makes_the_same_bits(name: str) -> None:
     st.floats(width=32), st.floats(width=32), st.integers(0, 60), st.booleans(),
     st.sampled_from(d.FLOATING), st.sampled_from(ON_DASK),
 )  # fmt: skip
-def test_linspace_of_any_numbers(
-    start: float, stop: float, num: int, endpoint: bool, dtype: Any, device: str
-) -> None:
+def test_linspace_of_any_numbers(start, stop, num, endpoint, dtype, device):
     pytest.importorskip("dask")
     theirs = np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.name)
     for place in ("cpu", device):
@@ -217,7 +215,7 @@ SERIES: dict[str, Make] = {
 
 
 @for_each("name", SERIES)
-def test_chunks_hold_the_bits_of_series_computed_in_one_piece(name: str) -> None:
+def test_chunks_hold_the_bits_of_series_computed_in_one_piece(name):
     pytest.importorskip("dask")
     for device in ON_DASK:
         assert made(SERIES[name], device) == made(SERIES[name], "cpu")

@@ -94,24 +94,24 @@ def check(way: str, value: Any, name: str, place: xp.Device) -> None:
 
 
 @for_each(("way", "value", "name"), list(product(WAYS, FLOATS, INTEGERS)))
-def test_a_named_dtype_drops_fractions_and_nothing_else(way: str, value: float, name: str) -> None:
+def test_a_named_dtype_drops_fractions_and_nothing_else(way, value, name):
     check(way, value, name, xp.Device("cpu"))
 
 
 @for_each(("way", "value", "name"), list(product(WAYS, INTS, INTEGERS)))
-def test_integers_are_never_wrapped_round(way: str, value: int, name: str) -> None:
+def test_integers_are_never_wrapped_round(way, value, name):
     check(way, value, name, xp.Device("cpu"))
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_other_devices_hold_the_same_values(name: str) -> None:
+def test_other_devices_hold_the_same_values(name):
     place = find(name)
     for way, dtype in product(WAYS, ("int8", "uint8", "int64")):
         for value in (1.5, -0.5, 300.0, NAN, INF, 255, -129):
             check(way, value, dtype, place)
 
 
-def test_deferral_makes_no_difference() -> None:
+def test_deferral_makes_no_difference():
     with deferring():
         for way, value in product(WAYS, FLOATS):
             check(way, value, "int16", xp.Device("cpu"))
@@ -127,7 +127,7 @@ def refusal(call: Callable[[], object]) -> str | None:
 
 
 @for_each("name", INTEGERS)
-def test_the_dtype_that_an_error_names_holds_the_values(name: str) -> None:
+def test_the_dtype_that_an_error_names_holds_the_values(name):
     for value, other in product([*INTS, 2**70], [0, -1]):
         text = refusal(lambda given=[value, other]: xp.asarray(given, dtype=name))
         if text:
@@ -136,7 +136,7 @@ def test_the_dtype_that_an_error_names_holds_the_values(name: str) -> None:
 
 
 @for_each("name", [*INTEGERS, "float32"])
-def test_the_dtype_that_an_error_names_holds_array_and_scalar(name: str) -> None:
+def test_the_dtype_that_an_error_names_holds_array_and_scalar(name):
     x = xp.asarray([xp.iinfo(name).max] if name != "float32" else [1], dtype=name)
     for value in (-1, 300, -300, 2**40, 2**63, -(2**63), 2**70):
         text = refusal(lambda value=value: x + value)
@@ -147,11 +147,8 @@ def test_the_dtype_that_an_error_names_holds_array_and_scalar(name: str) -> None
             xp.add(xp.astype(x, advised), value)
 
 
-# Where no dtype is named
-
-
 @pytest.mark.parametrize("place", PLACES)
-def test_full_like_keeps_fractions_or_refuses_them(place: str) -> None:
+def test_full_like_keeps_fractions_or_refuses_them(place):
     for name in ("bool", "int8", "uint64"):
         x = xp.ones(2, dtype=name, device=find(place))
         for value in (1.5, -0.5, np.float64(0.25), np.float32(0.5)):
@@ -170,7 +167,7 @@ def test_full_like_keeps_fractions_or_refuses_them(place: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_arange_of_integers_takes_no_fractions(place: str) -> None:
+def test_arange_of_integers_takes_no_fractions(place):
     place = find(place)
     for name in INTEGERS:
         for start, stop, step in ((0, 2.5, 0.5), (0.5, 3, 1), (0.25, 1, 5), (5, 0, -0.5)):
@@ -187,7 +184,7 @@ def test_arange_of_integers_takes_no_fractions(place: str) -> None:
 
 
 @for_each("place", ["cpu"])
-def test_linspace_of_integers_rounds_down(place: str) -> None:
+def test_linspace_of_integers_rounds_down(place):
     for ends, name in product([(0, 1), (-2.5, 3), (0.5, 200)], ["int16", "int64"]):
         expected = np.linspace(*ends, 5, dtype=name)
         assert np.array_equal(np.asarray(xp.linspace(*ends, 5, dtype=name)), expected)
@@ -199,21 +196,18 @@ def test_linspace_of_integers_rounds_down(place: str) -> None:
             xp.linspace(*ends, 3, dtype=xp.int64, device=place)
 
 
-def test_logspace_of_integers_is_refused() -> None:
+def test_logspace_of_integers_is_refused():
     with pytest.raises(TypeError, match=r"floating-point numbers, not int64; .* astype"):
         xp.extra.logspace(0, 1, 3, dtype=xp.int64)
 
 
-# What is converted as by astype
-
-
-def test_arrays_of_this_namespace_are_converted_as_by_astype() -> None:
+def test_arrays_of_this_namespace_are_converted_as_by_astype():
     x = xp.asarray([1.9, -1.9])
     assert np.asarray(xp.asarray(x, dtype=xp.int8)).tolist() == [1, -1]
     assert int(xp.full((), x[0], dtype=xp.int8)) == 1
 
 
-def test_bool_says_whether_a_value_is_zero() -> None:
+def test_bool_says_whether_a_value_is_zero():
     for values in ([2, 0], [0.5, 0.0], [NAN, 0.0]):
         assert np.asarray(xp.asarray(values, dtype=xp.bool)).tolist() == [True, False]
         assert bool(xp.full((), values[0], dtype=xp.bool))

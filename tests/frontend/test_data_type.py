@@ -39,9 +39,6 @@ def assert_same(x: Array, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(np.asarray(x), expected)
 
 
-# astype
-
-
 @for_each(("source", "target"), PAIRS)
 def test_astype(source, target):
     a = np.asarray([[0, 1, 2], [3, 100, 7]]).astype(source)
@@ -78,9 +75,6 @@ def test_a_copy_of_a_read_only_array_can_be_written():
     assert np.asarray(x).tolist() == [5.0, 1.0, 1.0]
 
 
-# finfo and iinfo
-
-
 @pytest.mark.parametrize("dtype", [*REAL_FLOATING, *COMPLEX])
 def test_finfo(dtype):
     for ask in (getattr(xp, dtype), xp.ones(2, dtype=getattr(xp, dtype))):
@@ -105,9 +99,6 @@ def test_iinfo(dtype):
     assert xp.iinfo(int).max == 2**63 - 1
 
 
-# isdtype
-
-
 @pytest.mark.parametrize("dtype", ALL)
 def test_isdtype(dtype):
     ours = getattr(xp, dtype)
@@ -124,9 +115,6 @@ def test_isdtype(dtype):
 def test_isdtype_of_python_types():
     assert xp.isdtype(float, "real floating")
     assert xp.isdtype(xp.int64, int)
-
-
-# can_cast and result_type
 
 
 @for_each(("first", "second"), PAIRS)
@@ -255,9 +243,6 @@ def test_kinds_and_promotion_of_dtypes_as_people_write_them():
     assert np.asarray(x).astype(xp.int8).dtype == np.int8
     assert np.asarray(x, dtype=xp.float64).dtype == np.float64
     assert np.zeros(3, dtype=x.dtype).dtype == np.float32
-
-
-# Array.view
 
 
 @for_each(("source", "target"), PAIRS)

@@ -22,8 +22,6 @@ REAL = [dtype.name for dtype in d.REAL]
 # Operands
 
 
-# Every binary operator, with every kind of operand
-
 OPERATORS = {
     "add": lambda a, b: a + b,
     "multiply": lambda a, b: a * b,
@@ -80,9 +78,6 @@ def test_comparisons_with_ints_out_of_range_are_exact(dtype, far):
             assert np.asarray(found).tolist() == expected.tolist()
 
 
-# Axes of reductions and scans
-
-
 @for_each("shape", [(), (3,), (2, 3), (2, 0), (2, 3, 4)])
 @for_each("keepdims", [False, True])
 def test_reductions_over_every_choice_of_axes(shape, keepdims):
@@ -114,9 +109,6 @@ def test_reductions_take_numpy_scalars_but_no_python_ones():
     assert xp.sum(np.float32(2)).dtype is xp.float32
     with pytest.raises(TypeError, match="not a float; convert it with asarray"):
         xp.sum(2.0)
-
-
-# The words of errors
 
 
 @pytest.mark.parametrize(

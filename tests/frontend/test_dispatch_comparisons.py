@@ -103,7 +103,7 @@ def check(arrays: list[Any], expected: list[np.ndarray[Any, Any]], hint: object)
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_integers_of_all_dtypes_are_compared_exactly(name: str) -> None:
+def test_integers_of_all_dtypes_are_compared_exactly(name):
     place = find(name)
     for one, two in PAIRS if name == "cpu" else [("int64", "uint64"), ("uint64", "int8")]:
         a, b = edges(one), edges(two)
@@ -112,14 +112,14 @@ def test_integers_of_all_dtypes_are_compared_exactly(name: str) -> None:
 
 
 @for_each(("mode", "pair"), list(product(MODES, MIXED)))
-def test_deferred_comparisons_are_exact(mode: str, pair: tuple[str, str]) -> None:
+def test_deferred_comparisons_are_exact(mode, pair):
     a, b = [edges(each) for each in pair]
     with settings(mode):
         check(everything(xp.asarray(a), xp.asarray(b)), expected_of(a, b), (mode, *pair))
 
 
 @for_each("mode", ["default", "large"])
-def test_comparisons_of_many_elements_are_exact(mode: str) -> None:
+def test_comparisons_of_many_elements_are_exact(mode):
     rng = np.random.default_rng(1)
     a, b = rng.choice(edges("int64"), LARGE), rng.choice(edges("uint64"), LARGE)
     with settings(mode):
@@ -131,7 +131,7 @@ def test_comparisons_of_many_elements_are_exact(mode: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_compiled_comparisons_are_exact(name: str) -> None:
+def test_compiled_comparisons_are_exact(name):
     # The tenth call of a program is compiled by the engine.
     place = find(name)
     compiled = xp.compile(everything)
@@ -143,7 +143,7 @@ def test_compiled_comparisons_are_exact(name: str) -> None:
 
 
 @for_each("pair", MIXED)
-def test_layouts_and_shapes_make_no_difference(pair: tuple[str, str]) -> None:
+def test_layouts_and_shapes_make_no_difference(pair):
     a, b = [edges(each) for each in pair]
     x, y = xp.asarray(a), xp.asarray(b)
     for name, function in OPERATORS.items():
@@ -157,7 +157,7 @@ def test_layouts_and_shapes_make_no_difference(pair: tuple[str, str]) -> None:
 
 
 @for_each(("name", "other"), MIXED)
-def test_numpy_scalars_are_compared_exactly(name: str, other: str) -> None:
+def test_numpy_scalars_are_compared_exactly(name, other):
     a = edges(name)
     x = xp.asarray(a)
     for scalar in edges(other):
@@ -172,12 +172,12 @@ def test_numpy_scalars_are_compared_exactly(name: str, other: str) -> None:
 
 
 @for_each(("name", "place"), list(product(["bool", *INTEGERS], ["cpu"])))
-def test_python_ints_are_compared_exactly(name: str, place: str) -> None:
+def test_python_ints_are_compared_exactly(name, place):
     _compare_with_ints(name, place)
 
 
 @pytest.mark.parametrize("place", DEVICES)
-def test_python_ints_are_compared_exactly_on_other_devices(place: str) -> None:
+def test_python_ints_are_compared_exactly_on_other_devices(place):
     for name in ("bool", "int8", "int64", "uint64"):
         _compare_with_ints(name, place)
 
@@ -202,7 +202,7 @@ def _compare_with_ints(name: str, place: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_extras_compare_integers_exactly(name: str) -> None:
+def test_extras_compare_integers_exactly(name):
     place = find(name)
     put: Callable[..., xp.Array] = partial(xp.asarray, device=place)
     x, y = put([2**53 + 1, -1]), put([2**53, 2**64 - 1], dtype=xp.uint64)
@@ -213,7 +213,7 @@ def test_extras_compare_integers_exactly(name: str) -> None:
     assert 2**53 not in x
 
 
-def test_a_sorter_goes_with_exact_comparisons() -> None:
+def test_a_sorter_goes_with_exact_comparisons():
     a, wanted = edges("uint64")[::-1].copy(), edges("int64")
     x = xp.asarray(a)
     for side in ("left", "right"):

@@ -36,9 +36,6 @@ def on_host(x: Array) -> np.ndarray[Any, Any]:
     return np.asarray(x.to_device("cpu"))
 
 
-# ---------------------------------------------------------------------- every function
-
-
 def is_alike(x: Any, y: Any) -> bool:
     if type(x) is not Array:
         parts = isinstance(x, list | tuple)
@@ -105,7 +102,7 @@ WRITING = {
 
 
 @needs_docstrings
-def test_every_function_takes_numpys_arrays() -> None:
+def test_every_function_takes_numpys_arrays():
     pages = load(ROOT / "docs" / "_site" / "pages.py")
     called: set[str] = set()
     failed: list[str] = []
@@ -130,8 +127,6 @@ def test_every_function_takes_numpys_arrays() -> None:
     assert len(called) > 250
 
 
-# ---------------------------------------------------------------------- operators, on every device
-
 A = np.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 B = np.asarray([[3.0, 1.0, 2.0], [2.0, 7.0, 1.0]])
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
@@ -155,7 +150,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.parametrize("device", DEVICES)
 @for_each("name", CALLS)
-def test_numpys_arrays_are_operands_on_either_side(name: str, device: str) -> None:
+def test_numpys_arrays_are_operands_on_either_side(name, device):
     need(device)
     call = CALLS[name]
     with xp.config_context(default_device=device):
@@ -172,7 +167,7 @@ def test_numpys_arrays_are_operands_on_either_side(name: str, device: str) -> No
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_numpys_arrays_are_written_to_arrays(device: str) -> None:
+def test_numpys_arrays_are_written_to_arrays(device):
     need(device)
     x, expected = xp.asarray(A, copy=True, device=device), A.copy()
     for name in OPERATORS[:3]:
@@ -186,7 +181,7 @@ def test_numpys_arrays_are_written_to_arrays(device: str) -> None:
         x[...] = B + 1j
 
 
-def test_an_array_is_written_to_numpys_by_its_operator() -> None:
+def test_an_array_is_written_to_numpys_by_its_operator():
     a, x = A.copy(), xp.asarray(B)
     same = a
     a += x
@@ -194,7 +189,7 @@ def test_an_array_is_written_to_numpys_by_its_operator() -> None:
     np.testing.assert_array_equal(a, A + B)
 
 
-def test_what_shares_memory_is_read_before_it_is_written() -> None:
+def test_what_shares_memory_is_read_before_it_is_written():
     x = xp.asarray(np.arange(9.0).reshape(3, 3), copy=True)
     expected = np.arange(9.0).reshape(3, 3)
     x += np.asarray(x).T
@@ -204,9 +199,6 @@ def test_what_shares_memory_is_read_before_it_is_written() -> None:
     doubled = 2 * view + big  # runs before the memory is written
     view[:] = 0
     assert float(doubled[3]) == 9.0
-
-
-# ---------------------------------------------------------------------- layouts and dtypes
 
 
 def layouts() -> dict[str, np.ndarray[Any, Any]]:
@@ -236,7 +228,7 @@ def layouts() -> dict[str, np.ndarray[Any, Any]]:
 
 @pytest.mark.parametrize("device", DEVICES)
 @for_each(("name", "a"), layouts().items())
-def test_layouts_and_dtypes(name: str, a: np.ndarray[Any, Any], device: str) -> None:
+def test_layouts_and_dtypes(name, a, device):
     need(device)
     before = a.copy()
     for dtype in ("float32", "int8") if device == "cpu" else ("float32",):
@@ -248,7 +240,7 @@ def test_layouts_and_dtypes(name: str, a: np.ndarray[Any, Any], device: str) -> 
     np.testing.assert_array_equal(a, before)
 
 
-def test_views_share_the_memory_of_numpys_array() -> None:
+def test_views_share_the_memory_of_numpys_array():
     a = np.arange(6.0)
     for view in (xp.reshape(a, (2, 3)), xp.flip(a), xp.permute_dims(a.reshape(2, 3), (1, 0))):
         assert np.shares_memory(np.asarray(view), a)
@@ -259,7 +251,7 @@ def test_views_share_the_memory_of_numpys_array() -> None:
 
 
 @for_each("dtype", [object, "float16", "longdouble", "U3", "datetime64[s]", [("a", "f8")]])
-def test_dtypes_that_the_standard_lacks_are_named(dtype: Any) -> None:
+def test_dtypes_that_the_standard_lacks_are_named(dtype):
     x, a = xp.ones(3), np.zeros(3, dtype)
     name = str(a.dtype).replace("[", r"\[").replace("(", r"\(").replace("<", ".")
     for call in (
@@ -282,7 +274,7 @@ class Lengths(np.ndarray):
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
-def test_arrays_that_mean_more_than_their_elements_are_refused() -> None:
+def test_arrays_that_mean_more_than_their_elements_are_refused():
     x = xp.ones((2, 2))
     for a in (np.matrix([[1.0, 2.0]]), np.ones(2).view(Lengths)):
         with pytest.raises(TypeError, match=r"mean more .*asarray\(numpy.asarray\(x\)\)"):
@@ -291,7 +283,7 @@ def test_arrays_that_mean_more_than_their_elements_are_refused() -> None:
         _ = x + np.ma.masked_array([1.0, 2.0], [True, False])
 
 
-def test_other_classes_over_plain_memory_are_operands(tmp_path: Path) -> None:
+def test_other_classes_over_plain_memory_are_operands(tmp_path):
     a = np.memmap(tmp_path / "a", "float64", "w+", shape=(3,))
     a[:] = 2.0
     for result in (xp.ones(3) * a, a * xp.ones(3)):
@@ -300,18 +292,15 @@ def test_other_classes_over_plain_memory_are_operands(tmp_path: Path) -> None:
 
 
 @for_each("value", [[1.0, 2.0], (1.0, 2.0), "a", None, {1.0}])
-def test_what_is_no_array_stays_an_error(value: Any) -> None:
+def test_what_is_no_array_stays_an_error(value):
     x = xp.ones(2)
     for call in (lambda: x + value, lambda: xp.exp(value), lambda: x.__setitem__(..., value)):
         with pytest.raises(TypeError):
             call()
 
 
-# ---------------------------------------------------------------------- scalars
-
-
 @for_each("name", ["exp", "sqrt", "isnan", "abs", "negative", "sign", "square", "floor"])
-def test_unary_functions_take_python_scalars(name: str) -> None:
+def test_unary_functions_take_python_scalars(name):
     function = getattr(xp, name)
     for value in (0.25, 2, -1.5):
         if value >= 0 or name != "sqrt":
@@ -322,7 +311,7 @@ def test_unary_functions_take_python_scalars(name: str) -> None:
             assert float(result) == float(expected)
 
 
-def test_python_scalars_have_their_dtypes_rules() -> None:
+def test_python_scalars_have_their_dtypes_rules():
     assert xp.logical_not(True).dtype is xp.bool
     assert xp.conj(1j).dtype is xp.complex128
     with pytest.raises(TypeError, match=r"bitwise_invert takes .* dtypes, not float64"):
@@ -350,7 +339,7 @@ VALUES: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.parametrize("device", DEVICES)
 @for_each("name", VALUES)
-def test_numpys_scalars_are_values(name: str, device: str) -> None:
+def test_numpys_scalars_are_values(name, device):
     need(device)
     x = xp.asarray(A, device=device)
     for value in (np.float64(2.5), np.float64("nan"), np.float32(0.5), np.int64(3), np.uint8(2)):
@@ -362,10 +351,7 @@ def test_numpys_scalars_are_values(name: str, device: str) -> None:
         np.testing.assert_array_equal(on_host(y), on_host(z))
 
 
-# ---------------------------------------------------------------------- settings
-
-
-def test_strict_operands_are_refused() -> None:
+def test_strict_operands_are_refused():
     x, a = xp.ones((2, 3)), A.copy()
     calls = [
         lambda: x + a,
@@ -390,7 +376,7 @@ def test_strict_operands_are_refused() -> None:
         call()
 
 
-def test_a_strict_thread_says_nothing_about_others() -> None:
+def test_a_strict_thread_says_nothing_about_others():
     with xp.config_context(operands="strict"):
         with xp.config_context(operands="numpy"):
             assert type(xp.ones(3) + np.ones(3)) is Array
@@ -398,7 +384,7 @@ def test_a_strict_thread_says_nothing_about_others() -> None:
             _ = xp.ones(3) + np.ones(3)
 
 
-def test_arrays_follow_and_say_so() -> None:
+def test_arrays_follow_and_say_so():
     pytest.importorskip("torch")
     x = xp.ones(3, device="torch:cpu")
     with xp.config_context(placement="strict"), pytest.raises(ValueError, match="different dev"):
@@ -406,7 +392,7 @@ def test_arrays_follow_and_say_so() -> None:
     assert (np.ones(3) + x).device == x.device
 
 
-def test_compiled_functions_take_numpys_arrays() -> None:
+def test_compiled_functions_take_numpys_arrays():
     weights = np.asarray([1.0, 2.0, 3.0])
 
     @xp.compile

@@ -41,8 +41,6 @@ def scaled(component: Component, factor: float) -> Component:
     return component * factor
 
 
-# ---------------------------------------------------------------------- complex, one argument
-
 Rows = list[tuple[tuple[float, ...], tuple[float, ...], object]]
 
 
@@ -242,13 +240,7 @@ LOG_OF_NONFINITE: Rows = [
     (NAN, (inf,), (inf, nan)),
     (NAN, NAN, NANS),
 ]
-LOG = expand(
-    [
-        ((-0.0,), (0.0,), (-inf, pi)),
-        ((0.0,), (0.0,), (-inf, 0.0)),
-        *LOG_OF_NONFINITE,
-    ]
-)
+LOG = expand([((-0.0,), (0.0,), (-inf, pi)), ((0.0,), (0.0,), (-inf, 0.0)), *LOG_OF_NONFINITE])
 LOG1P = expand([((-1.0,), (0.0,), (-inf, 0.0)), *LOG_OF_NONFINITE])
 SQRT = expand(
     [
@@ -290,12 +282,8 @@ COMPLEX: dict[str, list[Case]] = {
     "tanh": TANH,
 }
 
-# ---------------------------------------------------------------------- real, one argument
-
 ANY = (*FINITE, *INFS, nan)
-TO_INTEGER = [
-    ((*INFS, nan, *ZEROS, 1.0, -1.0, 3.0, 2.0**23, -(2.0**24)), lambda a: a),
-]
+TO_INTEGER = [((*INFS, nan, *ZEROS, 1.0, -1.0, 3.0, 2.0**23, -(2.0**24)), lambda a: a)]
 
 UNARY_ROWS: dict[str, list[tuple[tuple[float, ...], object]]] = {
     "abs": [(NAN, nan), (ZEROS, 0.0), (INFS, inf), (NEGATIVE, lambda a: -a)],
@@ -322,12 +310,7 @@ UNARY_ROWS: dict[str, list[tuple[tuple[float, ...], object]]] = {
     "log2": [((nan, *NEGATIVE, -inf), nan), (ZEROS, -inf), ((1.0,), 0.0), ((inf,), inf)],
     "negative": [(ANY, lambda a: -a)],
     "positive": [(ANY, lambda a: a)],
-    "reciprocal": [
-        (NAN, nan),
-        ((0.0,), inf),
-        ((-0.0,), -inf),
-        (INFS, lambda a: copysign(0.0, a)),
-    ],
+    "reciprocal": [(NAN, nan), ((0.0,), inf), ((-0.0,), -inf), (INFS, lambda a: copysign(0.0, a))],
     "round": [*TO_INTEGER, ((0.5,), 0.0), ((-0.5,), -0.0), ((1.5, 2.5), 2.0), ((-2.5,), -2.0)],
     "sign": [(NAN, nan), (ZEROS, 0.0), ((*POSITIVE, inf), 1.0), ((*NEGATIVE, -inf), -1.0)],
     "sin": [((nan, *INFS), nan), (ZEROS, lambda a: a)],
@@ -338,8 +321,6 @@ UNARY_ROWS: dict[str, list[tuple[tuple[float, ...], object]]] = {
     "tanh": [((nan, *ZEROS), lambda a: a), (INFS, lambda a: copysign(1.0, a))],
     "trunc": [*TO_INTEGER, ((0.5,), 0.0), ((-0.5,), -0.0), ((1.5,), 1.0), ((-1.5,), -1.0)],
 }
-
-# ---------------------------------------------------------------------- real, two arguments
 
 
 def copy_of(which: int) -> Callable[..., float]:
@@ -400,9 +381,7 @@ BINARY_ROWS: dict[str, list[BinaryRow]] = {
         (INFS, (inf,), angle(pi / 4)),
         (INFS, (-inf,), angle(3 * pi / 4)),
     ],
-    "copysign": [
-        ((*FINITE, *INFS), (*FINITE, *INFS, nan, NNAN), lambda a, b: copysign(a, b)),
-    ],
+    "copysign": [((*FINITE, *INFS), (*FINITE, *INFS, nan, NNAN), lambda a, b: copysign(a, b))],
     "divide": DIVIDE,
     "floor_divide": [
         *DIVIDE,
@@ -439,11 +418,7 @@ BINARY_ROWS: dict[str, list[BinaryRow]] = {
         (NONZERO, INFS, with_sign_of_quotient(inf)),
         (ZEROS, FINITE, with_sign_of_quotient(0.0)),
     ],
-    "nextafter": [
-        (NAN, ANY, nan),
-        (ANY, NAN, nan),
-        (ZEROS, ZEROS, copy_of(1)),
-    ],
+    "nextafter": [(NAN, ANY, nan), (ANY, NAN, nan), (ZEROS, ZEROS, copy_of(1))],
     "pow": [
         ((*FINITE, *INFS, nan), ZEROS, 1.0),
         ((1.0,), (*FINITE, *INFS), 1.0),
@@ -481,8 +456,6 @@ BINARY_ROWS: dict[str, list[BinaryRow]] = {
         ((5.0, -5.0, 4.0, -4.0), (2.0, -2.0, 3.0, -3.0), lambda a, b: copysign(a % b, b)),
     ],
 }
-
-# ---------------------------------------------------------------------- running the tables
 
 Table = dict[str, list[Case]]
 
@@ -567,28 +540,28 @@ def check(
 
 @for_each(("dtype", "layout"), product(("complex64", "complex128"), LAYOUTS))
 @pytest.mark.parametrize("name", COMPLEX)
-def test_complex(name: str, dtype: str, layout: str) -> None:
+def test_complex(name, dtype, layout):
     scalar = np.dtype(dtype).type
     check(name, dtype, layout, COMPLEX[name], lambda z: [scalar(complex(*z))], 0.5 + 0.25j)
 
 
 @for_each(("dtype", "layout"), product(("float32", "float64"), LAYOUTS))
 @pytest.mark.parametrize("name", REAL)
-def test_real(name: str, dtype: str, layout: str) -> None:
+def test_real(name, dtype, layout):
     scalar = np.dtype(dtype).type
     check(name, dtype, layout, REAL[name], lambda x: [scalar(x[0])], 0.625)
 
 
 @for_each(("dtype", "layout"), product(("float32", "float64"), LAYOUTS))
 @pytest.mark.parametrize("name", REAL_BINARY)
-def test_real_with_two_arguments(name: str, dtype: str, layout: str) -> None:
+def test_real_with_two_arguments(name, dtype, layout):
     scalar = np.dtype(dtype).type
     check(name, dtype, layout, REAL_BINARY[name], lambda x: [scalar(y) for y in x], 0.625)
 
 
 @for_each("dtype", ["float32", "float64"])
 @for_each("name", list(REAL_BINARY))
-def test_real_with_a_python_scalar(name: str, dtype: str) -> None:
+def test_real_with_a_python_scalar(name, dtype):
     function = getattr(xp, name)
     tolerance = 3e-7 if dtype == "float32" else 1e-15
     failures = []
@@ -600,9 +573,6 @@ def test_real_with_a_python_scalar(name: str, dtype: str) -> None:
             if not is_right(found, expected, tolerance):
                 failures.append((a, b, "gave", found, "not", expected))
     assert failures == []
-
-
-# ---------------------------------------------------------------------- cases by another function
 
 
 GRID = np.array(
@@ -620,19 +590,19 @@ def same_parts(x1: np.ndarray, x2: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_reciprocal_is_one_divided_by_x(dtype: str) -> None:
+def test_complex_reciprocal_is_one_divided_by_x(dtype):
     x = xp.asarray(GRID.astype(dtype))
     assert same_parts(np.asarray(xp.reciprocal(x)), np.asarray(xp.divide(1.0, x)))
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_square_is_x_times_x(dtype: str) -> None:
+def test_complex_square_is_x_times_x(dtype):
     x = xp.asarray(GRID.astype(dtype))
     assert same_parts(np.asarray(xp.square(x)), np.asarray(xp.multiply(x, x)))
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_abs_is_the_hypotenuse(dtype: str) -> None:
+def test_complex_abs_is_the_hypotenuse(dtype):
     z = GRID.astype(dtype)
     expected = np.asarray(
         xp.hypot(xp.asarray(np.ascontiguousarray(z.real)), xp.asarray(z.imag.copy()))
@@ -642,7 +612,7 @@ def test_complex_abs_is_the_hypotenuse(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", ["negative", "positive", "round"])
-def test_complex_parts_are_independent(name: str, dtype: str) -> None:
+def test_complex_parts_are_independent(name, dtype):
     z = GRID.astype(dtype)
     function = getattr(xp, name)
     found = np.asarray(function(xp.asarray(z)))
@@ -652,7 +622,7 @@ def test_complex_parts_are_independent(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_addition_adds_parts(dtype: str) -> None:
+def test_complex_addition_adds_parts(dtype):
     z = GRID.astype(dtype)
     x1, x2 = xp.asarray(z[:, None]), xp.asarray(z)
     for name in ("add", "subtract"):
@@ -664,7 +634,7 @@ def test_complex_addition_adds_parts(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_predicates(dtype: str) -> None:
+def test_complex_predicates(dtype):
     z = GRID.astype(dtype)
     x = xp.asarray(z)
     a, b = z.real, z.imag
@@ -674,7 +644,7 @@ def test_complex_predicates(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-def test_nan_differs_from_everything(dtype: str) -> None:
+def test_nan_differs_from_everything(dtype):
     x = np.asarray([1.0, nan, 0.0, -0.0, inf, -inf], dtype=dtype)
     equal = np.asarray(xp.equal(xp.asarray(x[:, None]), xp.asarray(x)))
     expected = np.eye(6, dtype=bool)
@@ -685,7 +655,7 @@ def test_nan_differs_from_everything(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_sign_bits_of_nan(dtype: str) -> None:
+def test_sign_bits_of_nan(dtype):
     x = np.array([nan, NNAN, 0.0, -0.0, inf, -inf, 1.0, -1.0], dtype=dtype)
     bits = np.signbit(x)
     assert bits.tolist() == [False, True] * 4
@@ -695,7 +665,7 @@ def test_sign_bits_of_nan(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_in_place_operators_mend_too(dtype: str) -> None:
+def test_in_place_operators_mend_too(dtype):
     x = xp.asarray(np.array([-inf, -0.0, 4.0], dtype=dtype))
     x **= 0.5
     assert np.asarray(x).tobytes() == np.array([inf, 0.0, 2.0], dtype=dtype).tobytes()
@@ -707,7 +677,7 @@ def test_in_place_operators_mend_too(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (1,), (3, 1), (1, 4)])
-def test_square_roots_by_pow_with_a_broadcast_exponent(dtype: str, shape: tuple[int, ...]) -> None:
+def test_square_roots_by_pow_with_a_broadcast_exponent(dtype, shape):
     x = np.full((3, 4), 4.0, dtype)
     x[1, 2], x[2, 1] = -inf, -0.0
     expected = np.full((3, 4), 2.0, dtype)
@@ -718,20 +688,20 @@ def test_square_roots_by_pow_with_a_broadcast_exponent(dtype: str, shape: tuple[
 
 
 @for_each("name", [*COMPLEX, "reciprocal"])
-def test_complex_without_elements(name: str) -> None:
+def test_complex_without_elements(name):
     x = xp.asarray(np.empty((0, 3), "complex64"))
     assert getattr(xp, name)(x).shape == (0, 3)
 
 
 @pytest.mark.parametrize("name", ["floor_divide", "pow"])
-def test_real_without_elements(name: str) -> None:
+def test_real_without_elements(name):
     x = xp.asarray(np.empty((0, 3), "float32"))
     for other in (x, 0.5, inf):
         assert getattr(xp, name)(x, other).shape == (0, 3)
 
 
 @pytest.mark.parametrize("z", [complex(-0.0, 0.0), complex(0.0, -0.0), complex(-0.0, -0.0)])
-def test_complex_scalars_keep_the_signs_of_zeros(z: complex) -> None:
+def test_complex_scalars_keep_the_signs_of_zeros(z):
     for x in (xp.full((3,), z), xp.asarray(z)):
         found = np.asarray(x)
         assert (np.signbit(found.real) == np.signbit(z.real)).all()

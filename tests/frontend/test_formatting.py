@@ -30,10 +30,10 @@ class TestRepr:
         ],
         ids=str,
     )  # fmt: skip
-    def test_shows_elements_and_dtype(self, array: np.ndarray, text: str) -> None:
+    def test_shows_elements_and_dtype(self, array, text):
         assert repr(as_nx(array)) == text
 
-    def test_large_arrays_are_abbreviated_and_show_their_shape(self) -> None:
+    def test_large_arrays_are_abbreviated_and_show_their_shape(self):
         assert repr(xp.arange(2000)) == (
             "Array([   0,    1,    2, ..., 1997, 1998, 1999],\n      shape=(2000,), dtype=int64)"
         )
@@ -46,7 +46,7 @@ class TestRepr:
             fill=st.just(1),
         )
     )
-    def test_evaluates_to_the_array_unless_abbreviated(self, array: np.ndarray) -> None:
+    def test_evaluates_to_the_array_unless_abbreviated(self, array):
         text = repr(as_nx(array))
         assert max(map(len, text.split("\n"))) <= np.get_printoptions()["linewidth"]
         if array.size > np.get_printoptions()["threshold"]:
@@ -66,21 +66,21 @@ class TestRepr:
         if array.dtype.kind in "biu":
             assert np.array_equal(result, array)
 
-    def test_a_long_last_line_breaks_before_the_dtype(self) -> None:
+    def test_a_long_last_line_breaks_before_the_dtype(self):
         text = repr(xp.asarray([1.0] * 17))
         assert text.endswith("],\n      dtype=float64)")
 
-    def test_names_a_device_that_is_not_the_default(self) -> None:
+    def test_names_a_device_that_is_not_the_default(self):
         x = as_nx([1, 2])
         x = x.to_device("test:1")
         assert repr(x) == "Array([1, 2], dtype=int64, device='test:1')"
 
-    def test_follows_the_print_options(self) -> None:
+    def test_follows_the_print_options(self):
         with np.printoptions(precision=2, threshold=3):
             assert repr(as_nx([0.123456])) == "Array([0.12], dtype=float64)"
             assert "..." in repr(xp.zeros(10))
 
-    def test_does_not_let_the_text_depend_on_the_layout(self) -> None:
+    def test_does_not_let_the_text_depend_on_the_layout(self):
         x = as_nx([[1, 2], [3, 4]])
         assert repr(x.T[::-1, :]) == "Array([[2, 4],\n       [1, 3]], dtype=int64)"
 
@@ -98,7 +98,7 @@ class TestStr:
         ],
         ids=str,
     )
-    def test_shows_the_elements_alone(self, array: np.ndarray, text: str) -> None:
+    def test_shows_the_elements_alone(self, array, text):
         assert str(as_nx(array)) == text
         assert format(as_nx(array)) == text
 
@@ -108,15 +108,15 @@ class TestFormat:
         ("value", "spec", "text"),
         [(1.23456, ".2f", "1.23"), (255, "x", "ff"), (7, "3d", "  7"), (1 + 2j, ".1f", "1.0+2.0j")],
     )
-    def test_a_0d_array_formats_as_its_scalar(self, value: complex, spec: str, text: str) -> None:
+    def test_a_0d_array_formats_as_its_scalar(self, value, spec, text):
         assert format(as_nx(value), spec) == text
         assert f"{as_nx(value):{spec}}" == text
 
     @pytest.mark.parametrize("shape", [(1,), (2, 2), (0,)])
-    def test_other_arrays_take_no_spec(self, shape: tuple[int, ...]) -> None:
+    def test_other_arrays_take_no_spec(self, shape):
         with pytest.raises(TypeError, match=r"format '\.2f' is for scalars.*one by one"):
             format(xp.ones(shape), ".2f")
 
-    def test_a_spec_of_another_type_is_refused(self) -> None:
+    def test_a_spec_of_another_type_is_refused(self):
         with pytest.raises(ValueError, match="format code 'd'"):
             format(as_nx(1.5), "d")

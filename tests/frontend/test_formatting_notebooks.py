@@ -32,7 +32,7 @@ def shown(x: xp.Array) -> Page:
     ],
     ids=repr,
 )
-def test_the_page_says_what_the_text_says(x: xp.Array) -> None:
+def test_the_page_says_what_the_text_says(x):
     assert x._repr_mimebundle_()["text/plain"] == repr(x)
     text = shown(x).text
     assert f"Array · shape {x.shape} · dtype {x.dtype} · device {x.device} · " in text
@@ -40,19 +40,19 @@ def test_the_page_says_what_the_text_says(x: xp.Array) -> None:
     assert page(x._repr_html_()).text == text
 
 
-def test_the_print_options_hold() -> None:
+def test_the_print_options_hold():
     x = xp.asarray([0.123456789, 2.0])
     with np.printoptions(precision=2):
         assert "[0.12 2.  ]" in shown(x).text
 
 
-def test_what_notebooks_ask_for_is_taken() -> None:
+def test_what_notebooks_ask_for_is_taken():
     # IPython calls it so.
     assert xp.ones(2)._repr_mimebundle_(include=None, exclude=None)["text/plain"]
 
 
 @needs_extension
-def test_a_pending_array_shows_its_elements_and_what_that_took() -> None:
+def test_a_pending_array_shows_its_elements_and_what_that_took():
     with default_process():
         x = xp.linspace(0.0, 1.0, DEFERRED)
         y = xp.sqrt(2 * x + 1)
@@ -64,7 +64,7 @@ def test_a_pending_array_shows_its_elements_and_what_that_took() -> None:
     assert "details" not in shown(y).tags
 
 
-def test_without_elements_there_are_shape_and_dtype() -> None:
+def test_without_elements_there_are_shape_and_dtype():
     seen = []
 
     def function(x: xp.Array) -> xp.Array:
@@ -77,7 +77,7 @@ def test_without_elements_there_are_shape_and_dtype() -> None:
     assert "dtype float32 · device cpu · being traced" in page(bundle["text/html"]).text
 
 
-def test_other_devices_do_not_read_elements_unseen() -> None:
+def test_other_devices_do_not_read_elements_unseen():
     # A display is reported as a print, which is not counted as an access by the host.
     with xp.config_context(host_access="error"):
         assert "[1. 1.]" in shown(xp.ones(2)).text
@@ -89,7 +89,7 @@ class TestDask:
         pytest.importorskip("dask")
         return lambda *shape, chunks="80kB": xp.ones(shape, device=xp.Device("dask", chunks=chunks))
 
-    def test_a_display_computes_nothing(self, ones: Callable[..., xp.Array]) -> None:
+    def test_a_display_computes_nothing(self, ones):
         x = ones(200, 100) * 2
         bundle = x._repr_mimebundle_()
         assert bundle["text/plain"] == (
@@ -100,7 +100,7 @@ class TestDask:
         assert xp.explain(x).summary in found.text
         assert "bytes160 kB" in found.text
 
-    def test_chunks_are_drawn_as_dask_does(self, ones: Callable[..., xp.Array]) -> None:
+    def test_chunks_are_drawn_as_dask_does(self, ones):
         import dask.array as da
 
         x = ones(200, 100)
@@ -108,20 +108,16 @@ class TestDask:
         assert drawn in x._repr_html_()
 
     @pytest.mark.parametrize("shape", [(), (0, 3)])
-    def test_there_may_be_nothing_to_draw(
-        self, ones: Callable[..., xp.Array], shape: tuple[int, ...]
-    ) -> None:
+    def test_there_may_be_nothing_to_draw(self, ones, shape):
         assert "bytes" in shown(ones(*shape) + 1).text
 
-    def test_small_arrays_that_are_computed_show_their_elements(
-        self, ones: Callable[..., xp.Array]
-    ) -> None:
+    def test_small_arrays_that_are_computed_show_their_elements(self, ones):
         x = ones(3) * 2
         xp.evaluate(x)
         assert "[2. 2. 2.]" in shown(x).text
         assert x._repr_mimebundle_()["text/plain"] == repr(x)
 
-    def test_large_ones_do_not(self, ones: Callable[..., xp.Array]) -> None:
+    def test_large_ones_do_not(self, ones):
         x = ones(200, 100) * 2
         xp.evaluate(x)
         assert x._repr_mimebundle_()["text/plain"].endswith("computed)")

@@ -82,9 +82,6 @@ def ours(key: Any) -> Any:
     return xp.asarray(key, copy=True) if isinstance(key, np.ndarray) else key
 
 
-# Reading
-
-
 @settings(max_examples=60)
 @given(shapes, st.sampled_from(LAYOUTS), st.data())
 def test_basic_keys(shape, layout, data):
@@ -211,9 +208,6 @@ def test_an_index_of_an_axis_of_no_size():
     assert x[:, [0, 1]].shape == (0, 2)
     with pytest.raises(IndexError):
         x[[0]]
-
-
-# Writing
 
 
 @settings(max_examples=60)
@@ -345,9 +339,6 @@ def test_the_table_of_selections_is_bounded():
     for i in range(indexing._MAX_SELECTIONS + 10):
         assert x[i:].shape == (x.size - i,)
     assert len(indexing.selections) <= indexing._MAX_SELECTIONS
-
-
-# take and take_along_axis
 
 
 @settings(max_examples=60)

@@ -171,31 +171,24 @@ def check(name: str, shapes: list[tuple[int, ...]], seeds: range) -> None:
 
 
 # Every 36 seeds all kinds of writes meet all shapes. JAX takes a second for each, as it compiles.
-SEEDS = {
-    "cpu": range(720),
-    "torch:cpu": range(180),
-    "jax:cpu": range(0, 36, 3),
-    "dask": range(36),
-}
+SEEDS = {"cpu": range(720), "torch:cpu": range(180), "jax:cpu": range(0, 36, 3), "dask": range(36)}
 
 
 @pytest.mark.parametrize("name", SEEDS)
-def test_keys_and_values_are_read_before_anything_is_written(name: str) -> None:
+def test_keys_and_values_are_read_before_anything_is_written(name):
     check(name, SMALL, SEEDS[name])
 
 
 @pytest.mark.parametrize("name", ["cpu", "torch:cpu"])
-def test_keys_and_values_of_large_arrays_are_read_before_anything_is_written(name: str) -> None:
+def test_keys_and_values_of_large_arrays_are_read_before_anything_is_written(name):
     check(name, LARGE, range(54))
 
 
 @pytest.mark.parametrize("mode", ["context", "process", "always"])
-def test_keys_and_values_are_read_first_where_operations_wait(mode: str) -> None:
+def test_keys_and_values_are_read_first_where_operations_wait(mode):
     with settings(mode):
         check("cpu", SMALL, range(720, 1080))
 
-
-# ---------------------------------------------------------------------- memory that came in
 
 SLICES: list[tuple[Any, Any]] = [
     (np.s_[1:], np.s_[:-1]),
@@ -208,9 +201,7 @@ SLICES: list[tuple[Any, Any]] = [
 @for_each("slices", SLICES)
 @pytest.mark.parametrize("size", [8, 40_000])
 @pytest.mark.parametrize("name", ["cpu", "torch:cpu"])
-def test_arrays_over_slices_of_one_ndarray_are_written_as_if_copied_first(
-    name: str, size: int, slices: tuple[Any, Any]
-) -> None:
+def test_arrays_over_slices_of_one_ndarray_are_written_as_if_copied_first(name, size, slices):
     """They are arrays of their own, of which none knows of the other."""
     place = xp.Device(name) if name == "cpu" else device(name)
     into, of = slices
@@ -243,7 +234,7 @@ def test_arrays_over_slices_of_one_ndarray_are_written_as_if_copied_first(
     assert_same(block[into], expected)
 
 
-def test_parts_of_complex_numbers_are_read_before_they_are_written() -> None:
+def test_parts_of_complex_numbers_are_read_before_they_are_written():
     for size in (12, 40_000):
         for name in ("cpu", "torch:cpu"):
             place = xp.Device(name) if name == "cpu" else device(name)

@@ -84,9 +84,6 @@ CONVERTED = {
 }
 
 
-# asarray of NumPy arrays
-
-
 @for_each("name", SHARED)
 def test_asarray_shares_memory(name):
     a = SHARED[name]()
@@ -234,9 +231,6 @@ def test_asarray_of_itself():
     assert not shares(x, y)
 
 
-# asarray of Python objects
-
-
 @for_each(
     ("value", "dtype"),
     [
@@ -322,9 +316,6 @@ def test_integers_of_sequences_are_exact():
     assert [int(value) for value in x] == [1, 2**53 + 1, 2**64 - 1]
     y = xp.asarray([2**63 - 1, -(2**63)])
     assert [int(value) for value in y] == [2**63 - 1, -(2**63)]
-
-
-# Buffers
 
 
 @pytest.mark.parametrize(
@@ -415,9 +406,6 @@ def test_pillow_makes_images():
         found = image.fromarray(xp.asarray(part))
         np.testing.assert_array_equal(np.asarray(found), part)
         np.testing.assert_array_equal(np.asarray(xp.asarray(found)), part)
-
-
-# To NumPy
 
 
 @pytest.mark.parametrize(
@@ -552,9 +540,6 @@ def test_numpys_functions_convert():
     a = np.zeros(3)
     a[:2] = x
     assert a[xp.asarray([1])].tolist() == [1.0]
-
-
-# DLPack
 
 
 class OnlyDLPack:

@@ -181,7 +181,7 @@ def assert_computes(x: Array, expected: NDArray) -> None:
 
 @pytest.mark.parametrize("device", ["cpu", "torch:cpu", "jax:cpu", "dask"])
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_elements_that_are_not_aligned_are_read_as_they_are(entry: str, device: str) -> None:
+def test_elements_that_are_not_aligned_are_read_as_they_are(entry, device):
     if device != "cpu":
         pytest.importorskip(device.partition(":")[0])
     few = {"jax:cpu": (1, 4), "dask": (3,)}.get(device, SHIFTS)
@@ -199,7 +199,7 @@ def test_elements_that_are_not_aligned_are_read_as_they_are(entry: str, device: 
 
 @pytest.mark.parametrize("mode", ["context", "process"])
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_what_is_deferred_reads_elements_that_are_not_aligned(entry: str, mode: str) -> None:
+def test_what_is_deferred_reads_elements_that_are_not_aligned(entry, mode):
     with settings(mode):
         for case, make, dtype, shift in cases():
             if case == entry and shift in (1, 4, 6):
@@ -209,7 +209,7 @@ def test_what_is_deferred_reads_elements_that_are_not_aligned(entry: str, mode: 
 
 @for_each("make", MAKES)
 @for_each("dtype", ["int16", "float64", "complex64", "complex128"])
-def test_compiled_functions_take_elements_that_are_not_aligned(make: Make, dtype: str) -> None:
+def test_compiled_functions_take_elements_that_are_not_aligned(make, dtype):
     f = xp.compile(lambda x: x + x * x)
     for n in (5, 3000):
         for shift in (1, 4):
@@ -222,7 +222,7 @@ def test_compiled_functions_take_elements_that_are_not_aligned(make: Make, dtype
 
 @for_each("n", [5, 600_000])
 @for_each("make", [shifted, padded, backwards])
-def test_large_memory_that_is_not_aligned(make: Make, n: int) -> None:
+def test_large_memory_that_is_not_aligned(make, n):
     for dtype in ("int32", "float64", "complex64"):
         expected = numbers(dtype, n)[::-1] if make is backwards else numbers(dtype, n)
         x = xp.asarray(make(dtype, 4 if dtype == "complex64" else 3, n))
@@ -230,11 +230,11 @@ def test_large_memory_that_is_not_aligned(make: Make, n: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", WIDE)
-def test_mapped_files_whose_numbers_are_not_aligned(tmp_path: Path, dtype: str) -> None:
+def test_mapped_files_whose_numbers_are_not_aligned(tmp_path, dtype):
     assert_computes(mapped(numbers(dtype), "cpu", tmp_path / "numbers"), numbers(dtype))
 
 
-def test_assigned_values_that_are_not_aligned() -> None:
+def test_assigned_values_that_are_not_aligned():
     for dtype in DTYPES:
         for shift in SHIFTS:
             x = xp.zeros(N, dtype=getattr(xp, dtype))
@@ -242,7 +242,7 @@ def test_assigned_values_that_are_not_aligned() -> None:
             np.testing.assert_array_equal(np.asarray(x), numbers(dtype))
 
 
-def test_numpy_writes_results_to_memory_that_is_not_aligned() -> None:
+def test_numpy_writes_results_to_memory_that_is_not_aligned():
     for dtype in ("int16", "float64", "complex64"):
         x = xp.asarray(numbers(dtype))
         for make in (shifted, padded):
@@ -251,18 +251,15 @@ def test_numpy_writes_results_to_memory_that_is_not_aligned() -> None:
             np.testing.assert_array_equal(out, numbers(dtype) * 2)
 
 
-def test_a_random_generator_takes_parameters_that_are_not_aligned() -> None:
+def test_a_random_generator_takes_parameters_that_are_not_aligned():
     expected = xp.random.default_rng(3).normal(xp.asarray(numbers("float64")))
     found = xp.random.default_rng(3).normal(xp.asarray(shifted("float64", 5)))
     np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
 
 
-# ---------------------------------------------------------------------- what can be shared
-
-
 @for_each("dtype", WIDE)
 @for_each("make", [shifted, records, padded, swapped])
-def test_memory_that_is_not_aligned_is_shared_with_no_array(make: Make, dtype: str) -> None:
+def test_memory_that_is_not_aligned_is_shared_with_no_array(make, dtype):
     for shift in (1, 3, 7):
         a = make(dtype, shift)
         x = xp.asarray(a)
@@ -272,7 +269,7 @@ def test_memory_that_is_not_aligned_is_shared_with_no_array(make: Make, dtype: s
             xp.asarray(a, copy=False)
 
 
-def test_complex_numbers_at_multiples_of_eight_bytes_are_shared() -> None:
+def test_complex_numbers_at_multiples_of_eight_bytes_are_shared():
     a = shifted("complex128", 8)
     assert np.shares_memory(np.asarray(xp.asarray(a, copy=False)), a)
     a = shifted("complex64", 4)
@@ -282,7 +279,7 @@ def test_complex_numbers_at_multiples_of_eight_bytes_are_shared() -> None:
         xp.asarray(a, copy=False)
 
 
-def test_pytorch_gets_complex_numbers_at_multiples_of_their_size() -> None:
+def test_pytorch_gets_complex_numbers_at_multiples_of_their_size():
     torch = pytest.importorskip("torch")
     a = shifted("complex128", 8)
     for x in (xp.asarray(a, device="torch:cpu"), xp.asarray(a).to_device("torch:cpu")):
@@ -302,16 +299,13 @@ def test_pytorch_gets_complex_numbers_at_multiples_of_their_size() -> None:
     np.testing.assert_array_equal(np.asarray(xp.asarray(conjugated)), a.conj())
 
 
-# ---------------------------------------------------------------------- views as another dtype
-
-
 def wholes(n: int) -> NDArray:
     return np.arange(n, dtype=np.int32)
 
 
 @pytest.mark.parametrize("device", ["cpu", "torch:cpu", "jax:cpu", "dask"])
 @for_each("n", [12, 600_000])
-def test_views_as_a_wider_dtype_are_aligned_or_refused(device: str, n: int) -> None:
+def test_views_as_a_wider_dtype_are_aligned_or_refused(device, n):
     if device != "cpu":
         pytest.importorskip(device.partition(":")[0])
     a = wholes(n)
@@ -335,12 +329,9 @@ def test_views_as_a_wider_dtype_are_aligned_or_refused(device: str, n: int) -> N
     assert row.size == 1
 
 
-# ---------------------------------------------------------------------- the rule itself
-
-
 @for_each("dtype", DTYPES)
 @for_each("make", MAKES)
-def test_suitable_memory_is_aligned_and_holds_the_same(make: Make, dtype: str) -> None:
+def test_suitable_memory_is_aligned_and_holds_the_same(make, dtype):
     for word in (8, 16):
         for shift in (*SHIFTS, 8, 16):
             a = make(dtype, shift)
@@ -354,6 +345,6 @@ def test_suitable_memory_is_aligned_and_holds_the_same(make: Make, dtype: str) -
     assert suitable(numbers(dtype)).base is None
 
 
-def test_what_has_no_neighbours_is_aligned_whatever_the_stride() -> None:
+def test_what_has_no_neighbours_is_aligned_whatever_the_stride():
     for a in (padded("float64", 4)[:1], padded("float64", 4)[:0], np.float64(3)[()]):
         assert is_aligned(np.asarray(a))

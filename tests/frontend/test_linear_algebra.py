@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -43,19 +41,17 @@ class TestMatmul:
             ((0,), (0,)),
         ],
     )
-    def test_agrees_with_numpy(
-        self, left: tuple[int, ...], right: tuple[int, ...], dtype: str
-    ) -> None:
+    def test_agrees_with_numpy(self, left, right, dtype):
         a, b = numbers(left, dtype, 1), numbers(right, dtype, 2)
         same(xp.matmul(xp.asarray(a), xp.asarray(b)), np.matmul(a, b))
         same(xp.asarray(a) @ xp.asarray(b), np.matmul(a, b))
 
-    def test_promotes(self) -> None:
+    def test_promotes(self):
         a, b = numbers((2, 3), "int8"), numbers((3, 2), "float64")
         same(xp.asarray(a) @ xp.asarray(b), a @ b)
         assert (xp.ones((2, 2), dtype=xp.bool) @ xp.ones((2, 2), dtype=xp.bool))[0, 0] == 2
 
-    def test_strided_operands(self) -> None:
+    def test_strided_operands(self):
         a = numbers((4, 6))
         x = xp.asarray(a)
         same(x[::-1, ::2] @ x[:3, :].mT[:3, :], a[::-1, ::2] @ a[:3].T[:3])
@@ -70,14 +66,12 @@ class TestMatmul:
             ((2, 2, 3), (3, 3, 2), "cannot be broadcast"),
         ],
     )
-    def test_refuses_shapes(
-        self, left: tuple[int, ...], right: tuple[int, ...], message: str
-    ) -> None:
+    def test_refuses_shapes(self, left, right, message):
         with pytest.raises(ValueError, match=message):
             xp.matmul(xp.ones(left), xp.ones(right))
 
     @xp.config_context(operands="strict")
-    def test_refuses_what_is_no_array(self) -> None:
+    def test_refuses_what_is_no_array(self):
         x = xp.ones((2, 2))
         for other in (np.ones((2, 2)), [[1.0, 2.0]]):
             with pytest.raises(TypeError, match="asarray"):
@@ -92,7 +86,7 @@ class TestMatmul:
             with pytest.raises(TypeError, match=r"with \*"):
                 scalar @ x
 
-    def test_foreign_types_get_their_turn(self) -> None:
+    def test_foreign_types_get_their_turn(self):
         class Foreign:
             def __matmul__(self, other: object) -> str:
                 return "left"
@@ -106,7 +100,7 @@ class TestMatmul:
 
 
 class TestInPlaceMatmul:
-    def test_writes_to_the_same_memory(self) -> None:
+    def test_writes_to_the_same_memory(self):
         a = numbers((3, 3))
         x = xp.asarray(a, copy=True)
         whole = x
@@ -114,7 +108,7 @@ class TestInPlaceMatmul:
         assert x is whole
         same(whole, a @ a.T)
 
-    def test_keeps_the_dtype(self) -> None:
+    def test_keeps_the_dtype(self):
         x = xp.ones((2, 2), dtype=xp.float32)
         x @= xp.ones((2, 2), dtype=xp.float64)
         same(x, np.full((2, 2), 2, np.float32))
@@ -127,13 +121,7 @@ class TestInPlaceMatmul:
             (lambda: xp.broadcast_to(xp.ones((1, 2)), (2, 2)), 2, ValueError, "asarray"),
         ],
     )
-    def test_refuses_and_changes_nothing(
-        self,
-        target: Callable[[], xp.Array],
-        columns: int,
-        error: type[Exception],
-        message: str,
-    ) -> None:
+    def test_refuses_and_changes_nothing(self, target, columns, error, message):
         x = target()
         with pytest.raises(error, match=message):
             x @= xp.ones((2, columns))
@@ -142,7 +130,7 @@ class TestInPlaceMatmul:
 
 class TestMatrixTranspose:
     @pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3), (0, 3), (1, 1), (2, 1, 3, 2)])
-    def test_is_a_view(self, shape: tuple[int, ...]) -> None:
+    def test_is_a_view(self, shape):
         a = numbers(shape)
         x = xp.asarray(a, copy=True)
         result = xp.matrix_transpose(x)
@@ -152,7 +140,7 @@ class TestMatrixTranspose:
         same(x, a + 1)
 
     @xp.config_context(operands="strict")
-    def test_refuses_vectors(self) -> None:
+    def test_refuses_vectors(self):
         with pytest.raises(ValueError, match=r"two dimensions.*expand_dims"):
             xp.matrix_transpose(xp.ones(3))
         with pytest.raises(TypeError, match="asarray"):
@@ -161,7 +149,7 @@ class TestMatrixTranspose:
 
 class TestTensordot:
     @given(data=st.data())
-    def test_agrees_with_numpy(self, data: st.DataObject) -> None:
+    def test_agrees_with_numpy(self, data):
         paired = data.draw(st.lists(st.integers(0, 3), max_size=2))
         shapes, axes = [], []
         for _ in range(2):
@@ -179,16 +167,16 @@ class TestTensordot:
         same(result, np.asarray(np.tensordot(a, b, axes=(axes[0], axes[1]))))
 
     @pytest.mark.parametrize("count", [0, 1, 2])
-    def test_number_of_axes(self, count: int) -> None:
+    def test_number_of_axes(self, count):
         a, b = numbers((3, 2, 2)), numbers((2, 2, 4))
         result = xp.tensordot(xp.asarray(a), xp.asarray(b), axes=count)
         same(result, np.tensordot(a, b, axes=count))
 
-    def test_contracts_two_axes_by_default(self) -> None:
+    def test_contracts_two_axes_by_default(self):
         a = numbers((2, 3))
         same(xp.tensordot(xp.asarray(a), xp.asarray(a)), np.tensordot(a, a))
 
-    def test_does_not_conjugate(self) -> None:
+    def test_does_not_conjugate(self):
         x = xp.asarray([1j, 2.0])
         assert complex(xp.tensordot(x, x, axes=1)) == 3
 
@@ -204,12 +192,12 @@ class TestTensordot:
             (([2], [0]), IndexError, "out of range"),
         ],
     )
-    def test_refuses_axes(self, axes: object, error: type[Exception], message: str) -> None:
+    def test_refuses_axes(self, axes, error, message):
         x = xp.ones((2, 3))
         with pytest.raises(error, match=message):
             xp.tensordot(x, x, axes=axes)
 
-    def test_refuses_too_many_dimensions(self) -> None:
+    def test_refuses_too_many_dimensions(self):
         x = xp.ones((1,) * 40)
         with pytest.raises(ValueError, match="at most 64 dimensions"):
             xp.tensordot(x, x, axes=0)
@@ -228,14 +216,12 @@ class TestVecdot:
             ((3, 2), (3, 2), 0),
         ],
     )
-    def test_agrees_with_numpy(
-        self, left: tuple[int, ...], right: tuple[int, ...], axis: int, dtype: str
-    ) -> None:
+    def test_agrees_with_numpy(self, left, right, axis, dtype):
         a, b = numbers(left, dtype, 1), numbers(right, dtype, 2)
         result = xp.vecdot(xp.asarray(a), xp.asarray(b), axis=axis)
         same(result, np.asarray(np.vecdot(a, b, axis=axis)))
 
-    def test_conjugates_the_first(self) -> None:
+    def test_conjugates_the_first(self):
         assert complex(xp.vecdot(xp.asarray([1j]), xp.asarray([2.0 + 0j]))) == -2j
 
     @pytest.mark.parametrize(
@@ -248,9 +234,7 @@ class TestVecdot:
             (lambda: xp.vecdot(xp.ones(3), 2.0), TypeError, "asarray"),
         ],
     )
-    def test_refuses(
-        self, call: Callable[[], object], error: type[Exception], message: str
-    ) -> None:
+    def test_refuses(self, call, error, message):
         with pytest.raises(error, match=message):
             call()
 

@@ -49,9 +49,6 @@ def some_axes(data: st.DataObject, ndim: int) -> tuple[int, ...]:
     return tuple(a - ndim if data.draw(st.booleans()) else a for a in order)
 
 
-# One array
-
-
 @settings(max_examples=50)
 @given(arrays(), st.data())
 def test_expand_dims(a, data):
@@ -230,9 +227,6 @@ def test_tile_at_the_limit_of_dimensions():
     assert empty.shape == (0,) * 64
 
 
-# Several arrays
-
-
 @settings(max_examples=50)
 @given(arrays(min_dims=1), st.data())
 def test_concat(a, data):
@@ -276,9 +270,6 @@ def test_stack(a, data):
 def test_joining_promotes(join, dtypes, expected):
     pieces = [xp.ones(2, dtype=getattr(xp, dtype)) for dtype in dtypes]
     assert str(join(pieces).dtype) == str(join(pieces[::-1]).dtype) == expected
-
-
-# Repeated calls, which look their arguments up
 
 
 def test_arguments_that_look_alike_mean_the_same():

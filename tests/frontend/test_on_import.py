@@ -29,7 +29,7 @@ def write(folder: Path, text: str = "VALUE = 3\n") -> None:
     importlib.invalidate_caches()
 
 
-def test_it_is_done_once_after_the_import(folder: Path) -> None:
+def test_it_is_done_once_after_the_import(folder):
     write(folder)
     done: list[int] = []
     finders = len(sys.meta_path)
@@ -44,7 +44,7 @@ def test_it_is_done_once_after_the_import(folder: Path) -> None:
     assert done == [3]
 
 
-def test_the_module_is_as_it_would_be_without(folder: Path) -> None:
+def test_the_module_is_as_it_would_be_without(folder):
     write(folder)
     plain = importlib.import_module(NAME)
     expected = type(plain.__loader__), plain.__spec__.origin, plain.__file__, plain.__cached__
@@ -58,7 +58,7 @@ def test_the_module_is_as_it_would_be_without(folder: Path) -> None:
     assert module.__loader__.get_source(NAME) == "VALUE = 3\n"
 
 
-def test_it_is_done_at_once_if_the_module_is_there(folder: Path) -> None:
+def test_it_is_done_at_once_if_the_module_is_there(folder):
     write(folder)
     importlib.import_module(NAME)
     finders = list(sys.meta_path)
@@ -68,7 +68,7 @@ def test_it_is_done_at_once_if_the_module_is_there(folder: Path) -> None:
     assert sys.meta_path == finders
 
 
-def test_modules_in_archives(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_in_archives(folder, monkeypatch):
     archive = folder / "archive.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr(f"{NAME}.py", "VALUE = 5\n")
@@ -79,7 +79,7 @@ def test_modules_in_archives(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert done == [5]
 
 
-def test_imports_that_fail_may_be_tried_again(folder: Path) -> None:
+def test_imports_that_fail_may_be_tried_again(folder):
     done: list[bool] = []
     when_imported(NAME, lambda: done.append(True))
     with pytest.raises(ModuleNotFoundError, match=NAME):
@@ -94,9 +94,7 @@ def test_imports_that_fail_may_be_tried_again(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("imported", [False, True])
-def test_a_module_that_lacks_something_is_imported_all_the_same(
-    folder: Path, imported: bool
-) -> None:
+def test_a_module_that_lacks_something_is_imported_all_the_same(folder, imported):
     write(folder)
     if imported:
         importlib.import_module(NAME)

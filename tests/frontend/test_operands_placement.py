@@ -71,7 +71,7 @@ READERS: dict[str, Callable[[Any, Any], Any]] = {
 
 @for_each("name", READERS)
 @pytest.mark.parametrize("place", ["cpu", "fake:0"])
-def test_results_are_where_one_operand_was_put(name: str, place: str, fake: Device) -> None:
+def test_results_are_where_one_operand_was_put(name, place, fake):
     call = READERS[name]
     values = [1.0, 2.0, 3.0]
     expected = call(free(*values), free(*values))
@@ -84,14 +84,14 @@ def test_results_are_where_one_operand_was_put(name: str, place: str, fake: Devi
 
 
 @for_each("name", READERS)
-def test_two_places_are_an_error_that_names_both(name: str, fake: Device) -> None:
+def test_two_places_are_an_error_that_names_both(name, fake):
     x, y = xp.asarray([1.0, 2.0, 3.0], device="cpu"), xp.asarray([1.0, 2.0, 3.0], device=fake)
     with pytest.raises(ValueError, match="different devices, cpu and fake:0; move them with"):
         READERS[name](x, y)
 
 
 @for_each("name", READERS)
-def test_strict_placement_refuses_all_mixtures(name: str, fake: Device) -> None:
+def test_strict_placement_refuses_all_mixtures(name, fake):
     x, y = free(1.0, 2.0, 3.0), xp.asarray([1.0, 2.0, 3.0], device=fake)
     with xp.config_context(placement="strict"):
         with pytest.raises(ValueError, match=r"cpu and fake:0.*placement='strict'"):
@@ -100,7 +100,7 @@ def test_strict_placement_refuses_all_mixtures(name: str, fake: Device) -> None:
         assert READERS[name](x, xp.asarray([1.0, 2.0, 3.0], device="cpu")).device is CPU
 
 
-def test_special_functions_are_readers_like_others(fake: Device) -> None:
+def test_special_functions_are_readers_like_others(fake):
     """They are not in the table because SciPy, which computes them here, may be missing."""
     pytest.importorskip("scipy")
     betaln, values = xp.special.betaln, [1.0, 2.0, 3.0]
@@ -115,7 +115,7 @@ def test_special_functions_are_readers_like_others(fake: Device) -> None:
         betaln(x, y)
 
 
-def test_the_environment_makes_it_strict() -> None:
+def test_the_environment_makes_it_strict():
     code = (
         "import array_api_nx as xp\n"
         "try: xp.zeros(2) + xp.zeros(2, device='test')\n"
@@ -126,7 +126,7 @@ def test_the_environment_makes_it_strict() -> None:
     assert "different devices, cpu and test, and placement='strict'" in done.stdout
 
 
-def test_who_is_committed(fake: Device) -> None:
+def test_who_is_committed(fake):
     x = xp.zeros(2)
     assert x.device == CPU
     assert hash(x.device) == hash(CPU)
@@ -171,14 +171,14 @@ def test_who_is_committed(fake: Device) -> None:
         assert xp.zeros(2).device is xp.__array_namespace_info__().default_device()
 
 
-def test_to_device_shares_what_is_there_already() -> None:
+def test_to_device_shares_what_is_there_already():
     x = xp.zeros(3)
     y = x.to_device("cpu")
     y[0] = 7.0
     assert float(x[0]) == 7.0
 
 
-def test_without_anyone_put_somewhere_the_default_device_decides(fake: Device) -> None:
+def test_without_anyone_put_somewhere_the_default_device_decides(fake):
     x = xp.ones(2)
     with xp.config_context(default_device=fake):
         y = xp.ones(2)
@@ -200,7 +200,7 @@ WRITERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_what_is_written_stays(name: str, fake: Device) -> None:
+def test_what_is_written_stays(name, fake):
     """Whoever is committed: views, and who lent the memory, see what is written."""
     values = [1.0, 2.0, 3.0]
     write = WRITERS[name]
@@ -220,7 +220,7 @@ def test_what_is_written_stays(name: str, fake: Device) -> None:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_what_cannot_be_written_is_not_changed(name: str, fake: Device) -> None:
+def test_what_cannot_be_written_is_not_changed(name, fake):
     values = [1.0, 2.0, 3.0]
     there = xp.asarray(values, device=fake)
     x = xp.asarray(values, device="cpu")
@@ -237,14 +237,14 @@ def test_what_cannot_be_written_is_not_changed(name: str, fake: Device) -> None:
     assert x.tolist() == y.tolist() == values
 
 
-def test_dtypes_that_are_not_there_become_the_nearest() -> None:
+def test_dtypes_that_are_not_there_become_the_nearest():
     put = xp.asarray([1.0, 2.0], device="test:no_float64")
     found = put + free(0.5, 0.25)
     assert (found.device, found.dtype) == (put.device, xp.float32)
     assert found.to_device("cpu").tolist() == [1.5, 2.25]
 
 
-def test_transfers_can_be_seen(fake: Device, caplog: pytest.LogCaptureFixture) -> None:
+def test_transfers_can_be_seen(fake, caplog):
     x, y = free(1.0, 2.0), xp.ones(2, device=fake)
     with transfers() as log:
         x + y
@@ -268,7 +268,7 @@ def test_transfers_can_be_seen(fake: Device, caplog: pytest.LogCaptureFixture) -
         assert (x + xp.ones(2, device="cpu")).device is CPU
 
 
-def test_what_goes_to_the_host_is_host_access(fake: Device) -> None:
+def test_what_goes_to_the_host_is_host_access(fake):
     x, y = free(1.0, 2.0), xp.asarray([3.0, 4.0], device=fake)
     with xp.config_context(host_access="error"):
         assert (x + y).device is fake
@@ -287,12 +287,12 @@ def test_what_goes_to_the_host_is_host_access(fake: Device) -> None:
         ({"transfers": "warn"}, "transfers must be 'allow', 'log' or 'error', not 'warn'"),
     ],
 )
-def test_settings_are_checked(settings: dict[str, Any], words: str) -> None:
+def test_settings_are_checked(settings, words):
     with pytest.raises(ValueError, match=words):
         xp.config_context(**settings)
 
 
-def test_compiled_functions(fake: Device) -> None:
+def test_compiled_functions(fake):
     function = xp.compile(lambda x, y: (x + y * xp.ones(3), xp.zeros(2)))
     x, y = free(1.0, 2.0, 3.0), xp.ones(3, device=fake)
     for arguments, place in (((x, x), x.device), ((x, y), fake), ((y, x), fake), ((y, y), fake)):
@@ -309,7 +309,7 @@ def test_compiled_functions(fake: Device) -> None:
     assert spec.device is fake
 
 
-def test_a_compiled_function_that_writes_to_what_would_follow(fake: Device) -> None:
+def test_a_compiled_function_that_writes_to_what_would_follow(fake):
     @xp.compile
     def write(x: Array, y: Array) -> Array:
         x[0] = y[0]
@@ -323,7 +323,7 @@ def test_a_compiled_function_that_writes_to_what_would_follow(fake: Device) -> N
         x[...] = 0.0
 
 
-def test_generators_of_random_numbers(fake: Device) -> None:
+def test_generators_of_random_numbers(fake):
     assert not xp.random.default_rng(1).random(3).device.committed
     rng = xp.random.default_rng(1, device=fake)
     assert rng.random(3).device is fake

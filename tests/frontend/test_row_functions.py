@@ -45,7 +45,7 @@ def signatures(tree: ast.Module) -> dict[str, str]:
 
 
 @for_each("module", MODULES)
-def test_the_stub_has_every_function_with_its_signature(module: str) -> None:
+def test_the_stub_has_every_function_with_its_signature(module):
     found = import_module(module)
     listed = signatures(stub(module))
     names = [name for name in found.__all__ if getattr(found, name).__module__ == module]
@@ -56,7 +56,7 @@ def test_the_stub_has_every_function_with_its_signature(module: str) -> None:
 
 
 @for_each("module", MODULES)
-def test_the_stub_lists_all_names(module: str) -> None:
+def test_the_stub_lists_all_names(module):
     (names,) = [
         ast.literal_eval(node.value)
         for node in stub(module).body
@@ -66,7 +66,7 @@ def test_the_stub_lists_all_names(module: str) -> None:
 
 
 @for_each("module", MODULES)
-def test_functions_are_found_by_their_names(module: str) -> None:
+def test_functions_are_found_by_their_names(module):
     found = import_module(module)
     for name in found.__all__:
         function = getattr(found, name)
@@ -74,7 +74,7 @@ def test_functions_are_found_by_their_names(module: str) -> None:
         assert pickle.loads(pickle.dumps(function)) is function
 
 
-def test_errors_name_the_function_and_its_parameters() -> None:
+def test_errors_name_the_function_and_its_parameters():
     def function(a, b, /):
         return a + b
 
@@ -86,4 +86,4 @@ def test_errors_name_the_function_and_its_parameters() -> None:
         made(1, "")
     assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "total"
     with pytest.raises(TypeError, match=r"hypot\(\) missing 1 required .* argument: 'x2'"):
-        elementwise.hypot(1.0)  # type: ignore[call-arg]
+        elementwise.hypot(1.0)

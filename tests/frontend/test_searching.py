@@ -27,9 +27,7 @@ class TestArgMaxAndArgMin:
         keepdims=st.booleans(),
         data=st.data(),
     )
-    def test_agrees_with_numpy(
-        self, array: np.ndarray, keepdims: bool, data: st.DataObject
-    ) -> None:
+    def test_agrees_with_numpy(self, array, keepdims, data):
         axis = data.draw(st.none() | st.integers(-array.ndim, array.ndim - 1))
         for ours, theirs in ((xp.argmax, np.argmax), (xp.argmin, np.argmin)):
             result = ours(as_nx(array), axis=axis, keepdims=keepdims)
@@ -39,7 +37,7 @@ class TestArgMaxAndArgMin:
             assert np.array_equal(np.asarray(result), expected)
 
     @pytest.mark.parametrize("function", [xp.argmax, xp.argmin])
-    def test_refuses_bad_arguments(self, function: object) -> None:
+    def test_refuses_bad_arguments(self, function):
         with pytest.raises(ValueError, match=r"no elements.*x\.size"):
             function(xp.zeros((0, 2)))
         with pytest.raises(IndexError, match="axis 3 is out of range"):
@@ -47,7 +45,7 @@ class TestArgMaxAndArgMin:
         with pytest.raises(TypeError, match="complex64"):
             function(xp.ones(2, dtype=xp.complex64))
 
-    def test_flattened_order_is_that_of_the_view(self) -> None:
+    def test_flattened_order_is_that_of_the_view(self):
         x = as_nx([[0, 5], [7, 1]])
         assert int(xp.argmax(x)) == 2
         assert int(xp.argmax(x.T)) == 1
@@ -55,7 +53,7 @@ class TestArgMaxAndArgMin:
 
 class TestNonzero:
     @pytest.mark.parametrize("dtype", dtypes.ALL, ids=str)
-    def test_every_dtype(self, dtype: dtypes.DType) -> None:
+    def test_every_dtype(self, dtype):
         x = xp.astype(as_nx([[0, 1, 0], [2, 0, 3]]), dtype)
         rows, columns = xp.nonzero(x)
         assert rows.dtype is columns.dtype is xp.int64
@@ -66,7 +64,7 @@ class TestNonzero:
         assert counts.dtype is xp.int64
         assert np.asarray(counts).tolist() == [[1], [2]]
 
-    def test_nan_counts_and_negative_zero_does_not(self) -> None:
+    def test_nan_counts_and_negative_zero_does_not(self):
         x = as_nx([nan, -0.0, complex(0, nan)])
         assert int(xp.count_nonzero(x)) == 2
 
@@ -77,9 +75,7 @@ class TestNonzero:
         keepdims=st.booleans(),
         data=st.data(),
     )
-    def test_count_agrees_with_numpy(
-        self, array: np.ndarray, keepdims: bool, data: st.DataObject
-    ) -> None:
+    def test_count_agrees_with_numpy(self, array, keepdims, data):
         axes = data.draw(st.none() | st.sets(st.integers(0, array.ndim - 1)).map(tuple))
         result = xp.count_nonzero(as_nx(array), axis=axes, keepdims=keepdims)
         expected = np.asarray(np.sum(array != 0, axis=axes, keepdims=keepdims))
@@ -87,11 +83,11 @@ class TestNonzero:
         assert result.shape == expected.shape
         assert np.array_equal(np.asarray(result), expected)
 
-    def test_a_0d_array_is_refused(self) -> None:
+    def test_a_0d_array_is_refused(self):
         with pytest.raises(ValueError, match=r"reshape\(x, \(1,\)\)"):
             xp.nonzero(xp.ones(()))
 
-    def test_row_major_order_of_a_view(self) -> None:
+    def test_row_major_order_of_a_view(self):
         rows, columns = xp.nonzero(as_nx([[0, 1], [1, 1]]).T)
         assert list(zip(np.asarray(rows), np.asarray(columns), strict=True)) == [
             (0, 1), (1, 0), (1, 1),
@@ -110,7 +106,7 @@ class TestSearchsorted:
         ),
         side=st.sampled_from(["left", "right"]),
     )
-    def test_agrees_with_numpy(self, values: np.ndarray, queries: np.ndarray, side: str) -> None:
+    def test_agrees_with_numpy(self, values, queries, side):
         expected = np.searchsorted(np.sort(values), queries, side)
         x = as_nx(values)
         for result in (
@@ -121,7 +117,7 @@ class TestSearchsorted:
             assert result.shape == queries.shape
             assert np.array_equal(np.asarray(result), expected)
 
-    def test_scalars(self) -> None:
+    def test_scalars(self):
         x = as_nx([1, 2, 2, 3], "int8")
         beyond = ((300, 4, 4), (-300, 0, 0))
         for value, left, right in (
@@ -132,17 +128,17 @@ class TestSearchsorted:
                 assert result.shape == ()
                 assert int(result) == expected
 
-    def test_mixed_dtypes_are_promoted(self) -> None:
+    def test_mixed_dtypes_are_promoted(self):
         result = xp.searchsorted(as_nx([1, 2, 3], "uint8"), as_nx([-1.0, 2.5]))
         assert np.asarray(result).tolist() == [0, 2]
         result = xp.searchsorted(as_nx([-5, 0, 200], "int16"), as_nx([200], "uint8"))
         assert np.asarray(result).tolist() == [2]
 
-    def test_the_sorter_may_have_any_integer_dtype(self) -> None:
+    def test_the_sorter_may_have_any_integer_dtype(self):
         result = xp.searchsorted(as_nx([3, 1, 2]), as_nx([2]), sorter=as_nx([1, 2, 0], "uint8"))
         assert np.asarray(result).tolist() == [1]
 
-    def test_refuses_bad_arguments(self) -> None:
+    def test_refuses_bad_arguments(self):
         x = as_nx([1, 2, 3])
         with pytest.raises(ValueError, match="'left' or 'right', not 'middle'"):
             xp.searchsorted(x, x, side="middle")
@@ -166,12 +162,7 @@ class TestWhere:
         names=st.tuples(*[st.sampled_from([str(dtype) for dtype in dtypes.ALL])] * 2),
         data=st.data(),
     )
-    def test_agrees_with_numpy(
-        self,
-        shapes: hnp.BroadcastableShapes,
-        names: tuple[str, str],
-        data: st.DataObject,
-    ) -> None:
+    def test_agrees_with_numpy(self, shapes, names, data):
         c_shape, *rest = shapes.input_shapes
         condition = data.draw(hnp.arrays("bool", c_shape))
         first, second = (
@@ -186,7 +177,7 @@ class TestWhere:
 
     @for_each("dtype", dtypes.ALL)
     @pytest.mark.parametrize("scalar", [True, 1, 1.5, 2j, np.float32(0.5), np.int8(3)])
-    def test_an_array_and_a_scalar(self, dtype: dtypes.DType, scalar: complex) -> None:
+    def test_an_array_and_a_scalar(self, dtype, scalar):
         condition = as_nx([True, False])
         x = xp.ones(2, dtype=dtype)
         expected = xp.result_type(x, scalar if not isinstance(scalar, np.generic) else (
@@ -211,21 +202,21 @@ class TestWhere:
             (np.float32(1), 2, xp.float32),
         ],
     )
-    def test_two_scalars(self, first: complex, second: complex, dtype: dtypes.DType) -> None:
+    def test_two_scalars(self, first, second, dtype):
         result = xp.where(as_nx([[True], [False]]), first, second)
         assert result.dtype is dtype
         assert np.asarray(result).tolist() == [[first], [second]]
 
-    def test_result_is_a_copy(self) -> None:
+    def test_result_is_a_copy(self):
         x = as_nx([1.0, 2.0])
         result = xp.where(as_nx([True, True]), x, x)
         assert not np.shares_memory(np.asarray(result), np.asarray(x))
 
-    def test_takes_a_numpy_condition_scalar(self) -> None:
+    def test_takes_a_numpy_condition_scalar(self):
         assert int(xp.where(np.bool_(False), as_nx(1), 2)) == 2
 
     @xp.config_context(operands="strict")
-    def test_refuses_bad_conditions(self) -> None:
+    def test_refuses_bad_conditions(self):
         x = xp.ones(2)
         with pytest.raises(TypeError, match=r"bool array, not float64.*condition != 0"):
             xp.where(x, x, x)
@@ -235,7 +226,7 @@ class TestWhere:
             xp.where(np.ones(2, dtype=bool), x, x)
 
     @xp.config_context(operands="strict")
-    def test_refuses_bad_choices(self) -> None:
+    def test_refuses_bad_choices(self):
         condition = as_nx([True, False])
         with pytest.raises(TypeError, match="x1 must be"):
             xp.where(condition, [1, 2], xp.ones(2))

@@ -18,7 +18,7 @@ def as_nx(array: object) -> xp.Array:
 
 class TestAnyAndAll:
     @pytest.mark.parametrize("dtype", dtypes.ALL, ids=str)
-    def test_every_dtype(self, dtype: dtypes.DType) -> None:
+    def test_every_dtype(self, dtype):
         x = xp.astype(as_nx([[0, 0], [0, 1], [2, 3]]), dtype)
         for result, expected in (
             (xp.any(x, axis=1), [False, True, True]),
@@ -30,14 +30,14 @@ class TestAnyAndAll:
         assert bool(xp.all(x)) is False
 
     @pytest.mark.parametrize("value", [nan, complex(nan, 0), 1j, float("-inf"), 5e-324])
-    def test_what_is_not_zero_is_true(self, value: complex) -> None:
+    def test_what_is_not_zero_is_true(self, value):
         assert bool(xp.any(as_nx([value])))
         assert bool(xp.all(as_nx([value])))
 
-    def test_negative_zero_is_false(self) -> None:
+    def test_negative_zero_is_false(self):
         assert not bool(xp.any(as_nx([-0.0, complex(-0.0, -0.0)])))
 
-    def test_of_no_elements(self) -> None:
+    def test_of_no_elements(self):
         x = xp.zeros((0, 2))
         assert np.array_equal(np.asarray(xp.all(x, axis=0)), [True, True])
         assert np.array_equal(np.asarray(xp.any(x, axis=0)), [False, False])
@@ -49,9 +49,7 @@ class TestAnyAndAll:
         keepdims=st.booleans(),
         data=st.data(),
     )
-    def test_agrees_with_numpy(
-        self, array: np.ndarray, keepdims: bool, data: st.DataObject
-    ) -> None:
+    def test_agrees_with_numpy(self, array, keepdims, data):
         axes = data.draw(st.sets(st.integers(0, array.ndim - 1)).map(tuple))
         for ours, theirs in ((xp.any, np.any), (xp.all, np.all)):
             result = ours(as_nx(array), axis=axes, keepdims=keepdims)
@@ -60,7 +58,7 @@ class TestAnyAndAll:
             assert np.array_equal(np.asarray(result), expected)
 
     @pytest.mark.parametrize("function", [xp.any, xp.all])
-    def test_refuses_lists(self, function: object) -> None:
+    def test_refuses_lists(self, function):
         with pytest.raises(TypeError, match=r"asarray\(\.\.\.\)"):
             function([True])
 
@@ -75,7 +73,7 @@ class TestDiff:
         n=st.integers(0, 6),
         data=st.data(),
     )
-    def test_agrees_with_numpy(self, array: np.ndarray, n: int, data: st.DataObject) -> None:
+    def test_agrees_with_numpy(self, array, n, data):
         axis = data.draw(st.integers(-array.ndim, array.ndim - 1))
         result = xp.diff(as_nx(array), axis=axis, n=n)
         expected = np.diff(array, axis=axis, n=n)
@@ -83,11 +81,11 @@ class TestDiff:
         assert result.shape == expected.shape
         assert np.array_equal(np.asarray(result), expected)
 
-    def test_of_a_transposed_view(self) -> None:
+    def test_of_a_transposed_view(self):
         x = as_nx([[1, 4, 9], [16, 25, 36]])
         assert np.array_equal(np.asarray(xp.diff(x.T, axis=0)), [[3, 9], [5, 11]])
 
-    def test_prepend_and_append(self) -> None:
+    def test_prepend_and_append(self):
         x = as_nx([[1, 2], [5, 7]])
         front, back = as_nx([[0], [0]]), as_nx([[10, 20], [30, 40]])
         result = xp.diff(x, prepend=front, append=back)
@@ -96,17 +94,17 @@ class TestDiff:
         assert np.array_equal(np.asarray(result), [[4, 5], [1, -1]])
         assert xp.diff(x, n=0, prepend=front).shape == (2, 3)
 
-    def test_promotes_what_is_joined(self) -> None:
+    def test_promotes_what_is_joined(self):
         result = xp.diff(as_nx([1, 2]), append=as_nx([2.5]))
         assert result.dtype is xp.float64
         assert np.array_equal(np.asarray(result), [1.0, 0.5])
 
     @pytest.mark.parametrize("n", [0, 1])
-    def test_result_is_a_copy(self, n: int) -> None:
+    def test_result_is_a_copy(self, n):
         x = as_nx([1.0, 2.0])
         assert not np.shares_memory(np.asarray(xp.diff(x, n=n)), np.asarray(x))
 
-    def test_refuses_bad_arguments(self) -> None:
+    def test_refuses_bad_arguments(self):
         x = xp.ones((2, 3))
         with pytest.raises(ValueError, match="n=-1 times; give an n of at least 0"):
             xp.diff(x, n=-1)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from array_api_nx.core import dtypes as d
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.documentation import ELEMENTWISE, annotation, docstring, wrapped
-from array_api_nx.primitives.table import Primitive
 from tests.support.tables import for_each
 
 
 @for_each("op", ELEMENTWISE)
-def test_docstrings_are_narrow_and_complete(op: Primitive) -> None:
+def test_docstrings_are_narrow_and_complete(op):
     assert op.family in ("unary", "binary")
     text = docstring(op)
     assert all(len(line) <= 100 for line in text.split("\n"))
@@ -19,7 +18,7 @@ def test_docstrings_are_narrow_and_complete(op: Primitive) -> None:
     assert places == sorted(places)
 
 
-def test_what_is_said_of_operands_follows_from_dtypes() -> None:
+def test_what_is_said_of_operands_follows_from_dtypes():
     assert "x : Array\n        An integer or boolean dtype.\n" in docstring(p.BITWISE_INVERT)
     assert "x : Array\n        Any dtype.\n" in docstring(p.ISNAN)
     assert "At least one array. Any dtypes; the standard defines bool." in docstring(p.LOGICAL_OR)
@@ -30,14 +29,14 @@ def test_what_is_said_of_operands_follows_from_dtypes() -> None:
     ]
 
 
-def test_comparisons_take_ints_of_any_size() -> None:
+def test_comparisons_take_ints_of_any_size():
     with_overflow = {op for op in ELEMENTWISE if "OverflowError" in docstring(op)}
     comparisons = {p.EQUAL, p.GREATER, p.GREATER_EQUAL, p.LESS, p.LESS_EQUAL, p.NOT_EQUAL}
     assert with_overflow == {op for op in ELEMENTWISE if op.family == "binary"} - comparisons
     assert all({*op.results.values()} == {d.bool} for op in comparisons)
 
 
-def test_long_lines_are_broken_to_the_same_depth() -> None:
+def test_long_lines_are_broken_to_the_same_depth():
     line = "        " + " ".join(["word"] * 30)
     text = wrapped(f"first\n{line}")
     assert text.split() == ["first", *["word"] * 30]

@@ -34,7 +34,7 @@ N = dynamic("n", min=2)
 M = dynamic("m", min=2)
 
 
-def test_methods_that_give_arrays_have_a_rule() -> None:
+def test_methods_that_give_arrays_have_a_rule():
     given = {name for name in METHODS if "Handle" in method_results(name)}
     assert given - {"from_host", "from_native"} == RULED
     assert {*ELEMENTWISE, *SHARING, *ROW_MAJOR} <= RULED
@@ -50,7 +50,7 @@ def method_results(name: str) -> str:
 
 
 @for_each("name", sorted(RULED))
-def test_rules_and_guarantees_ask_for_parameters_of_the_method(name: str) -> None:
+def test_rules_and_guarantees_ask_for_parameters_of_the_method(name):
     rules = [rows[name] for rows in (SHAPES, DTYPES, SEVERAL) if name in rows]
     conditions = [condition for _, condition in promises(name)]
     for function in (*rules, *conditions):
@@ -61,13 +61,13 @@ def test_rules_and_guarantees_ask_for_parameters_of_the_method(name: str) -> Non
 
 
 @for_each("name", METHODS)
-def test_parameters_that_take_handles_are_known_by_their_annotations(name: str) -> None:
+def test_parameters_that_take_handles_are_known_by_their_annotations(name):
     for annotation in method_of(name).annotations:
         takes = any([word in annotation for word in ("Handle", "Operand", "Keys")])
         assert takes == (annotation in NOT_HANDLES)
 
 
-def test_the_signature_of_a_method_gives_a_value_to_each_parameter() -> None:
+def test_the_signature_of_a_method_gives_a_value_to_each_parameter():
     reduce = method_of("reduce")
     assert reduce.values((p.SUM, 1, (0,), True), {}) == [p.SUM, 1, (0,), True, None]
     assert reduce.values((p.SUM, 1, (0,)), {"keepdims": True})[-2:] == [True, None]
@@ -96,9 +96,7 @@ SYMBOLIC: list[tuple[str, tuple[Any, ...], tuple[object, ...]]] = [
 
 
 @for_each(("name", "arguments", "expected"), SYMBOLIC)
-def test_sizes_may_be_symbolic(
-    name: str, arguments: tuple[Any, ...], expected: tuple[object, ...]
-) -> None:
+def test_sizes_may_be_symbolic(name, arguments, expected):
     (result,) = results_of(name, named(name, *arguments))
     assert (result.shape, result.dtype) == expected
 
@@ -131,9 +129,7 @@ DECIDED: list[tuple[str, tuple[Any, ...], tuple[int, ...]]] = [
 
 
 @for_each(("name", "arguments", "expected"), DECIDED)
-def test_sizes_that_elements_decide(
-    name: str, arguments: tuple[Any, ...], expected: tuple[int, ...]
-) -> None:
+def test_sizes_that_elements_decide(name, arguments, expected):
     assert results_of(name, named(name, *arguments))[0].shape == expected
     unknown = [ArrayType(x.shape, x.dtype) if isinstance(x, Known) else x for x in arguments]
     if name == "index_get":
@@ -149,7 +145,5 @@ def test_sizes_that_elements_decide(
         ((2,), (2, 3), False), ((), (2,), True), ((2, 3), (1, 3), False),
     ],
 )  # fmt: skip
-def test_values_fit_if_they_broadcast_to_the_target(
-    shape: tuple[int, ...], target: tuple[int, ...], expected: bool
-) -> None:
+def test_values_fit_if_they_broadcast_to_the_target(shape, target, expected):
     assert fits(shape, target) is expected

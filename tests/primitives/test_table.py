@@ -11,7 +11,7 @@ import pytest
 
 from array_api_nx.contract.backend import METHODS
 from array_api_nx.core import dtypes as d
-from array_api_nx.primitives.table import TABLE, Primitive
+from array_api_nx.primitives.table import TABLE
 from array_api_nx.testing import contract
 from tests.support.tables import for_each
 
@@ -36,7 +36,7 @@ def names_of_tests() -> set[str]:
 
 
 @for_each("primitive", TABLE)
-def test_every_row_has_a_method_and_results(primitive: Primitive) -> None:
+def test_every_row_has_a_method_and_results(primitive):
     method = primitive.family if primitive.family in FAMILIES else primitive.name
     assert method in METHODS
     assert primitive.results
@@ -45,17 +45,17 @@ def test_every_row_has_a_method_and_results(primitive: Primitive) -> None:
     assert {*primitive.results, *primitive.results.values()} <= set(d.ALL)
 
 
-def test_rows_have_names_of_their_own() -> None:
+def test_rows_have_names_of_their_own():
     assert len({primitive.name for primitive in TABLE}) == len(TABLE)
 
 
 @for_each("method", [name for name in METHODS if name not in ("shape", "dtype")])
-def test_every_method_has_a_contract_test(method: str) -> None:
+def test_every_method_has_a_contract_test(method):
     assert f"test_{method}" in NAMES
 
 
 @for_each("primitive", TABLE)
-def test_every_row_has_a_contract_test(primitive: Primitive) -> None:
+def test_every_row_has_a_contract_test(primitive):
     name = primitive.family if primitive.family in FAMILIES else primitive.name
     assert f"test_{name}" in NAMES
 
@@ -84,9 +84,7 @@ for family in {families}:
         ("jax", "array_api_nx.backends.engines.jax_kernels", ["unary", "binary"]),
     ],
 )
-def test_a_row_without_a_kernel_is_an_error_when_the_backend_is_imported(
-    backend: str, module: str, families: list[str]
-) -> None:
+def test_a_row_without_a_kernel_is_an_error_when_the_backend_is_imported(backend, module, families):
     if backend != "cpu":
         pytest.importorskip(backend)
     program = WITHOUT_KERNELS.format(module=module, families=families)

@@ -159,9 +159,6 @@ def test_bits_do_not_change_between_versions():
     assert words == backend.to_host(blocks).ravel().tolist()
 
 
-# ---------------------------------------------------------------------- seeds and state
-
-
 def test_seeds():
     def first(seed):
         return float(xp.random.default_rng(seed).random())
@@ -282,9 +279,6 @@ def test_errors_leave_the_state_as_it_was(call, kind, words):
     with pytest.raises(kind, match=words):
         call(rng)
     assert repr(rng) == state
-
-
-# ---------------------------------------------------------------------- what is drawn
 
 
 def test_shapes_and_dtypes():
@@ -516,7 +510,7 @@ def test_exact_functions():
     np.testing.assert_allclose(exact.stirling(x[x > 6]), expected[x > 6], 0, 2e-13)
 
 
-def test_an_exhausted_generator_says_so_and_stays_as_it_is() -> None:
+def test_an_exhausted_generator_says_so_and_stays_as_it_is():
     rng = xp.random.default_rng(1)
     rng._counter = before = 2**62 - 1
     for draw in (rng.random, rng.standard_normal, partial(rng.standard_gamma, 2.0)):

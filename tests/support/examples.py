@@ -60,10 +60,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
         function.__name__: [lambda function=function: function(X)]
         for function in (xp.empty_like, xp.ones_like, xp.zeros_like, xp.matrix_transpose)
     },
-    "__dlpack__": [
-        lambda: np.from_dlpack(X),  # type: ignore[arg-type]
-        lambda: np.from_dlpack(ODD),  # type: ignore[arg-type]
-    ],
+    "__dlpack__": [lambda: np.from_dlpack(X), lambda: np.from_dlpack(ODD)],
     "__dlpack_device__": [lambda: X.__dlpack_device__()],
     "apply_ufunc": [
         lambda: xp.extra.apply_ufunc(np.cbrt, X),

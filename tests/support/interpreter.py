@@ -81,8 +81,6 @@ def shown(x: Array) -> NDArray:
     return zeros_and_ones(numpy_of(x))
 
 
-# ---------------------------------------------------------------------- element by element
-
 UNARY: tuple[Callable[[Array], Array], ...] = (
     lambda x: -number(x),
     lambda x: xp.abs(number(x)),

@@ -288,8 +288,6 @@ class _Worker:
         return np.ndarray(shape, dtype, self._buffers[slot])
 
 
-# ---------------------------------------------------------------------- folding tiles
-
 # What the extension has as well.
 _LANE_BYTES: Final = 128
 _LENGTH: Final = 16
@@ -385,9 +383,6 @@ def _along(step: Reduction, block: NDArray) -> NDArray:
         _forwards(block), axis=1, dtype=loop.output, initial=step.identity
     )
     return result
-
-
-# ---------------------------------------------------------------------- sums and moments
 
 
 def _lane_sums(block: NDArray) -> NDArray:

@@ -49,11 +49,11 @@ def for_each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Test
                     with subtests.test(**{name: shown(value) for name, value in case.items()}):
                         raise error
 
-        run.cases = function, product  # type: ignore[attr-defined]
+        run.cases = function, product
         signature = inspect.signature(test)
         others = [x for x in signature.parameters.values() if x.name not in (*names, "request")]
         keyword = inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY)
-        run.__signature__ = signature.replace(parameters=[*others, keyword])  # type: ignore[attr-defined]
+        run.__signature__ = signature.replace(parameters=[*others, keyword])
         return run
 
     return decorate

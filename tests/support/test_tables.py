@@ -31,7 +31,7 @@ def test_none(x):
 """
 
 
-def test_reports(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports(pytester, monkeypatch):
     """Every case is tried, and each that fails or skips has a report of its own."""
     monkeypatch.setattr(tables, "chosen", False)
     pytester.makepyfile(TESTS)
@@ -45,19 +45,19 @@ def test_reports(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> 
     result.stdout.no_fnmatch_line("*SUBFAILED*factor='1',*")
 
 
-def test_cases_can_be_chosen(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cases_can_be_chosen(pytester, monkeypatch):
     monkeypatch.setattr(tables, "chosen", True)
     pytester.makepyfile(TESTS)
     result = pytester.runpytest_inprocess("-p", "no:xdist", "-k", "1-2-10")
     result.assert_outcomes(failed=1, deselected=7)
 
 
-def test_cases_have_as_many_values_as_names() -> None:
+def test_cases_have_as_many_values_as_names():
     with pytest.raises(ValueError, match="zip"):
         tables.for_each(("x", "y"), [(1, 2), (3,)])
 
 
-def test_functions_are_named_by_their_line() -> None:
+def test_functions_are_named_by_their_line():
     assert tables.shown(lambda: 0) == f"<lambda> in line {inspect.currentframe().f_lineno}"
     assert [tables.shown(x) for x in (len, int, None)] == ["len", "int", "None"]
     assert tables.shown("x" * 200) == "'" + "x" * 99

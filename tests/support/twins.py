@@ -85,9 +85,6 @@ def is_answered_in_c(call: Callable[..., Any], *arguments: Any) -> bool:
     return not ours
 
 
-# ---------------------------------------------------------------------- equal copies
-
-
 def duplicate(value: Any, memo: dict[Any, Any] | None = None) -> Any:
     """A copy in which arrays that share memory, or are the same object, do so too.
 
@@ -143,7 +140,7 @@ def _Memory(address: int, size: int, owner: object) -> Any:
     import ctypes
 
     buffer = (ctypes.c_char * size).from_address(address)
-    buffer.owner = owner  # type: ignore[attr-defined]
+    buffer.owner = owner
     return buffer
 
 
@@ -164,9 +161,6 @@ def _duplicate_storage(storage: Storage, memo: dict[Any, Any]) -> Storage:
         copy = Storage(memory, shared=storage.shared, tracked=storage.tracked)
         memo[id(storage)] = storage, copy
     return memo[id(storage)][1]
-
-
-# ---------------------------------------------------------------------- what a call does
 
 
 def _as_numpy(value: xp.Array | np.ndarray) -> np.ndarray:
@@ -290,8 +284,6 @@ def _show(argument: Any) -> str:
     text = " ".join(np.array2string(elements, threshold=40).split())
     return f"<{argument.dtype} {elements.shape} strides {elements.strides} {text}>"
 
-
-# ---------------------------------------------------------------------- arguments
 
 LAYOUTS = (
     *["row-major", "column-major", "permuted", "stepped", "flipped", "offset", "broadcast"],
