@@ -185,14 +185,15 @@ static PyObject *unique_twin(int what, PyObject *const *args, Py_ssize_t count, 
 /* ------------------------------------------------------------------ membership */
 
 /* Neither equals any member: a NaN that is looked for, and a NaN among the members, which are
-   sorted, so that it comes last. NUMBER makes a number of a bool. */
-#define MEMBERSHIP(CODE, TYPE, NUMBER)                                                            \
+   sorted, so that it comes last. */
+#define MEMBERSHIP(CODE, TYPE, ...)                                                               \
     static void find_##CODE(const char *sorted, npy_intp length, const char *values,              \
                             npy_intp count, int invert, npy_bool *out)                            \
     {                                                                                             \
         const TYPE *members = (const TYPE *)sorted;                                               \
         for (npy_intp i = 0; i < count; i++) {                                                    \
-            const TYPE value = NUMBER(((const TYPE *)values)[i]);                                 \
+            const TYPE given = ((const TYPE *)values)[i];                                         \
+            const TYPE value = CODE == BOOL ? (TYPE)truth_of((npy_bool)given) : given;            \
             npy_intp low = 0, high = length;                                                      \
             while (low < high) {                                                                  \
                 const npy_intp middle = low + ((high - low) >> 1);                                \
@@ -206,19 +207,14 @@ static PyObject *unique_twin(int what, PyObject *const *args, Py_ssize_t count, 
         }                                                                                         \
     }
 
-#define MEMBER_LIST(M)                                                                            \
-    M(BOOL, npy_bool, truth_of) M(INT8, npy_int8,) M(INT16, npy_int16,) M(INT32, npy_int32,)      \
-    M(INT64, npy_int64,) M(UINT8, npy_uint8,) M(UINT16, npy_uint16,) M(UINT32, npy_uint32,)       \
-    M(UINT64, npy_uint64,) M(FLOAT32, npy_float,) M(FLOAT64, npy_double,)
-
-MEMBER_LIST(MEMBERSHIP)
+EACH_REAL(MEMBERSHIP)
 
 typedef void (*Membership)(const char *sorted, npy_intp length, const char *values, npy_intp count,
                            int invert, npy_bool *out);
 
 static const Membership memberships[DTYPE_COUNT] = {
-#define ENTRY(CODE, TYPE, NUMBER) [CODE] = find_##CODE,
-    MEMBER_LIST(ENTRY)
+#define ENTRY(CODE, ...) [CODE] = find_##CODE,
+    EACH_REAL(ENTRY)
 #undef ENTRY
 };
 

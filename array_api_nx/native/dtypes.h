@@ -5,26 +5,36 @@
 
 #include "common.h"
 
-/* The standard's dtypes, a line each: X(code, type of an element, kind, bytes). The kind is NumPy's. The
-   order is that of core/dtypes.py; `set_dtypes` compares the two when the package is imported. */
-#define EACH_SIGNED(X)          \
-    X(INT8, npy_int8, 'i', 1)   \
-    X(INT16, npy_int16, 'i', 2) \
-    X(INT32, npy_int32, 'i', 4) \
-    X(INT64, npy_int64, 'i', 8)
-#define EACH_UNSIGNED(X)          \
-    X(UINT8, npy_uint8, 'u', 1)   \
-    X(UINT16, npy_uint16, 'u', 2) \
-    X(UINT32, npy_uint32, 'u', 4) \
-    X(UINT64, npy_uint64, 'u', 8)
+/* The standard's dtypes, a line each: X(code, type of an element, kind, bytes), or X(A, code, ...) in the
+   lists that pass an argument on. The kind is NumPy's. The order is that of core/dtypes.py; `set_dtypes`
+   compares the two when the package is imported. */
+#define EACH_SIGNED_WITH(X, A)     \
+    X(A, INT8, npy_int8, 'i', 1)   \
+    X(A, INT16, npy_int16, 'i', 2) \
+    X(A, INT32, npy_int32, 'i', 4) \
+    X(A, INT64, npy_int64, 'i', 8)
+#define EACH_UNSIGNED_WITH(X, A)     \
+    X(A, UINT8, npy_uint8, 'u', 1)   \
+    X(A, UINT16, npy_uint16, 'u', 2) \
+    X(A, UINT32, npy_uint32, 'u', 4) \
+    X(A, UINT64, npy_uint64, 'u', 8)
+#define EACH_FLOAT_WITH(X, A)        \
+    X(A, FLOAT32, npy_float, 'f', 4) \
+    X(A, FLOAT64, npy_double, 'f', 8)
+#define EACH_COMPLEX_WITH(X, A)          \
+    X(A, COMPLEX64, npy_cfloat, 'c', 8)  \
+    X(A, COMPLEX128, npy_cdouble, 'c', 16)
+#define EACH_INTEGER_WITH(X, A) EACH_SIGNED_WITH(X, A) EACH_UNSIGNED_WITH(X, A)
+
+#define WITHOUT(X, ...) X(__VA_ARGS__)
+#define EACH_BOOL(X) X(BOOL, npy_bool, 'b', 1)
+#define EACH_SIGNED(X) EACH_SIGNED_WITH(WITHOUT, X)
+#define EACH_UNSIGNED(X) EACH_UNSIGNED_WITH(WITHOUT, X)
 #define EACH_INTEGER(X) EACH_SIGNED(X) EACH_UNSIGNED(X)
-#define EACH_FLOAT(X)            \
-    X(FLOAT32, npy_float, 'f', 4) \
-    X(FLOAT64, npy_double, 'f', 8)
-#define EACH_COMPLEX(X)               \
-    X(COMPLEX64, npy_cfloat, 'c', 8)  \
-    X(COMPLEX128, npy_cdouble, 'c', 16)
-#define EACH_DTYPE(X) X(BOOL, npy_bool, 'b', 1) EACH_INTEGER(X) EACH_FLOAT(X) EACH_COMPLEX(X)
+#define EACH_FLOAT(X) EACH_FLOAT_WITH(WITHOUT, X)
+#define EACH_COMPLEX(X) EACH_COMPLEX_WITH(WITHOUT, X)
+#define EACH_REAL(X) EACH_BOOL(X) EACH_INTEGER(X) EACH_FLOAT(X)
+#define EACH_DTYPE(X) EACH_REAL(X) EACH_COMPLEX(X)
 
 /* NO_DTYPE stands for all other dtypes, which only the storages of other engines have. */
 #define DTYPE_CODE(CODE, ...) CODE,
@@ -53,6 +63,8 @@ typedef struct {
         }                                 \
     }
 #define EACH_INEXACT(X) EACH_FLOAT(X) EACH_COMPLEX(X)
+DEFINE_KIND(is_signed, EACH_SIGNED)
+DEFINE_KIND(is_unsigned, EACH_UNSIGNED)
 DEFINE_KIND(is_integer, EACH_INTEGER)
 DEFINE_KIND(is_inexact, EACH_INEXACT)
 DEFINE_KIND(is_complex, EACH_COMPLEX)
@@ -66,6 +78,13 @@ static inline int truth_of(npy_bool byte)
     return byte != 0;
 }
 
+/* Whether a number is not 0. GCC compares the parts of a complex number faster than the number. */
+#define IS_TRUE(X)                                                \
+    _Generic((X),                                                 \
+        npy_cfloat: crealf(X) != 0 || cimagf(X) != 0,              \
+        npy_cdouble: creal(X) != 0 || cimag(X) != 0,               \
+        default: (X) != 0)
+
 extern DTypeInfo dtypes[DTYPE_COUNT];
 extern npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
 
@@ -77,6 +96,25 @@ static inline DTypeCode code_of_dtype(PyObject *object)
         code++;
     }
     return (DTypeCode)code;
+}
+
+/* What a dtype promotes to with a Python scalar, by the dtype of an array of that scalar; NO_DTYPE for
+   NO_DTYPE. Scalars change the kind, never the precision. */
+static inline DTypeCode promote_with_scalar(DTypeCode code, DTypeCode scalar)
+{
+    const DTypeCode floating = is_inexact(code) ? code : FLOAT64;
+    switch (scalar) {
+    case NO_DTYPE:
+        return NO_DTYPE;
+    case BOOL:
+        return code;
+    case INT64:
+        return code == BOOL ? INT64 : code;
+    case FLOAT64:
+        return floating;
+    default:
+        return (DTypeCode)promotions[floating][COMPLEX64];
+    }
 }
 
 /* The code of the dtype with NumPy's type number; NO_DTYPE for other types. */

@@ -382,24 +382,6 @@ PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, Scal
     return result;
 }
 
-/* What a dtype promotes to with a Python scalar; NO_DTYPE for other objects. */
-static DTypeCode promote_with_scalar(DTypeCode code, PyObject *scalar)
-{
-    if (PyFloat_CheckExact(scalar)) {
-        return is_inexact(code) ? code : FLOAT64;
-    }
-    if (PyLong_CheckExact(scalar)) {
-        return code == BOOL ? INT64 : code;
-    }
-    if (PyBool_Check(scalar)) {
-        return code;
-    }
-    if (PyComplex_CheckExact(scalar)) {
-        return code == FLOAT32 || code == COMPLEX64 ? COMPLEX64 : COMPLEX128;
-    }
-    return NO_DTYPE;
-}
-
 /* Of an array of the loop's dtype and a scalar, which is operand number `place`. */
 static PyObject *compute_scaled(const ElementLoop *loop, Tensor *x, char *scalar, int place)
 {
@@ -452,7 +434,7 @@ static int is_plain_exponent(PyObject *exponent, DTypeCode code)
 static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scalar, int place)
 {
     ScalarMemory number;
-    const DTypeCode common = promote_with_scalar((DTypeCode)x->code, scalar);
+    const DTypeCode common = promote_with_scalar((DTypeCode)x->code, dtype_of_scalar(scalar));
     if (common == NO_DTYPE || !is_computed_now(x->size) || x->size == 0) {
         return DECLINED;
     }

@@ -11,23 +11,6 @@ static DTypeCode code_of(PyObject *object)
     return code_of_dtype(is_array(object) ? ((Array *)object)->dtype : object);
 }
 
-/* What a dtype promotes to beside a Python scalar, by the dtype of an array of that scalar: scalars
-   change the kind, but never the precision. */
-static DTypeCode promote_with_scalar(DTypeCode code, DTypeCode scalar)
-{
-    const DTypeCode floating = is_inexact(code) ? code : FLOAT64;
-    switch (scalar) {
-    case BOOL:
-        return code;
-    case INT64:
-        return code == BOOL ? INT64 : code;
-    case FLOAT64:
-        return floating;
-    default:
-        return (DTypeCode)promotions[floating][COMPLEX64];
-    }
-}
-
 /* result_type(*arrays_and_dtypes). */
 static PyObject *result_type_twin(int ignored, PyObject *const *args, Py_ssize_t count,
                                   PyObject *names)

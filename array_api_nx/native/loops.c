@@ -24,81 +24,45 @@
         }                                                          \
     } while (0)
 
-#define CAST(NAME, FROM, TO, VALUE)                                                  \
-    LOOP(NAME)                                                                       \
-    {                                                                                \
-        EACH(steps[0] == sizeof(FROM) && steps[1] == sizeof(TO), FROM, TO, (VALUE)); \
+#define ELEMENT(CODE, TYPE, ...) typedef TYPE CODE##_element;
+EACH_DTYPE(ELEMENT)
+
+/* A bool is read as a number; any number but 0 is true. */
+#define CAST(FROM, TO, ...)                                                            \
+    LOOP(FROM##_to_##TO)                                                               \
+    {                                                                                  \
+        EACH(steps[0] == sizeof(FROM##_element) && steps[1] == sizeof(TO##_element),   \
+             FROM##_element, TO##_element,                                             \
+             (TO##_element)(TO == BOOL     ? IS_TRUE(x)                                \
+                            : FROM == BOOL ? (FROM##_element)truth_of((npy_bool)x)     \
+                                           : x));                                      \
     }
+#define ENTRY(FROM, TO, ...) [TO] = FROM##_to_##TO,
 
-/* FROM is bool, an integer or real, and NUMBER what an element `x` of it is as a number. */
-#define CASTS_TO_FLOATS(FROM, NUMBER)                                                         \
-    CAST(FROM##_to_float, npy_##FROM, npy_float, (npy_float)NUMBER)                           \
-    CAST(FROM##_to_double, npy_##FROM, npy_double, (npy_double)NUMBER)                        \
-    CAST(FROM##_to_complex64, npy_##FROM, Complex64, ((Complex64){(npy_float)NUMBER, 0}))     \
-    CAST(FROM##_to_complex128, npy_##FROM, Complex128, ((Complex128){(npy_double)NUMBER, 0})) \
-    CAST(FROM##_to_bool, npy_##FROM, npy_bool, x != 0)
+/* DO(FROM, TO, ...) for the targets of the casts of a dtype. Missing are real numbers to integers, whose
+   results that do not fit are each loop's own, and complex numbers to real ones. A macro does not expand
+   within itself: TWICE expands these lists after those that they stand in. */
+#define NOTHING
+#define INTEGERS() EACH_INTEGER_WITH
+#define FLOATS() EACH_FLOAT_WITH
+#define COMPLEX_NUMBERS() EACH_COMPLEX_WITH
+#define TARGETS_OF_COMPLEX(DO, FROM) DO(FROM, BOOL) COMPLEX_NUMBERS NOTHING()(DO, FROM)
+#define TARGETS_OF_FLOAT(DO, FROM) FLOATS NOTHING()(DO, FROM) TARGETS_OF_COMPLEX(DO, FROM)
+#define TARGETS_OF_INTEGER(DO, FROM) INTEGERS NOTHING()(DO, FROM) TARGETS_OF_FLOAT(DO, FROM)
+#define TWICE(...) __VA_ARGS__
 
-#define CASTS_TO_INTEGERS(FROM, NUMBER)                                \
-    CAST(FROM##_to_int8, npy_##FROM, npy_int8, (npy_int8)NUMBER)       \
-    CAST(FROM##_to_int16, npy_##FROM, npy_int16, (npy_int16)NUMBER)    \
-    CAST(FROM##_to_int32, npy_##FROM, npy_int32, (npy_int32)NUMBER)    \
-    CAST(FROM##_to_int64, npy_##FROM, npy_int64, (npy_int64)NUMBER)    \
-    CAST(FROM##_to_uint8, npy_##FROM, npy_uint8, (npy_uint8)NUMBER)    \
-    CAST(FROM##_to_uint16, npy_##FROM, npy_uint16, (npy_uint16)NUMBER) \
-    CAST(FROM##_to_uint32, npy_##FROM, npy_uint32, (npy_uint32)NUMBER) \
-    CAST(FROM##_to_uint64, npy_##FROM, npy_uint64, (npy_uint64)NUMBER)
+#define CASTS_OF_INTEGER(FROM, ...) TARGETS_OF_INTEGER(CAST, FROM)
+#define CASTS_OF_FLOAT(FROM, ...) TARGETS_OF_FLOAT(CAST, FROM)
+#define CASTS_OF_COMPLEX(FROM, ...) TARGETS_OF_COMPLEX(CAST, FROM)
+TWICE(EACH_BOOL(CASTS_OF_INTEGER) EACH_INTEGER(CASTS_OF_INTEGER))
+TWICE(EACH_FLOAT(CASTS_OF_FLOAT) EACH_COMPLEX(CASTS_OF_COMPLEX))
 
-#define CASTS_OF_INTEGER(FROM, NUMBER) \
-    CASTS_TO_FLOATS(FROM, NUMBER)      \
-    CASTS_TO_INTEGERS(FROM, NUMBER)
-
-CASTS_OF_INTEGER(bool, truth_of(x))
-CASTS_OF_INTEGER(int8, x)
-CASTS_OF_INTEGER(int16, x)
-CASTS_OF_INTEGER(int32, x)
-CASTS_OF_INTEGER(int64, x)
-CASTS_OF_INTEGER(uint8, x)
-CASTS_OF_INTEGER(uint16, x)
-CASTS_OF_INTEGER(uint32, x)
-CASTS_OF_INTEGER(uint64, x)
-CASTS_TO_FLOATS(float, x)
-CASTS_TO_FLOATS(double, x)
-
-CAST(complex64_to_complex64, Complex64, Complex64, x)
-CAST(complex64_to_complex128, Complex64, Complex128, ((Complex128){x.real, x.imag}))
-CAST(complex64_to_bool, Complex64, npy_bool, x.real != 0 || x.imag != 0)
-CAST(complex128_to_complex64, Complex128, Complex64,
-     ((Complex64){(npy_float)x.real, (npy_float)x.imag}))
-CAST(complex128_to_complex128, Complex128, Complex128, x)
-CAST(complex128_to_bool, Complex128, npy_bool, x.real != 0 || x.imag != 0)
-
-#define ROW_OF_INTEGER(FROM)                                                                 \
-    {FROM##_to_bool, FROM##_to_int8, FROM##_to_int16, FROM##_to_int32, FROM##_to_int64,      \
-     FROM##_to_uint8, FROM##_to_uint16, FROM##_to_uint32, FROM##_to_uint64, FROM##_to_float, \
-     FROM##_to_double, FROM##_to_complex64, FROM##_to_complex128}
-
-#define ROW_OF_REAL(FROM)                                                                         \
-    {[BOOL] = FROM##_to_bool, [FLOAT32] = FROM##_to_float, [FLOAT64] = FROM##_to_double, \
-     [COMPLEX64] = FROM##_to_complex64, [COMPLEX128] = FROM##_to_complex128}
-
-/* Missing: reals to integers, whose results that do not fit are each loop's own, and complex to
-   real. */
+#define ROW_OF_INTEGER(FROM, ...) [FROM] = {TARGETS_OF_INTEGER(ENTRY, FROM)},
+#define ROW_OF_FLOAT(FROM, ...) [FROM] = {TARGETS_OF_FLOAT(ENTRY, FROM)},
+#define ROW_OF_COMPLEX(FROM, ...) [FROM] = {TARGETS_OF_COMPLEX(ENTRY, FROM)},
 static const PyUFuncGenericFunction casts[DTYPE_COUNT][DTYPE_COUNT] = {
-    ROW_OF_INTEGER(bool),
-    ROW_OF_INTEGER(int8),
-    ROW_OF_INTEGER(int16),
-    ROW_OF_INTEGER(int32),
-    ROW_OF_INTEGER(int64),
-    ROW_OF_INTEGER(uint8),
-    ROW_OF_INTEGER(uint16),
-    ROW_OF_INTEGER(uint32),
-    ROW_OF_INTEGER(uint64),
-    ROW_OF_REAL(float),
-    ROW_OF_REAL(double),
-    {[BOOL] = complex64_to_bool, [COMPLEX64] = complex64_to_complex64,
-     [COMPLEX128] = complex64_to_complex128},
-    {[BOOL] = complex128_to_bool, [COMPLEX64] = complex128_to_complex64,
-     [COMPLEX128] = complex128_to_complex128},
+    TWICE(EACH_BOOL(ROW_OF_INTEGER) EACH_INTEGER(ROW_OF_INTEGER)
+          EACH_FLOAT(ROW_OF_FLOAT) EACH_COMPLEX(ROW_OF_COMPLEX))
 };
 
 PyUFuncGenericFunction cast_function(DTypeCode from, DTypeCode to)

@@ -28,14 +28,6 @@ typedef struct {
 } Loop;
 
 typedef struct {
-    npy_float real, imag;
-} Complex64;
-
-typedef struct {
-    npy_double real, imag;
-} Complex128;
-
-typedef struct {
     npy_uint64 low, high;
 } Pair;
 

@@ -250,7 +250,7 @@ static PyObject *moment(int code, Tensor *x, PyObject *axis, int keepdims, doubl
     const char *data;
     /* As in policy.py, two threads are worth it for half as many elements if it is a variance. */
     const npy_intp most = code == MEAN ? limits.at_once : limits.at_once / 2;
-    if (x->size > most || x->size == 0 || x->code >= COMPLEX64 ||
+    if (x->size > most || x->size == 0 || is_complex(x->code) ||
         !take_axes(axis, x->ndim, reduced) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }

@@ -230,7 +230,7 @@ static int read_operation(PyObject *value, Operation *operation)
 /* Describe the operands, ndarrays and Python scalars, with their axes in NumPy's order; 0 if NumPy has
    to compute. `shape` becomes that of the result. */
 static int take_operands(Walk *walk, const Operation *operation, PyObject *const *values,
-                         Complex128 *scalars, npy_intp *shape)
+                         npy_cdouble *scalars, npy_intp *shape)
 {
     const int sources = operation->loop->sources;
     walk->ndim = 0;
@@ -282,7 +282,7 @@ static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg
 {
     Operation operation = {NULL, NULL, NULL, 0, 0, 0};
     Walk walk;
-    Complex128 scalars[MAX_SOURCES];
+    npy_cdouble scalars[MAX_SOURCES];
     npy_intp shape[ARRAY_DIMS], threads;
     (void)module;
     if (arg_count < 2) {

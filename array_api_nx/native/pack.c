@@ -108,13 +108,13 @@ void turn_columns(const char *from, npy_intp step, npy_intp rows, npy_intp colum
 typedef void (*RowConversion)(const char *from, npy_intp stride, npy_intp n, char *to);
 
 /* The compiler makes vector instructions of the first loop. */
-#define CONVERSION(NAME, FROM, WIDTH, TO, EXPRESSION)                                   \
+#define CONVERSION(NAME, FROM, TO, EXPRESSION)                                   \
     static void NAME(const char *from, npy_intp stride, npy_intp n, char *to)           \
     {                                                                                   \
         TO *target = (TO *)to;                                                          \
-        if (stride == (npy_intp)(WIDTH * sizeof(FROM))) {                               \
+        if (stride == (npy_intp)sizeof(FROM)) {                               \
             for (npy_intp i = 0; i < n; i++) {                                          \
-                const FROM *x = (const FROM *)from + WIDTH * i;                         \
+                const FROM *x = (const FROM *)from + i;                         \
                 target[i] = (TO)(EXPRESSION);                                           \
             }                                                                           \
             return;                                                                     \
@@ -125,58 +125,24 @@ typedef void (*RowConversion)(const char *from, npy_intp stride, npy_intp n, cha
         }                                                                               \
     }
 
-/* A dtype, its C type, the widest integers of its kind, and the number that `*x` is. */
-#define INTEGRAL_LIST(I)                                                                \
-    I(BOOL, npy_bool, npy_int64, truth_of(*x))                                          \
-    I(INT8, npy_int8, npy_int64, *x)                                                    \
-    I(INT16, npy_int16, npy_int64, *x)                                                  \
-    I(INT32, npy_int32, npy_int64, *x)                                                  \
-    I(INT64, npy_int64, npy_int64, *x)                                                  \
-    I(UINT8, npy_uint8, npy_uint64, *x)                                                 \
-    I(UINT16, npy_uint16, npy_uint64, *x)                                               \
-    I(UINT32, npy_uint32, npy_uint64, *x)                                               \
-    I(UINT64, npy_uint64, npy_uint64, *x)
+#define WIDEN_SIGNED(CODE, TYPE, ...) CONVERSION(widen_##CODE, TYPE, npy_int64, *x)
+#define WIDEN_UNSIGNED(CODE, TYPE, ...) CONVERSION(widen_##CODE, TYPE, npy_uint64, *x)
+#define MAKE_FLOAT(CODE, TYPE, ...) CONVERSION(float_##CODE, TYPE, npy_double, *x)
+#define TEST(CODE, TYPE, ...) CONVERSION(test_##CODE, TYPE, npy_bool, IS_TRUE(*x))
+CONVERSION(widen_BOOL, npy_bool, npy_int64, truth_of(*x))
+CONVERSION(float_BOOL, npy_bool, npy_double, truth_of(*x))
+EACH_SIGNED(WIDEN_SIGNED)
+EACH_UNSIGNED(WIDEN_UNSIGNED)
+EACH_INTEGER(MAKE_FLOAT)
+EACH_DTYPE(TEST)
 
-#define FLOATING_LIST(F) F(FLOAT32, npy_float) F(FLOAT64, npy_double)
-#define COMPLEX_LIST(C) C(COMPLEX64, npy_float) C(COMPLEX128, npy_double)
-
-#define FROM_INTEGRAL(CODE, TYPE, WIDEST, NUMBER)                                          \
-    CONVERSION(widen_##CODE, TYPE, 1, WIDEST, NUMBER)                                      \
-    CONVERSION(float_##CODE, TYPE, 1, npy_double, NUMBER)                                  \
-    CONVERSION(test_##CODE, TYPE, 1, npy_bool, *x != 0)
-INTEGRAL_LIST(FROM_INTEGRAL)
-#undef FROM_INTEGRAL
-
-#define FROM_FLOATING(CODE, TYPE) CONVERSION(test_##CODE, TYPE, 1, npy_bool, *x != 0)
-FLOATING_LIST(FROM_FLOATING)
-#undef FROM_FLOATING
-
-#define FROM_COMPLEX(CODE, TYPE) \
-    CONVERSION(test_##CODE, TYPE, 2, npy_bool, x[0] != 0 || x[1] != 0)
-COMPLEX_LIST(FROM_COMPLEX)
-#undef FROM_COMPLEX
-
-static const RowConversion widenings[DTYPE_COUNT] = {
-#define ENTRY(CODE, TYPE, WIDEST, NUMBER) [CODE] = widen_##CODE,
-    INTEGRAL_LIST(ENTRY)
-#undef ENTRY
-};
-
+#define WIDENING(CODE, ...) [CODE] = widen_##CODE,
+#define FLOAT_CONVERSION(CODE, ...) [CODE] = float_##CODE,
+#define TESTS(CODE, ...) [CODE] = test_##CODE,
+static const RowConversion widenings[DTYPE_COUNT] = {EACH_BOOL(WIDENING) EACH_INTEGER(WIDENING)};
 static const RowConversion float_conversions[DTYPE_COUNT] = {
-#define ENTRY(CODE, TYPE, WIDEST, NUMBER) [CODE] = float_##CODE,
-    INTEGRAL_LIST(ENTRY)
-#undef ENTRY
-};
-
-static const RowConversion tests[DTYPE_COUNT] = {
-#define ENTRY(CODE, TYPE, WIDEST, NUMBER) [CODE] = test_##CODE,
-    INTEGRAL_LIST(ENTRY)
-#undef ENTRY
-#define ENTRY(CODE, TYPE) [CODE] = test_##CODE,
-    FLOATING_LIST(ENTRY)
-    COMPLEX_LIST(ENTRY)
-#undef ENTRY
-};
+    EACH_BOOL(FLOAT_CONVERSION) EACH_INTEGER(FLOAT_CONVERSION)};
+static const RowConversion tests[DTYPE_COUNT] = {EACH_DTYPE(TESTS)};
 
 static RowConversion find_conversion(DTypeCode from, DTypeCode to)
 {
@@ -184,9 +150,9 @@ static RowConversion find_conversion(DTypeCode from, DTypeCode to)
     case BOOL:
         return tests[from];
     case INT64:
-        return from >= UINT8 && from <= UINT64 ? NULL : widenings[from];
+        return is_unsigned(from) ? NULL : widenings[from];
     case UINT64:
-        return from >= INT8 && from <= INT64 ? NULL : widenings[from];
+        return is_signed(from) ? NULL : widenings[from];
     case FLOAT64:
         return float_conversions[from];
     default:

@@ -33,7 +33,7 @@ static inline int is_aligned(const Tensor *x, const char *data)
     for (int i = 0; i < x->ndim; i++) {
         all |= x->shape[i] > 1 ? (npy_uintp)x->strides[i] : 0;
     }
-    return (all & (npy_uintp)((x->code >= COMPLEX64 ? itemsize / 2 : itemsize) - 1)) == 0;
+    return (all & (npy_uintp)((is_complex(x->code) ? itemsize / 2 : itemsize) - 1)) == 0;
 }
 
 /* Memory for intermediate results: on the stack, or on the heap if they are many. */

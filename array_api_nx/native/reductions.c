@@ -3,6 +3,7 @@
 #include "reductions.h"
 #include "flags.h"
 #include "reduce.h"
+#include "scalars.h"
 #include "truth.h"
 
 ErrorNames error_names;
@@ -23,7 +24,7 @@ static DTypeCode computed_in(ReductionCode op, DTypeCode code)
         return accumulator_of(code);
     case MAX:
     case MIN:
-        return code < COMPLEX64 ? code : NO_DTYPE;
+        return is_complex(code) ? NO_DTYPE : code;
     case ANY:
     case ALL:
         return BOOL;
@@ -35,31 +36,10 @@ static DTypeCode computed_in(ReductionCode op, DTypeCode code)
 /* Write the number 0 or 1, `size` times. */
 static void fill_identity(char *data, DTypeCode code, npy_intp size, int one)
 {
-    memset(data, 0, (size_t)(size * dtypes[code].itemsize));
+    const npy_intp itemsize = dtypes[code].itemsize;
+    memset(data, 0, (size_t)(size * itemsize));
     for (npy_intp i = 0; one && i < size; i++) {
-        switch (code) {
-        case BOOL:
-            ((npy_bool *)data)[i] = 1;
-            break;
-        case INT64:
-        case UINT64:
-            ((npy_int64 *)data)[i] = 1;
-            break;
-        case FLOAT32:
-            ((npy_float *)data)[i] = 1;
-            break;
-        case FLOAT64:
-            ((npy_double *)data)[i] = 1;
-            break;
-        case COMPLEX64:
-            ((npy_float *)data)[2 * i] = 1;
-            break;
-        case COMPLEX128:
-            ((npy_double *)data)[2 * i] = 1;
-            break;
-        default:
-            break;
-        }
+        write_number(data + i * itemsize, code, 1);
     }
 }
 
@@ -100,7 +80,7 @@ static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, Tens
     Reduction plan;
     char *out;
     plan_reduction(&plan, x->ndim, x->shape, strides, order, reduced, keepdims, itemsize);
-    if (code >= FLOAT32 && may_be_buffered(&plan)) {
+    if (is_inexact(code) && may_be_buffered(&plan)) {
         return DECLINED;
     }
     PyObject *result = new_reduced(&plan, code, &out);

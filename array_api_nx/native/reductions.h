@@ -11,7 +11,7 @@ extern const TwinEntry moment_twins[];
 /* The dtype in which sums and products of elements of a dtype are computed. */
 static inline DTypeCode accumulator_of(DTypeCode code)
 {
-    return code <= INT64 ? INT64 : code <= UINT64 ? UINT64 : code;
+    return is_inexact(code) ? code : is_unsigned(code) ? UINT64 : INT64;
 }
 
 /* NumPy's names in warnings. */

@@ -11,7 +11,7 @@
 typedef struct {
     Tensor *tensor;
     char *data;
-    Complex128 scalar; /* or whatever fits there */
+    npy_cdouble scalar; /* or whatever fits there */
 } Choice;
 
 /* ------------------------------------------------------------------ where */

@@ -462,27 +462,23 @@ static PyObject *extreme_twin(int code, PyObject *const *args, Py_ssize_t count,
     }
 
 /* To the left of equal elements, or to the right of them. */
-#define SEARCH(CODE, TYPE, KIND)                       \
-    SEARCH_SIDE(left_##CODE, TYPE, KIND##_LESS)        \
+#define SEARCH(CODE, TYPE, KIND)                \
+    SEARCH_SIDE(left_##CODE, TYPE, KIND##_LESS) \
     SEARCH_SIDE(right_##CODE, TYPE, KIND##_UP_TO)
-
-#define SEARCH_LIST(S)                                                                            \
-    S(BOOL, npy_bool, BOOL) S(INT8, npy_int8, INTEGER)                               \
-    S(INT16, npy_int16, INTEGER) S(INT32, npy_int32, INTEGER)                           \
-    S(INT64, npy_int64, INTEGER) S(UINT8, npy_uint8, INTEGER)                           \
-    S(UINT16, npy_uint16, INTEGER) S(UINT32, npy_uint32, INTEGER)                       \
-    S(UINT64, npy_uint64, INTEGER) S(FLOAT32, npy_float, FLOAT)                         \
-    S(FLOAT64, npy_double, FLOAT)
-
-SEARCH_LIST(SEARCH)
+#define SEARCH_BOOL(CODE, TYPE, ...) SEARCH(CODE, TYPE, BOOL)
+#define SEARCH_INTEGER(CODE, TYPE, ...) SEARCH(CODE, TYPE, INTEGER)
+#define SEARCH_FLOAT(CODE, TYPE, ...) SEARCH(CODE, TYPE, FLOAT)
+EACH_BOOL(SEARCH_BOOL)
+EACH_INTEGER(SEARCH_INTEGER)
+EACH_FLOAT(SEARCH_FLOAT)
 
 typedef void (*Search)(const char *sorted, npy_intp stride, npy_intp length, const char *values,
                        npy_intp count, npy_int64 *out);
 
 /* By dtype, and by whether it is the right side. */
 static const Search searches[DTYPE_COUNT][2] = {
-#define ENTRY(CODE, TYPE, KIND) [CODE] = {search_left_##CODE, search_right_##CODE},
-    SEARCH_LIST(ENTRY)
+#define ENTRY(CODE, ...) [CODE] = {search_left_##CODE, search_right_##CODE},
+    EACH_REAL(ENTRY)
 #undef ENTRY
 };
 

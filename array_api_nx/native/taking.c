@@ -140,25 +140,19 @@ static npy_intp find_in_row(DTypeCode code, const char *row, npy_intp stride, np
                             npy_intp first, npy_intp *positions)
 {
     npy_intp found = 0;
-#define FIND(CODE, TYPE, CONDITION)                                                \
+#define FIND(CODE, TYPE, ...)                                                      \
     case CODE:                                                                     \
         for (npy_intp column = 0; column < columns; column++) {                    \
             const TYPE *element = (const TYPE *)(row + column * stride);           \
             positions[found] = first + column;                                     \
-            found += (CONDITION);                                                  \
+            found += IS_TRUE(*element);                                                \
         }                                                                          \
         return found;
-#define FIND_REAL(CODE, TYPE, ...) FIND(CODE, TYPE, *element != 0)
     switch (code) {
-        FIND_REAL(BOOL, npy_bool)
-        EACH_INTEGER(FIND_REAL)
-        EACH_FLOAT(FIND_REAL)
-        FIND(COMPLEX64, npy_float, element[0] != 0 || element[1] != 0)
-        FIND(COMPLEX128, npy_double, element[0] != 0 || element[1] != 0)
+        EACH_DTYPE(FIND)
     default:
         return 0;
     }
-#undef FIND_REAL
 #undef FIND
 }
 
