@@ -583,6 +583,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     return wrap(solution, dtype, device)
 
 
+@with_twin
 def inv(x: Array, /) -> Array:
     """Inverse of each matrix.
 

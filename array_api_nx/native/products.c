@@ -186,7 +186,35 @@ static PyObject *vecdot_twin(int ignored, PyObject *const *args, Py_ssize_t coun
     return settle(result, vecdot.name, flags);
 }
 
+/* inv(x, /) of a matrix, or of a stack of them that lies in one piece. */
+static PyObject *inv_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    Tensor *x, *same;
+    char *data[3];
+    (void)ignored;
+    if (count != 1 || names != NULL || !take_operands(args[0], args[0], &x, &same, data) ||
+        (x->code != FLOAT32 && x->code != FLOAT64) || x->ndim < 2 ||
+        (x->ndim > 2 && !(x->flags & ROW_MAJOR)) || x->size > limits.at_once) {
+        return DECLINED;
+    }
+    const npy_intp size = x->shape[x->ndim - 1], *const last = x->strides + x->ndim - 2;
+    if (x->shape[x->ndim - 2] != size) {
+        return DECLINED;
+    }
+    PyObject *result =
+        new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code, 0, &data[2]);
+    const npy_intp area = size * size;
+    const npy_intp strides[3] = {area * dtypes[x->code].itemsize, last[0], last[1]};
+    if (result != NULL && !invert_stack(x->code == FLOAT32, data[0], strides, x->size / area,
+                                        size, data[2])) {
+        Py_DECREF(result);
+        return DECLINED;
+    }
+    return result;
+}
+
 const TwinEntry products_twins[] = {
+    {"inv", inv_twin, 0},
     {"matmul", matmul_twin, 0},
     {"tensordot", tensordot_twin, 0},
     {"vecdot", vecdot_twin, 0},

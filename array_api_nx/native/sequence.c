@@ -108,7 +108,6 @@ static int check_call(SequenceObject *self, TwinCall *call)
     if (call->result < self->given_count) {
         self->given[call->result].written = 1;
     }
-    self->has_calls = 1;
     return 1;
 }
 
@@ -363,7 +362,7 @@ static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
     return 1;
 }
 
-int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases, npy_uint8 *flags,
+static int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases, npy_uint8 *flags,
              npy_intp threads, int releases)
 {
     const Kernel *kernel = pass->kernel;
@@ -402,8 +401,39 @@ int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases, n
     return complete;
 }
 
+/* As `run_twin_call`, without any Python code but that of the callable. */
+static int run_twin_alone(TwinCall *call, char *const *bases)
+{
+    /* The callables allocate. A collection of garbage would run finalisers now. */
+    const int collects = PyGC_Disable();
+    keeps_gil++;
+    const int done = run_twin_call(call, bases);
+    keeps_gil--;
+    if (collects) {
+        PyGC_Enable();
+    }
+    return done;
+}
+
+int run_sequence(const SequenceObject *self, char *const *bases, npy_uint8 (*flags)[MAX_STEPS],
+                 npy_intp threads)
+{
+    int done = 1;
+    for (int i = 0; done > 0 && i < self->pass_count; i++) {
+        const Pass *pass = &self->passes[i];
+        if (pass->call != NULL) {
+            done = run_twin_alone(pass->call, bases);
+        } else {
+            const npy_intp most = least(threads, least(pass->threads, pass->kernel->tasks));
+            const int releases = !self->keeps_gil || most > 1;
+            done = run_pass(self, pass, bases, flags[i], most, releases) ? 1 : -1;
+        }
+    }
+    return done;
+}
+
 /* Run all passes. `bases` has room for the addresses of all arrays, `flags` for the flags of all
-   passes. Returns flags, None, or False if an array is not as expected. */
+   passes. Returns flags, None, or False if an array is not as expected or a callable declines. */
 static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char **bases,
                             npy_uint8 (*flags)[MAX_STEPS])
 {
@@ -422,22 +452,17 @@ static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char *
             return NULL;
         }
     }
-    int complete = 1;
-    for (int i = 0; complete && i < self->pass_count; i++) {
-        const Pass *pass = &self->passes[i];
-        complete = run_pass(self, pass, bases, flags[i], pass->threads, !self->keeps_gil);
-    }
+    const int done = run_sequence(self, bases, flags, NPY_MAX_INTP);
     Py_XDECREF(kept);
-    return complete ? sequence_flags(self, flags) : NULL;
+    if (done == 0) {
+        Py_RETURN_FALSE;
+    }
+    return done > 0 ? sequence_flags(self, flags) : NULL;
 }
 
 static PyObject *sequence_run(PyObject *object, PyObject *arrays)
 {
     const SequenceObject *self = (SequenceObject *)object;
-    if (self->has_calls) {
-        PyErr_SetString(PyExc_TypeError, "a sequence with calls runs by compiled functions alone");
-        return NULL;
-    }
     const size_t numbers = (size_t)(self->given_count + self->fixed_count);
     /* Not on the stack: it can be large, and properties of given objects may run Python code. */
     char **bases = PyMem_Malloc(numbers * sizeof(*bases) + (size_t)self->pass_count * MAX_STEPS);
@@ -461,8 +486,8 @@ static PyMethodDef sequence_methods[] = {
      "run($self, arrays)\n--\n\n"
      "Run all passes over the list of arrays given, or of objects whose attribute `array` is one, "
      "which then takes their place; those that are missing at its end are made and appended.\n\n"
-     "False, with nothing done, if an array is not what is expected; else floating-point flags per "
-     "pass and step, or None if there are none."},
+     "False if an array is not what is expected, or if a compiled callable declines; else "
+     "floating-point flags per pass and step, or None if there are none."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -49,7 +49,6 @@ typedef struct {
     PyObject_HEAD
     int given_count, fixed_count, pass_count;
     int keeps_gil; /* whether calls are too short for releasing the GIL to be worth while */
-    int has_calls; /* whether twins are called */
     int divides;   /* whether a pass is worth more than one thread */
     int is_running; /* whether `run_on_arrays` is at work, which uses the fixed arrays */
     int declined;  /* how many runs ended at a twin that declined */
@@ -66,10 +65,10 @@ static inline npy_intp memory_size(const SequenceObject *self, int number)
                                       : PyArray_NBYTES(self->fixed[number - self->given_count]);
 }
 
-/* Run a kernel on so many threads at most, with or without the GIL. `bases` are the addresses of all
-   arrays. 0 with an exception set. */
-int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases, npy_uint8 *flags,
-             npy_intp threads, int releases);
+/* Run all passes, each on so many threads at most. `bases` are the addresses of all arrays. 1 if all
+   ran; 0 if a compiled callable declined; -1 with an exception set. */
+int run_sequence(const SequenceObject *self, char *const *bases, npy_uint8 (*flags)[MAX_STEPS],
+                 npy_intp threads);
 
 /* For each kernel a tuple of its steps' floating-point flags; or None, if no kernel raised any. */
 PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[MAX_STEPS]);

@@ -279,6 +279,24 @@ static INLINE int eliminate(double rows[MOST_ROWS][2 * MOST_ROWS], const int siz
 DEFINE_INVERSES(npy_float)
 DEFINE_INVERSES(npy_double)
 
+int invert_stack(int is_single, const char *from, const npy_intp *strides, npy_intp count,
+                 npy_intp size, void *to)
+{
+    int done;
+    if (size < SMALLEST || size > MOST_ROWS) {
+        return 0;
+    }
+    clear_flags();
+    if (is_single) {
+        done = invert_npy_float(from, strides, count, to, size);
+        done = done && !fetestexcept(FE_UNDERFLOW); /* NumPy reports it of its cast */
+    } else {
+        done = invert_npy_double(from, strides, count, to, size);
+    }
+    clear_flags(); /* NumPy reports nothing else of inverses but that there is none */
+    return done;
+}
+
 static PyObject *invert(PyObject *module, PyObject *args)
 {
     PyArrayObject *from, *to;
@@ -296,21 +314,13 @@ static PyObject *invert(PyObject *module, PyObject *args)
     }
     const npy_intp size = PyArray_DIM(from, 2);
     if ((type != NPY_FLOAT && type != NPY_DOUBLE) || !PyArray_ISBEHAVED_RO(from) ||
-        size < SMALLEST || size > MOST_ROWS || PyArray_DIM(from, 1) != size) {
+        PyArray_DIM(from, 1) != size) {
         Py_RETURN_FALSE;
     }
     int result;
     Py_BEGIN_ALLOW_THREADS
-    clear_flags();
-    if (type == NPY_FLOAT) {
-        result = invert_npy_float(PyArray_BYTES(from), PyArray_STRIDES(from), PyArray_DIM(from, 0),
-                                  PyArray_DATA(to), size);
-        result = result && !fetestexcept(FE_UNDERFLOW); /* NumPy reports it of its cast */
-    } else {
-        result = invert_npy_double(PyArray_BYTES(from), PyArray_STRIDES(from),
-                                   PyArray_DIM(from, 0), PyArray_DATA(to), size);
-    }
-    clear_flags(); /* NumPy reports nothing else of inverses but that there is none */
+    result = invert_stack(type == NPY_FLOAT, PyArray_BYTES(from), PyArray_STRIDES(from),
+                          PyArray_DIM(from, 0), size, PyArray_DATA(to));
     Py_END_ALLOW_THREADS
     return PyBool_FromLong(result);
 }

@@ -9,6 +9,11 @@
    set if there is none. */
 PyObject *get_matmul(void);
 
+/* Write the inverses of a stack of matrices of float32 (`is_single`) or float64 in one piece to `to`.
+   0 if LAPACK must compute them: what was written does not count then. */
+int invert_stack(int is_single, const char *from, const npy_intp *strides, npy_intp count,
+                 npy_intp size, void *to);
+
 int add_small_matrices(PyObject *module);
 
 #endif

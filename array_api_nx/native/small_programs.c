@@ -135,38 +135,6 @@ static PyObject *make_results(const SequenceObject *self, const SmallProgram *pr
     return results;
 }
 
-/* As `run_twin_call`, without any Python code but the twin's. */
-static int run_twin_alone(TwinCall *call, char *const *bases)
-{
-    /* Twins allocate. A collection of garbage would run finalisers now. */
-    const int collects = PyGC_Disable();
-    keeps_gil++;
-    const int done = run_twin_call(call, bases);
-    keeps_gil--;
-    if (collects) {
-        PyGC_Enable();
-    }
-    return done;
-}
-
-/* 1 if all passes ran; 0 if one is left to Python; -1 with an exception set. Kernels that are worth
-   several threads run without the GIL. */
-static int run_few_passes(const SequenceObject *self, char *const *bases,
-                          npy_uint8 (*flags)[MAX_STEPS], npy_intp threads)
-{
-    int done = 1;
-    for (int i = 0; done > 0 && i < self->pass_count; i++) {
-        const Pass *pass = &self->passes[i];
-        if (pass->call != NULL) {
-            done = run_twin_alone(pass->call, bases);
-        } else {
-            const npy_intp number = least(threads, least(pass->threads, pass->kernel->tasks));
-            done = run_pass(self, pass, bases, flags[i], number, number > 1) ? 1 : -1;
-        }
-    }
-    return done;
-}
-
 PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py_ssize_t count,
                         PyObject **flags)
 {
@@ -200,7 +168,7 @@ PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py
         }
     }
     self->is_running = 1;
-    const int done = run_few_passes(self, bases, raised, threads);
+    const int done = run_sequence(self, bases, raised, threads);
     self->is_running = 0;
     if (threads > 1) {
         for (Py_ssize_t i = 0; i < sources; i++) {

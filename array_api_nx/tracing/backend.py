@@ -222,9 +222,10 @@ class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
         return False
 
     def read_only_reason(self, x: Handle) -> str | None:
-        # Why a captured array may not be written is said where it is written.
-        if self.immutable is not None:
-            return self.immutable
+        # `_writable` says why a captured array may not be written. A subclass may be immutable with
+        # exceptions of its own.
+        if self.real.immutable is not None:
+            return self.real.immutable
         if type(x) is not self.kind:
             return None
         x.recorder.rely_on(x)

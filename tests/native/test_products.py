@@ -181,3 +181,14 @@ def test_results_that_are_deferred_are_left_to_python() -> None:
     few, many = xp.ones((side, 1)), xp.ones((side + 1, 1))
     assert is_answered_in_c(xp.matmul, few, few.T)
     assert not is_answered_in_c(xp.matmul, many, many.T)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64"])
+def test_inv(dtype: str) -> None:
+    rng = np.random.default_rng(8)
+    for shape in ((3, 3), (2, 4, 5, 5), (7, 7), (1, 1), (0, 2, 2), (2, 3), (3,)):
+        for _ in range(5):
+            compare(xp.linalg.inv, layouts(rng, dtype, shape))
+    for singular in (np.zeros((2, 2), dtype), np.stack([np.eye(2), np.ones((2, 2))]).astype(dtype)):
+        compare(xp.linalg.inv, xp.asarray(singular))
+    assert is_answered_in_c(xp.linalg.inv, xp.asarray(np.eye(3) + 1))

@@ -340,9 +340,10 @@ def test_a_transfer_is_slow() -> None:
 # ---------------------------------------------------------------------- array_api_extra
 
 
-def test_at_writes_to_immutable_arrays() -> None:
+@pytest.mark.parametrize("device", ["test:immutable", "test:immutable,lazy"])
+def test_at_writes_to_immutable_arrays(device: str) -> None:
     xpx = pytest.importorskip("array_api_extra")
-    x = xp.ones(3, device="test:immutable")
+    x = xp.ones(3, device=device)
     assert xpx.at(x)[1].set(5.0).tolist() == [1, 5, 1]
     assert xpx.at(x)[1].add(2.0, copy=True).tolist()[1] in (3.0, 7.0)
     with pytest.raises(ValueError, match="never change"):

@@ -19,10 +19,9 @@ from ..engine.memory_pool import empty
 from ..engine.passes import Slot, Slots, following
 from ..lazy import evaluation
 from ..policy import limits
-from .actions import KernelPass, Read, Shown, allocated_by, tensor
+from .actions import KernelPass, Read, Shown, allocated_by, runs_in_extension, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
-from .twin_calls import runs_in_extension
 
 if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution
@@ -168,12 +167,13 @@ class ProgramPlan:
             arrays[slot] = np.ndarray((described.size,), described.dtype, memory, position)
         return arrays
 
-    def run(self, handles: tuple[Tensor, ...], report: evaluation.Report) -> list[NDArray]:
-        """Run the program in memory taken for this run; the arrays of `given`, for `finish`."""
+    def run(self, given: Sequence[NDArray], report: evaluation.Report) -> list[NDArray]:
+        """Run the program on `arguments`, in memory taken for this run; returns the arrays of
+        `self.given`, for `finish`."""
         slots: Slots = [None] * len(self.slots)
         for slot, array in self.placed().items():
             slots[slot] = array
-        for slot, array in enumerate(self.arguments(handles)):
+        for slot, array in enumerate(given):
             slots[slot] = array.reshape(-1)
         for slot in self.results:
             described = self.slots[slot]

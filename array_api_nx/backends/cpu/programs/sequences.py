@@ -15,8 +15,15 @@ from ....native import native
 from ..engine import fperrors, passes
 from ..engine.kernel import MAX_PASSES
 from ..engine.passes import Slot
-from .actions import Action, BackendCall, KernelPass, Shown, raised
-from .twin_calls import runs_in_extension, twin_call
+from .actions import (
+    Action,
+    BackendCall,
+    KernelPass,
+    Shown,
+    compiled_call,
+    raised,
+    runs_in_extension,
+)
 
 if TYPE_CHECKING:
     from ...._native import Native
@@ -88,7 +95,7 @@ def make_sequence(
             threads = work.threads if divides else 1
             described.append(passes.described(work, numbers, accumulators, threads))
             continue
-        call = twin_call(action)
+        call = compiled_call(action)
         assert isinstance(action, BackendCall)
         assert call is not None
         layouts = []

@@ -298,16 +298,16 @@ def test_unaligned_arguments():
 # ---------------------------------------------------------------------- at one time
 
 
-def test_small_programs_are_bound_for_runs_by_python_alone(monkeypatch):
+def test_small_programs_take_memory_for_runs_by_python_alone(monkeypatch):
     """Calls from C have memory of their own, and need nothing of what Python calls."""
     bound = []
 
-    class Counted(running.BoundProgram):
+    class Counted(running.KeptRun):
         def __init__(self, plan: Any) -> None:
             bound.append(plan)
             super().__init__(plan)
 
-    monkeypatch.setattr(running, "BoundProgram", Counted)
+    monkeypatch.setattr(running, "KeptRun", Counted)
     compiled, x = xp.compile(softmax), normal(4, 3)
     assert_same(compiled(x), softmax(x))
     assert len(bound) == 1
@@ -346,7 +346,7 @@ def test_many_threads():
 def test_runs_within_runs():
     """A program that runs while another run of it is not over."""
     backend_runs: list[Any] = []
-    compiled = xp.compile(lambda x: xp.linalg.inv(x + 0.0) @ (x * 2))
+    compiled = xp.compile(lambda x: xp.cumulative_sum(x + 0.0, axis=0) @ (x * 2))
     x = xp.asarray(np.eye(3) * 2 + 1)
     expected = numpy_of(compiled(x))
     (bound,) = compiled._bound.values()
@@ -369,6 +369,18 @@ def test_errors_leave_a_program_as_it_was():
         with pytest.raises(np.linalg.LinAlgError):
             compiled(bad)
         assert_same(numpy_of(compiled(good)), expected)
+
+
+def test_runs_that_a_compiled_callable_declines():
+    """As often as it likes: a product that meets invalid values is left to NumPy."""
+    compiled = xp.compile(lambda x: xp.linalg.inv(x) @ (x * 1e308 * 10))
+    x = xp.asarray(np.eye(3) * 2)
+    with np.errstate(all="ignore"):
+        expected = numpy_of(compiled.__wrapped__(x))
+        for _ in range(12):
+            assert_same(numpy_of(compiled(x)), expected)
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in matmul"):
+        compiled(x)
 
 
 # ---------------------------------------------------------------------- floating-point errors
