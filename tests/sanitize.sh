@@ -25,7 +25,7 @@ if [ $# -eq 0 ]; then
             "thread or parallel or pool or fork or share or sequences"
     else
         set -- "$@" "$engine/test_kernel.py" "$engine/test_kernel_chains.py" \
-            "$engine/test_kernel_interrupted.py" "$engine/test_kernel_copied_tiles.py" \
+            "$engine/test_kernel_interrupted.py" "$engine/test_kernel_refusals.py" \
             "$engine/test_loops.py" "$engine/test_operations.py" tests/native tests/random \
             tests/backends/cpu/lazy/test_planning_rows.py
     fi

@@ -3,7 +3,7 @@
    A run of elements is added up in blocks of LENGTH rows of as many lanes as 128 bytes hold: down the
    rows first, then the lanes by halves, then the blocks in pairs, and pairs of pairs. Columns are
    added up by GROUPs of rows. This order is the same on all processors, however many elements one
-   instruction adds; tests/support/numpy_kernels.py has it again. */
+   instruction adds; test_kernel.py has the bits of some results. */
 
 #include "sums.h"
 #include "compiler.h"

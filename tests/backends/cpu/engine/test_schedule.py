@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
-from unittest import mock
+from typing import Any
 
 import numpy as np
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.engine import schedule as module
 from array_api_nx.backends.cpu.engine.kernel import KernelOperand
 from array_api_nx.backends.cpu.engine.schedule import Layout, Schedule, schedule
+from tests.support.small_tiles import SMALL, small_tiles
 from tests.support.tables import for_each
-
-# The limits made small, so that small spaces have many tiles and tasks.
-SMALL = {
-    "TILE_BYTES": 64,
-    "REDUCED_CELLS": 64,
-    "ACCUMULATED_COLUMNS": 8,
-    "ACCUMULATED_CELLS": 32,
-    "ACCUMULATED_BYTES": 256,
-    "COLUMN_BYTES": 16,
-    "ROW_BYTES": 64,
-    "TRANSPOSED_ROWS": 2,
-    "PACKED_COLUMNS": 4,
-    "INVARIANT_COLUMNS": 6,
-    "FEW": 3,
-    "SMALL_TILE": 8,
-    "STREAMED_BYTES": 256,
-    "UNALIGNED_BYTES": 512,
-    "STREAMED_ROW": 16,
-    "MIN_TASK": 8,
-    "TASK_NS": 1.6,
-    "MAX_TASKS": 6,
-    "ENOUGH_TASKS": 3,
-    "_LINE": 2,
-}
 
 
 def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -157,19 +133,15 @@ def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Layout], int]:
     return shape, layouts, draw(st.sampled_from([0, 1, 8, 24, 100]))
 
 
+@settings(max_examples=300)
 @given(problems())
-def test_every_element_is_visited_once_where_shape_and_strides_say(problem):
+def test_any_schedule(problem):
     shape, layouts, width = problem
-    with mock.patch.multiple(module, **SMALL):
+    with small_tiles():
         plan = schedule(shape, layouts, width)
+        assert plan == schedule(shape, tuple(layouts), width)
+    # Every element once, where shape and strides say.
     np.testing.assert_array_equal(in_order(visited(plan)), in_order(named(shape, layouts)))
-
-
-@given(problems())
-def test_what_a_schedule_promises(problem):
-    shape, layouts, width = problem
-    with mock.patch.multiple(module, **SMALL):
-        plan = schedule(shape, layouts, width)
     assert prod(plan.dims) == prod(shape)
     assert len(plan.dims) == len(plan.reduced) >= 2
     assert all(1 <= tile <= size for tile, size in zip(plan.tile, plan.dims[-2:], strict=True))
@@ -185,90 +157,89 @@ def test_what_a_schedule_promises(problem):
             assert reduced == (sums is not None and sums.strides[k] == 0)
     # Tasks share no accumulator: they are split along what is kept, or have their own.
     assert plan.partial == (plan.tasks > 1 and plan.reduced[plan.split])
-    kept = [size for size, reduced in zip(plan.dims, plan.reduced, strict=True) if not reduced]
+    kept = prod([n for n, reduced in zip(plan.dims, plan.reduced, strict=True) if not reduced])
     for layout, operand in zip(layouts, plan.operands, strict=True):
         assert operand.itemsize == layout.itemsize
         copies = plan.partial and operand is sums
-        assert operand.task_stride == (layout.itemsize * prod(kept) if copies else 0)
+        assert operand.task_stride == (layout.itemsize * kept if copies else 0)
+        assert_legal(plan, layout, operand)
+        if layout.role != "input":
+            assert_written_apart(plan, operand)
 
 
-@given(problems())
-def test_tasks_write_apart(problem):
-    shape, layouts, width = problem
-    with mock.patch.multiple(module, **SMALL):
-        plan = schedule(shape, layouts, width)
-    for layout, operand in zip(layouts, plan.operands, strict=True):
-        if layout.role == "input":
-            continue
-        written: dict[int, set[int]] = {}
+def assert_written_apart(plan: Schedule, operand: KernelOperand) -> None:
+    """No two tasks write the same element; accumulators of their own are written completely."""
+    written: dict[int, set[int]] = {}
+    for task, tile in blocks(plan):
+        here = positions(operand.strides, tile) + task * operand.task_stride
+        written.setdefault(task, set()).update(here.ravel().tolist())
+    assert len(set().union(*written.values())) == sum(len(each) for each in written.values())
+    for task, each in written.items() if operand.task_stride else ():
+        first = task * operand.task_stride
+        assert each == set(range(first, first + operand.task_stride, operand.itemsize))
+
+
+def assert_legal(plan: Schedule, layout: Layout, operand: KernelOperand) -> None:
+    """The operand can be accessed as the schedule says."""
+    column = operand.strides[-1] if plan.dims[-1] > 1 else 0
+    assert operand.access == "invariant" or not layout.materialise_scalar
+    if layout.role == "accumulator":
+        assert operand.access == "direct"
+    elif operand.access == "direct":
+        assert column in (0, operand.itemsize)
+    elif operand.access == "streamed":
+        assert layout.role == "output"
+        assert operand.strides[-1] == operand.itemsize
+        assert operand.itemsize * prod(plan.dims) >= SMALL["STREAMED_BYTES"]
+        assert operand.itemsize * plan.tile[1] >= SMALL["STREAMED_ROW"]
+    elif operand.access == "invariant":
+        assert layout.role == "input"
+        copies: dict[int, np.ndarray] = {}
         for task, tile in blocks(plan):
-            here = positions(operand.strides, tile) + task * operand.task_stride
-            written.setdefault(task, set()).update(here.ravel().tolist())
-        everything = set().union(*written.values())
-        assert len(everything) == sum(len(each) for each in written.values())
-        if operand.task_stride:
-            for task, each in written.items():
-                first = task * operand.task_stride
-                assert each == set(range(first, first + operand.task_stride, operand.itemsize))
+            here = positions(operand.strides, tile).reshape(len(tile[-2]), len(tile[-1]))
+            first = copies.setdefault(task, here)
+            assert here.shape[1] == first.shape[1] or not first.any()
+            np.testing.assert_array_equal(here, first[: len(here), : here.shape[1]])
 
 
-@given(problems())
-def test_access_is_legal(problem):
-    shape, layouts, width = problem
-    with mock.patch.multiple(module, **SMALL):
-        plan = schedule(shape, layouts, width)
-    for layout, operand in zip(layouts, plan.operands, strict=True):
-        column = operand.strides[-1] if plan.dims[-1] > 1 else 0
-        if layout.role == "accumulator":
-            assert operand.access == "direct"
-        elif operand.access == "direct":
-            assert column in (0, operand.itemsize)
-        elif operand.access == "streamed":
-            assert layout.role == "output"
-            assert operand.strides[-1] == operand.itemsize
-            assert operand.itemsize * prod(plan.dims) >= SMALL["STREAMED_BYTES"]
-            assert operand.itemsize * plan.tile[1] >= SMALL["STREAMED_ROW"]
-        elif operand.access == "invariant":
-            assert layout.role == "input"
-            copies: dict[int, np.ndarray] = {}
-            for task, tile in blocks(plan):
-                here = positions(operand.strides, tile).reshape(len(tile[-2]), len(tile[-1]))
-                first = copies.setdefault(task, here)
-                assert here.shape[1] == first.shape[1] or not first.any()
-                np.testing.assert_array_equal(here, first[: len(here), : here.shape[1]])
-        if layout.materialise_scalar:
-            assert operand.access == "invariant"
-
-
-@given(problems())
-def test_nothing_but_the_description_matters(problem):
-    shape, layouts, width = problem
-    assert schedule(shape, layouts, width) == schedule(shape, tuple(layouts), width)
-
-
-# ---------------------------------------------------------------------- elementwise
+# ---------------------------------------------------------------------- typical schedules
 
 N = 8_000_000
 
 
-def elementwise(shape: tuple[int, ...], *inputs: np.ndarray, width: int = 8) -> Schedule:
-    layouts = [of(each, shape) for each in inputs]
-    return schedule(shape, [*layouts, of(empty(*shape), shape, "output")], width)
+def operand(word: str, shape: tuple[int, ...]) -> Layout:
+    """An operand that lies in a way that has a name, or a vector of elements of so many bytes."""
+    if word.isdigit():
+        return Layout((int(word),), int(word), "input")
+    *outer, columns = shape or (1,)
+    arrays: dict[str, Callable[[], np.ndarray]] = {
+        "whole": lambda: empty(*shape),
+        "row": lambda: empty(columns),
+        "last": lambda: empty(*shape[1:]),
+        "inner": lambda: empty(shape[0], 1, columns),
+        "column": lambda: empty(*outer, 1),
+        "scalar": lambda: empty(),
+        "turned": lambda: empty(*shape[::-1]).T,
+        "stepped": lambda: empty(*outer, 2 * columns)[..., ::2],
+        "flipped": lambda: empty(*shape)[..., ::-1],
+        "gapped": lambda: empty(*outer, columns + 1)[..., :columns],
+    }
+    return of(arrays[word](), shape)
 
 
-def reduction(
-    shape: tuple[int, ...], axes: tuple[int, ...], *inputs: np.ndarray, width: int = 0
+def planned(
+    shape: tuple[int, ...], words: str, axes: Any = None, width: int = 8, **how: Any
 ) -> Schedule:
-    layouts = [of(each, shape) for each in inputs or (empty(*shape),)]
-    return schedule(shape, [*layouts, accumulators(shape, axes)], width)
+    """A schedule for the operands named; those after ">" are written, accumulators have axes."""
+    inputs, _, outputs = words.partition(">")
+    layouts = [operand(word, shape) for word in inputs.split()]
+    layouts += [operand(word, shape)._replace(role="output") for word in outputs.split()]
+    layouts += [] if axes is None else [accumulators(shape, axes)]
+    return schedule(shape, layouts, width, **how)
 
 
-def access(plan: Schedule) -> list[str]:
-    return [operand.access for operand in plan.operands]
-
-
-def cells(plan: Schedule) -> int:
-    return prod(plan.tile)
+def access(plan: Schedule) -> str:
+    return " ".join([operand.access for operand in plan.operands])
 
 
 def balanced(plan: Schedule) -> bool:
@@ -277,39 +248,213 @@ def balanced(plan: Schedule) -> bool:
     return 16 <= plan.tasks <= module.MAX_TASKS and prod(plan.dims) / plan.tasks >= worth
 
 
-@pytest.mark.parametrize("shape", [(N,), (1000, N // 1000), (200, 200, 200), (1, 20, 1, N // 20)])
-def test_contiguous_operands_make_one_long_dim(shape):
-    plan = elementwise(shape, empty(*shape), empty(*shape))
-    assert plan.dims == (1, N)
-    assert plan.tile[0] == 1
-    assert plan.split == 1
-    assert access(plan) == ["direct", "direct", "streamed"]
-    assert [operand.strides for operand in plan.operands] == [(0, 8)] * 3
-    assert plan.reduced == (False, False)
-    assert balanced(plan)
+def case(
+    shape: tuple[int, ...], words: str, axes: Any = None, width: int = 8, **expected: Any
+) -> Any:
+    return shape, words, axes, width, expected
 
 
-def test_scalars_do_not_keep_dims_apart():
-    plan = elementwise((100, 1000), empty(100, 1000), empty())
-    assert plan.dims == (1, 100_000)
-    assert plan.operands[1].strides == (0, 0)
-    assert access(plan) == ["direct"] * 3
+MOST, LEAST = module.TILE_BYTES // 8, module.STREAMED_ROW // 8
+STREAMED, UNALIGNED = module.STREAMED_BYTES, module.UNALIGNED_BYTES
+CUBE = (200, 200, 200)
+TYPICAL = [
+    *[
+        case(shape, "whole whole > whole", dims=(1, N), split=1, strides=[(0, 8)] * 3, rows=1,
+             access="direct direct streamed", reduced=(False, False), balanced=True)
+        for shape in [(N,), (1000, N // 1000), CUBE, (1, 20, 1, N // 20)]
+    ],
+    case((100, 1000), "whole scalar > whole", dims=(1, 100_000),
+         strides=[(0, 8), (0, 0), (0, 8)], access="direct direct direct"),
+    *[
+        case((size,), "whole > whole", tasks=tasks)
+        for size, tasks in [(1, 1), (1000, 1), (45_000, 1), (2**17, 6)]
+    ],
+    *[
+        case(shape, "whole scalar > whole", dims=(1, 1), tile=(1, 1), tasks=1)
+        for shape in ((), (1,), (1, 1, 1))
+    ],
+    # A tile has so many bytes of the largest operand, less a cache line at most.
+    *[
+        case((N,), words.format(s), width=width, rows=1,
+             columns=lambda n, s=s: 0 <= module.TILE_BYTES // s - n < 64)
+        for width in (8, 40)
+        for s in (1, 2, 4, 8, 16)
+        for words in ("{0} > {0}", "1 {0} {0} > {0}")
+    ],
+    case((N,), "8 > 1", columns=planned((N,), "8").tile[1]),
+    case((N,), "> 1", columns=lambda n: n > 4 * planned((N,), "8 > 1").tile[1]),
+    # A loop that runs alone has long tiles, but not if the result is streamed, and so packed.
+    *[
+        case(((STREAMED - 1) // s,), f"{s} {s} > {s}", width=0, rows=1,
+             columns=lambda n, s=s: 0.9 * module.ALONE_BYTES < n * s <= module.ALONE_BYTES)
+        for s in (1, 2, 4, 8, 16)
+    ],
+    case((STREAMED // 8,), "8 > 8", width=0, access="direct streamed", columns=lambda n: n <= MOST),
+    # What is only reduced is read in long pieces; not so registers and packed tiles.
+    case((N,), "whole", (0,), 0, cells=lambda n: MOST < n <= module.REDUCED_CELLS),
+    case((N,), "whole", (0,), 8, cells=lambda n: n <= MOST),
+    case((N,), "stepped", (0,), 0, cells=lambda n: n <= MOST),
+    # Large results are streamed, each by its own size, where columns are contiguous and rows long.
+    *[
+        case((STREAMED // s - less,), f"{s} > {s} {s}", access=f"direct {how} {how}")
+        for s in (1, 4, 8, 16)
+        for less, how in [(0, "streamed"), (1, "direct")]
+    ],
+    case((STREAMED // 8,), "> 4 8 16", access="direct streamed streamed"),
+    *[case((N,), f"whole > {word}", access="direct packed") for word in ("stepped", "flipped")],
+    *[
+        case((N // n, n), f"whole row > {word}", dims=(N // n, n),
+             last_access=lambda how, n=n: (how == "streamed") == (n >= LEAST))
+        for n in (LEAST - 1, LEAST, 1000)
+        for word in ("whole", "gapped")
+    ],
+    # Rows that do not begin on cache lines are streamed later, and tiles are long until then.
+    *[
+        case((least // n // 8 + 1, n), "whole row > whole", width=0,
+             last_access="streamed" if streams else "direct",
+             cells=lambda n, streams=streams: (n > MOST) == (not streams))
+        for n, least, streams in [
+            (1000, STREAMED, True), (1000, UNALIGNED, True), (1001, STREAMED, False),
+            (1001, UNALIGNED, True),
+        ]
+    ],
+    case((3000, 2000), "whole whole > turned", access="direct direct packed",
+         last_strides=(8, 24_000)),
+    *[case((2, N), "whole", axes, 0, access="direct direct") for axes in ((), (0,), (1,))],
+    # A row for all, short or long, and a column for all.
+    *[
+        case((N // n, n), "whole row > whole", dims=(N // n, n), columns=n, rows=lambda n: n > 1,
+             access=f"direct invariant {written}", split=0, balanced=True)
+        for n, written in [(3, "direct"), (10, "direct"), (50, "streamed")]
+    ],
+    *[
+        case((N // n, n), "whole row > whole", columns=lambda n: n > module.PACKED_COLUMNS,
+             access="direct direct streamed", split=0, balanced=True)
+        for n in (1000, 4000, 50_000)
+    ],
+    *[
+        case((N // n, n), "whole column > whole", dims=(N // n, n), access=how, balanced=True)
+        for n, how in [
+            (3, "direct packed direct"), (10, "direct packed direct"),
+            (1000, "direct direct streamed"),
+        ]
+    ],
+    # Strided and transposed operands, and an outer product.
+    case((N,), "stepped flipped > whole", width=0, dims=(1, N), cells=lambda n: n <= MOST,
+         strides=[(0, 16), (0, -8), (0, 8)], access="packed packed streamed"),
+    case((2000, 4000), "whole turned > whole", dims=(2000, 4000), rows=module.COLUMN_BYTES // 8,
+         columns=lambda n: n * 2 >= module.COLUMN_BYTES, access="direct packed streamed",
+         balanced=True),
+    case((N // 20, 20), "whole turned > whole", columns=20, access="direct packed direct"),
+    case((300, 500), "turned turned > whole", dims=(500, 300),
+         strides=[(2400, 8), (2400, 8), (8, 4000)], last_access="packed"),
+    case((300, 500), "turned turned > turned", dims=(1, 150_000)),
+    case((2000, 4000), "column row > whole", dims=(2000, 4000),
+         strides=[(8, 0), (0, 8), (32000, 8)], access="direct direct streamed"),
+    # Many small matrices do not make small tiles.
+    case((100_000, 3, 3), "whole inner > whole", dims=(3, 3, 100_000), cells=lambda n: n >= 128,
+         split=2, balanced=True),
+    case((100_000, 3, 20), "whole inner > whole", dims=(3, 100_000, 20)),
+    # Reductions: over all axes, none, the last, the first, one between, several.
+    *[
+        case(shape, "whole", tuple(range(len(shape))), 0, dims=(1, N), reduced=(True, True),
+             partial=True, last=KernelOperand(8, (0, 0), 8, "direct"), balanced=True)
+        for shape in [(N,), CUBE]
+    ],
+    case((N,), "whole", (), 0, reduced=(False, False), partial=False,
+         last=KernelOperand(8, (0, 8), 0, "direct")),
+    *[
+        case((N // n, n), "whole", (1,), 0, dims=(N // n, n), reduced=(False, True), split=0,
+             partial=False, last_strides=(8, 0), balanced=True)
+        for n in (50, 1000, 20_000)
+    ],
+    *[
+        # A short one becomes the rows, and all that is added up to one sum is in one tile.
+        case((N // n, n), "whole", (1,), 0, dims=(n, N // n), reduced=(True, False), split=1,
+             partial=False, strides=[(8, 8 * n), (0, 8)], access="packed direct", rows=n,
+             columns=lambda n: n >= 64, balanced=True)
+        for n in (2, 3, 10, 15)
+    ],
+    *[
+        case((N // n, n), "whole", (0,), 0, dims=(N // n, n), reduced=(True, False), split=0,
+             partial=True, last=KernelOperand(8, (0, 8), 8 * n, "direct"), columns=n,
+             rows=lambda n: n >= 32, balanced=True)
+        for n in (3, 10, 50, 1000)
+    ],
+    case((400, 20_000), "whole", (0,), 0, split=1, partial=False, rows=lambda n: n >= 16,
+         last=KernelOperand(8, (0, 8), 0, "direct"), tasks=lambda n: n >= module.ENOUGH_TASKS,
+         columns=lambda n: 0.5 <= n / module.ACCUMULATED_COLUMNS <= 1),
+    case(CUBE, "whole", (1,), 0, dims=CUBE, reduced=(False, True, False), split=0, partial=False,
+         last_strides=(1600, 0, 8), tile=(200, 200)),
+    case(CUBE, "whole", (0, 1), 0, dims=(40_000, 200), reduced=(True, False), last_strides=(0, 8),
+         balanced=True),
+    case(CUBE, "whole", (1, 2), 0, dims=(200, 40_000), reduced=(False, True), last_strides=(8, 0),
+         balanced=True),
+    case(CUBE, "whole", (0, 2), 0, dims=CUBE, reduced=(True, False, True), last_strides=(0, 8, 0),
+         balanced=True),
+    case((3000, 2000), "turned", (0,), 0, dims=(2000, 3000), reduced=(False, True),
+         strides=[(24_000, 8), (8, 0)], access="direct direct"),
+    case((3000, 2000), "turned", (0, 1), 0, dims=(1, 6_000_000)),
+    *[
+        # sum((x[:, None, :] - y[None, :, :])**2, axis=-1)
+        case((1000, 1000, n), "inner last", (2,), reduced=(False, n == 3, n == 50), split=0,
+             partial=False, balanced=True)
+        for n in (3, 50)
+    ],
+    case((8000, 1000), "whole > whole", (1,), reduced=(False, True),
+         strides=[(8000, 8), (8000, 8), (8, 0)]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("size", "tasks"), [(1, 1), (1000, 1), (45_000, 1), (2**17, 6)])
-def test_small_spaces_have_few_tasks(size, tasks):
-    plan = elementwise((size,), empty(size))
-    assert plan.tasks == tasks
+@for_each(("shape", "words", "axes", "width", "expected"), TYPICAL)
+def test_typical_schedules(
+    shape: tuple[int, ...], words: str, axes: Any, width: int, expected: dict[str, Any]
+) -> None:
+    plan = planned(shape, words, axes, width)
+    last = plan.operands[-1]
+    facts = {
+        **plan._asdict(),
+        "rows": plan.tile[0],
+        "columns": plan.tile[1],
+        "cells": prod(plan.tile),
+        "access": access(plan),
+        "strides": [operand.strides for operand in plan.operands],
+        "last": last,
+        "last_access": last.access,
+        "last_strides": last.strides,
+        "balanced": balanced(plan),
+    }
+    for name, value in expected.items():
+        good = value(facts[name]) if callable(value) else facts[name] == value
+        assert good, (name, facts[name])
 
 
-def test_a_space_of_one_element():
-    for shape in ((), (1,), (1, 1, 1)):
-        plan = elementwise(shape, empty(*shape), empty())
-        assert (plan.dims, plan.tile, plan.tasks) == ((1, 1), (1, 1), 1)
-        assert visited(plan).tolist() == [[0], [0], [0]]
+@for_each(("least", "is_exact"), [(module.EXACT_PARTIAL_MIN, True), (module.PARTIAL_MIN, False)])
+def test_exact_reductions_are_divided_sooner(least: int, is_exact: bool) -> None:
+    for size in (least, least + 1):
+        plan = planned((size,), "whole", (0,), 0, is_exact=is_exact)
+        assert plan.partial == (plan.tasks > 1) == (size > least)
 
 
-@pytest.mark.parametrize("shape", [(0,), (0, 5), (5, 0), (3, 0, 4)])
+@for_each(
+    ("box", "dims", "merged"),
+    [
+        (((1, 9), (0, 20), (0, 30)), (1, 6000), ((0, 1), (600, 5400))),
+        (((0, 10), (2, 20), (0, 30)), (10, 600), ((0, 10), (60, 600))),
+        (((0, 10), (0, 20), (0, 7)), (200, 30), ((0, 200), (0, 7))),
+        (((1, 9), (2, 20), (3, 30)), (10, 20, 30), ((1, 9), (2, 20), (3, 30))),
+    ],
+)
+def test_boxes_keep_axes_apart(box: Any, dims: tuple[int, ...], merged: Any) -> None:
+    layout = operand("whole", (10, 20, 30))
+    layouts = [layout._replace(box=box), layout._replace(role="output")]
+    plan = schedule((10, 20, 30), layouts, 0)
+    assert plan.dims == dims
+    assert [each.box for each in plan.operands] == [merged, None]
+    assert access(plan) == "packed direct"
+
+
+@for_each("shape", [(0,), (0, 5), (5, 0), (3, 0, 4)])
 def test_a_space_of_no_element(shape):
     strides = tuple(range(8, 8 * len(shape) + 8, 8))
     for inner in (strides, strides[::-1]):
@@ -321,418 +466,56 @@ def test_a_space_of_no_element(shape):
         assert visited(plan).size == 0
 
 
-@pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
-@pytest.mark.parametrize("width", [8, 40])
-def test_tiles_are_of_so_many_bytes(itemsize, width):
-    vector = Layout((itemsize,), itemsize, "input")
-    for layouts in ([vector], [Layout((1,), 1, "input"), vector, vector]):
-        plan = schedule((N,), [*layouts, vector._replace(role="output")], width)
-        assert plan.tile[0] == 1
-        # Tiles of one size, so less than that by at most a cache line's elements.
-        assert 0 <= module.TILE_BYTES // itemsize - plan.tile[1] < module._LINE
-
-
-@pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
-def test_tiles_of_a_loop_that_runs_alone_are_long(itemsize):
-    vector = Layout((itemsize,), itemsize, "input")
-    size = (module.STREAMED_BYTES - 1) // itemsize
-    plan = schedule((size,), [vector, vector, vector._replace(role="output")], 0)
-    assert plan.tile[0] == 1
-    assert 0.9 * module.ALONE_BYTES < plan.tile[1] * itemsize <= module.ALONE_BYTES
-
-
-def test_tiles_that_are_streamed_are_packed_and_so_never_long():
-    vector = Layout((8,), 8, "input")
-    layouts = [vector, vector._replace(role="output")]
-    plan = schedule((module.STREAMED_BYTES // 8,), layouts, 0)
-    assert plan.operands[1].access == "streamed"
-    assert plan.tile[1] * 8 <= module.TILE_BYTES
-
-
-def test_the_largest_elements_make_the_tiles():
-    layouts = [Layout((8,), 8, "input"), Layout((1,), 1, "output")]
-    assert schedule((N,), layouts, 8).tile == schedule((N,), layouts[:1], 8).tile
-    assert cells(schedule((N,), layouts[1:], 8)) > 4 * cells(schedule((N,), layouts, 8))
-
-
-def test_what_is_only_reduced_is_read_in_long_pieces():
-    x = empty(2 * N)
-    near = module.TILE_BYTES // 8
-    assert near < cells(reduction((N,), (0,), x[:N])) <= module.REDUCED_CELLS
-    # Not so registers and packed tiles, which are read again.
-    assert cells(reduction((N,), (0,), x[:N], width=8)) <= near
-    assert cells(reduction((N,), (0,), x[::2])) <= near
-
-
-# ---------------------------------------------------------------------- streamed and spread
-
-
-@pytest.mark.parametrize("itemsize", [1, 4, 8, 16])
-def test_large_outputs_are_streamed(itemsize):
-    size = module.STREAMED_BYTES // itemsize
-    layouts = [Layout((itemsize,), itemsize, role) for role in ("input", "output", "output")]
-    assert access(schedule((size,), layouts, 8)) == ["direct", "streamed", "streamed"]
-    assert access(schedule((size - 1,), layouts, 8)) == ["direct"] * 3
-
-
-def test_each_output_is_streamed_by_its_own_size():
-    size = module.STREAMED_BYTES // 8
-    layouts = [Layout((itemsize,), itemsize, "output") for itemsize in (4, 8, 16)]
-    assert access(schedule((size,), layouts, 8)) == ["direct", "streamed", "streamed"]
-
-
-@pytest.mark.parametrize("step", [-8, 16, -16])
-def test_only_contiguous_columns_are_streamed(step):
-    layouts = [Layout((8,), 8, "input"), Layout((step,), 8, "output")]
-    assert access(schedule((N,), layouts, 8)) == ["direct", "packed"]
-
-
 @for_each("itemsize", [4, 8])
 @for_each("step", [-3, -2, -1, 2, 3])
 @for_each("loops", [0, 1, 2, 3])
 def test_loops_read_in_steps_what_no_copy_makes_faster(itemsize, step, loops):
     x = Layout((step * itemsize,), itemsize, "input")
-    layouts = [
-        x,
-        x,
-        Layout((itemsize,), itemsize, "input"),
-        Layout((itemsize,), itemsize, "output"),
-    ]
+    plain = Layout((itemsize,), itemsize, "input")
+    layouts = [x, x, plain, plain._replace(role="output")]
     is_slow = step == -1 or (step == 2 and itemsize == 4)
     expected = "direct" if 0 < loops <= 2 and not is_slow else "packed"
     for size in (10_000, 30_000):
         plan = schedule((size,), layouts, 8, loops=loops)
-        assert access(plan) == [expected, expected, "direct", "direct"]
+        assert access(plan) == f"{expected} {expected} direct direct"
     large = module.STEPPED_TRAFFIC // itemsize
-    assert access(schedule((large,), layouts, 8, loops=loops))[:2] == ["packed"] * 2
+    assert access(schedule((large,), layouts, 8, loops=loops)).startswith("packed packed")
 
 
 def test_what_loops_do_not_read_in_steps():
     shape, rows = (200, 300), Layout((4800, 16), 8, "input")
     output = Layout((2400, 8), 8, "output")
-    assert access(schedule(shape, [rows, output], 8, loops=1)) == ["direct", "direct"]
+    assert access(schedule(shape, [rows, output], 8, loops=1)) == "direct direct"
     for other in (
         rows._replace(box=((0, 100), (0, 300))),
         rows._replace(drawn=True),
         rows._replace(strides=(16, 3200)),  # it lies across the output
         rows._replace(role="output"),
     ):
-        assert access(schedule(shape, [rows, other, output], 8, loops=1))[0] == "packed"
-    few = (6000, 10)
+        plan = schedule(shape, [rows, other, output], 8, loops=1)
+        assert plan.operands[0].access == "packed"
     layouts = [Layout((160, 16), 8, "input"), Layout((88, 8), 8, "output")]
-    assert access(schedule(few, layouts, 8, loops=1)) == ["packed", "packed"]
+    assert access(schedule((6000, 10), layouts, 8, loops=1)) == "packed packed"
 
 
-@pytest.mark.parametrize("gap", [0, 8, 4096])
-def test_only_long_rows_are_streamed(gap):
-    least = module.STREAMED_ROW // 8
-    for columns in (least - 1, least, 1000):
-        shape = (N // columns, columns)
-        layouts = [of(empty(*shape), shape), Layout((8 * columns + gap, 8), 8, "output")]
-        # Another input keeps the rows apart where there is no gap.
-        plan = schedule(shape, [*layouts, of(empty(columns), shape)], 8)
-        assert plan.dims == shape
-        assert (plan.operands[1].access == "streamed") == (columns >= least)
-
-
-@pytest.mark.parametrize("columns", [1000, 1001])
-def test_rows_that_do_not_begin_on_cache_lines_are_streamed_later(columns):
-    for least in (module.STREAMED_BYTES, module.UNALIGNED_BYTES):
-        shape = (least // columns // 8 + 1, columns)
-        x, row = of(empty(*shape), shape), of(empty(columns), shape)
-        plan = schedule(shape, [x, row, x._replace(role="output")], 0)
-        assert plan.dims == shape
-        streams = columns == 1000 or least == module.UNALIGNED_BYTES
-        assert plan.operands[2].access == ("streamed" if streams else "direct")
-        # Not what is packed: it would take too much of the cache.
-        assert (cells(plan) * 8 > module.TILE_BYTES) == (not streams)
-
-
-def test_a_transposed_output_is_not_streamed():
-    shape = (3000, 2000)
-    layouts = [of(empty(*shape), shape)] * 2
-    plan = schedule(shape, [*layouts, of(empty(2000, 3000).T, shape, "output")], 8)
-    assert plan.operands[2].strides == (8, 24_000)
-    assert plan.operands[2].access == "packed"
-
-
-def test_accumulators_are_not_streamed():
-    shape = (2, N)
-    for axes in ((), (0,), (1,)):
-        assert "streamed" not in access(reduction(shape, axes))
-
-
-@pytest.mark.parametrize("shape", [(N,), (N // 10, 10), (50, 4), (3, 3, N // 9), (1,), ()])
+@for_each("shape", [(N,), (N // 10, 10), (50, 4), (3, 3, N // 9), (1,), ()])
 def test_scalars_that_are_spread_are_packed_once(shape):
-    scalar = Layout((0,) * len(shape), 8, "input")
-    layouts = [of(empty(*shape), shape), scalar, of(empty(*shape), shape, "output")]
+    whole, scalar = operand("whole", shape), operand("scalar", shape)
+    layouts = [whole, scalar, whole._replace(role="output")]
     direct = schedule(shape, layouts, 8)
     layouts[1] = scalar._replace(materialise_scalar=True)
     spread = schedule(shape, layouts, 8)
-    assert access(direct)[1] == "direct"
-    assert access(spread)[1] == "invariant"
+    assert [plan.operands[1].access for plan in (direct, spread)] == ["direct", "invariant"]
     # All else is as it was.
-    operands = [direct.operands[0], spread.operands[1], direct.operands[2]]
+    operands = [*direct.operands]
+    operands[1] = operands[1]._replace(access="invariant")
     assert spread == direct._replace(operands=tuple(operands))
-    assert spread.operands[1] == direct.operands[1]._replace(access="invariant")
-
-
-# ---------------------------------------------------------------------- rows and columns
-
-
-@pytest.mark.parametrize("columns", [3, 10, 50])
-def test_short_rows_with_a_row_for_all(columns):
-    # Standardising columns: (rows, columns) with (columns,).
-    shape = (N // columns, columns)
-    plan = elementwise(shape, empty(*shape), empty(columns))
-    assert plan.dims == shape
-    assert plan.tile[1] == columns
-    assert plan.tile[0] > 1
-    output = "streamed" if columns == 50 else "direct"
-    assert access(plan) == ["direct", "invariant", output]
-    assert plan.split == 0
-    assert balanced(plan)
-
-
-@pytest.mark.parametrize("columns", [1000, 4000, 50_000])
-def test_long_rows_with_a_row_for_all(columns):
-    shape = (N // columns, columns)
-    plan = elementwise(shape, empty(*shape), empty(columns))
-    assert access(plan) == ["direct", "direct", "streamed"]
-    assert plan.tile[1] > module.PACKED_COLUMNS
-    assert plan.split == 0
-    assert balanced(plan)
-
-
-@pytest.mark.parametrize(
-    ("columns", "repeated", "output"),
-    [(3, "packed", "direct"), (10, "packed", "direct"), (1000, "direct", "streamed")],
-)
-def test_a_column_for_all(columns, repeated, output):
-    shape = (N // columns, columns)
-    plan = elementwise(shape, empty(*shape), empty(shape[0], 1))
-    assert plan.dims == shape
-    assert access(plan) == ["direct", repeated, output]
-    assert balanced(plan)
-
-
-def test_strided_operands_are_packed():
-    x = empty(2 * N)
-    plan = elementwise((N,), x[::2], x[:N][::-1], width=0)
-    assert plan.dims == (1, N)
-    assert plan.operands[1].strides == (0, -8)
-    assert access(plan) == ["packed", "packed", "streamed"]
-    # Their packed tiles are in the cache as registers are.
-    assert cells(plan) <= module.TILE_BYTES // 8
-
-
-def test_a_transposed_operand_is_read_along_its_memory():
-    plan = elementwise((2000, 4000), empty(2000, 4000), empty(4000, 2000).T)
-    assert plan.dims == (2000, 4000)
-    rows, columns = plan.tile
-    assert rows * 8 == module.COLUMN_BYTES
-    assert columns >= 4 * rows
-    assert access(plan) == ["direct", "packed", "streamed"]
-    assert balanced(plan)
-
-
-def test_a_transposed_operand_with_short_rows_takes_whole_rows():
-    plan = elementwise((N // 20, 20), empty(N // 20, 20), empty(20, N // 20).T)
-    assert plan.tile[1] == 20
-    assert access(plan) == ["direct", "packed", "direct"]
-
-
-def test_if_most_are_transposed_so_is_the_space():
-    columns = empty(500, 300).T
-    layouts = [of(columns, (300, 500)), of(columns, (300, 500))]
-    both = schedule((300, 500), [*layouts, of(empty(300, 500), (300, 500), "output")], 8)
-    assert both.dims == (500, 300)
-    assert both.operands[0].strides == (2400, 8)
-    assert both.operands[2].strides == (8, 4000)
-    assert both.operands[2].access == "packed"
-    alike = schedule((300, 500), [*layouts, of(columns, (300, 500), "output")], 8)
-    assert alike.dims == (1, 150_000)
-
-
-def test_an_outer_product():
-    plan = elementwise((2000, 4000), empty(2000, 1), empty(4000))
-    assert plan.dims == (2000, 4000)
-    assert [operand.strides for operand in plan.operands] == [(8, 0), (0, 8), (32000, 8)]
-    assert access(plan) == ["direct", "direct", "streamed"]
-
-
-def test_many_small_matrices_do_not_make_small_tiles():
-    shape = (100_000, 3, 3)
-    plan = elementwise(shape, empty(*shape), empty(100_000, 1, 3))
-    assert plan.dims == (3, 3, 100_000)
-    assert cells(plan) >= 128
-    assert plan.split == 2
-    assert balanced(plan)
-    wider = elementwise((100_000, 3, 20), empty(100_000, 3, 20), empty(100_000, 1, 20))
-    assert wider.dims == (3, 100_000, 20)
-
-
-# ---------------------------------------------------------------------- reductions
-
-
-@pytest.mark.parametrize("shape", [(N,), (200, 200, 200)])
-def test_all_axes(shape):
-    plan = reduction(shape, tuple(range(len(shape))))
-    assert plan.dims == (1, N)
-    assert plan.reduced == (True, True)
-    assert plan.partial
-    assert plan.operands[1] == KernelOperand(8, (0, 0), 8, "direct")
-    assert balanced(plan)
-
-
-def test_what_is_exact_is_divided_sooner():
-    """Where nobody can tell the parts from the result."""
-    layouts = [Layout((8,), 8, "input"), Layout((0,), 8, "accumulator")]
-    for size, exact, partial in (
-        (module.EXACT_PARTIAL_MIN, True, False),
-        (module.EXACT_PARTIAL_MIN + 1, True, True),
-        (module.PARTIAL_MIN, False, False),
-        (module.PARTIAL_MIN + 1, False, True),
-    ):
-        plan = schedule((size,), layouts, 0, is_exact=exact)
-        assert plan.partial is partial
-        assert (plan.tasks > 1) is partial
-
-
-def test_no_axes():
-    plan = reduction((N,), ())
-    assert plan.reduced == (False, False)
-    assert not plan.partial
-    assert plan.operands[1] == KernelOperand(8, (0, 8), 0, "direct")
-
-
-@pytest.mark.parametrize("columns", [50, 1000, 20_000])
-def test_the_last_axis(columns):
-    shape = (N // columns, columns)
-    plan = reduction(shape, (1,))
-    assert plan.dims == shape
-    assert plan.reduced == (False, True)
-    assert (plan.split, plan.partial) == (0, False)
-    assert plan.operands[1].strides == (8, 0)
-    assert balanced(plan)
-
-
-@pytest.mark.parametrize("columns", [2, 3, 10, 15])
-def test_a_short_last_axis_becomes_the_rows(columns):
-    plan = reduction((N // columns, columns), (1,))
-    assert plan.dims == (columns, N // columns)
-    assert plan.reduced == (True, False)
-    assert plan.operands[0].strides == (8, 8 * columns)
-    assert plan.operands[0].access == "packed"
-    assert (plan.split, plan.partial) == (1, False)
-    # All that is added up to one sum is in one tile.
-    assert plan.tile[0] == columns
-    assert plan.tile[1] >= 64
-    assert balanced(plan)
-
-
-@pytest.mark.parametrize("columns", [3, 10, 50, 1000])
-def test_the_first_axis(columns):
-    plan = reduction((N // columns, columns), (0,))
-    assert plan.dims == (N // columns, columns)
-    assert plan.reduced == (True, False)
-    assert (plan.split, plan.partial) == (0, True)
-    assert plan.operands[1] == KernelOperand(8, (0, 8), 8 * columns, "direct")
-    assert plan.tile[1] == columns
-    assert plan.tile[0] >= 32
-    assert balanced(plan)
-
-
-def test_the_first_axis_of_many_columns():
-    plan = reduction((400, 20_000), (0,))
-    assert (plan.split, plan.partial) == (1, False)
-    assert plan.operands[1].task_stride == 0
-    assert plan.tasks >= module.ENOUGH_TASKS
-    assert module.ACCUMULATED_COLUMNS // 2 <= plan.tile[1] <= module.ACCUMULATED_COLUMNS
-    assert plan.tile[0] >= 16
-
-
-def test_a_middle_axis():
-    plan = reduction((200, 200, 200), (1,))
-    assert plan.dims == (200, 200, 200)
-    assert plan.reduced == (False, True, False)
-    assert (plan.split, plan.partial) == (0, False)
-    assert plan.operands[1].strides == (1600, 0, 8)
-    assert plan.tile == (200, 200)
-
-
-@pytest.mark.parametrize(
-    ("axes", "dims", "reduced", "strides"),
-    [
-        ((0, 1), (40_000, 200), (True, False), (0, 8)),
-        ((1, 2), (200, 40_000), (False, True), (8, 0)),
-        ((0, 2), (200, 200, 200), (True, False, True), (0, 8, 0)),
-    ],
-)
-def test_several_axes(axes, dims, reduced, strides):
-    plan = reduction((200, 200, 200), axes)
-    assert plan.dims == dims
-    assert plan.reduced == reduced
-    assert plan.operands[1].strides == strides
-    assert balanced(plan)
-
-
-def test_the_last_axis_of_a_transposed_operand_is_reduced_along_its_memory():
-    plan = reduction((3000, 2000), (0,), empty(2000, 3000).T)
-    assert plan.dims == (2000, 3000)
-    assert plan.reduced == (False, True)
-    assert plan.operands[0].strides == (24_000, 8)
-    assert plan.operands[0].access == "direct"
-    everything = reduction((3000, 2000), (0, 1), empty(2000, 3000).T)
-    assert everything.dims == (1, 6_000_000)
-
-
-def test_squared_distances():
-    # sum((x[:, None, :] - y[None, :, :])**2, axis=-1)
-    for size in (3, 50):
-        shape = (1000, 1000, size)
-        plan = reduction(shape, (2,), empty(1000, 1, size), empty(1000, size), width=8)
-        assert plan.reduced == ((False, True, False) if size == 3 else (False, False, True))
-        assert (plan.split, plan.partial) == (0, False)
-        assert balanced(plan)
 
 
 def test_partial_accumulators_stay_few():
     # Too many columns for copies, too few for tiles that are tasks.
     for rows, columns in [(40, 3000), (200, 6000), (3000, 6000)]:
-        plan = reduction((rows, columns), (0,))
+        plan = planned((rows, columns), "whole", (0,), 0)
         copies = plan.tasks if plan.partial else 1
         assert (copies - 1) * columns <= min(module.MAX_PARTIALS, rows * columns // 16)
         assert plan.tasks > 1
-
-
-def test_an_output_besides_the_accumulators():
-    shape = (8000, 1000)
-    layouts = [of(empty(*shape), shape), of(empty(*shape), shape, "output")]
-    plan = schedule(shape, [*layouts, accumulators(shape, (1,))], 8)
-    assert plan.reduced == (False, True)
-    assert [operand.strides for operand in plan.operands] == [(8000, 8), (8000, 8), (8, 0)]
-
-
-# ---------------------------------------------------------------------- padding
-
-
-@pytest.mark.parametrize(
-    ("box", "dims", "merged"),
-    [
-        (((1, 9), (0, 20), (0, 30)), (1, 6000), ((0, 1), (600, 5400))),
-        (((0, 10), (2, 20), (0, 30)), (10, 600), ((0, 10), (60, 600))),
-        (((0, 10), (0, 20), (0, 7)), (200, 30), ((0, 200), (0, 7))),
-        (((1, 9), (2, 20), (3, 30)), (10, 20, 30), ((1, 9), (2, 20), (3, 30))),
-    ],
-)
-def test_boxes_keep_axes_apart(
-    box: tuple[tuple[int, int], ...], dims: tuple[int, ...], merged: tuple[tuple[int, int], ...]
-) -> None:
-    strides = row_major((10, 20, 30), 8)
-    layouts = [Layout(strides, 8, "input", box=box), Layout(strides, 8, "output")]
-    plan = schedule((10, 20, 30), layouts, 0)
-    assert plan.dims == dims
-    assert plan.operands[0].box == merged
-    assert plan.operands[0].access == "packed"
-    assert plan.operands[1].box is None
