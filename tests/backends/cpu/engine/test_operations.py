@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from itertools import permutations, product
 from math import prod
 from random import Random
 from typing import Any
@@ -47,25 +45,6 @@ def eager(loop: Loop) -> Loop:
     return result
 
 
-def layouts(dtype: str) -> Iterator[NDArray]:
-    """Arrays that broadcast to `SHAPE`, in all layouts that are told apart."""
-    rows, columns = SHAPE
-    whole = memory(dtype)
-    yield whole[:rows, :columns].copy()
-    yield whole[:rows, :columns]
-    yield np.asfortranarray(whole[:rows, :columns])
-    yield np.ascontiguousarray(whole[:columns, :rows]).T
-    yield whole[::2, ::2]
-    yield whole[:rows, ::-2]
-    yield whole[::-2, :columns]
-    yield whole[::-2, ::-2]
-    yield whole[:1, :columns]
-    yield whole[:rows, :1]
-    yield whole[0, :columns]
-    yield np.broadcast_to(whole[3, :columns], SHAPE)
-    yield whole[0, 0, ...]
-
-
 def check(computed: NDArray | None, expected: Any) -> bool:
     """Whether anything was computed; if so, it is what NumPy gives, and lies as NumPy's does."""
     if computed is None:
@@ -83,32 +62,6 @@ def check(computed: NDArray | None, expected: Any) -> bool:
 
 
 @needs_extension
-@pytest.mark.parametrize("threads", [1, 2, 5])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex64"])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_binary_is_numpys_in_every_layout(dtype: str, threads: int) -> None:
-    computed = 0
-    with xp.config_context(num_threads=threads):
-        for (op, ufunc), x1, x2 in product(BINARY.items(), layouts(dtype), layouts(dtype)):
-            loop = loops.find(op, np.dtype(dtype))
-            if loop is not None and x1.size * x2.size > 1:
-                computed += check(operations.compute(loop, x1, x2), ufunc(x1, x2))
-    assert computed > 200
-
-
-@needs_extension
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_unary_is_numpys_in_every_layout(dtype: str) -> None:
-    computed = 0
-    for (op, ufunc), x in product(UNARY.items(), layouts(dtype)):
-        loop = loops.find(op, np.dtype(dtype))
-        if loop is not None:
-            computed += check(operations.compute(loop, x), ufunc(x))
-    assert computed > 6
-
-
-@needs_extension
 @for_each("scalar", [0, 1, 2.5, -0.0, float("inf"), float("nan")])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @for_each("op", BINARY)
@@ -121,71 +74,6 @@ def test_scalars_are_weak(op: Any, dtype: str, scalar: float) -> None:
     assert check(operations.compute(loop, scalar, x), BINARY[op](scalar, x))
 
 
-@needs_extension
-@for_each("source", ["bool", "uint8", "int64", "float32", "complex128"])
-@pytest.mark.parametrize("target", ["bool", "int32", "float32", "float64", "complex64"])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_casts_are_numpys(source: str, target: str) -> None:
-    loop = loops.cast(np.dtype(source), np.dtype(target))
-    if loop is None:
-        assert np.dtype(source).kind in "fc"
-        assert np.dtype(target).kind in "iuf"
-        return
-    for x in layouts(source):
-        expected = x.astype(target)
-        if x.ndim == 2 and x.strides[0] == 0:
-            expected = expected.copy()  # row-major; NumPy casts it column by column
-        check(operations.compute(loop, x), expected)
-
-
-@needs_extension
-@pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64", "complex128"])
-def test_selection_is_numpys(dtype: str) -> None:
-    loop = loops.select(np.dtype(dtype))
-    for mask, x in product(layouts("float32"), layouts(dtype)):
-        condition = mask > 0
-        expected = np.where(condition, x, np.dtype(dtype).type(3))
-        if expected.ndim:
-            check(operations.compute(loop, condition, x, 3), expected)
-
-
-@needs_extension
-def test_more_dims_than_rows_and_columns() -> None:
-    loop = loops.find(p.SUBTRACT, np.dtype(float))
-    assert loop is not None
-    rng = np.random.default_rng(3)
-    whole = rng.random((6, 5, 8, 7))
-    small = rng.random((5, 1, 7))
-    for x in (whole, whole[::2, :, 1:, ::3], whole[:, ::-1], np.zeros((1, 1, 1, 1))):
-        other = small[..., : x.shape[-1]]
-        assert check(operations.compute(loop, x, other), x - other)
-        assert check(operations.compute(loop, other, x), other - x)
-
-
-@needs_extension
-def test_dims_in_any_order() -> None:
-    loop = loops.find(p.SUBTRACT, np.dtype(float))
-    assert loop is not None
-    sizes = 4, 3, 5
-    rng = np.random.default_rng(3)
-
-    def lying(order: tuple[int, ...], kept: tuple[int, ...]) -> NDArray:
-        shape = [size if dim in kept else 1 for dim, size in enumerate(sizes)]
-        whole = rng.random([shape[dim] for dim in order])
-        return whole.transpose(np.argsort(order))
-
-    orders = list(permutations(range(3)))
-    kept = [(0, 1, 2), (0, 2), (1, 2), (0, 1), (1,)]
-    whole = 0
-    for x1, x2 in product([lying(order, dims) for order in orders for dims in kept], repeat=2):
-        whole += check(operations.compute(loop, x1, x2), x1 - x2)
-    assert whole > 400
-    windows = np.lib.stride_tricks.sliding_window_view(rng.random((2, 9)), 4, axis=1)
-    for order in orders:
-        x = windows.transpose(order)
-        check(operations.compute(loop, x, 1.0), x - 1.0)
-
-
 LENGTHS = (1, 1, 2, 3, 5, 8, 17, 40, 129, 260, 1100, 2049, 5000)
 OPS = (*UNARY, *BINARY, p.BITWISE_XOR, p.EQUAL, p.LOGICAL_AND, p.MULTIPLY, p.SQRT, p.SUBTRACT)
 
@@ -194,11 +82,13 @@ def random_operand(rng: Random, shape: tuple[int, ...], dtype: np.dtype[Any]) ->
     """A part of an array, with any order of axes and any steps, that broadcasts to `shape`."""
     kept = shape[rng.choice([0, 0, 0, rng.randint(0, len(shape))]) :]
     sizes = [1 if rng.random() < 0.15 else size for size in kept]
-    steps = [rng.choice([1, 1, 1, 1, 2, 3, -1, -2]) for _ in sizes]
+    is_plain = rng.random() < 0.3
+    steps = [1 if is_plain else rng.choice([1, 1, 1, 1, 2, 3, -1, -2]) for _ in sizes]
     order = list(range(len(sizes)))
-    if rng.random() < 0.4:
+    if not is_plain and rng.random() < 0.4:
         rng.shuffle(order)
-    whole = [sizes[dim] * abs(steps[dim]) + rng.choice([0, 0, 1]) for dim in order]
+    margin = 0 if is_plain else rng.choice([0, 0, 1])
+    whole = [sizes[dim] * abs(steps[dim]) + margin for dim in order]
     values = np.random.default_rng(rng.randrange(2**32)).standard_normal(whole) * 50
     with np.errstate(all="ignore"):
         x: NDArray = values.astype(dtype).transpose(np.argsort(order))
@@ -212,10 +102,11 @@ def random_operand(rng: Random, shape: tuple[int, ...], dtype: np.dtype[Any]) ->
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_anything_is_numpys(dtype: str) -> None:
     found = [loops.find(op, np.dtype(dtype)) for op in OPS]
+    found += [loops.cast(np.dtype(dtype), np.dtype(other)) for other in DTYPES[::3]]
     known = [loop for loop in found if loop is not None] + [loops.select(np.dtype(dtype))]
     rng = Random(dtype)
     computed = 0
-    for _ in range(100):
+    for _ in range(300):
         loop = rng.choice(known)
         left = rng.choice([50, 3000, 12000, 40000])
         shape: tuple[int, ...] = ()
@@ -224,6 +115,8 @@ def test_anything_is_numpys(dtype: str) -> None:
             left //= shape[-1]
         shape = tuple(rng.sample(shape, len(shape)))
         operands: list[Any] = [random_operand(rng, shape, each) for each in loop.inputs]
+        if len(operands) == 2 and rng.random() < 0.1:
+            operands[1] = operands[0]
         if len(operands) > 1 and rng.random() < 0.25:
             scalars = [False, True] if dtype == "bool" else [0, 1]
             operands[rng.choice([-1, -2])] = rng.choice(scalars)
@@ -231,37 +124,20 @@ def test_anything_is_numpys(dtype: str) -> None:
             result = operations.compute(eager(loop), *operands)
         # Of single elements, NumPy looks at steps that lead nowhere.
         if result is None or result.size > 1:
-            expected = (loop.ufunc or np.where)(*operands)
+            if len(operands) == 1 and loop.ufunc is None:
+                expected = operands[0].astype(loop.output)
+                if result is not None:  # for casts NumPy has an order of axes of its own
+                    expected = np.copyto(like := np.empty_like(result), expected) or like
+            else:
+                expected = (loop.ufunc or np.where)(*operands)
             computed += check(result, expected)
-    assert computed > 30
-
-
-ROW_MAJOR = [(), (1,), (2,), (7,), (16,), (33,), (500,), (501,), (1, 5, 1), (3, 4, 5)]
+    assert computed > 100
 
 
 def few(dtype: str, shape: tuple[int, ...], salt: int) -> NDArray:
     values = np.random.default_rng(salt).standard_normal(shape) * 50
     with np.errstate(all="ignore"):
         return np.asarray(values).astype(dtype)
-
-
-@needs_extension
-@for_each("shape", ROW_MAJOR)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_few_elements_are_numpys(dtype: str, shape: tuple[int, ...]) -> None:
-    x, y = few(dtype, shape, 1), few(dtype, shape, 2)
-    one = few(dtype, (), 3)
-    scalar = one.item()
-    computed = 0
-    for op in OPS:
-        loop = loops.find(op, np.dtype(dtype))
-        if loop is None or loop.ufunc is None:
-            continue
-        pairs = [(x, y), (x, one), (one, x), (x, scalar), (scalar, x), (x, x)]
-        for operands in pairs if len(loop.inputs) == 2 else [(x,)]:
-            computed += check(operations.compute(loop, *operands), loop.ufunc(*operands))
-    assert computed > 3
 
 
 @needs_extension
