@@ -21,32 +21,26 @@ from tests.backends.cpu.lazy.hazards import (
     READS,
     VIEWS,
     WRITES,
-    Read,
-    evaluated,
-    exported,
-    memory,
     numbers,
-    pending_sum,
-    pending_twin,
 )
 from tests.support.programs import SETTINGS, NDArray, assert_same, deferring, numpy_of, settings
 from tests.support.tables import for_each
 
 
 def run(
-    ns: Any, origin: Any, view: str, read: Read, write: Any, key: str | None = None
+    ns: Any, origin: str, view: str, read: str, write: str | int, key: str | None = None
 ) -> list[NDArray]:
     """Read, write, read again; the results, and all arrays as they are in the end."""
-    x, others = origin(ns, numbers((4, 6)))
+    x, others = ORIGINS[origin](ns, numbers((4, 6)))
     b = ns.asarray(numbers((4, 6), 3), copy=True)
     v = VIEWS[view](ns, x)
-    results = read(ns, v, b[2, 3, ...])
-    if key is None:
-        write(ns, x, b)
+    results = READS[read](ns, v, b[2, 3, ...])
+    if isinstance(write, str):
+        WRITES[write](ns, x, b)
     else:
-        write(x, KEYS[key])
+        KEYED[write](x, KEYS[key or ""])
     # The same expressions again must not be taken for those from before the write.
-    results += read(ns, v, b[2, 3, ...])
+    results += READS[read](ns, v, b[2, 3, ...])
     return [numpy_of(y) for y in [*results, v, x, b, *others]]
 
 
@@ -68,29 +62,25 @@ def check(mode: str, *program: Any) -> None:
 def test_parts_written_while_parts_are_read(view, key, mode):
     first = list(VIEWS).index(view) + list(KEYS).index(key)
     for i, read in enumerate(READS):
-        check(mode, memory, view, read, KEYED[(first + i) % len(KEYED)], key)
-
-
-def name_of(value: Any) -> str:
-    return value if isinstance(value, str) else value.__name__
+        check(mode, "memory", view, read, (first + i) % len(KEYED), key)
 
 
 RUNS = [
     *[("process", origin) for origin in ORIGINS],
-    *[("context", origin) for origin in (memory, pending_sum, pending_twin, evaluated)],
-    *[("always", origin) for origin in (memory, pending_twin, exported)],
-    ("off", memory),
+    *[("context", name) for name in ("memory", "pending sum", "pending twin", "evaluated")],
+    *[("always", name) for name in ("memory", "pending twin", "exported")],
+    ("off", "memory"),
 ]
 
 
-@pytest.mark.parametrize(("mode", "origin"), RUNS, ids=name_of)
+@pytest.mark.parametrize(("mode", "origin"), RUNS)
 @for_each("write", WRITES)
 def test_every_write_after_every_read(origin, write, mode):
     """A third of the reads; for the next two writes, or origins, the others."""
-    views = list(VIEWS)
-    first = WRITES.index(write)
+    views, reads = list(VIEWS), list(READS)
+    first = list(WRITES).index(write)
     for i in range((first + RUNS.index((mode, origin))) % 3, len(READS), 3):
-        check(mode, origin, views[(first + i) % len(views)], READS[i], write)
+        check(mode, origin, views[(first + i) % len(views)], reads[i], write)
 
 
 # ---------------------------------------------------------------------- creation
@@ -222,7 +212,6 @@ def swapped_by_names(ns: Any) -> list[Any]:
         view_of_dropped,
         swapped_by_names,
     ],
-    ids=name_of,
 )
 def test_handles_that_die(program, mode):
     with settings(mode):
