@@ -31,15 +31,3 @@ def planned(function: Callable[..., Any], *arrays: Array) -> ProgramPlan:
 def prepared(function: Callable[..., Any], *arrays: Array) -> Any:
     program, sizes = traced(function, *arrays)
     return BACKEND.prepare(program, sizes)
-
-
-def actions(function: Callable[..., Any], *arrays: Array) -> list[str]:
-    """The actions of a function's plan, in words."""
-    words = []
-    for action in planned(function, *arrays).actions:
-        name = type(action).__name__
-        if name == "BackendCall":
-            words.append(action.method)  # type: ignore[union-attr]
-        else:
-            words.append(name)
-    return words
