@@ -79,7 +79,7 @@ class Settings(NamedTuple):
 
     fusion: Fusion = "auto"
     # Of 300,000 elements the 19 expressions of benchmarks/fused run 2.1 times as fast as NumPy's if
-    # none is deferred, and 1.6 times if all are (float64; float32 1.65 and 1.27); of 600,000
+    # none is deferred, and 1.6 times if all are (doubles; floats 1.65 and 1.27); of 600,000
     # float64 it is the same, of a million 2.1 and 2.5. (Two cores of an AMD EPYC.)
     fusion_threshold: int = 524288
     num_threads: int | None = None

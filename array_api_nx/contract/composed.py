@@ -414,7 +414,7 @@ def _ratio(backend: Interface, coefficients: Sequence[Sequence[float]], x: Handl
 def erf(backend: Interface, x: Handle) -> Handle:
     """The error function of real floating-point `x`, to about one unit in the last place."""
     dtype = backend.dtype(x)
-    if dtype is d.float32:
+    if dtype in d.BELOW_DOUBLE:
         return backend.cast(erf(backend, backend.cast(x, d.float64)), dtype)
     size = backend.unary(p.ABS, x)
     # Every branch sees arguments from its own range only, so that none overflows.

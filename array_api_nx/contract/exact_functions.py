@@ -32,7 +32,7 @@ class _Series(NamedTuple):
     """Coefficients for one dtype, the constant first.
 
     Quantiles of the normal distribution: M. J. Wichura, Algorithm AS 241, Applied Statistics 37
-    (1988), to 7 digits for float32 and to 16 for float64. Logarithm: the minimax series in
+    (1988), to 7 digits in single precision and to 16 in double. Logarithm: the minimax series in
     ``(x - 1) / (x + 1)`` of FreeBSD's libm.
     """
 
@@ -134,12 +134,13 @@ _FLOAT32: Final = _Series(
     splitter=2.0**12 + 1,
     ln2=(0.693359375, -2.12194440e-4),
 )
-SERIES: Final = {d.float64: _FLOAT64, d.float32: _FLOAT32}
+SERIES: Final = {64: _FLOAT64, 32: _FLOAT32}
+"""By the bits of a number."""
 
 # The steps by which a number is brought into [1, 2): enough for all normal numbers.
 _STEPS: Final = {
-    d.float64: (512, 256, 128, 64, 32, 16, 8, 4, 2, 1),
-    d.float32: (64, 32, 16, 8, 4, 2, 1),
+    64: (512, 256, 128, 64, 32, 16, 8, 4, 2, 1),
+    32: (64, 32, 16, 8, 4, 2, 1),
 }
 
 
@@ -164,13 +165,13 @@ def exact_log(x: Any, dtype: DType, where: Where, *, is_share: bool = False) -> 
     is_share : bool
         Whether all numbers are from 2**-63 to 1, which takes fewer operations.
     """
-    series = SERIES[dtype]
+    series = SERIES[d.bits(dtype)]
     exponent = x * 0.0
-    for step in () if is_share else _STEPS[dtype]:
+    for step in () if is_share else _STEPS[d.bits(dtype)]:
         large = x >= 2.0**step
         x = where(large, x * 2.0**-step, x)
         exponent = where(large, exponent + float(step), exponent)
-    for step in _STEPS[dtype]:
+    for step in _STEPS[d.bits(dtype)]:
         if is_share and step > 32:
             continue
         small = x < 2.0 ** (1 - step)
@@ -186,7 +187,7 @@ def exact_log(x: Any, dtype: DType, where: Where, *, is_share: bool = False) -> 
 
 def exact_log1p(x: Any, dtype: DType) -> Any:
     """The natural logarithm of ``1 + x``, for x from -0.29 to 0.41; see `exact_log`."""
-    half, rest = _log_parts(x, SERIES[dtype])
+    half, rest = _log_parts(x, SERIES[d.bits(dtype)])
     return x - (half - rest)
 
 
@@ -205,7 +206,7 @@ def exact_sqrt(x: Any, root: Any, dtype: DType) -> Any:
     The engine's `root` is corrected by what its square lacks, which is computed exactly, by
     products of numbers of half the digits (T. J. Dekker, Numerische Mathematik 18, 1971).
     """
-    shifted = root * SERIES[dtype].splitter
+    shifted = root * SERIES[d.bits(dtype)].splitter
     high = shifted - (shifted - root)
     low = root - high
     lacking = ((x - high * high) - high * low * 2.0) - low * low
@@ -222,7 +223,7 @@ def exact_exp(x: Any, floor: Callable[[Any], Any], where: Where) -> Any:
     halvings = floor(inside * -1.4426950408889634 + 0.5)
     high, low = _FLOAT64.ln2
     value = polynomial((inside + halvings * high) + halvings * low, _EXPONENTIAL)
-    for step in _STEPS[d.float64]:
+    for step in _STEPS[64]:
         some = halvings >= float(step)
         value = where(some, value * 2.0**-step, value)
         halvings = where(some, halvings - float(step), halvings)

@@ -35,8 +35,8 @@ __all__ = [
 
 DRAWN: Final[dict[str, tuple[DType, ...]]] = {
     "bits": (d.uint32,),
-    "uniform": (d.float32, d.float64),
-    "normal": (d.float32, d.float64),
+    "uniform": d.REAL_FLOATING,
+    "normal": d.REAL_FLOATING,
     "integers": (d.int64, d.uint64),
     "exponential": (d.float64,),
     "gamma": (d.float64,),
@@ -55,7 +55,7 @@ MAX_NARROW_SPAN: Final = 2**32
 
 def numbers_per_block(dtype: DType) -> int:
     """How many numbers of a narrow draw are made of one block of 64 bits."""
-    return 2 if dtype is d.float32 or dtype is d.uint32 else 1
+    return 64 // d.bits(dtype)
 
 
 def draw(
@@ -128,10 +128,10 @@ def _drawn(
         if kind == "bits":
             return backend.copy(words.handle)
         if kind == "uniform":
-            return ((words >> 8).cast(d.float32) * 2.0**-24).handle
+            return ((words >> 8).cast(dtype) * 2.0**-24).handle
         # Below 2**31, ints convert to floats in one instruction.
-        odd = (((words >> 2) << 1) | 1).cast(d.float32)
-        return _normal(odd * 2.0**-32, words & 1, d.float32)
+        odd = (((words >> 2) << 1) | 1).cast(dtype)
+        return _normal(odd * 2.0**-32, words & 1, dtype)
     x0, x1 = _column(blocks, 0), _column(blocks, 1)
     if kind == "uniform" or kind == "exponential":
         high, low_bits = (x1 >> 5).cast(d.float64), (x0 >> 6).cast(d.float64)
@@ -203,7 +203,7 @@ def _column(blocks: HandleValue, which: int) -> HandleValue:
 
 def _normal(beyond: HandleValue, negative: HandleValue, dtype: DType) -> Handle:
     """Normal deviates of a probability below 0.5 and a sign."""
-    series = SERIES[dtype]
+    series = SERIES[d.bits(dtype)]
     q = 0.5 - beyond
     r = 0.180625 - q * q
     middle = q * polynomial(r, series.middle) / polynomial(r, series.middle_under)

@@ -1,19 +1,19 @@
-"""Data types: NumPy's objects for the thirteen of the standard, and tables of what each means.
+"""Data types: one row each, and what follows from the rows.
+
+A row is a name of NumPy's, in the standard's order; NumPy says its kind, its size and its limits.
+Groups, promotion, counterparts and DLPack's numbers are derived from the rows here, and nowhere
+else: other modules ask for a group, or for a property of a dtype.
 
 NumPy makes further objects for the same data: C's ``long long``, a copy from a pickle, one with
 metadata. Here each dtype has one object, that of `ALL`, so that dtypes are compared by identity.
 `CANONICAL` gives it for any equal one, and nothing but these objects leaves the package.
-
-The table of promotion follows the standard's rules wherever the standard defines them. Where it
-does not (an integer with a floating-point type, ``uint64`` with a signed integer, ``bool`` with a
-number) it gives what NumPy gives, because array-consuming libraries rely on that.
 """
 
 from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -22,24 +22,32 @@ from .lacking_dtypes import advice, shown
 
 __all__ = [
     "ALL",
+    "BELOW_DOUBLE",
     "BOOL_LIKE",
     "BOUNDS",
     "CANONICAL",
     "COMPLEX",
+    "COMPLEX_OF",
+    "DLPACK",
+    "DOUBLE",
     "FLOATING",
     "INTEGRAL",
     "KINDS",
     "NUMERIC",
+    "ORDERED",
     "PROMOTION",
     "REAL",
     "REAL_FLOATING",
+    "REAL_OF",
     "ROUNDED",
     "SCALAR_PROMOTION",
     "SIGNED",
     "SPELLINGS",
     "UNSIGNED",
+    "WIDE",
     "DType",
     "as_dtype",
+    "bits",
     "bool",
     "can_cast",
     "complex64",
@@ -57,37 +65,54 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "widest",
 ]
 
 
 DType: TypeAlias = np.dtype[Any]
 """NumPy's type of dtypes, for annotations."""
 
-bool: Final[DType] = np.dtype("bool")
-int8: Final[DType] = np.dtype("int8")
-int16: Final[DType] = np.dtype("int16")
-int32: Final[DType] = np.dtype("int32")
-int64: Final[DType] = np.dtype("int64")
-uint8: Final[DType] = np.dtype("uint8")
-uint16: Final[DType] = np.dtype("uint16")
-uint32: Final[DType] = np.dtype("uint32")
-uint64: Final[DType] = np.dtype("uint64")
-float32: Final[DType] = np.dtype("float32")
-float64: Final[DType] = np.dtype("float64")
-complex64: Final[DType] = np.dtype("complex64")
-complex128: Final[DType] = np.dtype("complex128")
+_rows: Final[list[DType]] = []
 
-# Groups of dtypes, in the standard's order. BOOL_LIKE is what bitwise functions take.
-SIGNED: Final[tuple[DType, ...]] = (int8, int16, int32, int64)
-UNSIGNED: Final = (uint8, uint16, uint32, uint64)
-REAL_FLOATING: Final = (float32, float64)
-COMPLEX: Final = (complex64, complex128)
-INTEGRAL: Final = (*SIGNED, *UNSIGNED)
-FLOATING: Final = (*REAL_FLOATING, *COMPLEX)
-REAL: Final = (*INTEGRAL, *REAL_FLOATING)
-NUMERIC: Final = (*REAL, *COMPLEX)
-BOOL_LIKE: Final = (bool, *INTEGRAL)
-ALL: Final = (bool, *NUMERIC)
+
+def _row(name: str) -> DType:
+    dtype = np.dtype(name)
+    _rows.append(dtype)
+    return dtype
+
+
+bool: Final = _row("bool")
+int8: Final = _row("int8")
+int16: Final = _row("int16")
+int32: Final = _row("int32")
+int64: Final = _row("int64")
+uint8: Final = _row("uint8")
+uint16: Final = _row("uint16")
+uint32: Final = _row("uint32")
+uint64: Final = _row("uint64")
+float32: Final = _row("float32")
+float64: Final = _row("float64")
+complex64: Final = _row("complex64")
+complex128: Final = _row("complex128")
+
+
+def _of_kinds(letters: str) -> tuple[DType, ...]:
+    """The dtypes of NumPy's kinds: bool, int, unsigned int, float, complex."""
+    return tuple([dtype for dtype in _rows if dtype.kind in letters])
+
+
+# Groups of dtypes, in the order of the rows. BOOL_LIKE is what bitwise functions take.
+SIGNED: Final = _of_kinds("i")
+UNSIGNED: Final = _of_kinds("u")
+INTEGRAL: Final = _of_kinds("iu")
+BOOL_LIKE: Final = _of_kinds("biu")
+REAL_FLOATING: Final = _of_kinds("f")
+COMPLEX: Final = _of_kinds("c")
+FLOATING: Final = _of_kinds("fc")
+REAL: Final = _of_kinds("iuf")
+ORDERED: Final = _of_kinds("biuf")
+NUMERIC: Final = _of_kinds("iufc")
+ALL: Final = _of_kinds("biufc")
 
 KINDS: Final[dict[str, tuple[DType, ...]]] = {
     "bool": (bool,),
@@ -117,42 +142,50 @@ BOUNDS: Final = {dtype: _bounds(dtype) for dtype in ALL}
 Python can make a float of."""
 
 
-# Upper triangle, rows and columns in the order of ALL. The first row, that of bool, names them all.
-_UPPER_TRIANGLE = """
-    b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cc
-       i1 i2 i4 i8 i2 i4 i8 f8 f4 f8 c8 cc
-          i2 i4 i8 i2 i4 i8 f8 f4 f8 c8 cc
-             i4 i8 i4 i4 i8 f8 f8 f8 cc cc
-                i8 i8 i8 i8 f8 f8 f8 cc cc
-                   u1 u2 u4 u8 f4 f8 c8 cc
-                      u2 u4 u8 f4 f8 c8 cc
-                         u4 u8 f8 f8 cc cc
-                            u8 f8 f8 cc cc
-                               f4 f8 c8 cc
-                                  f8 cc cc
-                                     c8 cc
-                                        cc
-"""
+def _promoted(one: DType, other: DType) -> DType:
+    # NumPy keeps to the standard's rules. Where the standard has none (an integer with a float,
+    # uint64 with a signed integer, bool with a number), libraries rely on NumPy's.
+    return CANONICAL[np.promote_types(one, other)]
 
 
-def _promotion_table() -> dict[tuple[DType, DType], DType]:
-    rows = [line.split() for line in _UPPER_TRIANGLE.split("\n")[1:-1]]
-    named = dict(zip(rows[0], ALL, strict=True))
-    table = {}
-    for row, abbreviations in enumerate(rows):
-        for column, abbreviation in enumerate(abbreviations, start=row):
-            result = named[abbreviation]
-            table[ALL[row], ALL[column]] = table[ALL[column], ALL[row]] = result
-    return table
-
-
-PROMOTION: Final = _promotion_table()
+PROMOTION: Final = {(one, other): _promoted(one, other) for one in ALL for other in ALL}
 """Result dtype of every pair of dtypes."""
 
 ROUNDED: Final = frozenset(
     pair for pair, to in PROMOTION.items() if set(pair) <= {*INTEGRAL} and to not in INTEGRAL
 )
 """The pairs of integer dtypes that promotion rounds, to float64: uint64 with a signed one."""
+
+
+COMPLEX_OF: Final = {dtype: PROMOTION[dtype, COMPLEX[0]] for dtype in REAL_FLOATING}
+"""The complex dtype with parts of a real one."""
+
+REAL_OF: Final = {
+    dtype: dtype if dtype.kind == "f" else CANONICAL[np.dtype(f"f{dtype.itemsize // 2}")]
+    for dtype in FLOATING
+}
+"""The dtype of the real part of a floating-point dtype, which is a real one itself."""
+
+
+def bits(dtype: DType) -> int:
+    """The size of a number, and of a part of a complex one."""
+    return 8 * REAL_OF.get(dtype, dtype).itemsize
+
+
+WIDE: Final = tuple([dtype for dtype in ALL if bits(dtype) == 64])
+DOUBLE: Final = tuple([dtype for dtype in WIDE if dtype in FLOATING])
+BELOW_DOUBLE: Final = tuple([dtype for dtype in REAL_FLOATING if dtype not in DOUBLE])
+"""Groups by precision; `DOUBLE` is real and complex, `BELOW_DOUBLE` real."""
+
+
+def widest(dtypes: Collection[DType], missing: Collection[DType] = ()) -> DType:
+    """The widest of several dtypes, without those that are missing."""
+    return max([dtype for dtype in dtypes if dtype not in missing], key=bits)
+
+
+_DLPACK_CODES: Final = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+DLPACK: Final = {(_DLPACK_CODES[dtype.kind], 8 * dtype.itemsize): dtype for dtype in ALL}
+"""By DLPack's code of the kind, and the number of bits."""
 
 
 def promote(first: DType, *others: DType) -> DType:
@@ -169,7 +202,7 @@ def _scalar_table() -> dict[tuple[DType, type], DType]:
         table[dtype, builtins.bool] = dtype
         table[dtype, int] = int64 if dtype is bool else dtype
         table[dtype, float] = floating
-        table[dtype, complex] = PROMOTION[floating, complex64]
+        table[dtype, complex] = PROMOTION[floating, COMPLEX[0]]
     return table
 
 
@@ -190,7 +223,7 @@ def holds(dtype: DType, scalar: object) -> builtins.bool:
 
 
 def _spellings() -> Iterator[tuple[object, DType]]:
-    """What `numpy.dtype` takes for the thirteen, in either byte order, and the dtype it is."""
+    """What `numpy.dtype` takes for one of `ALL`, in either byte order, and that dtype."""
     types = {each for each in np.sctypeDict.values() if issubclass(each, np.number | np.bool)}
     names = [name for name, each in np.sctypeDict.items() if each in types]
     codes = [*np.typecodes["AllInteger"], *np.typecodes["AllFloat"], "?"]
@@ -239,7 +272,7 @@ def can_cast(from_: DType, to: DType) -> builtins.bool:
 def same_kind(from_: DType, to: DType) -> builtins.bool:
     """Whether a value may be stored as `to` without changing to a lesser kind.
 
-    Narrowing within a kind (float64 into float32) is allowed; float into integer, complex into
+    Narrowing within a kind is allowed; float into integer, complex into
     real, signed into unsigned and number into bool are not: they lose data silently.
     """
     return _KIND_ORDER.index(from_.kind) <= _KIND_ORDER.index(to.kind)

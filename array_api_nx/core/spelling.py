@@ -11,7 +11,7 @@ __all__ = ["did_you_mean", "swapped"]
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """``"; did you mean 'float32'?"`` for the one of `names` that is spelt most like `name`.
+    """``"; did you mean 'int64'?"`` for the one of `names` that is spelt most like `name`.
 
     Empty if none is alike.
     """

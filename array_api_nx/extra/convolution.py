@@ -93,11 +93,11 @@ def conv(
 _MOST_PRODUCTS: Final = 256
 """Elements of a kernel for one channel of the result, up to which products of shifted arrays are
 added, in one pass. A product of a matrix with so few rows reads each element of the windows once:
-for 5 x 5 on 1000 x 1000 float32 that takes ten times as long."""
+for 5 x 5 on 1000 x 1000 floats that takes ten times as long."""
 
 _BLOCK: Final = 1 << 20
 """Elements of windows that are made at a time and then multiplied. For a kernel of 3 x 3 from 64 to
-64 channels on (8, 64, 56, 56) float32, the conv takes 34 ms with 2**17 of them, 20 with 2**18, 17
+64 channels on (8, 64, 56, 56) floats, the conv takes 34 ms with 2**17 of them, 20 with 2**18, 17
 with 2**20, and 15 with 2**21, which need twice the memory."""
 
 

@@ -283,7 +283,7 @@ def roots(p: Array, /) -> Array:
     p = reshape(p, (-1,))
     if p.dtype not in d.FLOATING:
         p = cast(p, p._device.real)
-    result = d.complex64 if p.dtype in (d.float32, d.complex64) else d.complex128
+    result = d.COMPLEX_OF[d.REAL_OF[p.dtype]]
     is_nonzero = p != 0
     if not any(is_nonzero):
         return zeros((0,), dtype=result, device=p.device)

@@ -235,7 +235,7 @@ def _probabilities(q: object, x: Array) -> NDArray:
         array = np.asarray(None)
     if array.dtype.kind in "biu" or not array.size:
         array = array.astype(np.float64)
-    if array.dtype not in (np.float32, np.float64):
+    if array.dtype not in d.REAL_FLOATING:
         raise TypeError(
             f"q must be a real number, an array or a sequence of real numbers, not {q!r}; "
             "convert it with asarray(...)"
@@ -393,7 +393,7 @@ def _between(low: Array, high: Array, places: _Places, axis: int, dtype: DType) 
     is_single = type(below) is not Array and below.size == 1
     if is_single and (below == above or weight == 0):
         return lower
-    # As in NumPy, the distance of float32 is a float32, even if `dtype` is float64.
+    # As in NumPy, the distance has the precision of the numbers, even if `dtype` is wider.
     step = high - low if low._dtype in d.FLOATING else astype(high, dtype) - lower
     step, upper = [astype(x, dtype, copy=False) for x in (step, high)]
     if is_single:

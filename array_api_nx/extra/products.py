@@ -461,7 +461,7 @@ def _matrix_product(x1: Array, x2: Array) -> Array:
     if x1._dtype is not d.bool:
         return matmul(x1, x2)
     # Counts of matches, which may be rounded but not to zero.
-    return matmul(cast(x1, d.float32), cast(x2, d.float32)) != 0
+    return matmul(cast(x1, d.BELOW_DOUBLE[-1]), cast(x2, d.BELOW_DOUBLE[-1])) != 0
 
 
 def _scalar_products(x1: Array, x2: Array) -> Array:

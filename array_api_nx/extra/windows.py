@@ -239,7 +239,7 @@ def mean_pool(
 
 _ONE_PASS: Final = 9
 """Elements of a window, up to which all are read in one pass. Larger windows are reduced axis by
-axis: of 5 x 5, over 3 million float32, that takes less than half the time; of 3 x 3, as much or a
+axis: of 5 x 5, over 3 million floats, that takes less than half the time; of 3 x 3, as much or a
 little more, and memory for what is between the axes."""
 
 

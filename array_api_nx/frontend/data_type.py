@@ -151,18 +151,7 @@ class IntInfo:
     dtype: DType
 
 
-_SINGLE: Final = FloatInfo(
-    32, 2.0**-23, (2 - 2.0**-23) * 2.0**127, -(2 - 2.0**-23) * 2.0**127, 2.0**-126, d.float32
-)
-_DOUBLE: Final = FloatInfo(
-    64, 2.0**-52, (2 - 2.0**-52) * 2.0**1023, -(2 - 2.0**-52) * 2.0**1023, 2.0**-1022, d.float64
-)
-_FLOAT_INFO: Final = {
-    d.float32: _SINGLE,
-    d.complex64: _SINGLE,
-    d.float64: _DOUBLE,
-    d.complex128: _DOUBLE,
-}
+_float_infos: Final[dict[DType, FloatInfo]] = {}
 
 
 def finfo(type: DTypeLike | Array, /) -> FloatInfo:
@@ -186,9 +175,24 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     Standard: data type functions.
     """
     dtype = _dtype_of(type)
-    if dtype not in _FLOAT_INFO:
+    found = _float_infos.get(dtype)
+    if found is None:
+        found = _float_infos[dtype] = _float_info(dtype)
+    return found
+
+
+def _float_info(dtype: DType) -> FloatInfo:
+    if dtype not in d.FLOATING:
         raise TypeError(f"finfo takes floating-point dtypes, not {dtype}; use iinfo for integers")
-    return _FLOAT_INFO[dtype]
+    limits = np.finfo(dtype)
+    return FloatInfo(
+        bits=d.bits(dtype),
+        eps=float(limits.eps),
+        max=float(limits.max),
+        min=float(limits.min),
+        smallest_normal=float(limits.smallest_normal),
+        dtype=d.REAL_OF[dtype],
+    )
 
 
 def iinfo(type: DTypeLike | Array, /) -> IntInfo:
@@ -214,7 +218,7 @@ def iinfo(type: DTypeLike | Array, /) -> IntInfo:
     if dtype not in d.INTEGRAL:
         raise TypeError(f"iinfo takes integer dtypes, not {dtype}; use finfo for floats")
     low, high = BOUNDS[dtype]
-    return IntInfo(8 * dtype.itemsize, high, low, dtype)
+    return IntInfo(d.bits(dtype), high, low, dtype)
 
 
 @with_twin

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, final
 
 from ..core import dtypes as d
-from ..core.dtypes import DType
 from ..device import default_device
 from ..native import native
 from .annotations import Foreign
@@ -16,23 +15,6 @@ from .dlpack import from_dlpack
 __all__ = ["offer"]
 
 _VERSION: Final = (1, 3)
-
-# DLPack's numbers for kinds of dtypes.
-_DTYPES: Final[dict[tuple[int, int], DType]] = {
-    (0, 8): d.int8,
-    (0, 16): d.int16,
-    (0, 32): d.int32,
-    (0, 64): d.int64,
-    (1, 8): d.uint8,
-    (1, 16): d.uint16,
-    (1, 32): d.uint32,
-    (1, 64): d.uint64,
-    (2, 32): d.float32,
-    (2, 64): d.float64,
-    (5, 64): d.complex64,
-    (5, 128): d.complex128,
-    (6, 8): d.bool,
-}
 
 
 @final
@@ -62,7 +44,7 @@ def _adopt(capsule: object, kind: int, number: int) -> Array:
 
 def _allocate(shape: tuple[int, ...], dtype: tuple[int, int, int], kind: int, number: int) -> Array:
     code, bits, lanes = dtype
-    found = _DTYPES.get((code, bits))
+    found = d.DLPACK.get((code, bits))
     if found is None or lanes != 1:
         raise BufferError(
             f"the standard has no dtype of DLPack's code {code}, {bits} bits and {lanes} lanes"

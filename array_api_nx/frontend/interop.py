@@ -392,7 +392,7 @@ def array_interface(x: Array) -> dict[str, object]:
 
     NumPy asks for it before it asks `__array__`, which is faster and knows whether a copy is
     wanted. So only bytes, of which most images consist, have it. There is no buffer protocol,
-    because PyTorch's ``asarray`` takes the bytes of any buffer for float32.
+    because PyTorch's ``asarray`` takes the bytes of any buffer for floats.
 
     Raises
     ------

@@ -32,8 +32,8 @@ __all__ = [
 # What sums and products accumulate in: integers as wide as they come, so that few overflow.
 _ACCUMULATOR: Final[dict[DType, DType]] = {
     d.bool: d.int64,
-    **dict.fromkeys(d.SIGNED, d.int64),
-    **dict.fromkeys(d.UNSIGNED, d.uint64),
+    **dict.fromkeys(d.SIGNED, d.widest(d.SIGNED)),
+    **dict.fromkeys(d.UNSIGNED, d.widest(d.UNSIGNED)),
     **{dtype: dtype for dtype in d.FLOATING},
 }
 

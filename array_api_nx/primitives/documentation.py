@@ -154,7 +154,7 @@ _GROUPS: Final = {
     frozenset(d.ALL): ("numeric or boolean", "int | float | complex"),
     frozenset(d.NUMERIC): ("numeric", "int | float | complex"),
     frozenset(d.FLOATING): ("floating-point", "int | float | complex"),
-    frozenset((d.bool, *d.REAL)): ("real or boolean", "int | float"),
+    frozenset(d.ORDERED): ("real or boolean", "int | float"),
     frozenset(d.REAL): ("real", "int | float"),
     frozenset(d.REAL_FLOATING): ("real floating-point", "int | float"),
     frozenset(d.BOOL_LIKE): ("integer or boolean", "int | bool"),
@@ -206,7 +206,7 @@ def _unary(op: Primitive, words: str) -> tuple[str, str, str]:
         returns += " bool"
     elif op.cast_first:
         returns = "same shape, with the dtype computed in"
-    elif op.results.get(d.complex64) is d.float32:
+    elif op.results.get(d.COMPLEX[0]) in d.REAL:
         returns = "same shape; the dtype is that of `x`, or its parts' if complex"
     return f"    x : Array\n        {dtype}", returns, raises
 

@@ -135,13 +135,9 @@ def check_kernels(backend: str, family: str, kernels: Collection[Primitive]) -> 
         raise ImportError(f"{backend} has no {family} kernel for {', '.join(missing)}")
 
 
-_REAL_PART: Final = {d.complex64: d.float32, d.complex128: d.float64}
-_COMPLEX_OF: Final = {d.float32: d.complex64, d.float64: d.complex128}
 _TO_FLOAT64: Final = dict.fromkeys(d.BOOL_LIKE, d.float64)
-_TO_COMPLEX: Final = {**dict.fromkeys(d.BOOL_LIKE, d.complex128), **_COMPLEX_OF}
+_TO_COMPLEX: Final = {**dict.fromkeys(d.BOOL_LIKE, d.widest(d.COMPLEX)), **d.COMPLEX_OF}
 _BOOL_TO_INT64: Final = {d.bool: d.int64}
-_WITH_BOOL: Final = (d.bool, *d.NUMERIC)
-_REAL_WITH_BOOL: Final = (d.bool, *d.REAL)
 
 
 def _same(dtypes: Iterable[DType]) -> dict[DType, DType]:
@@ -153,8 +149,10 @@ def _to(result: DType, dtypes: Iterable[DType]) -> dict[DType, DType]:
 
 
 def _real_part(dtypes: Iterable[DType]) -> dict[DType, DType]:
-    return {dtype: _REAL_PART.get(dtype, dtype) for dtype in dtypes}
+    return {dtype: d.REAL_OF.get(dtype, dtype) for dtype in dtypes}
 
+
+_TRANSFORMED: Final = {**d.COMPLEX_OF, **_same(d.COMPLEX)}
 
 _CHEAP: Final = 0.2
 """The cost of a few vector instructions."""
@@ -212,7 +210,7 @@ TRUNC: Final = Primitive("trunc", "unary", _same(d.REAL), cost=_CHEAP)
 
 # ---------------------------------------------------------------------- binary
 
-ADD: Final = Primitive("add", "binary", _same(_WITH_BOOL), cost=_CHEAP, operator="add")
+ADD: Final = Primitive("add", "binary", _same(d.ALL), cost=_CHEAP, operator="add")
 ATAN2: Final = Primitive("atan2", "binary", *_REAL_FLOATING, cost=2.0)
 BITWISE_AND: Final = Primitive(
     "bitwise_and", "binary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="and"
@@ -236,28 +234,22 @@ FLOOR_DIVIDE: Final = Primitive(
     "floor_divide", "binary", _same(d.REAL), cost=1.8, operator="floordiv"
 )
 FMOD: Final = Primitive("fmod", "binary", _same(d.REAL), cost=4.5)
-GREATER: Final = Primitive(
-    "greater", "binary", _to(d.bool, _REAL_WITH_BOOL), cost=_CHEAP, operator="gt"
-)
+GREATER: Final = Primitive("greater", "binary", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="gt")
 GREATER_EQUAL: Final = Primitive(
-    "greater_equal", "binary", _to(d.bool, _REAL_WITH_BOOL), cost=_CHEAP, operator="ge"
+    "greater_equal", "binary", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="ge"
 )
 HYPOT: Final = Primitive("hypot", "binary", *_REAL_FLOATING, cost=6.0, since="2023.12")
-LESS: Final = Primitive("less", "binary", _to(d.bool, _REAL_WITH_BOOL), cost=_CHEAP, operator="lt")
+LESS: Final = Primitive("less", "binary", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="lt")
 LESS_EQUAL: Final = Primitive(
-    "less_equal", "binary", _to(d.bool, _REAL_WITH_BOOL), cost=_CHEAP, operator="le"
+    "less_equal", "binary", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="le"
 )
 LOGADDEXP: Final = Primitive("logaddexp", "binary", *_REAL_FLOATING, cost=13.0)
 LOGICAL_AND: Final = Primitive("logical_and", "binary", _to(d.bool, d.ALL), cost=0.7)
 LOGICAL_OR: Final = Primitive("logical_or", "binary", _to(d.bool, d.ALL), cost=0.7)
 LOGICAL_XOR: Final = Primitive("logical_xor", "binary", _to(d.bool, d.ALL), cost=0.7)
-MAXIMUM: Final = Primitive(
-    "maximum", "binary", _same(_REAL_WITH_BOOL), cost=_CHEAP, since="2023.12"
-)
-MINIMUM: Final = Primitive(
-    "minimum", "binary", _same(_REAL_WITH_BOOL), cost=_CHEAP, since="2023.12"
-)
-MULTIPLY: Final = Primitive("multiply", "binary", _same(_WITH_BOOL), cost=_CHEAP, operator="mul")
+MAXIMUM: Final = Primitive("maximum", "binary", _same(d.ORDERED), cost=_CHEAP, since="2023.12")
+MINIMUM: Final = Primitive("minimum", "binary", _same(d.ORDERED), cost=_CHEAP, since="2023.12")
+MULTIPLY: Final = Primitive("multiply", "binary", _same(d.ALL), cost=_CHEAP, operator="mul")
 NEXTAFTER: Final = Primitive("nextafter", "binary", *_REAL_FLOATING, cost=3.5, since="2024.12")
 NOT_EQUAL: Final = Primitive("not_equal", "binary", _to(d.bool, d.ALL), cost=_CHEAP, operator="ne")
 POW: Final = Primitive("pow", "binary", _same(d.NUMERIC), cost=2.0, operator="pow")
@@ -269,8 +261,8 @@ TRUNC_DIVIDE: Final = Primitive("trunc_divide", "binary", _same(d.INTEGRAL))
 
 SUM: Final = Primitive("sum", "reduce", _same(d.NUMERIC), _BOOL_TO_INT64, identity=0, by=ADD)
 PROD: Final = Primitive("prod", "reduce", _same(d.NUMERIC), _BOOL_TO_INT64, identity=1, by=MULTIPLY)
-MAX: Final = Primitive("max", "reduce", _same(_REAL_WITH_BOOL), by=MAXIMUM)
-MIN: Final = Primitive("min", "reduce", _same(_REAL_WITH_BOOL), by=MINIMUM)
+MAX: Final = Primitive("max", "reduce", _same(d.ORDERED), by=MAXIMUM)
+MIN: Final = Primitive("min", "reduce", _same(d.ORDERED), by=MINIMUM)
 ANY: Final = Primitive("any", "reduce", _to(d.bool, d.ALL), identity=0, by=LOGICAL_OR)
 ALL: Final = Primitive("all", "reduce", _to(d.bool, d.ALL), identity=1, by=LOGICAL_AND)
 COUNT_NONZERO: Final = Primitive(
@@ -278,8 +270,8 @@ COUNT_NONZERO: Final = Primitive(
 )
 MEAN: Final = Primitive("mean", "reduce", *_FLOATING)
 
-ARGMAX: Final = Primitive("argmax", "arg_reduce", _to(d.int64, _REAL_WITH_BOOL))
-ARGMIN: Final = Primitive("argmin", "arg_reduce", _to(d.int64, _REAL_WITH_BOOL))
+ARGMAX: Final = Primitive("argmax", "arg_reduce", _to(d.int64, d.ORDERED))
+ARGMIN: Final = Primitive("argmin", "arg_reduce", _to(d.int64, d.ORDERED))
 
 CUMULATIVE_SUM: Final = Primitive(
     "cumulative_sum", "scan", _same(d.NUMERIC), _BOOL_TO_INT64, since="2023.12", by=ADD
@@ -287,8 +279,8 @@ CUMULATIVE_SUM: Final = Primitive(
 CUMULATIVE_PROD: Final = Primitive(
     "cumulative_prod", "scan", _same(d.NUMERIC), _BOOL_TO_INT64, since="2024.12", by=MULTIPLY
 )
-CUMULATIVE_MAX: Final = Primitive("cumulative_max", "scan", _same(_REAL_WITH_BOOL), by=MAXIMUM)
-CUMULATIVE_MIN: Final = Primitive("cumulative_min", "scan", _same(_REAL_WITH_BOOL), by=MINIMUM)
+CUMULATIVE_MAX: Final = Primitive("cumulative_max", "scan", _same(d.ORDERED), by=MAXIMUM)
+CUMULATIVE_MIN: Final = Primitive("cumulative_min", "scan", _same(d.ORDERED), by=MINIMUM)
 
 VAR: Final = Primitive("var", "var", _real_part(d.FLOATING), _TO_FLOAT64)
 
@@ -305,13 +297,11 @@ TO_HOST: Final = Primitive("to_host", "memory", _same(d.ALL))
 WHERE: Final = Primitive("where", "ternary", _same(d.ALL))
 CLIP: Final = Primitive("clip", "ternary", _same(d.REAL), since="2023.12")
 
-SORT: Final = Primitive("sort", "sort", _same(_REAL_WITH_BOOL))
-ARGSORT: Final = Primitive("argsort", "sort", _to(d.int64, _REAL_WITH_BOOL))
-PARTITION: Final = Primitive("partition", "sort", _same(_REAL_WITH_BOOL))
-ARGPARTITION: Final = Primitive("argpartition", "sort", _to(d.int64, _REAL_WITH_BOOL))
-SEARCHSORTED: Final = Primitive(
-    "searchsorted", "sort", _to(d.int64, _REAL_WITH_BOOL), since="2023.12"
-)
+SORT: Final = Primitive("sort", "sort", _same(d.ORDERED))
+ARGSORT: Final = Primitive("argsort", "sort", _to(d.int64, d.ORDERED))
+PARTITION: Final = Primitive("partition", "sort", _same(d.ORDERED))
+ARGPARTITION: Final = Primitive("argpartition", "sort", _to(d.int64, d.ORDERED))
+SEARCHSORTED: Final = Primitive("searchsorted", "sort", _to(d.int64, d.ORDERED), since="2023.12")
 
 EXPAND: Final = Primitive("expand", "movement", _same(d.ALL))
 TRY_RESHAPE: Final = Primitive("try_reshape", "movement", _same(d.ALL))
@@ -334,9 +324,7 @@ COPY: Final = Primitive("copy", "memory", _same(d.ALL))
 ASSIGN: Final = Primitive("assign", "memory", _same(d.ALL))
 ASSIGN_STRIDED: Final = Primitive("assign_strided", "memory", _same(d.ALL))
 
-DRAW: Final = Primitive(
-    "draw", "random", _same((d.uint32, d.float32, d.float64, d.int64, d.uint64))
-)
+DRAW: Final = Primitive("draw", "random", _same([d.uint32, *d.REAL_FLOATING, d.int64, d.uint64]))
 THREEFRY: Final = Primitive("threefry", "random", _same((d.uint32,)))
 
 TAKE: Final = Primitive("take", "indexed", _same(d.ALL))
@@ -356,17 +344,17 @@ MATMUL: Final = Primitive("matmul", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 VECDOT: Final = Primitive("vecdot", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 CONVOLVE: Final = Primitive("convolve", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 
-FFT: Final = Primitive("fft", "fft", {**_COMPLEX_OF, **_same(d.COMPLEX)}, _TO_FLOAT64)
-IFFT: Final = Primitive("ifft", "fft", {**_COMPLEX_OF, **_same(d.COMPLEX)}, _TO_FLOAT64)
-RFFT: Final = Primitive("rfft", "fft", dict(_COMPLEX_OF), _TO_FLOAT64)
-IRFFT: Final = Primitive("irfft", "fft", dict(_REAL_PART), _TO_COMPLEX)
+FFT: Final = Primitive("fft", "fft", _TRANSFORMED, _TO_FLOAT64)
+IFFT: Final = Primitive("ifft", "fft", _TRANSFORMED, _TO_FLOAT64)
+RFFT: Final = Primitive("rfft", "fft", dict(d.COMPLEX_OF), _TO_FLOAT64)
+IRFFT: Final = Primitive("irfft", "fft", _real_part(d.COMPLEX), _TO_COMPLEX)
 
 CHOLESKY: Final = Primitive("cholesky", "linalg", *_FLOATING)
 QR: Final = Primitive("qr", "linalg", *_FLOATING)
 SVD: Final = Primitive("svd", "linalg", *_FLOATING)
 SVDVALS: Final = Primitive("svdvals", "linalg", _real_part(d.FLOATING), _TO_FLOAT64)
-EIG: Final = Primitive("eig", "linalg", {**_COMPLEX_OF, **_same(d.COMPLEX)}, _TO_FLOAT64)
-EIGVALS: Final = Primitive("eigvals", "linalg", {**_COMPLEX_OF, **_same(d.COMPLEX)}, _TO_FLOAT64)
+EIG: Final = Primitive("eig", "linalg", _TRANSFORMED, _TO_FLOAT64)
+EIGVALS: Final = Primitive("eigvals", "linalg", _TRANSFORMED, _TO_FLOAT64)
 EIGH: Final = Primitive("eigh", "linalg", *_FLOATING)
 EIGVALSH: Final = Primitive("eigvalsh", "linalg", _real_part(d.FLOATING), _TO_FLOAT64)
 SOLVE: Final = Primitive("solve", "linalg", *_FLOATING)

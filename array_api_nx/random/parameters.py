@@ -88,7 +88,7 @@ def real_dtype(dtype: DTypeLike | None, device: Device) -> DType:
     if dtype is None:
         return device.real
     wanted = available(as_dtype(dtype), device)
-    if wanted not in (d.float32, d.float64):
+    if wanted not in d.REAL_FLOATING:
         raise TypeError(
             f"random real numbers are float32 or float64, not {wanted}; convert them with astype"
         )

@@ -57,7 +57,7 @@ from .policy import (
     worth_deferring,
 )
 from .random_numbers import RandomNumbers
-from .storage import MAX_FLOAT32, MIN_FLOAT32, apart, wrap
+from .storage import LEAST_SAFE, MOST_SAFE, apart, wrap
 
 __all__ = ["CPUBackend"]
 
@@ -106,7 +106,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             # Pages of zeros come from the system without being written.
             return wrap(np.zeros(shape, dtype))
         array = np.empty(shape, dtype)
-        if type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
+        if type(value) is not complex and LEAST_SAFE <= value <= MOST_SAFE:
             array.fill(value)
         else:
             located(array.fill, value)
@@ -555,7 +555,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
                 # NumPy copies 1-d arrays that overlap only if their strides are equal.
                 value = apart(value, array)
             array[...] = value
-        elif type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
+        elif type(value) is not complex and LEAST_SAFE <= value <= MOST_SAFE:
             array[...] = value
         else:
             array[...] = _cast_first(value, array.dtype)
@@ -708,7 +708,7 @@ def _like(array: NDArray, dtype: DType) -> NDArray | None:
 def _cast_first(value: ArrayOrScalar, dtype: DType) -> ArrayOrScalar:
     """A Python scalar to be written. If it may overflow `dtype`, it is cast to a 0-d array here, so
     that the floating-point error comes, as in NumPy, before anything is written."""
-    if type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
+    if type(value) is not complex and LEAST_SAFE <= value <= MOST_SAFE:
         return value
     return located(_asarray, value, dtype) if dtype.char in "fF" else value
 

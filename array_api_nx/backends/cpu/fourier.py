@@ -10,6 +10,7 @@ import numpy as np
 from ...contract.backend import Norm
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
+from ...core import dtypes as d
 from ...core.dtypes import DType
 from .engine import sliced_calls
 from .engine.fperrors import located
@@ -19,9 +20,6 @@ __all__ = ["FourierTransforms"]
 
 _Transform: TypeAlias = Callable[..., NDArray]
 """One of numpy.fft along one axis: ``function(array, size, axis, norm, out)``."""
-
-_REAL: Final[dict[str, DType]] = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
-_COMPLEX: Final[dict[str, DType]] = {"f": np.dtype(np.complex64), "d": np.dtype(np.complex128)}
 
 _OPPOSITE: Final[dict[Norm, Norm]] = {
     "backward": "forward",
@@ -78,10 +76,10 @@ def _transform(
     n = shape[axis] if size is None else size
     shape[axis] = n // 2 + 1 if name == "rfft" else n
     dtype: DType = array.dtype
-    dtype = (_REAL if name == "irfft" else _COMPLEX).get(dtype.char, dtype)
+    dtype = (d.REAL_OF if name == "irfft" else d.COMPLEX_OF).get(dtype, dtype)
     result = sliced_calls.like(array, tuple(shape), dtype)
     keys = None
-    if _SINGLE_ON_THREADS or array.dtype.char not in "fF":
+    if _SINGLE_ON_THREADS or array.dtype in d.DOUBLE:
         least = sliced_calls.FFT_MIN // sliced_calls.SLICES_MIN
         keys = sliced_calls.divide(array.shape, axis, least)
     if keys is None:
@@ -110,11 +108,11 @@ def _compute(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, ou
             np.conjugate(half, half)
         else:
             np.conjugate(mirrored, rest)
-    elif x.dtype.char in "fF" and norm == ("forward" if is_inverse else "backward"):
+    elif x.dtype not in d.DOUBLE and norm == ("forward" if is_inverse else "backward"):
         # Where nothing is scaled, NumPy transforms single precision as double, in twice the time.
         function(x, n, axis, _OPPOSITE[norm], out)
         if out.flags.c_contiguous:
-            numbers = out.view(np.float32)
+            numbers = out.view(d.REAL_OF[out.dtype])
             np.multiply(numbers, n, numbers)
         else:
             for numbers in (out.real, out.imag) if out.dtype.kind == "c" else (out,):

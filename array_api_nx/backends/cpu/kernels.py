@@ -277,9 +277,9 @@ p.check_kernels("cpu", "scan", SCAN)
 
 
 def divide_by_count(total: ArrayOrScalar, count: float) -> ArrayOrScalar:
-    """`total` (an array or NumPy scalar) by `count`, in double precision even for float32.
+    """`total` (an array or NumPy scalar) by `count`, in double precision.
 
-    A large count has no exact float32. Dividing by zero gives NaN, as for arrays.
+    A large count is not exact in single precision. Dividing by zero gives NaN, as for arrays.
     """
     if total.dtype.kind == "c":
         # Complex division would let a NaN or an infinity in one part spoil the other.

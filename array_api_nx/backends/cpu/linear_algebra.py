@@ -6,6 +6,7 @@ import numpy as np
 
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
+from ...core import dtypes as d
 from .engine.fperrors import located
 from .engine.memory_pool import empty
 from .engine.small_inverses import invert_into
@@ -64,4 +65,4 @@ class LinearAlgebra(DeferredExecution):
 
 def _as_complex(array: NDArray) -> NDArray:
     """`array` as complex numbers, which the standard asks for even if all eigenvalues are real."""
-    return array.astype(np.result_type(array, np.complex64), copy=False)
+    return array.astype(d.COMPLEX_OF.get(array.dtype, array.dtype), copy=False)

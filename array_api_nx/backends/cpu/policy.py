@@ -10,7 +10,7 @@ Deferred
 
 Without the extension everything runs at once, on NumPy. (Passes whose tiles were computed by calls
 from Python took two to three times as long as NumPy does one by one: 19 expressions over a million
-float32.)
+floats.)
 
 No other module of this backend reads thresholds or the settings behind them.
 """

@@ -15,6 +15,7 @@ import numpy as np
 from ...contract.backend import Native, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
+from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
 from ...core.forks import hold_at_forks
 from ...core.view import View
@@ -23,7 +24,7 @@ from .engine.fperrors import located
 from .kernels import ArrayOrScalar
 from .policy import limits
 
-__all__ = ["MAX_FLOAT32", "MIN_FLOAT32", "NumPyMemory", "apart", "lock", "wrap"]
+__all__ = ["LEAST_SAFE", "MOST_SAFE", "NumPyMemory", "apart", "lock", "wrap"]
 
 lock: Final = RLock()
 """Held while pending expressions are made or evaluated, and while memory that they may read is
@@ -31,8 +32,8 @@ written."""
 hold_at_forks(lock)
 
 # Python scalars between these overflow no floating-point dtype: writing them gives no warning.
-MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
-MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
+LEAST_SAFE: Final = max([float(np.finfo(dtype).min) for dtype in d.REAL_FLOATING])
+MOST_SAFE: Final = min([float(np.finfo(dtype).max) for dtype in d.REAL_FLOATING])
 
 _ndarray: Final = np.ndarray
 _may_share: Final = np.may_share_memory if native is None else native.may_share_memory

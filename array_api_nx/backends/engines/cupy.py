@@ -267,7 +267,7 @@ class CupyBackend(NamespaceBackend):
     def _linalg(self, name: str, *arrays: Tensor, **options: object) -> Native:
         if name in ("eig", "eigvals"):
             host = getattr(np.linalg, name)(*[self.array(x).get() for x in arrays])
-            dtype = np.result_type(self.array(arrays[0]).dtype, np.complex64)
+            dtype = d.PROMOTION[CANONICAL[self.array(arrays[0]).dtype], d.COMPLEX[0]]
             parts = host if isinstance(host, tuple) else (host,)
             wrapped = tuple([wrap(cupy.asarray(part.astype(dtype))) for part in parts])
             return wrapped if isinstance(host, tuple) else wrapped[0]

@@ -24,20 +24,30 @@ class Traits(NamedTuple):
 
     Attributes
     ----------
-    real, complex, integral : dtype
-        The dtypes of new arrays; `integral` is that of indices, too.
     missing : frozenset of dtype
         The dtypes that arrays cannot have.
     boolean_indexing, data_dependent_shapes : bool
         The standard's capabilities of these names.
     """
 
-    real: DType = d.float64
-    complex: DType = d.complex128
-    integral: DType = d.int64
     missing: frozenset[DType] = frozenset()
     boolean_indexing: bool = True
     data_dependent_shapes: bool = True
+
+    @property
+    def real(self) -> DType:
+        """The dtype of new arrays."""
+        return d.widest(d.REAL_FLOATING, self.missing)
+
+    @property
+    def complex(self) -> DType:
+        """That of new complex arrays."""
+        return d.widest(d.COMPLEX, self.missing)
+
+    @property
+    def integral(self) -> DType:
+        """That of new arrays of integers, and of indices."""
+        return d.widest(d.SIGNED, self.missing)
 
 
 def _everything(name: str) -> Traits:
@@ -146,7 +156,7 @@ def _torch_traits(name: str) -> Traits:
     if name != "torch:mps":
         return Traits()
     # It has no double precision.
-    return Traits(d.float32, d.complex64, missing=frozenset({d.float64, d.complex128}))
+    return Traits(frozenset(d.DOUBLE))
 
 
 # ---------------------------------------------------------------------- JAX

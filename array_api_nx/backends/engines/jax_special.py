@@ -2,15 +2,15 @@
 
 Compared with SciPy 1.17 on 40,000 numbers of all magnitudes and signs and on special values, on the
 CPU (JAX 0.10). The error is counted in units of one rounding of the result plus what one rounding
-of the operands does to it: 8.7 at most in float64, 9.2 in float32. XLA takes numbers below the
-smallest normal one for 0, as operands and as results, and the sign of a zero may differ.
+of the operands does to it: 8.7 at most in double precision, 9.2 in single. XLA takes numbers below
+the smallest normal one for 0, as operands and as results, and the sign of a zero may differ.
 
 Left out, with the reason:
 
 - `betainc`, `betaln`, `gammaincc`: NaN or infinite for large operands, or wrong from the tenth
   digit on. `gammainc`: does not come to an end for some operands.
 - `boxcox`, `boxcox1p`: infinite where the power overflows, and its quotient does not.
-- `erfcx`: 0 from 26.5 (9.2 in float32) on.
+- `erfcx`: 0 from 26.5 (9.2 in single precision) on.
 - `exp1`, `expi`, `expn`, `hyp1f1`: iterations that take minutes, or do not end.
 - `gamma`, `gammaln`: errors of 192 and 1e5 units. `gammasgn`: wrong for large negative numbers.
 - `kl_div`, `rel_entr`: NaN or inf for some special values; cancellation.
@@ -36,7 +36,7 @@ __all__ = ["special_functions"]
 
 
 def _in_double(function: EngineKernel) -> EngineKernel:
-    """`function` in float64, as SciPy computes it for float32, too."""
+    """`function` in double precision, as SciPy computes it."""
 
     def kernel(x: Native) -> Native:
         return function(x.astype(np.float64)).astype(x.dtype)
@@ -46,7 +46,7 @@ def _in_double(function: EngineKernel) -> EngineKernel:
 
 _SPECIAL: Final[Ufuncs] = {
     "exp2": jax.numpy.exp2,
-    # In float32 inf from 88.7 on, where the function is still below the largest number.
+    # In single precision inf from 88.7 on, where the function is still below the largest number.
     "i0": _in_double(jax.scipy.special.i0),
     "i1": _in_double(jax.scipy.special.i1),
 }

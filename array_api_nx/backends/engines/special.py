@@ -24,7 +24,7 @@ from .common_workarounds import EngineKernel
 __all__ = ["Ufuncs", "engines_function", "of_rows"]
 
 Ufuncs: TypeAlias = dict[str, EngineKernel]
-"""By SciPy's name. A function takes the engine's arrays, all float32 or all float64 and 0-d for
+"""By SciPy's name. A function takes the engine's arrays, all of one precision and 0-d for
 scalars, and gives one."""
 
 _DTYPES: Final = frozenset(d.REAL_FLOATING)

@@ -66,7 +66,7 @@ class TorchBackend(NamespaceBackend):
         self.place = torch.device(place)
         self.shares_host = self.place.type == "cpu"
         # MPS has no double precision.
-        lacking = (d.float64, d.complex128) if place == "mps" else ()
+        lacking = d.DOUBLE if place == "mps" else ()
         super().__init__(name, {ours: to for ours, to in TO_TORCH.items() if ours not in lacking})
         self.unaries = unary_kernels(self.place.type)
         self.binaries = binary_kernels(self.place.type)

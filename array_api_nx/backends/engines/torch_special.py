@@ -2,9 +2,9 @@
 
 Compared with SciPy 1.17 on 290,000 numbers of all magnitudes and signs and on special values, on
 the CPU (PyTorch 2.13). The error is counted in units of one rounding of the result plus what one
-rounding of the operands does to it: 7.4 at most in float64, 8.4 in float32. A result below the
-smallest normal number may be 0 in SciPy and not here, and the sign of a zero may differ. On CUDA
-PyTorch computes by the same formulas.
+rounding of the operands does to it: 7.4 at most in double precision, 8.4 in single. A result
+below the smallest normal number may be 0 in SciPy and not here, and the sign of a zero may differ.
+On CUDA PyTorch computes by the same formulas.
 
 Left out, with the reason:
 
@@ -31,7 +31,7 @@ __all__ = ["special_functions"]
 
 
 def _in_double(function: EngineKernel) -> EngineKernel:
-    """`function` in float64, as SciPy computes it for float32, too."""
+    """`function` in double precision, as SciPy computes it."""
 
     def kernel(x: Native) -> Native:
         return function(x.to(torch.float64)).to(x.dtype)
@@ -44,7 +44,8 @@ def _ndtr(x: Native) -> Native:
 
 
 _SPECIAL: Final[Ufuncs] = {
-    # In float32 inf or NaN for large numbers where the function is finite, or for the smallest one.
+    # In single precision inf or NaN for large numbers where the function is finite, or for the
+    # smallest one.
     "i0": _in_double(torch.special.i0),
     "i1": _in_double(torch.special.i1),
     "k0": torch.special.modified_bessel_k0,

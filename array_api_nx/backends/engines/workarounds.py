@@ -213,7 +213,7 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
     Workaround(
         "torch:cpu",
         (p.SQRT,),
-        (d.float32,),
+        d.BELOW_DOUBLE,
         "float64",
         "every sixth number is one unit in the last place off, where Intel's library computes",
         "https://github.com/pytorch/pytorch/issues/31250",
@@ -253,7 +253,7 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
     Workaround(
         "torch:cpu:compiled",
         (p.ERF,),
-        (d.float32,),
+        d.BELOW_DOUBLE,
         "float64",
         "small results lose their digits",
         "https://github.com/pytorch/pytorch/issues/198183",
@@ -299,7 +299,7 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
     Workaround(
         "jax",
         (p.ERF,),
-        (d.float32,),
+        d.BELOW_DOUBLE,
         "float64",
         "wrong by several units in the last place",
         "https://github.com/openxla/xla/issues/41122",

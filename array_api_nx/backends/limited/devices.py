@@ -23,9 +23,6 @@ PROPERTIES: Final = (
 )
 """What devices for tests can be made to lack; `limits` says what each one means."""
 
-_NO_FLOAT64: Final = frozenset({d.float64, d.complex128})
-_NO_X64: Final = _NO_FLOAT64 | {d.int64, d.uint64}
-
 
 class Limited(NamedTuple):
     """What the name of a device for tests says.
@@ -79,13 +76,10 @@ def _test_traits(name: str) -> Traits:
     properties = parsed(name.partition(":")[2]).properties
     missing: frozenset[DType] = frozenset()
     if "no_float64" in properties:
-        missing = _NO_FLOAT64
+        missing = frozenset(d.DOUBLE)
     if "no_x64" in properties:
-        missing = _NO_X64
+        missing = frozenset(d.WIDE)
     return Traits(
-        d.float32 if missing else d.float64,
-        d.complex64 if missing else d.complex128,
-        d.int32 if "no_x64" in properties else d.int64,
         missing,
         boolean_indexing="no_mask_index" not in properties and "static_shapes" not in properties,
         data_dependent_shapes="static_shapes" not in properties,

@@ -6,7 +6,7 @@ immutable
 lazy
     Elements are computed when somebody asks for them, as in Dask; see lazy.py.
 no_float64
-    There is neither float64 nor complex128, as on ``torch:mps``; new arrays are float32.
+    There is neither float64 nor complex128, as on ``torch:mps``; new arrays have single precision.
 no_host
     The host cannot reach the memory, as that of a GPU: NumPy and DLPack get
     nothing, until the array is moved with ``to_device``.

@@ -54,8 +54,7 @@ def host(backend: Backend, result: Handle, shape: tuple[int, ...], dtype: DType)
 
 
 def close(actual: NDArray, expected: Numbers, hint: object = "") -> None:
-    single = actual.dtype.name in ("float32", "complex64")
-    tolerance = 2e-4 if single else 1e-11
+    tolerance = 1e-11 if d.bits(actual.dtype) == 64 else 2e-4
     np.testing.assert_allclose(actual, expected, tolerance, tolerance, err_msg=str(hint))
 
 

@@ -140,7 +140,7 @@ def dft(x: NDArray, axes: tuple[int, ...], norm: str, sign: int) -> NDArray:
 def close(backend: Backend, result: Handle, expected: NDArray, dtype: DType, hint: object) -> None:
     assert backend.shape(result) == expected.shape, hint
     assert backend.dtype(result) is dtype, hint
-    tolerance = 1e-5 if dtype in (d.float32, d.complex64) else 1e-12
+    tolerance = 1e-12 if d.bits(dtype) == 64 else 1e-5
     np.testing.assert_allclose(
         backend.to_host(result), expected, rtol=tolerance, atol=10 * tolerance, err_msg=str(hint)
     )

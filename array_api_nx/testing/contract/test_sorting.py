@@ -273,7 +273,7 @@ def test_distinct_elements(backend: Backend, dtype: DType, method: str) -> None:
             assert not np.may_share_memory(actual, backend.to_host(handle))
 
 
-@pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("name", [dtype.name for dtype in d.FLOATING])
 def test_unique_counts_every_nan(backend: Backend, name: str) -> None:
     x = case(backend, row_major, np.array([np.nan, 2, np.nan, 1, 2], name))
     results = backend.unique(x.handle)
@@ -305,7 +305,7 @@ def test_unique_of_no_axes_and_of_no_elements(backend: Backend, shape: tuple[int
         check(backend, part, backend.to_host(whole))
 
 
-@pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("name", [dtype.name for dtype in d.FLOATING])
 def test_unique_shows_the_first_of_zeros_of_either_sign(backend: Backend, name: str) -> None:
     for sign in (1, -1):
         zeros = np.copysign(np.zeros(100), np.where(np.arange(100), -sign, sign))

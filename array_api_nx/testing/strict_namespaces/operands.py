@@ -172,7 +172,7 @@ def check_scalar(where: str, dtype: DType, scalar: object, version: str, group: 
                 PROMOTING,
                 "convert the array first: xp.astype(x, xp.complex128)",
             )
-        check_dtype(where, group, d.complex128 if dtype is d.float64 else d.complex64)
+        check_dtype(where, group, d.COMPLEX_OF[dtype])
     raise refuse(
         TypeError,
         f"{where}: the {kind.__name__} {scalar!r} beside an array of {dtype}; scalars of a higher "

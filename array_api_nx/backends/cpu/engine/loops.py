@@ -19,6 +19,7 @@ import numpy as np
 from ....contract.numpy_dtypes import NDArray
 from ....contract.random_numbers import MAX_NARROW_SPAN
 from ....contract.ufuncs import UfuncLoop
+from ....core import dtypes as d
 from ....core.dtypes import DType
 from ....native import native
 from ....primitives import table as p
@@ -153,7 +154,7 @@ def _of_ufunc(
     pointer = None if native is None else native.ufunc_loop(ufunc, (*inputs, output), is_arithmetic)
     if inputs[0].kind == "c":
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
-    elif inputs[0] == np.float32 and cost > 0.4:
+    elif inputs[0] in d.BELOW_DOUBLE and cost > 0.4:
         cost /= 2
     return Loop(name, inputs, output, cost, ufunc, ufunc, pointer)
 

@@ -252,7 +252,7 @@ def reduction_pass(
         program=[Reduction(loop, 0, 1, rows, columns, identity)],
         values=[0],
         accumulations=[passes.Accumulation(0, prod(kept), dtype, loop, identity, divisor, None)],
-        # By what the loop costs, 100,000 float32 would be added up by one thread, which takes 1.2
+        # By what the loop costs, 100,000 floats would be added up by one thread, which takes 1.2
         # to 1.4 times as long: they come from memory, not from a cache.
         threads=2 + prod(shape) // _REDUCED_PER_THREAD,
     )
@@ -271,12 +271,12 @@ _EXACT: Final = {p.ADD: "iufc", p.MULTIPLY: "iuf", p.MAXIMUM: "iu", p.MINIMUM: "
 # A call of the loop computes so many adjacent elements of a row from those of the row before. Fewer
 # are not worth a call: of 2 million elements, a scan down columns takes 4 to 10 times as long as
 # NumPy's with 4 columns, 1.1 to 1.4 times with 12, 0.75 to 1.2 with 16 and 0.4 to 0.5 with 32
-# (processor time of one thread of an AMD EPYC; float32, float64 and int64).
+# (processor time of one thread of an AMD EPYC; floats, doubles and int64).
 _SCAN_MIN_COLUMNS: Final = 16
 
 # More would leave the first-level cache before the next row reads them, and be too few for all
 # threads. Of 64 rows of 65536 columns in float64, calls for 256 take 3.6 ms, for 1024 2.3, for 2048
-# 2.2, for 4096 2.1 and for 16384 2.0; in float32 3.0, 1.3, 1.0, 1.0 and 0.9 (as above).
+# 2.2, for 4096 2.1 and for 16384 2.0; in single precision 3.0, 1.3, 1.0, 1.0 and 0.9 (as above).
 _SCAN_MAX_COLUMNS: Final = 2**11
 
 # Elements of one row in a tile. Tasks look for interrupts between tiles: after 1 to 3 ms.

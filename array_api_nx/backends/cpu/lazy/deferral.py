@@ -39,7 +39,7 @@ from ..engine import fperrors, loops, memory_pool
 from ..engine.diagnostics import runtime_info
 from ..kernels import ArrayOrScalar
 from ..policy import limits
-from ..storage import MAX_FLOAT32, MIN_FLOAT32, NumPyMemory, lock
+from ..storage import LEAST_SAFE, MOST_SAFE, NumPyMemory, lock
 from . import evaluation, expression
 from .builder import Builder, TooLarge, Value, in_steps, is_plain_power, new_value
 from .expression import Node
@@ -364,7 +364,7 @@ class DeferredExecution(NumPyMemory):
             value = self.array(value)
             if value.ndim:
                 return False
-        elif type(value) is complex or not MIN_FLOAT32 <= value <= MAX_FLOAT32:
+        elif type(value) is complex or not LEAST_SAFE <= value <= MOST_SAFE:
             return False
         with lock:
             if storage.memory is None or storage.node is not None:
