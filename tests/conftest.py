@@ -1,7 +1,5 @@
 """Settings that hold for all tests."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Generator
@@ -71,3 +69,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if function not in seen and item.get_closest_marker("slow") is None:
             seen.add(function)
             item.add_marker(pytest.mark.quick)
+
+
+@pytest.fixture
+def fake() -> Generator[object, None, None]:
+    """Another device than "cpu", which is a second CPU backend."""
+    # Imported here, so that a run of a few tests loads no more than these need.
+    from array_api_nx import device
+    from array_api_nx.backends.cpu import CPUBackend
+
+    other = device.register("fake:0", CPUBackend)
+    try:
+        yield other
+    finally:
+        del device._devices["fake:0"]

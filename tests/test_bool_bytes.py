@@ -5,8 +5,6 @@ that was read from a file. Each byte but 0 is true. The oracle of every call is 
 zeros and ones.
 """
 
-from __future__ import annotations
-
 import copy
 import operator
 import pickle

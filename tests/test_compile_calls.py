@@ -1,7 +1,5 @@
 """What belongs to a call of a compiled function: arrays that are given twice, and finalisers."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from typing import Any

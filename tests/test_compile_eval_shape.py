@@ -1,7 +1,5 @@
 """`eval_shape` against eager execution, for every function of the standard."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Compiled functions and their programs in other processes."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

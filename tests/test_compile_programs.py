@@ -7,8 +7,6 @@ runs the programs 80 to 200 so. ``ARRAY_API_NX_ENGINE_PROGRAMS=first:last`` does
 the compilers of other engines run, each of which takes seconds.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import random

@@ -1,7 +1,5 @@
 """einops on arrays, through its own functions, on every device."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

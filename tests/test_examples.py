@@ -1,7 +1,5 @@
 """The programs in examples/, each run as a user runs it: SciPy reads its setting at import."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

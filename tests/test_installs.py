@@ -1,7 +1,5 @@
 """The package in the ways in which programs start Python and keep packages."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

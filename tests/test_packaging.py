@@ -1,7 +1,5 @@
 """What pyproject.toml says of the packages, against the folders."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The README's figures are those of the results; tests/docs runs its examples."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What type checkers make of somebody else's code that uses the installed package."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect

@@ -4,8 +4,6 @@ Every array here is small: it is computed where the operation is called, or as s
 are asked for.
 """
 
-from __future__ import annotations
-
 import threading
 import types
 import warnings

@@ -1,7 +1,5 @@
 """Data types: one object each, and promotion against NumPy and the standard's own table."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import permutations, product
 
@@ -24,6 +22,7 @@ from array_api_nx.core.dtypes import (
     promote,
     same_kind,
 )
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 PAIRS = list(product(ALL, ALL))
@@ -223,10 +222,8 @@ def test_as_dtype_reads_what_numpy_reads():
     "obj", [None, "f2", np.dtype("U3"), np.float16, str, object, 3, [], {}, np.zeros(2), b"f4"]
 )
 def test_as_dtype_refuses_everything_else(obj):
-    with pytest.raises(TypeError, match="must be one of this namespace's dtypes, a name or ty"):
-        as_dtype(obj)
+    refused(TypeError, "must be one of this namespace's dtypes, a name or ty", as_dtype, obj)
 
 
 def test_as_dtype_names_the_dtype_that_was_meant():
-    with pytest.raises(TypeError, match=r"; use xp\.float32$"):
-        as_dtype("torch.float32")
+    refused(TypeError, r"; use xp\.float32$", as_dtype, "torch.float32")

@@ -1,7 +1,5 @@
 """What is told of dtypes that there are not: of misspelt ones, and of those that others have."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from decimal import Decimal

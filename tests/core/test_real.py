@@ -1,7 +1,5 @@
 """Symbolic real numbers: the bits of Python's arithmetic on the values."""
 
-from __future__ import annotations
-
 import math
 import operator
 import pickle
@@ -22,6 +20,7 @@ from array_api_nx.core.symbolic import (
     dynamic,
     eval_dim,
 )
+from tests.support.refusals import refused
 
 N = dynamic("n", min=2, max=1000)
 M = dynamic("m", min=2, max=1000)
@@ -100,17 +99,14 @@ def test_what_is_undecided():
     assert (N < 1.5) is False
     assert (N > 1.5) is True
     for ask in (lambda: N < 5.5, lambda: N / 2 > 3, lambda: bool(N / 2 - 9)):
-        with pytest.raises(UndecidedError, match=r"cannot decide.*bind n"):
-            ask()
+        refused(UndecidedError, r"cannot decide.*bind n", ask)
     for ask in (lambda: float(N / 2), lambda: int(N / 2), lambda: math.ceil(N / 2.5)):
-        with pytest.raises(UnboundError, match=r"has no value.*bind"):
-            ask()
+        refused(UnboundError, r"has no value.*bind", ask)
     for other in (1j, None, "1"):
         with pytest.raises(TypeError):
             N / 2 + other
     assert N / 2 != "n"
-    with pytest.raises(TypeError, match="has no constructor"):
-        Real()
+    refused(TypeError, "has no constructor", Real)
 
 
 def test_equality_is_of_structure():

@@ -1,7 +1,5 @@
 """Symbolic dimensions against Python's integers, and the rules of binding."""
 
-from __future__ import annotations
-
 import contextlib
 import contextvars
 import copy
@@ -34,6 +32,7 @@ from array_api_nx.core.symbolic import (
     substitute,
     var,
 )
+from tests.support.refusals import refused
 
 
 @pytest.fixture
@@ -239,8 +238,7 @@ def test_variables_of_one_name_are_distinct():
 def test_variable_defaults_and_errors():
     assert var("x").min == 0
     assert var("x").max > 10**18
-    with pytest.raises(ValueError, match=r"'rows' has min 3 above max 2"):
-        var("rows", min=3, max=2)
+    refused(ValueError, r"'rows' has min 3 above max 2", var, "rows", min=3, max=2)
 
 
 def test_immutable(n):
@@ -249,8 +247,7 @@ def test_immutable(n):
         v.max = 3
     with pytest.raises(AttributeError, match="Dim is immutable: cannot delete '_terms'"):
         del n._terms
-    with pytest.raises(TypeError, match="use dynamic"):
-        Dim()
+    refused(TypeError, "use dynamic", Dim)
 
 
 def test_ids_are_unique_across_threads():
@@ -269,18 +266,6 @@ def test_a_quotient_is_the_same_in_every_thread(n):
     assert all(other == first for other in others)
 
 
-def test_equal_expressions(n, m):
-    assert n + 1 == 1 + n
-    assert 2 * n - n == n
-    assert (n + 1) * (n - 1) == n * n - 1
-    assert n * m == m * n
-    assert 0 - (-n) == n
-    assert 3 - n == -(n - 3)
-    assert len({n + 1, 1 + n, n + m - m + 1}) == 1
-    assert n + 1 != n
-    assert n != m
-
-
 def test_constants_are_ints(n):
     assert static(3) == 3
     assert type(static(3)) is int
@@ -288,8 +273,7 @@ def test_constants_are_ints(n):
         assert type(d) is int
     assert (n == 5) is False
     assert (n != 5) is True
-    with pytest.raises(TypeError, match=r"a dimension is an integer or a Dim, got 1\.5"):
-        static(1.5)
+    refused(TypeError, r"a dimension is an integer or a Dim, got 1\.5", static, 1.5)
 
 
 def test_exact_and_decided_division(n, m):
@@ -311,12 +295,9 @@ def test_exact_and_decided_division(n, m):
 def test_division_by_zero(n):
     zero, k = dynamic("zero", min=0, max=0), dynamic("k", min=0, max=3)
     for divide in (lambda: n // 0, lambda: n % 0, lambda: n // (n - n)):
-        with pytest.raises(ZeroDivisionError, match=r"cannot divide n by 0"):
-            divide()
-    with pytest.raises(ZeroDivisionError, match=r"bounds are \[0, 0\]"):
-        n // zero
-    with pytest.raises(ZeroDivisionError, match=r"\(k=0\) is 0 in \(n=4\)//\(k=0\)"):
-        eval_dim(n // k, {n: 4, k: 0})
+        refused(ZeroDivisionError, r"cannot divide n by 0", divide)
+    refused(ZeroDivisionError, r"bounds are \[0, 0\]", lambda: n // zero)
+    refused(ZeroDivisionError, r"\(k=0\) is 0 in \(n=4\)//\(k=0\)", eval_dim, n // k, {n: 4, k: 0})
     assert eval_dim(n // k, {n: 4, k: 3}) == 1
 
 
@@ -447,28 +428,22 @@ def test_a_value_outside_the_bounds_binds_nothing(n, m):
         lambda: shape.partial_eval({n: 200}),
         lambda: substitute({n: 200}, shape),
     ):
-        with pytest.raises(BoundsError, match=message):
-            attempt()
+        refused(BoundsError, message, attempt)
     assert shape.partial_eval() == (None, None)
-    with pytest.raises(BoundsError, match=re.escape(f"{n} to 0: its bounds are [1, 100]")):
-        bind({n: 0})
+    refused(BoundsError, re.escape(f"{n} to 0: its bounds are [1, 100]"), bind, {n: 0})
     for edge in (1, 100):
         with bind({n: edge}):
             assert int(n) == edge
 
 
 def test_bind_takes_variables_and_integers_only(n):
-    with pytest.raises(TypeError, match=re.escape(f"cannot bind {n + 1}: only a variable")):
-        bind({n + 1: 2})
-    with pytest.raises(TypeError, match="cannot bind n: only a variable"):
-        bind({"n": 2})
-    with pytest.raises(TypeError, match=re.escape(f"cannot bind {n} to 2.0: give an integer")):
-        bind({n: 2.0})
+    refused(TypeError, re.escape(f"cannot bind {n + 1}: only a variable"), bind, {n + 1: 2})
+    refused(TypeError, "cannot bind n: only a variable", bind, {"n": 2})
+    refused(TypeError, re.escape(f"cannot bind {n} to 2.0: give an integer"), bind, {n: 2.0})
 
 
 def test_unbound_value(n, m):
-    with pytest.raises(UnboundError, match=re.escape(f"{n * m} has no value: {n}, {m} not bound")):
-        int(n * m)
+    refused(UnboundError, re.escape(f"{n * m} has no value: {n}, {m} not bound"), int, n * m)
     with bind({n: 2}), pytest.raises(UnboundError, match=re.escape(f": {m} not bound")):
         operator.index(n * m)
     with bind({n: 2, m: 3}):
@@ -510,8 +485,7 @@ def test_static_shapes():
     assert shape.eval() == shape.partial_eval() == (2, 3, 4)
     scalar = SymbolicShape()
     assert (len(scalar), scalar.is_static, scalar.eval()) == (0, True, ())
-    with pytest.raises(TypeError, match=r"a dimension is an integer or a Dim, got 'a'"):
-        SymbolicShape(["a"])
+    refused(TypeError, r"a dimension is an integer or a Dim, got 'a'", SymbolicShape, ["a"])
 
 
 def test_symbolic_shapes(n, m):

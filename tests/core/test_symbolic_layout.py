@@ -1,7 +1,5 @@
 """Transforms of symbolic views, with numbers put in, against NumPy."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

@@ -5,8 +5,6 @@ view, ours must be the same view: same first element, same strides, same contigu
 Wherever NumPy has to copy, ours must say that no view will do.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

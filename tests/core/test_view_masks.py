@@ -3,8 +3,6 @@
 The oracle is an array with `PADDING` where the view is masked.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -56,12 +54,6 @@ def test_shrinking_to_the_mask_removes_it():
     assert view.shrink(view.mask) is View((2, 3))
 
 
-def test_a_flip_mirrors_the_mask():
-    view = View((2,)).pad(((1, 3),))
-    assert view.flip((True,)).mask == ((3, 5),)
-    assert read(view.flip((True,))).tolist() == [-1, -1, -1, 1, 0, -1]
-
-
 def test_an_element_of_a_padded_view_is_an_ordinary_scalar():
     view = View((2, 2)).pad(((1, 1), (1, 1)))
     element = view.slice((1, 2))
@@ -71,15 +63,6 @@ def test_an_element_of_a_padded_view_is_an_ordinary_scalar():
     assert view.slice((0, 2)) is None
     assert view.slice((0, (0, 4, 1))) is None
     assert View(()).pad(()) is View(())
-
-
-def test_a_repeated_axis_of_padding_is_padding():
-    hidden = View((1, 2), mask=((0, 0), (0, 2)))
-    view = hidden.expand((3, 3, 2))
-    assert (read(view) == PADDING).all()
-    assert view.extent == (0, 0)
-    shown = View((1, 2), mask=((0, 1), (0, 1))).expand((3, 2))
-    assert read(shown).tolist() == [[0, -1]] * 3
 
 
 @pytest.mark.parametrize(

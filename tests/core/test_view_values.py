@@ -1,7 +1,5 @@
 """Views as values: equality, immutability, copies, and the tables behind them."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import threading

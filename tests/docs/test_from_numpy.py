@@ -1,7 +1,5 @@
 """Each row of the tables in docs/from-numpy.md gives the same on both sides."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The notebooks run, and show what they show on the site."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

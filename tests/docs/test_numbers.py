@@ -4,8 +4,6 @@ A sentence of `SENTENCES` stands in its page with the value of a constant in pla
 Powers of two from 4096 on, which most limits are, may stand in prose in no other way.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from ast import literal_eval

@@ -6,8 +6,6 @@ which readers do not see, say what is otherwise: ``<!-- needs torch -->``, or
 ``<!-- not run: reason -->``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every public name has a page in the reference, with an example that prints what it says."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 from collections.abc import Iterator

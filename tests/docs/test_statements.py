@@ -3,8 +3,6 @@
 They are in statements.txt, whose head says how they are written.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 import operator

@@ -1,7 +1,5 @@
 """The scripts in docs/upstream still print what those pages say."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the tests of functions beyond the standard share: oracles, other devices, traces."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

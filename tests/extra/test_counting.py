@@ -1,7 +1,5 @@
 """How often values occur."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,6 +8,7 @@ import pytest
 import array_api_nx as xp
 from tests.backends.engines.devices import device as find
 from tests.extra.everywhere import DEVICES, agree, everywhere, on, ours, refuses
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
@@ -73,8 +72,7 @@ _, test_bincount_on_devices = everywhere(
 @pytest.mark.parametrize("name", DEVICES)
 def test_bincount_refuses_negative_numbers_on_devices(name):
     given = on(name, numbers("int32", 500))
-    with pytest.raises(ValueError, match="least element is -1"):
-        host(xp.extra.bincount(given - 1 - xp.min(given)))
+    refused(ValueError, "least element is -1", host, xp.extra.bincount(given - 1 - xp.min(given)))
 
 
 def test_chunks_are_counted_one_by_one():
@@ -92,8 +90,7 @@ def test_chunks_are_counted_one_by_one():
 
 def test_bincount_in_compiled_functions():
     x = xp.asarray([1, 2, 1])
-    with pytest.raises(Exception, match="the greatest one"):
-        xp.compile(xp.extra.bincount)(x)
+    refused(Exception, "the greatest one", xp.compile(xp.extra.bincount), x)
     spec = xp.eval_shape(lambda x: xp.extra.bincount(x) + 1, xp.ShapeSpec(("n",), xp.int32))
     assert repr(spec) == "ShapeSpec((k,), int64)"
 
@@ -115,14 +112,12 @@ def test_bincount_in_compiled_functions():
 def test_bincount_refuses(x, options, error, words):
     if "weights" in options:
         options = {"weights": xp.asarray(options["weights"])}
-    with pytest.raises(error, match=words):
-        xp.extra.bincount(xp.asarray(x), **options)
+    refused(error, words, xp.extra.bincount, xp.asarray(x), **options)
 
 
 @xp.config_context(operands="strict")
 def test_bincount_takes_our_arrays_only():
-    with pytest.raises(TypeError, match="asarray"):
-        xp.extra.bincount(np.ones(3, int))
+    refused(TypeError, "asarray", xp.extra.bincount, np.ones(3, int))
     with pytest.raises(TypeError, match="weights must be an array_api_nx array"):
         xp.extra.bincount(xp.asarray([1]), np.ones(1))
 
@@ -227,16 +222,14 @@ def test_histogram_in_compiled_functions():
 def test_histogram_refuses(options, error, words):
     if "weights" in options:
         options = {"weights": xp.asarray(options["weights"])}
-    with pytest.raises(error, match=words):
-        xp.extra.histogram(xp.asarray([1.0, 2.0]), **options)
+    refused(error, words, xp.extra.histogram, xp.asarray([1.0, 2.0]), **options)
 
 
 def test_histogram_refuses_elements_without_a_range():
     for value in (np.nan, np.inf):
         with pytest.raises(ValueError, match="no finite width; give a range"):
             xp.extra.histogram(xp.asarray([1.0, value]))
-    with pytest.raises(TypeError, match="not complex128; take abs or real"):
-        xp.extra.histogram(xp.asarray([1j]))
+    refused(TypeError, "not complex128; take abs or real", xp.extra.histogram, xp.asarray([1j]))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "bool"])

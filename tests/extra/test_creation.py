@@ -1,7 +1,5 @@
 """Arrays made in other ways than the standard's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """NumPy's spelling of the standard's cumulative functions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Element by element: NaN replaced, numbers compared within tolerances, sinc."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

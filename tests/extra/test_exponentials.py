@@ -1,7 +1,5 @@
 """Sums of exponentials, and shares in them, against SciPy's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Linear algebra that the standard's extension lacks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

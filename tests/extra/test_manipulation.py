@@ -1,7 +1,5 @@
 """Arrays put together from the elements of others, and other orders of axes and elements."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Einstein summation against NumPy's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

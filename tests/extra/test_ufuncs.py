@@ -1,7 +1,5 @@
 """Ufuncs of NumPy and of other libraries on our arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import array_api_nx as xp

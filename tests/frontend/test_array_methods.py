@@ -1,7 +1,5 @@
 """Methods and attributes of the array beyond the standard's."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -16,6 +14,7 @@ from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.frontend import array
 from array_api_nx.tracing.recorder import TraceError
 from tests.support.docstrings import needs_docstrings
+from tests.support.refusals import refused
 from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
 
@@ -52,20 +51,6 @@ def numbers(dtype: str, shape: tuple[int, ...] = (3, 1, 4)) -> NDArray:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@for_each("name", REDUCTIONS)
-def test_reductions_are_numpys(name, device):
-    for dtype in ("float64", "float32", "int64"):
-        values = numbers(dtype)
-        x = on(device, values)
-        of_numpy = getattr(np, name)
-        for options in ({}, {"axis": 0}, {"axis": (0, -1), "keepdims": True}, {"axis": ()}):
-            expected = getattr(values, name)(**options)
-            check(getattr(x, name)(**options), expected)
-            # NumPy's function passes its own parameters on to the method.
-            check(of_numpy(x, **options), of_numpy(values, **options))
-
-
-@pytest.mark.parametrize("device", DEVICES)
 def test_argsort_is_numpys(device):
     values = numbers("int8", (4, 5))
     x = on(device, values)
@@ -74,8 +59,7 @@ def test_argsort_is_numpys(device):
         expected = values.argsort(**options | {"kind": "stable"})
         check(x.argsort(**options), expected)
         check(np.argsort(x, **options), expected)
-    with pytest.raises(TypeError, match="no order="):
-        x.argsort(order="a")
+    refused(TypeError, "no order=", x.argsort, order="a")
     with pytest.raises(IndexError):
         x.argsort(2)
 
@@ -224,8 +208,7 @@ def test_elements_as_python_scalars(device):
     ],
 )
 def test_item_refuses(position, error, words):
-    with pytest.raises(error, match=words):
-        on("cpu", numbers("float64")).item(*position)
+    refused(error, words, on("cpu", numbers("float64")).item, *position)
 
 
 def test_astype_is_numpys():
@@ -239,12 +222,9 @@ def test_astype_is_numpys():
         x.astype(xp.float32, casting="safe")
     with pytest.raises(TypeError, match="'same_kind' does not allow float64 to become int64"):
         x.astype(xp.int64, casting="same_kind")
-    with pytest.raises(TypeError, match="'no' does not allow"):
-        x.astype(xp.float32, casting="no")
-    with pytest.raises(ValueError, match="no casting 'any'; known: 'no'"):
-        x.astype(xp.float32, casting="any")
-    with pytest.raises(ValueError, match="astype is row-major, not order='F'"):
-        x.astype(xp.float32, order="F")
+    refused(TypeError, "'no' does not allow", x.astype, xp.float32, casting="no")
+    refused(ValueError, "no casting 'any'; known: 'no'", x.astype, xp.float32, casting="any")
+    refused(ValueError, "astype is row-major, not order='F'", x.astype, xp.float32, order="F")
 
 
 @pytest.mark.parametrize(
@@ -264,8 +244,7 @@ def test_astype_is_numpys():
 )
 def test_methods_refuse(call, error, words):
     x = on("cpu", numbers("float64"))
-    with pytest.raises(error, match=words):
-        call(x)
+    refused(error, words, call, x)
     check(x, numbers("float64"))
 
 
@@ -411,14 +390,11 @@ class TestView:
     def test_refuses_what_bytes_do_not_say(self):
         with pytest.raises(ValueError, match="no whole number of complex128"):
             xp.asarray([1.0, 2.0, 3.0]).view(complex)
-        with pytest.raises(ValueError, match="no whole number"):
-            xp.asarray(1.0).view(xp.float32)
+        refused(ValueError, "no whole number", xp.asarray(1.0).view, xp.float32)
         with pytest.raises(ValueError, match="contiguous last axis; copy the array"):
             xp.asarray([[1.0, 2.0], [3.0, 4.0]]).T.view(complex)
-        with pytest.raises(TypeError, match="convert with astype"):
-            xp.asarray([True]).view(xp.uint8)
-        with pytest.raises(TypeError, match="convert with astype"):
-            xp.asarray([1], dtype=xp.uint8).view(bool)
+        refused(TypeError, "convert with astype", xp.asarray([True]).view, xp.uint8)
+        refused(TypeError, "convert with astype", xp.asarray([1], dtype=xp.uint8).view, bool)
 
 
 def test_rounding_and_division_with_remainder_by_pythons_functions():
@@ -436,16 +412,14 @@ def test_fill_writes_one_value():
     x = xp.zeros((2, 3), dtype=xp.int64)
     assert x[:, 1].fill(7) is None
     assert x.tolist() == [[0, 7, 0], [0, 7, 0]]
-    with pytest.raises(TypeError, match="no value of dtype int64"):
-        x.fill(0.5)
+    refused(TypeError, "no value of dtype int64", x.fill, 0.5)
 
 
 def test_all_and_any_take_numpys_default_of_out():
     x = xp.asarray([[1, 0], [2, 3]])
     assert xp.all(x, axis=1, out=None).tolist() == [False, True]
     assert bool(xp.any(x, out=None))
-    with pytest.raises(TypeError, match=r"assign the result, y\[...\] = any"):
-        xp.any(x, out=xp.zeros(()))
+    refused(TypeError, r"assign the result, y\[...\] = any", xp.any, x, out=xp.zeros(()))
 
 
 def test_what_methods_do_has_the_parameters_that_the_class_declares():

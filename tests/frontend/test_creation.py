@@ -1,7 +1,5 @@
 """The creation chapter: values against NumPy, dtypes, and what each argument may be."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Creation functions make the same bits on every device, and in chunks of any size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import inf, nan

@@ -1,7 +1,5 @@
 """The data type chapter: conversion, limits, kinds and promotion."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 SIGNED = ["int8", "int16", "int32", "int64"]
@@ -219,13 +218,11 @@ def test_dtypes_as_people_write_them(name):
         assert ask(spelling).dtype is xp.float32
     swapped = np.dtype("f4").newbyteorder("S")
     if name == "Array.view":
-        with pytest.raises(TypeError, match="byte order"):
-            ask(swapped)
+        refused(TypeError, "byte order", ask, swapped)
     else:
         assert ask(swapped).dtype is ask(swapped.str).dtype is xp.float32
     for other in ("f2", np.float16, "U3", object):
-        with pytest.raises(TypeError, match="a dtype must be one of this namespace's dtypes"):
-            ask(other)
+        refused(TypeError, "a dtype must be one of this namespace's dtypes", ask, other)
 
 
 def test_kinds_and_promotion_of_dtypes_as_people_write_them():
@@ -250,8 +247,7 @@ def test_bytes_read_as_another_dtype(source, target):
     a = np.arange(32).reshape(2, 16).astype(source)
     x, dtype = xp.asarray(a, copy=True), getattr(xp, target)
     if "bool" in (source, target) and source != target:
-        with pytest.raises(TypeError, match="convert with astype"):
-            x.view(dtype)
+        refused(TypeError, "convert with astype", x.view, dtype)
         return
     y = x.view(dtype)
     assert_same(y, a.view(target))

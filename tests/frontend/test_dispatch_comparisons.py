@@ -1,7 +1,5 @@
 """Integers are compared exactly, whatever dtypes come together, on every device and way to run."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """The elementwise chapter: values against NumPy, dtypes, promotion, scalars, errors."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from hypothesis.extra import numpy as hnp
 import array_api_nx as xp
 from array_api_nx.frontend import elementwise
 from tests.support.docstrings import needs_docstrings
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 BOOL = ("bool",)
@@ -203,8 +202,7 @@ def test_mixed_dtypes_promote_as_in_numpy(name):
         x1, x2 = operand(name, dtype1, (4,), 0), operand(name, dtype2, (4,), 1)
         arrays = xp.asarray(x1), xp.asarray(x2)
         if compute not in BINARY[name]:
-            with pytest.raises(TypeError, match=f"{name} takes .* dtypes, not {promoted}"):
-                function(*arrays)
+            refused(TypeError, f"{name} takes .* dtypes, not {promoted}", function, *arrays)
             continue
         result = function(*arrays)
         assert result.dtype.name == binary_result(name, compute), (dtype1, dtype2)
@@ -265,28 +263,6 @@ def test_numpy_scalars_are_operands():
     np.testing.assert_array_equal(np.asarray(xp.clip(x, np.float32(1.5), None)), [1.5, 2.0])
 
 
-@pytest.mark.parametrize(("scalar", "dtype"), [(256, "uint8"), (-1, "uint8"), (128, "int8")])
-@pytest.mark.parametrize("name", ["add", "maximum", "bitwise_and", "logical_or", "pow"])
-def test_python_ints_out_of_range(name, scalar, dtype):
-    x = xp.asarray(sample(dtype, (3,)))
-    function = getattr(xp, name)
-    for operands in ((x, scalar), (scalar, x)):
-        with pytest.raises(OverflowError, match=f"{scalar} is out of range for dtype {dtype}.*ast"):
-            function(*operands)
-
-
-@for_each("scalar", [256, -1, 2**70, -(2**70)])
-@pytest.mark.parametrize("name", COMPARISONS)
-def test_comparison_with_ints_out_of_range_is_exact(name, scalar):
-    values = [0, 1, 255]
-    x = xp.asarray(np.array(values, dtype="uint8"))
-    function = getattr(xp, name)
-    compare = numpy_twin(name)
-    exact = np.array(values, dtype=object)
-    assert np.asarray(function(x, scalar)).tolist() == compare(exact, scalar).tolist()
-    assert np.asarray(function(scalar, x)).tolist() == compare(scalar, exact).tolist()
-
-
 KIND_WORDS = {
     REAL_FLOATING: "real floating",
     NUMERIC: "numeric",
@@ -334,35 +310,18 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-@for_each("name", [*UNARY, "clip"])
-@xp.config_context(operands="strict")
-def test_foreign_argument(name, kind):
-    with pytest.raises(TypeError, match="asarray"):
-        getattr(xp, name)(FOREIGN[kind])
-
-
-@for_each("name", UNARY)
-@xp.config_context(operands="strict")
-def test_a_python_scalar_is_no_strict_operand(name):
-    with pytest.raises(TypeError, match=r"not a float; convert it with asarray"):
-        getattr(xp, name)(1.0)
-
-
-@pytest.mark.parametrize("kind", FOREIGN)
 @for_each("name", BINARY)
 @xp.config_context(operands="strict")
 def test_foreign_operand(name, kind):
     function = getattr(xp, name)
     x = xp.ones(3, dtype=xp.int64)
     for operands in ((x, FOREIGN[kind]), (FOREIGN[kind], x)):
-        with pytest.raises(TypeError, match="asarray"):
-            function(*operands)
+        refused(TypeError, "asarray", function, *operands)
 
 
 @for_each("name", BINARY)
 def test_two_scalars(name):
-    with pytest.raises(TypeError, match=r"at least one argument must be an array.*asarray"):
-        getattr(xp, name)(1, 2)
+    refused(TypeError, r"at least one argument must be an array.*asarray", getattr(xp, name), 1, 2)
 
 
 @for_each("name", BINARY)
@@ -374,22 +333,6 @@ def test_shapes_that_do_not_broadcast(name):
             ValueError, match=r"\(2, 3\), \(4, 1, 2\) cannot be broadcast.*expand_dims"
         ):
             function(*operands)
-
-
-def test_integers_to_negative_powers():
-    x = xp.asarray([2, 3])
-    for exponent in (-1, xp.asarray([1, -1])):
-        with pytest.raises(ValueError, match=r"negative integer powers.*astype"):
-            xp.pow(x, exponent)
-    np.testing.assert_array_equal(np.asarray(xp.pow(xp.astype(x, xp.float64), -1)), [0.5, 1 / 3])
-
-
-def test_integers_wrap_around():
-    x = xp.asarray(np.array([-128, 127, 16], dtype="int8"))
-    assert np.asarray(xp.negative(x)).tolist() == [-128, -127, -16]
-    assert np.asarray(xp.abs(x)).tolist() == [-128, 127, 16]
-    assert np.asarray(xp.square(x)).tolist() == [0, 1, 0]
-    assert np.asarray(xp.add(x, x)).tolist() == [0, -2, 32]
 
 
 def test_shifts():
@@ -405,24 +348,6 @@ def test_integer_division_by_zero_is_zero(dtype):
     x = xp.asarray(sample(dtype, (40,)))
     for name in ("floor_divide", "remainder"):
         assert not np.asarray(getattr(xp, name)(x, 0)).any()
-
-
-@given(st.lists(st.tuples(st.integers(-128, 127), st.integers(-128, 127)), min_size=1))
-def test_integer_division_is_pythons(pairs):
-    pairs = [(a, b) for a, b in pairs if b != 0 and (a, b) != (-128, -1)]
-    x1, x2 = [
-        xp.asarray(np.array([pair[which] for pair in pairs], dtype="int8")) for which in (0, 1)
-    ]
-    assert np.asarray(xp.floor_divide(x1, x2)).tolist() == [a // b for a, b in pairs]
-    assert np.asarray(xp.remainder(x1, x2)).tolist() == [a % b for a, b in pairs]
-
-
-def test_rounding_goes_to_even_in_both_parts():
-    x = [0.5, 1.5, 2.5, -0.5, -1.5, 2.4, 2.6]
-    assert np.asarray(xp.round(xp.asarray(x))).tolist() == [0.0, 2.0, 2.0, -0.0, -2.0, 2.0, 3.0]
-    z = xp.asarray([complex(a, b) for a, b in zip(x, x[::-1], strict=True)])
-    expected = [complex(round(a), round(b)) for a, b in zip(x, x[::-1], strict=True)]
-    assert np.asarray(xp.round(z)).tolist() == expected
 
 
 @given(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=4))
@@ -547,18 +472,13 @@ def test_clip_broadcasts_all_three(shapes):
 @xp.config_context(operands="strict")
 def test_clip_errors():
     x = xp.asarray([1.0, 2.0])
-    with pytest.raises(TypeError, match=r"min must be an array.*ndarray.*asarray"):
-        xp.clip(x, np.zeros(2))
-    with pytest.raises(TypeError, match=r"max must be an array.*list.*asarray"):
-        xp.clip(x, 0.0, [1.0])
-    with pytest.raises(TypeError, match=r"x must be an array_api_nx array.*asarray"):
-        xp.clip(1.0, 0.0, 1.0)
-    with pytest.raises(TypeError, match="clip takes integral or real floating dtypes, not complex"):
-        xp.clip(x, 1j)
+    refused(TypeError, r"min must be an array.*ndarray.*asarray", xp.clip, x, np.zeros(2))
+    refused(TypeError, r"max must be an array.*list.*asarray", xp.clip, x, 0.0, [1.0])
+    refused(TypeError, r"x must be an array_api_nx array.*asarray", xp.clip, 1.0, 0.0, 1.0)
+    refused(TypeError, "clip takes integral or real floating dtypes, not complex", xp.clip, x, 1j)
     with pytest.raises(TypeError, match="clip takes integral or real floating dtypes, not bool"):
         xp.clip(xp.asarray([True]), False, True)
-    with pytest.raises(ValueError, match=r"\(2,\), \(3,\) cannot be broadcast"):
-        xp.clip(x, xp.zeros(3), 1.0)
+    refused(ValueError, r"\(2,\), \(3,\) cannot be broadcast", xp.clip, x, xp.zeros(3), 1.0)
     with pytest.raises(ValueError, match=r"\(2,\), \(1,\), \(3,\) cannot be broadcast"):
         xp.clip(x, xp.zeros((1,)), xp.zeros(3))
 

@@ -5,8 +5,6 @@ values, and in a view with a step: NumPy computes bodies, tails and strided data
 Where the standard leaves a sign or a value open, so does the table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import product

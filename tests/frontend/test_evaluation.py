@@ -1,7 +1,5 @@
 """`evaluate` and `explain`: what both take, and that one tells what the other does."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What notebooks show of arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

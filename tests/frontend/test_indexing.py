@@ -1,7 +1,5 @@
 """Indexing with brackets, take and take_along_axis: values against NumPy for keys of every kind."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

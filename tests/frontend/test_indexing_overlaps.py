@@ -1,7 +1,5 @@
 """Keys and values that lie in the memory that is written: right is what copies of them give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import prod
 from typing import Any

@@ -1,7 +1,5 @@
 """The inspection chapter: what the namespace says about itself."""
 
-from __future__ import annotations
-
 import pytest
 
 import array_api_nx as xp

@@ -3,8 +3,6 @@
 What shares memory is in tests/test_views_and_copies.py, what is refused in tests/test_bad_input.py.
 """
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is told of names of NumPy, PyTorch and JAX that the namespace, or its arrays, lack."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle

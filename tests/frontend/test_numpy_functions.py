@@ -1,7 +1,5 @@
 """NumPy's functions on arrays of this package: which give arrays of it, and what others give."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Functions that are made of rows look as if they had been written out, and the stubs list them."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import pickle
@@ -13,6 +11,7 @@ import pytest
 
 from array_api_nx.frontend import elementwise
 from array_api_nx.frontend.row_functions import presented
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 MODULES = ["array_api_nx.frontend.elementwise", "array_api_nx.special"]
@@ -80,10 +79,8 @@ def test_errors_name_the_function_and_its_parameters():
 
     made = presented(function, "somewhere", "total", "A sum.", {"left": "int", "right": "int"})
     assert (made.__module__, made.__doc__) == ("somewhere", "A sum.")
-    with pytest.raises(TypeError, match=r"total\(\) missing 1 required .* argument: 'right'"):
-        made(1)
+    refused(TypeError, r"total\(\) missing 1 required .* argument: 'right'", made, 1)
     with pytest.raises(TypeError) as caught:
         made(1, "")
     assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "total"
-    with pytest.raises(TypeError, match=r"hypot\(\) missing 1 required .* argument: 'x2'"):
-        elementwise.hypot(1.0)
+    refused(TypeError, r"hypot\(\) missing 1 required .* argument: 'x2'", elementwise.hypot, 1.0)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from math import inf, nan
 
 import numpy as np
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
+from tests.support.refusals import refused
 
 
 def as_nx(array: object) -> xp.Array:
@@ -65,37 +64,10 @@ class TestSortAndArgsort:
         ordered = array[np.asarray(xp.argsort(x, descending=descending))]
         assert values.tobytes() == ordered.tobytes()
 
-    @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
-    def test_extremes_of_integers_sort_either_way(self, dtype):
-        info = np.iinfo(dtype)
-        x = as_nx(np.array([0, info.max, info.min, 1], dtype=dtype))
-        up, down = xp.sort(x), xp.sort(x, descending=True)
-        assert np.asarray(up).tolist() == sorted([0, info.max, int(info.min), 1])
-        assert np.asarray(down).tolist() == sorted([0, info.max, int(info.min), 1], reverse=True)
-
-    def test_sorts_a_copy(self):
-        x = as_nx([3, 1, 2])
-        y = xp.sort(x)
-        assert np.asarray(x).tolist() == [3, 1, 2]
-        assert not np.shares_memory(np.asarray(x), np.asarray(y))
-
-    def test_sorts_views(self):
-        x = as_nx([[3, 1], [1, 2], [2, 0]])
-        assert np.array_equal(np.asarray(xp.sort(x.T)), [[1, 2, 3], [0, 1, 2]])
-        assert np.array_equal(np.asarray(xp.sort(x[::-1, 0])), [1, 2, 3])
-
-    @pytest.mark.parametrize("function", [xp.sort, xp.argsort])
-    def test_empty(self, function):
-        for shape in ((0,), (2, 0), (0, 2)):
-            assert function(xp.zeros(shape)).shape == shape
-
     @pytest.mark.parametrize("function", [xp.sort, xp.argsort])
     def test_refuses_bad_arguments(self, function):
-        with pytest.raises(IndexError, match="axis 1 is out of range for 1 dimensions"):
-            function(xp.ones(2), axis=1)
-        with pytest.raises(IndexError, match="0-dimensional"):
-            function(xp.ones(()))
+        refused(IndexError, "axis 1 is out of range for 1 dimensions", function, xp.ones(2), axis=1)
+        refused(IndexError, "0-dimensional", function, xp.ones(()))
         with pytest.raises(TypeError, match="not complex128; convert with astype"):
             function(xp.ones(2, dtype=xp.complex128))
-        with pytest.raises(TypeError, match="asarray"):
-            function([2, 1])
+        refused(TypeError, "asarray", function, [2, 1])

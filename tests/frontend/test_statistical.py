@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from math import inf, nan
 
 import numpy as np
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 SIGNED = ("int8", "int16", "int32", "int64")
@@ -56,27 +55,11 @@ class TestReductions:
         expected = np.zeros((2, 2)) if function in (xp.var, xp.std) else np.asarray(x)
         assert np.array_equal(np.asarray(result), expected)
 
-    @pytest.mark.parametrize("function", REDUCTIONS)
-    def test_result_is_a_copy(self, function):
-        x = as_nx(np.array([[1.0, 2.0]]))
-        result = function(x, axis=0)
-        assert not np.shares_memory(np.asarray(result), np.asarray(x))
-
-    @pytest.mark.parametrize("function", REDUCTIONS)
-    def test_refuses_bad_axes(self, function):
-        x = xp.ones((2, 3))
-        for axis in (2, -3, (0, 5)):
-            with pytest.raises(IndexError, match="out of range for 2 dimensions"):
-                function(x, axis=axis)
-        with pytest.raises(ValueError, match="name an axis twice"):
-            function(x, axis=(1, -1))
-
     @for_each("function", REDUCTIONS)
     @for_each("value", [np.ones(3), [1.0, 2.0], 1.0, None])
     @xp.config_context(operands="strict")
     def test_refuses_what_is_no_array(self, function, value):
-        with pytest.raises(TypeError, match=r"asarray\(\.\.\.\)"):
-            function(value)
+        refused(TypeError, r"asarray\(\.\.\.\)", function, value)
 
     @pytest.mark.parametrize("function", REDUCTIONS)
     def test_takes_numpy_scalars(self, function):
@@ -101,9 +84,6 @@ class TestSumAndProd:
         assert int(xp.cumulative_sum(x)[-1]) == 30_000
         assert int(xp.prod(xp.full(5, 200, dtype=xp.uint8))) == 200**5
 
-    def test_sum_of_booleans_counts(self):
-        assert int(xp.sum(as_nx(np.array([True, False, True])))) == 2
-
     @pytest.mark.parametrize(("dtype", "expected"), [(float, xp.float64), (int, xp.int64)])
     def test_dtype_may_be_a_python_type(self, dtype, expected):
         result = xp.sum(xp.ones(3, dtype=xp.int8), dtype=dtype)
@@ -124,33 +104,13 @@ class TestSumAndProd:
             function(xp.ones(2, dtype=xp.complex64), dtype=xp.float64)
         with pytest.raises(TypeError, match="in a numeric dtype, not bool; convert the result"):
             function(xp.ones(2), dtype=xp.bool)
-        with pytest.raises(TypeError, match=r"not <class 'numpy.float16'>"):
-            function(xp.ones(2), dtype=np.float16)
-
-    def test_of_no_elements(self):
-        x = xp.zeros((0, 2))
-        assert np.array_equal(np.asarray(xp.sum(x, axis=0)), [0.0, 0.0])
-        assert np.array_equal(np.asarray(xp.prod(x, axis=0)), [1.0, 1.0])
+        refused(TypeError, r"not <class 'numpy.float16'>", function, xp.ones(2), dtype=np.float16)
 
 
 class TestExtremes:
     @pytest.mark.parametrize("function", [xp.max, xp.min])
-    def test_nan_propagates(self, function):
-        assert np.isnan(float(function(as_nx(np.array([1.0, nan, inf])))))
-
-    @pytest.mark.parametrize("function", [xp.max, xp.min])
-    def test_no_elements_have_no_extreme(self, function):
-        x = xp.zeros((0, 2))
-        with pytest.raises(ValueError, match=r"shape \(0, 2\) is undefined.*x\.size"):
-            function(x)
-        with pytest.raises(ValueError, match="over axis 0"):
-            function(x, axis=0)
-        assert function(x, axis=1).shape == (0,)
-
-    @pytest.mark.parametrize("function", [xp.max, xp.min])
     def test_complex_numbers_have_no_order(self, function):
-        with pytest.raises(TypeError, match="complex64"):
-            function(xp.ones(2, dtype=xp.complex64))
+        refused(TypeError, "complex64", function, xp.ones(2, dtype=xp.complex64))
 
 
 class TestMeanAndVariance:
@@ -207,9 +167,6 @@ class TestMeanAndVariance:
         with pytest.raises(TypeError, match=r"correction must be an int or a float.*float\(\)"):
             xp.var(xp.ones(3), correction=correction)
 
-    def test_large_means_cost_no_digits(self):
-        assert float(xp.var(as_nx(np.array([1e9, 1e9 + 1, 1e9 + 2])))) == pytest.approx(2 / 3)
-
 
 class TestCumulative:
     @given(
@@ -240,13 +197,3 @@ class TestCumulative:
         assert np.array_equal(np.asarray(result), [0, 1, 3, 6])
         result = xp.cumulative_prod(x, include_initial=True)
         assert np.array_equal(np.asarray(result), [1, 1, 2, 6])
-
-    @pytest.mark.parametrize("function", [xp.cumulative_sum, xp.cumulative_prod])
-    def test_refuses_a_missing_or_bad_axis(self, function):
-        for shape in ((2, 2), ()):
-            with pytest.raises(ValueError, match=r"needs an axis.*reshape"):
-                function(xp.ones(shape))
-        with pytest.raises(IndexError, match="out of range"):
-            function(xp.ones((2, 2)), axis=2, include_initial=True)
-        with pytest.raises(TypeError, match="asarray"):
-            function([1, 2])

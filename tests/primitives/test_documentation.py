@@ -1,7 +1,5 @@
 """Docstrings that are made of rows."""
 
-from __future__ import annotations
-
 from array_api_nx.core import dtypes as d
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.documentation import ELEMENTWISE, annotation, docstring, wrapped

@@ -1,7 +1,5 @@
 """Each method of the contract has one rule for the shapes and dtypes of its results."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every primitive has a method in the contract, and a contract test."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib import import_module

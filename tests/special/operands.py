@@ -1,7 +1,5 @@
 """What the functions of `special` are tested on: typical and special values of their operands."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Functions that are compositions, or have an optional operand."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from inspect import unwrap
 from typing import Any

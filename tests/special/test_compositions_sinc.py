@@ -1,7 +1,5 @@
 """`sinc`, which needs no SciPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

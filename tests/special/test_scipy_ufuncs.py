@@ -1,7 +1,5 @@
 """Every function that is a ufunc of SciPy: its bits on the CPU, and the same on other devices."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -15,6 +13,7 @@ import array_api_nx as xp
 from array_api_nx.special.scipy_ufuncs import ufunc
 from tests.special.operands import DOMAINS, reference, same_bits, special, typical
 from tests.support.programs import needs_extension
+from tests.support.refusals import refused
 from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
 
@@ -171,18 +170,12 @@ def test_deferred_chains_have_the_same_bits(dtype):
 @xp.config_context(operands="strict")
 def test_operands_that_are_no_arrays_are_refused():
     x = xp.ones(3)
-    with pytest.raises(TypeError, match=r"asarray\(\.\.\.\)"):
-        xp.special.erf(np.ones(3))
-    with pytest.raises(TypeError, match=r"asarray\(\.\.\.\)"):
-        xp.special.xlogy(x, [1.0, 2.0, 3.0])
-    with pytest.raises(TypeError, match="at least one operand must be an array"):
-        xp.special.xlogy(1.0, 2.0)
-    with pytest.raises(TypeError, match="gammaln has no loop for complex128"):
-        xp.special.gammaln(xp.asarray([1j]))
-    with pytest.raises(TypeError, match="keyword"):
-        xp.special.erf(x=x)
-    with pytest.raises(ValueError, match="broadcast"):
-        xp.special.xlogy(x, xp.ones(4))
+    refused(TypeError, r"asarray\(\.\.\.\)", xp.special.erf, np.ones(3))
+    refused(TypeError, r"asarray\(\.\.\.\)", xp.special.xlogy, x, [1.0, 2.0, 3.0])
+    refused(TypeError, "at least one operand must be an array", xp.special.xlogy, 1.0, 2.0)
+    refused(TypeError, "gammaln has no loop for complex128", xp.special.gammaln, xp.asarray([1j]))
+    refused(TypeError, "keyword", xp.special.erf, x=x)
+    refused(ValueError, "broadcast", xp.special.xlogy, x, xp.ones(4))
 
 
 def test_the_functions_behind_the_names():

@@ -1,7 +1,5 @@
 """Arrays in several layouts, and calls with them that C and Python answer alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

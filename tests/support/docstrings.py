@@ -1,7 +1,5 @@
 """A mark for tests of docstrings, which Python drops under PYTHONOPTIMIZE=2."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

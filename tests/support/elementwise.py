@@ -1,7 +1,5 @@
 """The functions that work element by element, as the table of primitives lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

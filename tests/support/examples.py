@@ -4,8 +4,6 @@ C answers each. The tests look whether they leave anything behind, and whether t
 lack of memory.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any, Final

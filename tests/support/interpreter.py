@@ -5,8 +5,6 @@ is a program, and parts of it can be left out. All elements stay whole and small
 floats are exact in any order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Modules that lie in no package."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 import types

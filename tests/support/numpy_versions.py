@@ -1,7 +1,5 @@
 """Which NumPy the tests run with, for what older ones do otherwise."""
 
-from __future__ import annotations
-
 import numpy as np
 
 VERSION = np.lib.NumpyVersion(np.__version__)

@@ -1,7 +1,5 @@
 """Reads HTML that is shown to users, and refuses what is not well formed."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 __all__ = ["Page", "page"]

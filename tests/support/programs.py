@@ -4,8 +4,6 @@ Programs are functions of a namespace, so that one text runs on our arrays and o
 are the oracle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 

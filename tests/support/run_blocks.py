@@ -5,8 +5,6 @@ what each printed. An exception that ends a program is printed as Python prints 
 that no example expects shows in the comparison.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

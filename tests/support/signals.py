@@ -1,7 +1,5 @@
 """Signals that end what a test does."""
 
-from __future__ import annotations
-
 import gc
 import signal
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 They follow the package's defaults, whatever the environment sets for this process.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from array_api_nx.backends.cpu.engine.schedule import MIN_TASK, PARTIAL_MIN

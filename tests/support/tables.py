@@ -5,8 +5,6 @@ where cases are quick and many, and `pytest.mark.parametrize` where a case is sl
 fixtures of its own. With `-k` each case is a test of its own.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps

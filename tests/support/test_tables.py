@@ -1,7 +1,5 @@
 """Tables of cases within one test: which cases run, and what a report tells."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

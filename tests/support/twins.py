@@ -5,8 +5,6 @@ caller could tell apart is compared.
 arguments for it.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import warnings
