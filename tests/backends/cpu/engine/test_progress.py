@@ -22,8 +22,8 @@ from ....support.programs import assert_same, numpy_of, pending
 needs_extension = pytest.mark.skipif(native is None, reason="without the extension nothing waits")
 
 SIZE = max(2 * DEFERRED, 1_000_000)
-"""Deferred elements whose sine, taken twelve times, takes a thread a hundred milliseconds or more; a
-pass reports its progress every twenty milliseconds."""
+"""Deferred elements whose sine, taken twelve times, takes a thread a hundred milliseconds or more:
+a pass reports its progress every twenty milliseconds."""
 
 
 class Bar:
