@@ -22,7 +22,8 @@ from ...core.real import evaluated
 from ...core.shape import index_of
 from ...core.symbolic import Sizes, bind
 from ...core.view import View
-from .namespace import NamespaceBackend, broadcasts, wrap
+from .adapter import wrap
+from .namespace import NamespaceBackend, broadcasts
 
 __all__ = [
     "ArrayFunction",
@@ -48,13 +49,8 @@ What it returns compiles that, which takes longer; it is called before the first
 class ElementError(NamedTuple):
     """An error that depends on elements.
 
-    Attributes
-    ----------
-    kind : type
-    text : str
-        With a ``%s`` for each of `sizes`.
-    sizes : tuple
-        Sizes, or tuples of them.
+    `text`: with a ``%s`` for each of `sizes`.
+    `sizes`: sizes, or tuples of them.
     """
 
     kind: type[Exception]
@@ -68,12 +64,8 @@ class ElementError(NamedTuple):
 class Compiled(NamedTuple):
     """What an engine's compiler made of steps.
 
-    Attributes
-    ----------
-    compute : callable
-        To the values that are kept; and, if there are errors to look for, as the last one, the
-        number of the error that is to be raised, or how many there are if none is.
-    errors : tuple of ElementError
+    `compute`: to the values that are kept; and, if there are errors to look for, as the last one,
+    the number of the error that is to be raised, or how many there are if none is.
     """
 
     compute: ArrayFunction

@@ -12,10 +12,7 @@ import cupyx
 import numpy as np
 from cupyx.scipy.special import erf
 
-from ...config import hints
 from ...contract.backend import METHODS, Native, Scalar
-from ...contract.errors import EngineError
-from ...contract.events import transferred
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
@@ -23,35 +20,14 @@ from ...core.dtypes import CANONICAL, DType
 from ...core.view import View
 from ...primitives import table as p
 from ...primitives.table import Primitive
-from . import workarounds
-from .common_workarounds import EngineKernel, Wrapper, common_wrappers, of_engine
-from .namespace import NamespaceBackend, explain_errors, wrap
+from .adapter import explain_errors, unusable, wrap
+from .engine_kernels import Engine, Table
+from .namespace import NamespaceBackend
 
 __all__ = ["CupyBackend"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def _arrays(*operands: Native) -> list[Native]:
-    """Operands as arrays: scalars become 0-d arrays of the dtype of the others."""
-    dtype = next(x.dtype for x in operands if isinstance(x, cupy.ndarray))
-    return [x if isinstance(x, cupy.ndarray) else cupy.asarray(x, dtype) for x in operands]
-
-
-def _of_arrays(function: EngineKernel) -> EngineKernel:
-    def kernel(x1: Native, x2: Native) -> Native:
-        return function(*_arrays(x1, x2))
-
-    return kernel
-
-
-def _on_host(numpys: EngineKernel, *operands: Native) -> Native:
-    if hints.watched:
-        device = f"cupy:{operands[0].device.id}"
-        transferred("engine", device, "numpy", sum([x.nbytes for x in operands]))
-    with np.errstate(all="ignore"):
-        return cupy.asarray(numpys(*[x.get() for x in operands]))
 
 
 def _put(result: Native, mask: Native, values: Native) -> Native:
@@ -66,52 +42,37 @@ def _apart(x: Native, target: Native) -> Native:
     return x.copy() if shared else x
 
 
-def _rounding(function: EngineKernel) -> EngineKernel:
-    def kernel(x: Native) -> Native:
-        return function(x) if x.dtype.kind in "fc" else x.copy()
-
-    return kernel
-
-
-def _pow(x1: Native, x2: Native) -> Native:
-    if x1.dtype.kind == "i" and bool((x2 < 0).any()):
-        raise ValueError("integers to negative integer powers are not allowed")
-    return cupy.power(x1, x2)
-
-
 def _trunc_divide(x1: Native, x2: Native) -> Native:
     return (x1 - cupy.fmod(x1, x2)) // x2
 
 
-# The functions that CuPy has under the standard's names, or NumPy's.
-_UNARY: Final[dict[Primitive, EngineKernel]] = {
-    **of_engine(xp, "unary", _on_host),
-    p.CEIL: _rounding(cupy.ceil),
+_ENGINE: Final = Engine(
+    name="cupy",
+    xp=xp,
+    kind=cupy.ndarray,
+    cast=lambda x, dtype: x.astype(dtype),
+    as_array=lambda x, like: cupy.asarray(x, like.dtype),
+    to_numpy=lambda x: x.get(),
+    from_numpy=lambda array, like: cupy.asarray(array),
+    device=lambda x: f"cupy:{x.device.id}",
+    put=_put,
+)
+_UNARY: Final[Table] = {
+    **_ENGINE.functions("unary"),
     p.ERF: erf,
-    p.FLOOR: _rounding(cupy.floor),
     p.IMAG: lambda x: cupy.imag(x).copy(),
     p.POSITIVE: lambda x: x.copy(),
     p.REAL: lambda x: cupy.real(x).copy(),
     p.RECIPROCAL: lambda x: 1 / x,
-    p.ROUND: _rounding(cupy.rint),
-    p.TRUNC: _rounding(cupy.trunc),
+    p.ROUND: cupy.rint,
 }
-_BINARY: Final[dict[Primitive, EngineKernel]] = {
-    op: _of_arrays(function) for op, function in of_engine(xp, "binary", _on_host).items()
-} | {
-    p.FMOD: _of_arrays(cupy.fmod),
-    p.POW: _of_arrays(_pow),
-    p.TRUNC_DIVIDE: _of_arrays(_trunc_divide),
+_BINARY: Final[Table] = {
+    **_ENGINE.functions("binary"),
+    p.FMOD: _ENGINE.of_arrays(cupy.fmod),
+    p.POW: _ENGINE.power(cupy.power),
+    p.TRUNC_DIVIDE: _ENGINE.of_arrays(_trunc_divide),
 }
-p.check_kernels("cupy", "unary", _UNARY)
-p.check_kernels("cupy", "binary", _BINARY)
-_WRAPPERS: Final[dict[str, Wrapper]] = common_wrappers(xp, _arrays, _on_host, _put)
-_REDUCTIONS: Final = {
-    p.MAX: cupy.max,
-    p.MIN: cupy.min,
-    p.ANY: cupy.any,
-    p.ALL: cupy.all,
-}
+_kernels: Final = _ENGINE.tables(_UNARY, _BINARY, {}, [(dtype, dtype) for dtype in d.ALL])
 _HOST_SCANS: Final = {
     p.CUMULATIVE_MAX: np.maximum.accumulate,
     p.CUMULATIVE_MIN: np.minimum.accumulate,
@@ -122,17 +83,9 @@ _HOST_SCANS: Final = {
 class CupyBackend(NamespaceBackend):
     """Executes primitives with CuPy on one GPU.
 
-    Parameters
-    ----------
-    name : str
-        The device that users name.
-    number : int
-        Of the GPU.
-
-    Raises
-    ------
-    RuntimeError
-        If this machine has no such GPU, or it does not work.
+    `name`: the device that users name.
+    `number`: of the GPU.
+    Raises RuntimeError if this machine has no such GPU, or it does not work.
     """
 
     xp = xp
@@ -144,21 +97,8 @@ class CupyBackend(NamespaceBackend):
             self.place = cupy.cuda.Device(number)
             self.place.compute_capability  # noqa: B018  # asks the driver
         except cupy.cuda.runtime.CUDARuntimeError as error:
-            raise RuntimeError(
-                f"device {name!r} does not work: {error}; "
-                "xp.__array_namespace_info__().devices() lists what there is"
-            ) from error
-        self.unaries, self.binaries = [
-            {
-                dtype: {
-                    op: workarounds.apply("cupy", op, dtype, kernel, _WRAPPERS)
-                    for op, kernel in table.items()
-                    if dtype in op.results
-                }
-                for dtype in d.ALL
-            }
-            for table in (_UNARY, _BINARY)
-        ]
+            raise unusable(name, error) from error
+        self.unaries, self.binaries = _kernels("cuda")
 
     # ------------------------------------------------------------------ memory
 
@@ -197,24 +137,13 @@ class CupyBackend(NamespaceBackend):
     def from_native(self, array: Native) -> Tensor:
         if not isinstance(array, cupy.ndarray):
             array = cupy.from_dlpack(array)
-        if array.dtype not in self._ours:
-            raise TypeError(
-                f"the standard has no dtype for CuPy's {array.dtype}; convert the array with its "
-                "own .astype(...) first"
-            )
+        self.check_dtype(array, "CuPy", "the array with its own .astype(...)")
         return wrap(cupy.asarray(array))
 
     def explained(self, error: Exception) -> Exception:
         text = str(error).strip().partition("\n")[0]
-        if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
-            return MemoryError(
-                f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
-                "elsewhere with to_device('cpu')"
-            )
-        return EngineError(
-            f"device {self.name} failed: {text}; it may need a new process, and arrays on other "
-            "devices are as they were"
-        )
+        is_full = isinstance(error, cupy.cuda.memory.OutOfMemoryError)
+        return self.out_of_memory(text) if is_full else self.failed(text)
 
     # ------------------------------------------------------------------ what CuPy does itself
 
@@ -224,12 +153,6 @@ class CupyBackend(NamespaceBackend):
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
         return self.in_memory_of(x, self.array(x).view(dtype))
 
-    def cast(self, x: Tensor, dtype: DType) -> Tensor:
-        array = self.array(x)
-        if array.dtype.kind == "c" and dtype not in (d.bool, *d.COMPLEX):
-            array = array.real
-        return wrap(array.astype(dtype))
-
     def divided(self, array: Native, count: float) -> Native:
         if array.dtype.kind != "c":
             return array / count
@@ -237,24 +160,8 @@ class CupyBackend(NamespaceBackend):
         result.real, result.imag = array.real / count, array.imag / count
         return result
 
-    def reduction(
-        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native
-    ) -> Native:
-        if op is p.SUM or op is p.PROD:
-            function = cupy.sum if op is p.SUM else cupy.prod
-            return function(array, axes, dtype=dtype, keepdims=keepdims)
-        return _REDUCTIONS[op](array, axes, keepdims=keepdims)
-
-    def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
-        extreme = cupy.argmax if op is p.ARGMAX else cupy.argmin
-        return wrap(extreme(self.array(x), axis, keepdims=keepdims).astype(np.int64))
-
-    def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
-        array = self.array(x)
-        if op in _HOST_SCANS:
-            return wrap(cupy.asarray(_HOST_SCANS[op](array.get(), axis)))
-        function = cupy.cumsum if op is p.CUMULATIVE_SUM else cupy.cumprod
-        return wrap(function(array, axis, array.dtype if dtype is None else dtype))
+    def running_extreme(self, op: Primitive, array: Native, axis: int) -> Native:
+        return cupy.asarray(_HOST_SCANS[op](array.get(), axis))
 
     def sortable(self, array: Native) -> Native:
         return array.astype(np.uint8) if array.dtype.kind == "b" else array

@@ -22,12 +22,8 @@ __all__ = ["ENGINES", "EngineSpec", "Traits", "options_of"]
 class Traits(NamedTuple):
     """What a device has of the standard, as far as it is to be known before its engine is loaded.
 
-    Attributes
-    ----------
-    missing : frozenset of dtype
-        The dtypes that arrays cannot have.
-    boolean_indexing, data_dependent_shapes : bool
-        The standard's capabilities of these names.
+    `missing`: the dtypes that arrays cannot have.
+    `boolean_indexing`, `data_dependent_shapes`: the standard's capabilities of these names.
     """
 
     missing: frozenset[DType] = frozenset()
@@ -52,6 +48,10 @@ class Traits(NamedTuple):
 
 def _everything(name: str) -> Traits:
     return Traits()
+
+
+def _no_device(x: Native) -> str | None:
+    return None
 
 
 class EngineSpec(NamedTuple):
@@ -83,11 +83,11 @@ class EngineSpec(NamedTuple):
     name: str
     resolve: Callable[[str], str]
     load: Callable[[str], Backend]
-    offers: Callable[[], tuple[str, ...]]
-    requires: str
-    install: str
-    owns: tuple[str, ...]
-    device_of: Callable[[Native], str | None]
+    offers: Callable[[], tuple[str, ...]] = tuple
+    requires: str = "numpy"
+    install: str = "pip install numpy"
+    owns: tuple[str, ...] = ()
+    device_of: Callable[[Native], str | None] = _no_device
     traits: Callable[[str], Traits] = _everything
 
 
@@ -111,10 +111,7 @@ def _numbered(engine: str, kinds: tuple[str, ...], single: tuple[str, ...]) -> C
 def options_of(rest: str) -> dict[str, str]:
     """The options in the rest of a device's name: ``"a=1,b=2"`` as a dict.
 
-    Raises
-    ------
-    ValueError
-        If it is anything else.
+    Raises ValueError if it is anything else.
     """
     options = {}
     for part in filter(None, rest.split(",")):

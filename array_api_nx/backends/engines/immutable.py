@@ -26,20 +26,14 @@ _known: Final[dict[tuple[View, int], Steps | None]] = {}
 class Steps(NamedTuple):
     """How a view of flat memory is had without looking at single elements.
 
-    Attributes
-    ----------
-    start : int
-        Where the lowest element lies; what comes before is left out.
-    length : int
-        How long the rest has to be for `base`; it is padded if it is shorter, and cut if longer.
-    base : tuple of int
-        The shape to give it.
-    box : tuple of slice
-        What to take of that, per axis.
-    order : tuple of int
-        Then, the axes in the order of the view's, without those that repeat.
-    kept : tuple of int
-        Then, the shape with 1 for the axes that repeat; the view's own shape is broadcast from it.
+    `start`: where the lowest element lies; what comes before is left out.
+    `length`: how long the rest has to be for `base`; it is padded if it is shorter, and cut if
+    longer.
+    `base`: the shape to give it.
+    `box`: what to take of that, per axis.
+    `order`: then, the axes in the order of the view's, without those that repeat.
+    `kept`: then, the shape with 1 for the axes that repeat; the view's own shape is broadcast from
+    it.
     """
 
     start: int

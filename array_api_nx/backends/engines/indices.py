@@ -21,20 +21,13 @@ __all__ = ["Selected", "in_range", "resolve"]
 class Selected:
     """What index arrays select of an array.
 
-    Attributes
-    ----------
-    xp, place
-        The namespace of the index arrays, and their device.
-    source : tuple of int
-        The shape of the array.
-    indices : dict of int to array
-        For every indexed axis, int64 positions counted from the front, of the shape `together`.
-    together : tuple of int
-        What the index arrays broadcast to.
-    before : int
-        How many of the other axes stand before those of `together` in the result.
-    shape : tuple of int
-        Of the result.
+    `xp`, `place`: the namespace of the index arrays, and their device.
+    `source`: the shape of the array.
+    `indices`: for every indexed axis, int64 positions counted from the front, of the shape
+    `together`.
+    `together`: what the index arrays broadcast to.
+    `before`: how many of the other axes stand before those of `together` in the result.
+    `shape`: of the result.
     """
 
     def __init__(
@@ -180,10 +173,7 @@ def resolve(
 
     `in_range` gives indices counted from the front, and sees to those out of range.
 
-    Raises
-    ------
-    IndexError
-        If an index is out of range, or the keys do not broadcast.
+    Raises IndexError if an index is out of range, or the keys do not broadcast.
     """
     indices: dict[int, Native] = {}
     flags: list[Native] = []

@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...contract.backend import METHODS, AxisOrder, Native, Operand, Padding, Scalar
-from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
 from ...contract.replay import Run
@@ -32,12 +31,12 @@ from ...core.view import View
 from ...primitives import table as p
 from ...primitives.rules import window_counts
 from ...primitives.table import Primitive
-from .common_workarounds import EngineKernel
+from .adapter import explain_errors, unusable, wrap
 from .compiled_programs import ArrayFunction, Kinds, Traced, prepare, trace_steps
 from .immutable import Steps, positions, steps
-from .jax_kernels import arrays, binary_kernels, unary_kernels
+from .jax_kernels import arrays, kernels
 from .jax_special import special_functions
-from .namespace import NamespaceBackend, explain_errors, wrap
+from .namespace import NamespaceBackend
 
 __all__ = ["JaxBackend"]
 
@@ -46,35 +45,15 @@ R = TypeVar("R")
 
 
 _anchoring: Final = Lock()
-_SCANS: Final[dict[Primitive, EngineKernel]] = {
-    p.CUMULATIVE_MAX: jax.lax.cummax,
-    p.CUMULATIVE_MIN: jax.lax.cummin,
-}
-_REDUCTIONS: Final[dict[Primitive, EngineKernel]] = {
-    p.SUM: jnp.sum,
-    p.PROD: jnp.prod,
-    p.MAX: jnp.max,
-    p.MIN: jnp.min,
-    p.ANY: jnp.any,
-    p.ALL: jnp.all,
-}
 
 
 @explain_errors
 class JaxBackend(NamespaceBackend):
     """Executes primitives with JAX on one of its devices.
 
-    Parameters
-    ----------
-    name : str
-        The device that users name.
-    place : str
-        "cpu", or "cuda:N".
-
-    Raises
-    ------
-    RuntimeError
-        If this machine has no such device.
+    `name`: the device that users name.
+    `place`: "cpu", or "cuda:N".
+    Raises RuntimeError if this machine has no such device.
     """
 
     xp = jnp
@@ -87,13 +66,9 @@ class JaxBackend(NamespaceBackend):
         try:
             self.place = jax.devices(kind)[int(number or 0)]
         except (RuntimeError, IndexError) as error:
-            raise RuntimeError(
-                f"device {name!r} does not work: {error}; "
-                "xp.__array_namespace_info__().devices() lists what there is"
-            ) from error
+            raise unusable(name, error) from error
         self.kind = kind
-        self.unaries = unary_kernels(kind)
-        self.binaries = binary_kernels(kind)
+        self.unaries, self.binaries = kernels(kind)
         self.ufuncs = special_functions(kind)
 
     # ------------------------------------------------------------------ memory
@@ -183,11 +158,7 @@ class JaxBackend(NamespaceBackend):
     def from_native(self, array: Native) -> Tensor:
         if not isinstance(array, jax.Array):
             array = jnp.from_dlpack(array)
-        if array.dtype not in self._ours:
-            raise TypeError(
-                f"the standard has no dtype for JAX's {array.dtype}; convert the array with its "
-                "own .astype(...) first"
-            )
+        self.check_dtype(array, "JAX", "the array with its own .astype(...)")
         return wrap(jax.device_put(array, self.place))
 
     def explained(self, error: Exception) -> Exception:
@@ -196,17 +167,11 @@ class JaxBackend(NamespaceBackend):
             return error
         exhausted = "RESOURCE_EXHAUSTED" in text or "Out of memory" in text
         if exhausted or isinstance(error, MemoryError):
-            return MemoryError(
-                f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
-                "elsewhere with to_device('cpu')"
-            )
+            return self.out_of_memory(text)
         if "ncompatible shapes" in text or "broadcast" in text:
             return ValueError(f"the shapes do not broadcast: {text}")
         if "UNAVAILABLE" in text or "INTERNAL" in text:
-            return EngineError(
-                f"device {self.name} failed: {text}; it may need a new process, and arrays on "
-                "other devices are as they were"
-            )
+            return self.failed(text)
         return error
 
     def evaluate(self, *handles: Tensor) -> None:
@@ -268,55 +233,23 @@ class JaxBackend(NamespaceBackend):
         host = np.ascontiguousarray(self.array(x)).view(dtype)
         return wrap(self.load(host, copy=True))
 
-    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
-        first = self.array(x1) if type(x1) is Tensor else x1
-        second = self.array(x2) if type(x2) is Tensor else x2
-        dtype = next(x.dtype for x in (first, second) if isinstance(x, jax.Array))
+    def choose(self, condition: Native, x1: Native, x2: Native) -> Native:
+        dtype = next(x.dtype for x in (x1, x2) if isinstance(x, jax.Array))
         if dtype == np.uint64:
-            first, second = arrays(first, second)  # JAX refuses numbers of 2**63 and more
-        chosen = jnp.where(self.array(condition), first, second)
-        return wrap(chosen if chosen.dtype == dtype else chosen.astype(dtype))
-
-    def cast(self, x: Tensor, dtype: DType) -> Tensor:
-        array = self.array(x)
-        if dtype is d.bool:
-            return wrap(array != 0)
-        if array.dtype.kind == "c" and dtype not in d.COMPLEX:
-            array = jnp.real(array)
-        return wrap(array.astype(dtype))
+            x1, x2 = arrays(x1, x2)  # JAX refuses numbers of 2**63 and more
+        chosen = jnp.where(condition, x1, x2)
+        return chosen if chosen.dtype == dtype else chosen.astype(dtype)
 
     def divided(self, array: Native, count: float) -> Native:
         if array.dtype.kind == "c":
             return jax.lax.complex(jnp.real(array) / count, jnp.imag(array) / count)
         return array / count
 
-    def reduction(
-        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native
-    ) -> Native:
-        if op is p.SUM or op is p.PROD:
-            return _REDUCTIONS[op](array, axis=axes, dtype=dtype, keepdims=keepdims)
-        if op is p.ANY or op is p.ALL:
-            array = array != 0
-        return _REDUCTIONS[op](array, axis=axes, keepdims=keepdims)
-
-    def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
-        extreme = jnp.argmax if op is p.ARGMAX else jnp.argmin
-        return wrap(extreme(self.array(x), axis=axis, keepdims=keepdims).astype(np.int64))
-
-    def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
-        array = self.array(x)
-        if op in _SCANS:
-            if array.dtype.kind == "b":
-                return wrap(_SCANS[op](array.astype(np.uint8), axis) != 0)
-            return wrap(_SCANS[op](array, axis))
-        target = array.dtype if dtype is None else dtype
-        function = jnp.cumsum if op is p.CUMULATIVE_SUM else jnp.cumprod
-        return wrap(function(array, axis, dtype=target))
-
-    def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
-        if descending:
-            x = self._reversed_order(x)
-        return wrap(jnp.argsort(self.array(x), axis, stable=stable).astype(np.int64))
+    def running_extreme(self, op: Primitive, array: Native, axis: int) -> Native:
+        scan = jax.lax.cummax if op is p.CUMULATIVE_MAX else jax.lax.cummin
+        if array.dtype.kind == "b":
+            return scan(array.astype(np.uint8), axis) != 0
+        return scan(array, axis)
 
     def unfold(
         self,
@@ -344,11 +277,6 @@ class JaxBackend(NamespaceBackend):
         flat = self.array(self.reshape(padded, (*lead, inner)))
         taken = jnp.take(flat, where.reshape(prod(kernel_size), prod(counts)), len(lead))
         return wrap(taken)
-
-    def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
-        side = "right" if right else "left"
-        found = jnp.searchsorted(self.array(x), self.array(values), side=side)
-        return wrap(found.astype(np.int64))
 
     def add_at(self, array: Native, positions: Native, values: Native) -> Native:
         if array.dtype.kind == "b":
@@ -411,8 +339,7 @@ class _TracedJax(Traced, JaxBackend):
 
     def __init__(self, backend: JaxBackend) -> None:
         super().__init__(backend)
-        self.unaries = unary_kernels(f"{backend.kind}:compiled")
-        self.binaries = binary_kernels(f"{backend.kind}:compiled")
+        self.unaries, self.binaries = kernels(f"{backend.kind}:compiled")
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:
         return _barred(super().unary(op, x))

@@ -26,29 +26,18 @@ from typing import Final
 
 import jax
 import jax.scipy.special
-import numpy as np
 
-from ...contract.backend import Native
-from .common_workarounds import EngineKernel
+from .jax_kernels import ENGINE
 from .special import Ufuncs, of_rows
 
 __all__ = ["special_functions"]
 
 
-def _in_double(function: EngineKernel) -> EngineKernel:
-    """`function` in double precision, as SciPy computes it."""
-
-    def kernel(x: Native) -> Native:
-        return function(x.astype(np.float64)).astype(x.dtype)
-
-    return kernel
-
-
 _SPECIAL: Final[Ufuncs] = {
     "exp2": jax.numpy.exp2,
     # In single precision inf from 88.7 on, where the function is still below the largest number.
-    "i0": _in_double(jax.scipy.special.i0),
-    "i1": _in_double(jax.scipy.special.i1),
+    "i0": ENGINE.in_double(jax.scipy.special.i0),
+    "i1": ENGINE.in_double(jax.scipy.special.i1),
 }
 
 

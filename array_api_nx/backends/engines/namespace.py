@@ -1,98 +1,42 @@
-"""One adapter over the array namespaces of other engines: PyTorch, JAX, CuPy.
+"""The primitives on the array namespaces of other engines: PyTorch, JAX, CuPy.
 
-Handles are the Tensors of strided backends, over the engine's own arrays: what comes out of a
-kernel is such an array, and movement is view algebra as on the CPU. A subclass says how a view
-reads and writes the engine's memory, which functions are the elementwise kernels, and what the
-engine does better or otherwise than the standard's functions that are used here.
-
-`xp` is a namespace with the standard's functions, of array-api-compat or the engine itself.
-Elementwise kernels are not looked up in it: they are the engine's functions, in tables by dtype.
+They call functions of the standard, and the hooks of adapter.py where engines differ.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from math import prod
-from typing import Concatenate, Final, NoReturn, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
 from ...contract import composed
-from ...contract.backend import METHODS, Keys, Native, Norm, Operand, Scalar
-from ...contract.errors import EngineError
+from ...contract.backend import Keys, Native, Norm, Operand, Scalar
 from ...contract.numpy_dtypes import NDArray
-from ...contract.program import Program
-from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
+from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
-from ...core.view import View
 from ...primitives import table as p
 from ...primitives.rules import joined_shape
 from ...primitives.table import Primitive
-from .common_workarounds import Kernels
+from .adapter import Dtypes, EngineBackend, explain_errors, unusable, wrap
 from .indices import Selected, in_range, resolve
-from .special import Ufuncs, engines_function
+from .special import engines_function
 
-__all__ = ["Dtypes", "NamespaceBackend", "explain_errors", "wrap"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
+__all__ = ["Dtypes", "NamespaceBackend", "broadcasts", "explain_errors", "unusable", "wrap"]
 
 
-class Dtypes(dict[DType, Native]):
-    """The engine's dtypes by ours; asking for one that the device lacks is a TypeError."""
+def _of_axes(name: str) -> Native:
+    """The method of a transform over axes that keep their sizes, or half of the last one."""
 
-    def __init__(self, name: str, dtypes: dict[DType, Native]) -> None:
-        super().__init__(dtypes)
-        self._name = name
+    def method(self: NamespaceBackend, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        return self._transform(name, x, axes, norm, None)
 
-    def __missing__(self, dtype: DType) -> NoReturn:
-        raise TypeError(
-            f"device {self._name} has no {dtype}; convert to another dtype first, as with "
-            f"astype(..., {next(_narrower(dtype, self), dtype)}), or use another device"
-        )
-
-
-def _narrower(dtype: DType, there: dict[DType, Native]) -> Iterator[DType]:
-    return iter([other for other in there if other.kind == dtype.kind])
-
-
-def wrap(array: Native) -> Tensor:
-    """A Tensor around what a kernel returned."""
-    tensor = Tensor()
-    tensor.array = array
-    tensor.view = tensor.storage = None
-    return tensor
-
-
-# What explains errors on its own, or has none.
-_HOT: Final = frozenset(
-    {
-        "unary", "binary", "where", "reduce", "shape", "dtype", "read_only_reason",
-        "dlpack_device", "expand", "try_reshape", "permute", "slice", "flip", "axis_order",
-    }
-)  # fmt: skip
-
-
-def _explaining(
-    method: Callable[Concatenate[NamespaceBackend, P], R],
-) -> Callable[Concatenate[NamespaceBackend, P], R]:
-    """`method`, with the engine's errors explained."""
-
-    @wraps(method)
-    def primitive(self: NamespaceBackend, /, *arguments: P.args, **options: P.kwargs) -> R:
-        try:
-            return method(self, *arguments, **options)
-        except self.errors as error:
-            self.refuse(error)
-
-    return primitive
+    return method
 
 
 def _of_one_matrix(name: str) -> Native:
@@ -101,217 +45,14 @@ def _of_one_matrix(name: str) -> Native:
     def method(self: NamespaceBackend, x: Tensor) -> Native:
         return self._linalg(name, x)
 
-    method.__name__ = name
     return method
 
 
-class NamespaceBackend(StridedBackend):
+class NamespaceBackend(EngineBackend):
     """Executes primitives with the functions of an array namespace.
 
     Engines are subclasses, decorated by `explain_errors`.
-
-    Attributes
-    ----------
-    name : str
-        The device that users name.
-    xp : module
-        The standard's functions over the engine's arrays.
-    place : object
-        The engine's own object for the device.
-    dtypes : Dtypes
-        Those that the device has.
-    unaries, binaries : dict
-        Kernels by the engine's dtype and primitive.
-    ufuncs : dict
-        The engine's functions for ufuncs of SciPy, by their names (special.py).
-    refused : WeakKeyDictionary of Program to str
-        The programs that the engine's compiler has refused, and why.
     """
-
-    name: str
-    xp: Native
-    place: Native
-    dtypes: Dtypes
-    unaries: Kernels
-    binaries: Kernels
-    ufuncs: Ufuncs = {}  # noqa: RUF012  # engines have tables of their own, which never change
-
-    def __init__(self, name: str, dtypes: dict[DType, Native]) -> None:
-        self.name = name
-        self.dtypes = Dtypes(name, dtypes)
-        self._ours = {theirs: ours for ours, theirs in dtypes.items()}
-        self._read_only: WeakSet[Storage] = WeakSet()
-        self.refused: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
-
-    # ------------------------------------------------------------------ what an engine must say
-
-    @abstractmethod
-    def flatten(self, array: Native) -> tuple[Native, View]:
-        """The memory that `array` lies in, as `Storage.memory`, and how `array` reads it."""
-
-    @abstractmethod
-    def read(self, memory: Native, view: View) -> tuple[Native, bool]:
-        """What `view`, which has no mask, shows, and whether that is in the same memory."""
-
-    @abstractmethod
-    def write(self, target: Tensor, value: Native | Scalar) -> None:
-        """Write `value`, which broadcasts to `target`, as if it had been copied first."""
-
-    @abstractmethod
-    def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
-        """Write 1-D `values` to the elements of the flat memory at 1-D `positions`, which lie in
-        memory of their own, as if the values had been copied first."""
-
-    @abstractmethod
-    def load(self, array: NDArray, copy: bool) -> Native:
-        """An ndarray as an array of the engine, in the same memory if it can and not `copy`."""
-
-    @abstractmethod
-    def unload(self, x: Tensor) -> NDArray:
-        """The elements of `x`, in the same memory where the host can reach it."""
-
-    @abstractmethod
-    def explained(self, error: Exception) -> Exception:
-        """What to raise in place of an engine's error."""
-
-    @abstractmethod
-    def reduction(
-        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native
-    ) -> Native:
-        """`op`, neither mean nor count_nonzero, over at least one axis."""
-
-    @abstractmethod
-    def divided(self, array: Native, count: float) -> Native:
-        """`array` by a count that may be 0; parts of complex numbers each on their own."""
-
-    def number(self, count: int) -> float:
-        """A count as a float; engines may have symbols for counts."""
-        return float(count)
-
-    def known_number(self, array: Native) -> int:
-        """The element of an array that holds one int."""
-        return array.item()
-
-    takes_any_bool = False  # compilers of engines count on 0 and 1
-    errors: tuple[type[Exception], ...] = (RuntimeError,)
-    """What `explained` explains."""
-
-    may_look: bool = True
-    """Whether elements are known; while an engine compiles a program they are not."""
-
-    row_major_test: str | None = None
-    """The method by which an array of the engine tells whether it is row-major; None if all are."""
-
-    def row_major(self, array: Native) -> Native:
-        """`array`, or a row-major copy of it."""
-        return array
-
-    def movable(self, array: Native) -> Native:
-        """`array` in a dtype of the same size that the engine can index."""
-        return array
-
-    def moved(self, array: Native, dtype: Native) -> Native:
-        """A result over `movable` arrays, in their own dtype."""
-        return array
-
-    def sortable(self, array: Native) -> Native:
-        """`array` in a dtype that the engine sorts, in the same order."""
-        return array
-
-    def refuse(self, error: Exception) -> NoReturn:
-        """Raise the explanation of an engine's error."""
-        if isinstance(error, EngineError):
-            raise error
-        explanation = self.explained(error)
-        if explanation is error:
-            raise error
-        raise explanation from error
-
-    # ------------------------------------------------------------------ views and memory
-
-    def ensure_view(self, x: Tensor) -> View:
-        memory, view = self.flatten(x.array)
-        x.storage = Storage(memory)
-        x.view = view
-        return view
-
-    def bind(self, x: Tensor) -> Native:
-        view, storage = x.view, x.storage
-        assert view is not None
-        assert storage is not None
-        if view.mask is not None:
-            return self.array(self.materialise(x, 0))
-        array, shared = self.read(storage.memory, view)
-        if shared:
-            x.array = array
-        return array
-
-    def array(self, x: Tensor) -> Native:
-        """The engine's array of `x`; to be read only."""
-        array = x.array
-        return self.bind(x) if array is None else array
-
-    def in_memory_of(self, x: Tensor, array: Native) -> Tensor:
-        """A handle of `array`, which lies in the memory of `x`: read-only if `x` is."""
-        result = wrap(array)
-        if self.read_only_reason(x) is not None:
-            view = self.ensure_view(result)
-            if self.view(x).is_read_only:
-                result.view = view.as_read_only()
-            if x.storage in self._read_only:
-                assert result.storage is not None
-                self._read_only.add(result.storage)
-        return result
-
-    def peek(self, x: Tensor) -> Native:
-        return self.unload(x)
-
-    def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
-        view, storage = x.view, x.storage
-        assert view is not None
-        assert storage is not None
-        result = self.full(self.shape(x), self.dtype(x), fill)
-        if view.mask is None:
-            self.assign(result, x)
-        elif all([start < end for start, end in view.mask]):
-            inside = tensor_over(storage, view.shrink(view.mask))
-            box = tuple([(start, end - start, 1) for start, end in view.mask])
-            self.assign(self.slice(result, box), inside)
-        return result
-
-    # ------------------------------------------------------------------ properties
-
-    def shape(self, x: Tensor) -> tuple[int, ...]:
-        array = x.array
-        return x.view.shape if array is None else tuple(array.shape)  # type: ignore[return-value]
-
-    def dtype(self, x: Tensor) -> DType:
-        array = x.array
-        return self._ours[x.storage.dtype if array is None else array.dtype]
-
-    def read_only_reason(self, x: Tensor) -> str | None:
-        reason = (x.view or self.ensure_view(x)).read_only_reason
-        if reason is None and x.storage in self._read_only:
-            return "its memory was handed in as read-only"
-        return reason
-
-    def to_host(self, x: Tensor) -> NDArray:
-        array = self.unload(x)
-        if self.read_only_reason(x) is not None:
-            array.flags.writeable = False
-        return array
-
-    def item(self, x: Tensor) -> Scalar:
-        array = self.array(x)
-        if prod(array.shape) != 1:
-            raise ValueError("only an array of size 1 is a scalar")
-        return array.item()
-
-    def native(self, x: Tensor) -> Native:
-        return self.array(x)
-
-    def available_dtypes(self) -> tuple[DType, ...]:
-        return tuple(self.dtypes)
 
     # ------------------------------------------------------------------ creation
 
@@ -387,7 +128,7 @@ class NamespaceBackend(StridedBackend):
         first = self.array(x1) if type(x1) is Tensor else x1
         second = self.array(x2) if type(x2) is Tensor else x2
         try:
-            return wrap(self.xp.where(self.array(condition), first, second))
+            return wrap(self.choose(self.array(condition), first, second))
         except self.errors as error:
             self.refuse(error)
 
@@ -437,6 +178,21 @@ class NamespaceBackend(StridedBackend):
         result.view = result.storage = None
         return result
 
+    def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
+        extreme = getattr(self.xp, op.name)
+        return self._indices(extreme(self.sortable(self.array(x)), axis=axis, keepdims=keepdims))
+
+    def _indices(self, array: Native) -> Tensor:
+        int64 = self.dtypes[d.int64]
+        return wrap(array if array.dtype == int64 else array.astype(int64))
+
+    def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+        array = self.array(x)
+        if op is p.CUMULATIVE_MAX or op is p.CUMULATIVE_MIN:
+            return wrap(self.running_extreme(op, array, axis))
+        function = self.xp.cumsum if op is p.CUMULATIVE_SUM else self.xp.cumprod
+        return wrap(function(array, axis, dtype=array.dtype if dtype is None else dtype))
+
     # ------------------------------------------------------------------ sorting and searching
 
     def _reversed_order(self, x: Tensor) -> Tensor:
@@ -456,21 +212,16 @@ class NamespaceBackend(StridedBackend):
         if descending:
             x = self._reversed_order(x)
         array = self.sortable(self.array(x))
-        return wrap(self.xp.argsort(array, axis=axis, stable=stable))
+        return self._indices(self.xp.argsort(array, axis=axis, stable=stable))
 
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
         side = "right" if right else "left"
         haystack, needles = self.sortable(self.array(x)), self.sortable(self.array(values))
-        return wrap(self.xp.searchsorted(haystack, needles, side=side))
+        return self._indices(self.xp.searchsorted(haystack, needles, side=side))
 
-    def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        return composed.unique(self, x)
-
-    def unique_counts(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        return composed.unique_counts(self, x)
-
-    def unique_inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        return composed.unique_inverse(self, x)
+    unique = composed.unique
+    unique_counts = composed.unique_counts
+    unique_inverse = composed.unique_inverse
 
     # ------------------------------------------------------------------ movement that copies
 
@@ -484,7 +235,7 @@ class NamespaceBackend(StridedBackend):
             return wrap(array != 0)
         if self._ours[array.dtype] in d.COMPLEX and dtype not in d.COMPLEX:
             array = self.xp.real(array)
-        return wrap(self.xp.astype(array, self.dtypes[dtype], copy=True))
+        return wrap(self.converted(array, self.dtypes[dtype]))
 
     def assign(self, target: Tensor, value: Operand) -> None:
         if type(value) is not Tensor:
@@ -610,14 +361,9 @@ class NamespaceBackend(StridedBackend):
 
     # ------------------------------------------------------------------ Fourier transforms
 
-    def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        return self._transform("fftn", x, axes, norm, None)
-
-    def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        return self._transform("ifftn", x, axes, norm, None)
-
-    def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        return self._transform("rfftn", x, axes, norm, None)
+    fft = _of_axes("fftn")
+    ifft = _of_axes("ifftn")
+    rfft = _of_axes("rfftn")
 
     def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
         sizes = [self.shape(x)[axis] for axis in axes[:-1]]
@@ -673,18 +419,6 @@ class NamespaceBackend(StridedBackend):
     inv = _of_one_matrix("inv")
     slogdet = _of_one_matrix("slogdet")
     det = _of_one_matrix("det")
-
-
-_Engine = TypeVar("_Engine", bound=type[NamespaceBackend])
-
-
-def explain_errors(engine: _Engine) -> _Engine:
-    """Decorate the class of an engine: where a method of the contract raises one of the engine's
-    `errors`, what `NamespaceBackend.explained` makes of it is raised instead."""
-    for name in METHODS:
-        if name not in _HOT:
-            setattr(engine, name, _explaining(getattr(engine, name)))
-    return engine
 
 
 def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...primitives.special_functions import ROWS
-from .common_workarounds import EngineKernel
+from .engine_kernels import EngineKernel
 
 __all__ = ["Ufuncs", "engines_function", "of_rows"]
 

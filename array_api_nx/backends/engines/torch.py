@@ -11,8 +11,7 @@ import array_api_compat.torch as xp
 import numpy as np
 import torch
 
-from ...contract.backend import Native, Operand, Scalar
-from ...contract.errors import EngineError
+from ...contract.backend import Native, Scalar
 from ...contract.numpy_dtypes import NDArray, has_negative_strides
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
@@ -21,16 +20,16 @@ from ...core.symbolic import KnownInts
 from ...core.view import View
 from ...primitives import table as p
 from ...primitives.table import Primitive
-from .namespace import NamespaceBackend, explain_errors, wrap
+from .adapter import explain_errors, unusable, wrap
+from .namespace import NamespaceBackend
 from .torch_kernels import (
     TO_TORCH,
-    binary_kernels,
     float_order,
     from_bits,
     integer_product,
+    kernels,
     ordered,
     to_bits,
-    unary_kernels,
 )
 from .torch_special import special_functions
 
@@ -45,17 +44,9 @@ _MAX_LAYOUTS: Final = 1 << 13
 class TorchBackend(NamespaceBackend):
     """Executes primitives with PyTorch on one of its devices.
 
-    Parameters
-    ----------
-    name : str
-        The device that users name.
-    place : str
-        PyTorch's name for it.
-
-    Raises
-    ------
-    RuntimeError
-        If this machine has no such device, or it does not work.
+    `name`: the device that users name.
+    `place`: PyTorch's name for it.
+    Raises RuntimeError if this machine has no such device, or it does not work.
     """
 
     xp = xp
@@ -68,17 +59,13 @@ class TorchBackend(NamespaceBackend):
         # MPS has no double precision.
         lacking = d.DOUBLE if place == "mps" else ()
         super().__init__(name, {ours: to for ours, to in TO_TORCH.items() if ours not in lacking})
-        self.unaries = unary_kernels(self.place.type)
-        self.binaries = binary_kernels(self.place.type)
+        self.unaries, self.binaries = kernels(self.place.type)
         self.ufuncs = special_functions(self.place.type)
         self._layouts: dict[View, Layout] = {}
         try:
             torch.empty((0,), device=self.place)
         except (RuntimeError, AssertionError) as error:
-            raise RuntimeError(
-                f"device {name!r} does not work: {_first_line(error)}; "
-                "xp.__array_namespace_info__().devices() lists what there is"
-            ) from error
+            raise unusable(name, _first_line(error)) from error
 
     # ------------------------------------------------------------------ memory
 
@@ -177,11 +164,7 @@ class TorchBackend(NamespaceBackend):
                 # PyTorch would end the process (2.13).
                 raise BufferError("PyTorch has no negative strides; copy the array first")
             array = torch.from_dlpack(array)
-        if array.dtype not in self._ours:
-            raise TypeError(
-                f"the standard has no dtype for PyTorch's {array.dtype}; convert the tensor with "
-                "its own .to(...) first"
-            )
+        self.check_dtype(array, "PyTorch", "the tensor with its own .to(...)")
         if array.layout is not torch.strided:
             raise TypeError(f"a tensor of layout {array.layout} has no strides; use .to_dense()")
         array = array.to(self.place)
@@ -192,10 +175,7 @@ class TorchBackend(NamespaceBackend):
     def explained(self, error: Exception) -> Exception:
         text = _first_line(error)
         if isinstance(error, torch.OutOfMemoryError) or "allocate memory" in text:
-            return MemoryError(
-                f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
-                "elsewhere with to_device('cpu')"
-            )
+            return self.out_of_memory(text)
         if "Storage size calculation overflowed" in text:
             return ValueError("the result would span more than 2**63 bytes; give smaller sizes")
         if isinstance(error, torch.linalg.LinAlgError) or "contain infs or NaNs" in text:
@@ -203,10 +183,7 @@ class TorchBackend(NamespaceBackend):
         if "must match" in text or "broadcast" in text:
             return ValueError(f"the shapes do not broadcast: {text}")
         if isinstance(error, getattr(torch, "AcceleratorError", ())) or "CUDA error" in text:
-            return EngineError(
-                f"device {self.name} failed: {text}; it may need a new process, and arrays on "
-                "other devices are as they were"
-            )
+            return self.failed(text)
         if isinstance(error, NotImplementedError):
             return TypeError(
                 f"device {self.name} cannot compute this: {text}; "
@@ -225,14 +202,8 @@ class TorchBackend(NamespaceBackend):
 
     # ------------------------------------------------------------------ what PyTorch does itself
 
-    def cast(self, x: Tensor, dtype: DType) -> Tensor:
-        array = self.array(x)
-        target = self.dtypes[dtype]
-        if dtype is d.bool:
-            return wrap(array != 0)
-        if array.is_complex() and not target.is_complex:
-            array = torch.real(array)
-        return wrap(array.to(target, copy=True))
+    def converted(self, array: Native, dtype: Native) -> Native:
+        return array.to(dtype, copy=True)
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
         view = self.view(x)
@@ -285,11 +256,6 @@ class TorchBackend(NamespaceBackend):
             return ordered(array.view(source)).view(source) if source in _WIDE else array
         return (torch.any if op is p.ANY else torch.all)(array != 0, axes, keepdims)
 
-    def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
-        array = self.sortable(self.array(x))
-        extreme = torch.argmax if op is p.ARGMAX else torch.argmin
-        return wrap(extreme(array, axis, keepdims))
-
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
         array = self.array(x)
         target = array.dtype if dtype is None else self.dtypes[dtype]
@@ -311,9 +277,7 @@ class TorchBackend(NamespaceBackend):
         return wrap(torch.sort(array, dim=axis, stable=stable).values)
 
     def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
-        if descending:
-            x = self._reversed_order(x)
-        array = self.sortable(self.array(x))
+        array = self.sortable(self.array(self._reversed_order(x) if descending else x))
         return wrap(torch.sort(array, dim=axis, stable=stable).indices)
 
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
@@ -324,13 +288,7 @@ class TorchBackend(NamespaceBackend):
             haystack, needles = float_order(haystack), float_order(needles)
         return wrap(torch.searchsorted(haystack.contiguous(), needles.contiguous(), right=right))
 
-    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
-        first = self.array(x1) if type(x1) is Tensor else x1
-        second = self.array(x2) if type(x2) is Tensor else x2
-        try:
-            return wrap(torch.where(self.array(condition), first, second))
-        except RuntimeError as error:
-            self.refuse(error)
+    choose = staticmethod(torch.where)
 
     def eigvals(self, x: Tensor) -> Tensor:
         if not bool(torch.isfinite(self.array(x)).all()):

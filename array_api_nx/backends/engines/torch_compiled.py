@@ -19,6 +19,7 @@ from ...core.symbolic import Dim, KnownInts
 from ...core.view import Selection, View
 from ...primitives import table as p
 from ...primitives.table import Primitive
+from .adapter import wrap
 from .compiled_programs import (
     ArrayFunction,
     Compile,
@@ -28,16 +29,9 @@ from .compiled_programs import (
     prepare,
     trace_steps,
 )
-from .namespace import wrap
 from .torch import Layout, TorchBackend
 from .torch_inductor import Settings, compile_graph, copied
-from .torch_kernels import (
-    binary_kernels,
-    from_bits,
-    tensors,
-    to_bits,
-    unary_kernels,
-)
+from .torch_kernels import from_bits, kernels, tensors, to_bits
 from .torch_symbolic import Function, Functions, SymbolicView, Symbols
 
 __all__ = ["CompilingTorchBackend"]
@@ -46,10 +40,7 @@ __all__ = ["CompilingTorchBackend"]
 class CompilingTorchBackend(TorchBackend):
     """Executes primitives with PyTorch on one of its devices, and programs with Inductor.
 
-    Attributes
-    ----------
-    functions : WeakKeyDictionary of Program to Functions
-        What Inductor made of each program.
+    `functions`: what Inductor made of each program.
     """
 
     compiler = "torch.compile"
@@ -70,9 +61,7 @@ class _TracedTorch(Traced, TorchBackend):
 
     def __init__(self, backend: CompilingTorchBackend) -> None:
         super().__init__(backend)
-        kind = f"{backend.place.type}:compiled"
-        self.unaries = unary_kernels(kind)
-        self.binaries = binary_kernels(kind)
+        self.unaries, self.binaries = kernels(f"{backend.place.type}:compiled")
 
     def ensure_view(self, x: Tensor) -> View:
         memory, x.view = self.flatten(x.array)
@@ -111,11 +100,11 @@ class _TracedTorch(Traced, TorchBackend):
         added = torch.index_put(to_bits(array), (positions,), to_bits(values), accumulate=True)
         return from_bits(added, array.dtype)
 
-    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
-        first, second = tensors(*[self.array(x) if type(x) is Tensor else x for x in (x1, x2)])
+    def choose(self, condition: Native, x1: Native, x2: Native) -> Native:
+        first, second = tensors(x1, x2)
         # Inductor writes no C++ for unsigned integers here.
-        chosen = torch.where(self.array(condition), to_bits(first), to_bits(second))
-        return wrap(from_bits(chosen, first.dtype))
+        chosen = torch.where(condition, to_bits(first), to_bits(second))
+        return from_bits(chosen, first.dtype)
 
     def reduction(
         self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native

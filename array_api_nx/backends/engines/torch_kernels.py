@@ -7,33 +7,28 @@ from __future__ import annotations
 
 import math
 import operator
-from functools import cache
 from typing import Final
 
-import numpy as np
 import torch
 
-from ...config import hints
 from ...contract.backend import Native
-from ...contract.events import transferred
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import table as p
 from ...primitives.table import Primitive
-from . import workarounds
-from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers, of_engine
+from .engine_kernels import Engine, EngineKernel, Table, Wrapper
 
 __all__ = [
+    "ENGINE",
     "FROM_TORCH",
     "TO_TORCH",
-    "binary_kernels",
     "float_order",
     "from_bits",
     "integer_product",
+    "kernels",
     "ordered",
     "tensors",
     "to_bits",
-    "unary_kernels",
 ]
 
 
@@ -74,18 +69,6 @@ def float_order(x: Native) -> Native:
     return torch.where(bits < 0, bits ^ torch.iinfo(bits.dtype).max, bits)
 
 
-def on_host(kernel: EngineKernel, *operands: Native) -> Native:
-    """`kernel` of NumPy on tensors, which it shares memory with where they are on the CPU."""
-    device = next(x.device for x in operands if isinstance(x, torch.Tensor))
-    if hints.watched:
-        tensors = [x for x in operands if isinstance(x, torch.Tensor)]
-        transferred("engine", f"torch:{device}", "numpy", sum([x.nbytes for x in tensors]))
-    arrays = [x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else x for x in operands]
-    # The engine does not warn of infinities and NaN.
-    with np.errstate(all="ignore"):
-        return torch.from_numpy(np.asarray(kernel(*arrays))).to(device)
-
-
 def integer_product(x1: Native, x2: Native) -> Native:
     """The matrix product of integers, which accelerators have no kernel for."""
     left = x1[None] if x1.ndim == 1 else x1
@@ -99,15 +82,18 @@ def integer_product(x1: Native, x2: Native) -> Native:
     return result
 
 
-def tensors(*operands: Native) -> list[Native]:
-    """Operands as tensors: scalars become 0-d tensors of the dtype of the others."""
-    like = next(x for x in operands if isinstance(x, torch.Tensor))
-    return [
-        x
-        if isinstance(x, torch.Tensor)
-        else torch.scalar_tensor(x, dtype=like.dtype, device=like.device)
-        for x in operands
-    ]
+ENGINE: Final = Engine(
+    name="torch",
+    xp=torch,
+    kind=torch.Tensor,
+    cast=lambda x, dtype: x.to(dtype),
+    as_array=lambda x, like: torch.scalar_tensor(x, dtype=like.dtype, device=like.device),
+    to_numpy=lambda x: x.detach().cpu().numpy(),
+    from_numpy=lambda array, like: torch.from_numpy(array).to(like.device),
+    device=lambda x: f"torch:{x.device}",
+    put=torch.Tensor.masked_scatter,
+)
+tensors: Final = ENGINE.arrays
 
 
 # ---------------------------------------------------------------------- the engine's functions
@@ -134,13 +120,6 @@ def _square(x: Native) -> Native:
     return x * x if x.is_complex() else torch.square(x)
 
 
-def _rounding(function: EngineKernel) -> EngineKernel:
-    def kernel(x: Native) -> Native:
-        return function(x) if x.is_floating_point() or x.is_complex() else x.clone()
-
-    return kernel
-
-
 def _magnitude(x: Native) -> Native:
     return x.clone() if x.dtype in BITS or x.dtype is torch.uint8 else torch.abs(x)
 
@@ -149,9 +128,8 @@ def _sign(x: Native) -> Native:
     return (x != 0).to(x.dtype) if x.dtype in BITS else torch.sgn(x)
 
 
-UNARY: Final[dict[Primitive, EngineKernel]] = {
-    **of_engine(torch, "unary", on_host),
-    **{op: _rounding(getattr(torch, op.name)) for op in (p.CEIL, p.FLOOR, p.ROUND, p.TRUNC)},
+_UNARY: Final[Table] = {
+    **ENGINE.functions("unary"),
     p.ABS: _magnitude,
     p.BITWISE_INVERT: torch.bitwise_not,
     p.CONJ: _conj,
@@ -163,17 +141,6 @@ UNARY: Final[dict[Primitive, EngineKernel]] = {
     p.SIGN: _sign,
     p.SQUARE: _square,
 }
-
-
-def _of_tensors(function: EngineKernel) -> EngineKernel:
-    """`function`, which takes no scalars."""
-
-    def kernel(x1: Native, x2: Native) -> Native:
-        if isinstance(x1, torch.Tensor) and isinstance(x2, torch.Tensor):
-            return function(x1, x2)
-        return function(*tensors(x1, x2))
-
-    return kernel
 
 
 def _pow(x1: Native, x2: Native) -> Native:
@@ -205,13 +172,12 @@ _OPERATORS: Final = (
 )  # fmt: skip
 """Operators reach the same kernels by a shorter way than the functions, and take scalars."""
 
-BINARY: Final[dict[Primitive, EngineKernel]] = {
-    op: _of_tensors(function) for op, function in of_engine(torch, "binary", on_host).items()
-} | {
+_BINARY: Final[Table] = {
+    **ENGINE.functions("binary"),
     **{op: getattr(operator, f"__{op.operator}__") for op in _OPERATORS},
     p.POW: _pow,
     p.SUBTRACT: _subtract,
-    p.TRUNC_DIVIDE: _of_tensors(_trunc_divide),
+    p.TRUNC_DIVIDE: ENGINE.of_arrays(_trunc_divide),
 }
 
 # ---------------------------------------------------------------------- workarounds
@@ -240,13 +206,6 @@ def _by_int64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     def wrapped(*operands: Native) -> Native:
         whole = tensors(*operands)
         return kernel(*[x.to(torch.int64) for x in whole]).to(whole[0].dtype)
-
-    return wrapped
-
-
-def _by_float64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x: Native) -> Native:
-        return kernel(x.to(torch.float64)).to(x.dtype)
 
     return wrapped
 
@@ -315,15 +274,11 @@ def _compiled_expm1(x: Native) -> Native:
     return 2 * torch.exp(half) * torch.sinh(half)
 
 
-_FORMULAS: Final[dict[Primitive, EngineKernel]] = {
+_FORMULAS: Final[Table] = {
     p.ACOSH: _compiled_acosh,
     p.ATANH: lambda x: (torch.log1p(x) - torch.log1p(-x)) / 2,
     p.EXPM1: _compiled_expm1,
 }
-
-
-def _by_formula(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    return _FORMULAS[op]
 
 
 def _result(op: Primitive, x: Native) -> Native:
@@ -331,43 +286,14 @@ def _result(op: Primitive, x: Native) -> Native:
 
 
 _WRAPPERS: Final[dict[str, Wrapper]] = {
-    **common_wrappers(torch, tensors, on_host, torch.Tensor.masked_scatter),
     "bits": _by_bits,
     "order": _by_order,
     "int64": _by_int64,
     "parts": _by_parts,
-    "float64": _by_float64,
     "opposite": _by_opposite,
-    "formula": _by_formula,
+    "formula": lambda op, kernel: _FORMULAS[op],
     "root": _by_root,
     "guarded": _by_guard,
     "signed": _by_sign,
 }
-
-
-def _kernels(table: dict[Primitive, EngineKernel], kind: str) -> Kernels:
-    return {
-        theirs: {
-            op: workarounds.apply(f"torch:{kind}", op, ours, kernel, _WRAPPERS)
-            for op, kernel in table.items()
-            if ours in op.results
-        }
-        for theirs, ours in FROM_TORCH.items()
-    }
-
-
-p.check_kernels("torch", "unary", UNARY)
-p.check_kernels("torch", "binary", BINARY)
-
-
-@cache
-def unary_kernels(kind: str) -> Kernels:
-    """By dtype and primitive, the kernels that conform on a kind of device ("cpu", "cuda"), or
-    compiled for it ("cpu:compiled")."""
-    return _kernels(UNARY, kind)
-
-
-@cache
-def binary_kernels(kind: str) -> Kernels:
-    """As `unary_kernels`."""
-    return _kernels(BINARY, kind)
+kernels: Final = ENGINE.tables(_UNARY, _BINARY, _WRAPPERS, FROM_TORCH.items())

@@ -24,19 +24,10 @@ from typing import Final
 import torch
 
 from ...contract.backend import Native
-from .common_workarounds import EngineKernel
 from .special import Ufuncs, of_rows
+from .torch_kernels import ENGINE
 
 __all__ = ["special_functions"]
-
-
-def _in_double(function: EngineKernel) -> EngineKernel:
-    """`function` in double precision, as SciPy computes it."""
-
-    def kernel(x: Native) -> Native:
-        return function(x.to(torch.float64)).to(x.dtype)
-
-    return kernel
 
 
 def _ndtr(x: Native) -> Native:
@@ -46,12 +37,12 @@ def _ndtr(x: Native) -> Native:
 _SPECIAL: Final[Ufuncs] = {
     # In single precision inf or NaN for large numbers where the function is finite, or for the
     # smallest one.
-    "i0": _in_double(torch.special.i0),
-    "i1": _in_double(torch.special.i1),
+    "i0": ENGINE.in_double(torch.special.i0),
+    "i1": ENGINE.in_double(torch.special.i1),
     "k0": torch.special.modified_bessel_k0,
-    "k0e": _in_double(torch.special.scaled_modified_bessel_k0),
-    "k1": _in_double(torch.special.modified_bessel_k1),
-    "k1e": _in_double(torch.special.scaled_modified_bessel_k1),
+    "k0e": ENGINE.in_double(torch.special.scaled_modified_bessel_k0),
+    "k1": ENGINE.in_double(torch.special.modified_bessel_k1),
+    "k1e": ENGINE.in_double(torch.special.scaled_modified_bessel_k1),
     "ndtr": _ndtr,
 }
 

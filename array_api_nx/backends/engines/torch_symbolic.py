@@ -62,20 +62,11 @@ class SymbolicView:
 class Symbols:
     """A symbol for each open size that a program depends on, and what PyTorch asked of them.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        By these its questions are answered.
-    is_open : tuple of bool
-        Which of the sizes are to be open. The others, and sizes of 0 and 1, are numbers to PyTorch:
-        what symbols stand for is at least 2.
-
-    Attributes
-    ----------
-    numbers : list of int or SymInt
-        The sizes as PyTorch gets them.
-    mode : FakeTensorMode
-        In which tensors of such sizes can be made.
+    `sizes`: by these its questions are answered.
+    `is_open`: which of the sizes are to be open. The others, and sizes of 0 and 1, are numbers to
+    PyTorch: what symbols stand for is at least 2.
+    `numbers`: the sizes as PyTorch gets them.
+    `mode`: in which tensors of such sizes can be made.
     """
 
     def __init__(self, sizes: tuple[int, ...], is_open: tuple[bool, ...]) -> None:
@@ -135,14 +126,9 @@ class Symbols:
 class Function(NamedTuple):
     """A compiled function whose sizes are open.
 
-    Attributes
-    ----------
-    compiled : Compiled
-        Which takes the open sizes before the arrays. PyTorch's caches of compiled code look at the
-        sizes that are arguments alone when they ask whether the guards hold.
-    symbols : Symbols
-    is_threaded : bool
-        Whether it was compiled for large arrays.
+    `compiled`: which takes the open sizes before the arrays. PyTorch's caches of compiled code look
+    at the sizes that are arguments alone when they ask whether the guards hold.
+    `is_threaded`: whether it was compiled for large arrays.
     """
 
     compiled: Compiled
@@ -162,16 +148,10 @@ class Function(NamedTuple):
 class Functions:
     """What was compiled of one program, which it must not hold.
 
-    Attributes
-    ----------
-    count_elements : callable
-        From the program's sizes to the numbers of elements of its values.
-    first : tuple of int or None
-        The sizes for which it was compiled with numbers before any other.
-    is_open : tuple of bool
-        Which of the sizes have differed from these since then.
-    failures : int
-        How often sizes could not be left open.
+    `count_elements`: from the program's sizes to the numbers of elements of its values.
+    `first`: the sizes for which it was compiled with numbers before any other.
+    `is_open`: which of the sizes have differed from these since then.
+    `failures`: how often sizes could not be left open.
     """
 
     def __init__(self, program: Program) -> None:

@@ -22,20 +22,12 @@ __all__ = ["METHODS", "WORKAROUNDS", "Workaround", "apply"]
 class Workaround(NamedTuple):
     """One row: what an engine lacks, and what is done instead.
 
-    Attributes
-    ----------
-    engine : str
-        Of all its devices, of one kind of them, or of programs that its compiler runs there:
-        "torch", "torch:cuda", "torch:cpu:compiled".
-    operations : tuple of Primitive
-    dtypes : tuple of dtype
-        Of the operands.
-    method : str
-        A key of `METHODS`.
-    limitation : str
-        What the engine does by itself.
-    issue : str
-        Where it is discussed; empty if nobody seems to, and then `limitation` says so or why.
+    `engine`: of all its devices, of one kind of them, or of programs that its compiler runs there:
+    "torch", "torch:cuda", "torch:cpu:compiled".
+    `dtypes`: of the operands.
+    `method`: a key of `METHODS`.
+    `limitation`: what the engine does by itself.
+    `issue`: where it is discussed; empty if nobody seems to, and then `limitation` says so or why.
     """
 
     engine: str
@@ -82,284 +74,100 @@ _OF_FLOATS: Final = tuple(
     [op for op in p.of_family("unary", "binary") if d.float64 in {*op.results, *op.cast_first}]
 )
 _NO_UNSIGNED: Final = "uint16, uint32 and uint64 have few kernels"
-_UNSIGNED_ISSUE: Final = "https://github.com/pytorch/pytorch/issues/58734"
+_PYTORCH: Final = "https://github.com/pytorch/pytorch/issues"
+_JAX: Final = "https://github.com/jax-ml/jax/issues"
+_UNSIGNED_ISSUE: Final = f"{_PYTORCH}/58734"
 
 WORKAROUNDS: Final[tuple[Workaround, ...]] = (
-    Workaround(
-        "torch",
-        _DIVISIONS,
-        d.INTEGRAL,
-        "guarded",
-        "division by zero raises, and the smallest integer by -1 ends the process",
-        "https://github.com/pytorch/pytorch/issues/127804",
-    ),
-    Workaround(
-        "torch",
-        (
-            p.ADD, p.SUBTRACT, p.NEGATIVE, p.SQUARE, p.BITWISE_INVERT, p.BITWISE_LEFT_SHIFT,
-            p.LOGICAL_NOT, p.LOGICAL_AND, p.LOGICAL_OR, p.LOGICAL_XOR,
-        ),
-        _UNSIGNED,
-        "bits",
-        _NO_UNSIGNED,
-        _UNSIGNED_ISSUE,
-    ),
-    Workaround(
-        "torch",
-        (p.LESS, p.LESS_EQUAL, p.GREATER, p.GREATER_EQUAL, p.MAXIMUM, p.MINIMUM),
-        _UNSIGNED,
-        "order",
-        _NO_UNSIGNED,
-        _UNSIGNED_ISSUE,
-    ),
-    Workaround(
-        "torch",
-        (*_DIVISIONS, p.BITWISE_RIGHT_SHIFT, p.POW),
-        (d.uint16, d.uint32),
-        "int64",
-        _NO_UNSIGNED,
-        _UNSIGNED_ISSUE,
-    ),
-    Workaround(
-        "torch",
-        (*_DIVISIONS, p.BITWISE_RIGHT_SHIFT, p.POW),
-        (d.uint64,),
-        "host",
-        _NO_UNSIGNED,
-        _UNSIGNED_ISSUE,
-    ),
-    Workaround(
-        "torch",
-        (p.ADD, p.SUBTRACT, p.NEGATIVE, p.ROUND),
-        d.COMPLEX,
-        "parts",
-        "a sum is x1 + 1 * x2 in complex arithmetic, where infinities become NaN and zeros lose "
-        "their signs; there is no rounding",
-        "https://github.com/pytorch/pytorch/issues/82510",
-    ),
-    Workaround(
-        "torch",
-        (p.SIGN,),
-        d.REAL_FLOATING,
-        "nan",
-        "the sign of NaN is 0",
-        "https://github.com/pytorch/pytorch/issues/41245",
-    ),
-    Workaround(
-        "torch",
-        (p.EXPM1, p.LOG1P, p.SIGN, p.POW, p.TAN, p.TANH),
-        d.COMPLEX,
-        "special",
-        "infinities and NaN give other parts than the standard says",
-        "https://github.com/pytorch/pytorch/issues/39128",
-    ),
-    Workaround(
-        "torch:cuda",
-        (
-            p.ABS, p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.COS, p.COSH, p.EXP, p.LOG,
-            p.LOG10, p.LOG2, p.RECIPROCAL, p.SIN, p.SINH, p.SQRT, p.DIVIDE,
-        ),
-        d.COMPLEX,
-        "special",
-        "infinities and NaN give other parts than on the CPU",
-        "https://github.com/pytorch/pytorch/issues/39128",
-    ),
-    Workaround(
-        "torch",
-        (p.EXPM1, p.LOG1P),
-        d.COMPLEX,
-        "zero",
-        "the real part of -0 is -0; nobody has reported it",
-    ),
-    Workaround(
-        "torch",
-        (p.ACOS,),
-        d.COMPLEX,
-        "opposite",
-        "an imaginary part of 0 does not change its sign; nobody has reported it",
-    ),
-    Workaround(
-        "torch",
-        (p.FMOD, p.REMAINDER),
-        d.REAL_FLOATING,
-        "special",
-        "NaN where the quotient overflows",
-        "https://github.com/pytorch/pytorch/issues/193753",
-    ),
-    Workaround(
-        "torch",
-        (p.POW,),
-        d.REAL_FLOATING,
-        "root",
-        "a scalar exponent of 0.5 or -0.5 takes the square root: NaN of -inf, and -0 of -0",
-        "https://github.com/pytorch/pytorch/issues/127163",
-    ),
-    Workaround(
-        "torch",
-        (p.FLOOR_DIVIDE,),
-        d.REAL_FLOATING,
-        "special",
-        "an infinity by a number is NaN, and a number by an infinity may be -1",
-        "https://github.com/pytorch/pytorch/issues/170178",
-    ),
-    Workaround(
-        "torch",
-        (p.REMAINDER,),
-        d.REAL_FLOATING,
-        "signed",
-        "zeros do not take the sign of the divisor",
-        "https://github.com/pytorch/pytorch/issues/193755",
-    ),
-    Workaround(
-        "torch:cpu",
-        (p.SQRT,),
-        d.BELOW_DOUBLE,
-        "float64",
-        "every sixth number is one unit in the last place off, where Intel's library computes",
-        "https://github.com/pytorch/pytorch/issues/31250",
-    ),
-    Workaround(
-        "torch:cpu",
-        (p.SQRT,),
-        (d.float64,),
-        "none",
-        "every eightieth number is one unit in the last place off, where Intel's library computes",
-        "https://github.com/pytorch/pytorch/issues/31250",
-    ),
-    Workaround(
-        "torch:cpu:compiled",
-        (p.EXPM1,),
-        d.REAL_FLOATING,
-        "formula",
-        "exp(x) - 1, in which small results lose their digits",
-        "https://github.com/pytorch/pytorch/issues/189803",
-    ),
-    Workaround(
-        "torch:cpu:compiled",
-        (p.ATANH,),
-        d.REAL_FLOATING,
-        "formula",
-        "a logarithm of (1 + x) / (1 - x), in which small results lose their digits",
-        "https://github.com/pytorch/pytorch/issues/198183",
-    ),
-    Workaround(
-        "torch:cpu:compiled",
-        (p.ACOSH,),
-        d.REAL_FLOATING,
-        "formula",
-        "a square that overflows",
-        "https://github.com/pytorch/pytorch/issues/198134",
-    ),
-    Workaround(
-        "torch:cpu:compiled",
-        (p.ERF,),
-        d.BELOW_DOUBLE,
-        "float64",
-        "small results lose their digits",
-        "https://github.com/pytorch/pytorch/issues/198183",
-    ),
-    Workaround(
-        "jax:cpu",
-        _OF_FLOATS,
-        d.REAL_FLOATING,
-        "none",
-        "numbers nearer to zero than the smallest normal one are zeros",
-        "https://github.com/jax-ml/jax/issues/26658",
-    ),
-    Workaround(
-        "jax",
-        (p.ADD, p.MULTIPLY, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR),
-        (d.uint64,),
-        "arrays",
-        "numbers of 2**63 and more are refused",
-    ),
-    Workaround(
-        "jax",
-        (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE, p.REMAINDER, p.FMOD),
-        d.INTEGRAL,
-        "zeroless",
-        "division by zero gives what the hardware gives",
-        "https://github.com/jax-ml/jax/issues/11990",
-    ),
-    Workaround(
-        "jax",
-        (p.DIVIDE,),
-        d.REAL_FLOATING,
-        "expanded",
-        "what is broadcast is inverted first, and the inverse of a large number is 0",
-        "https://github.com/tensorflow/tensorflow/issues/24061",
-    ),
-    Workaround(
-        "jax",
-        (p.SIGN,),
-        d.REAL_FLOATING,
-        "unsigned",
-        "the sign of -0 is -0, as its documentation says",
-    ),
-    Workaround(
-        "jax",
-        (p.ERF,),
-        d.BELOW_DOUBLE,
-        "float64",
-        "wrong by several units in the last place",
-        "https://github.com/openxla/xla/issues/41122",
-    ),
-    Workaround(
-        "jax:cpu",
-        (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
-        d.REAL_FLOATING,
-        "host",
-        "quotients that overflow, infinities, and the signs of zeros",
-        "https://github.com/jax-ml/jax/issues/40028",
-    ),
-    Workaround(
-        "jax:cuda",
-        (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
-        d.REAL_FLOATING,
-        "corner",
-        "quotients that overflow, infinities, and the signs of zeros",
-        "https://github.com/jax-ml/jax/issues/40028",
-    ),
-    Workaround(
-        "jax:cpu",
-        _TRANSCENDENTAL,
-        d.COMPLEX,
-        "host",
-        "zeros lose their signs, and infinities and NaN give other parts than the standard says",
-        "https://github.com/jax-ml/jax/issues/25679",
-    ),
-    Workaround(
-        "jax:cuda",
-        _TRANSCENDENTAL,
-        d.COMPLEX,
-        "corner",
-        "zeros lose their signs, and infinities and NaN give other parts than the standard says",
-        "https://github.com/jax-ml/jax/issues/25679",
-    ),
-    Workaround(
-        "jax:cpu:compiled",
-        (p.ADD, p.SUBTRACT),
-        d.FLOATING,
-        "added zero",
-        "x + 0 is x, also where x is -0",
-        "https://github.com/tensorflow/tensorflow/pull/53553",
-    ),
-    Workaround(
-        "cupy",
-        tuple([op for op in _TRANSCENDENTAL if op not in (p.ABS, p.SQUARE, p.MULTIPLY, p.DIVIDE)]),
-        d.COMPLEX,
-        "host",
-        "some functions take no complex numbers, others give other special values",
-        "https://github.com/cupy/cupy/issues/1281",
-    ),
-    Workaround(
-        "cupy",
-        (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
-        d.REAL_FLOATING,
-        "special",
-        "quotients that overflow, and infinities",
-        "https://github.com/cupy/cupy/issues/8807",
-    ),
+    Workaround("torch", _DIVISIONS, d.INTEGRAL, "guarded",
+               "division by zero raises, and the smallest integer by -1 ends the process",
+               f"{_PYTORCH}/127804"),
+    Workaround("torch", (p.ADD, p.SUBTRACT, p.NEGATIVE, p.SQUARE, p.BITWISE_INVERT,
+               p.BITWISE_LEFT_SHIFT, p.LOGICAL_NOT, p.LOGICAL_AND, p.LOGICAL_OR, p.LOGICAL_XOR),
+               _UNSIGNED, "bits",
+               _NO_UNSIGNED, _UNSIGNED_ISSUE),
+    Workaround("torch", (p.LESS, p.LESS_EQUAL, p.GREATER, p.GREATER_EQUAL, p.MAXIMUM, p.MINIMUM),
+               _UNSIGNED, "order",
+               _NO_UNSIGNED, _UNSIGNED_ISSUE),
+    Workaround("torch", (*_DIVISIONS, p.BITWISE_RIGHT_SHIFT, p.POW), (d.uint16, d.uint32), "int64",
+               _NO_UNSIGNED, _UNSIGNED_ISSUE),
+    Workaround("torch", (*_DIVISIONS, p.BITWISE_RIGHT_SHIFT, p.POW), (d.uint64,), "host",
+               _NO_UNSIGNED, _UNSIGNED_ISSUE),
+    Workaround("torch", (p.ADD, p.SUBTRACT, p.NEGATIVE, p.ROUND), d.COMPLEX, "parts",
+               "a sum is x1 + 1 * x2 in complex arithmetic, where infinities become NaN and "
+               "zeros lose their signs; there is no rounding", f"{_PYTORCH}/82510"),
+    Workaround("torch", (p.SIGN,), d.REAL_FLOATING, "nan",
+               "the sign of NaN is 0", f"{_PYTORCH}/41245"),
+    Workaround("torch", (p.EXPM1, p.LOG1P, p.SIGN, p.POW, p.TAN, p.TANH), d.COMPLEX, "special",
+               "infinities and NaN give other parts than the standard says", f"{_PYTORCH}/39128"),
+    Workaround("torch:cuda", (p.ABS, p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.COS,
+               p.COSH, p.EXP, p.LOG, p.LOG10, p.LOG2, p.RECIPROCAL, p.SIN, p.SINH, p.SQRT,
+               p.DIVIDE), d.COMPLEX, "special",
+               "infinities and NaN give other parts than on the CPU", f"{_PYTORCH}/39128"),
+    Workaround("torch", (p.EXPM1, p.LOG1P), d.COMPLEX, "zero",
+               "the real part of -0 is -0; nobody has reported it"),
+    Workaround("torch", (p.ACOS,), d.COMPLEX, "opposite",
+               "an imaginary part of 0 does not change its sign; nobody has reported it"),
+    Workaround("torch", (p.FMOD, p.REMAINDER), d.REAL_FLOATING, "special",
+               "NaN where the quotient overflows", f"{_PYTORCH}/193753"),
+    Workaround("torch", (p.POW,), d.REAL_FLOATING, "root",
+               "a scalar exponent of 0.5 or -0.5 takes the square root: NaN of -inf, and -0 of "
+               "-0", f"{_PYTORCH}/127163"),
+    Workaround("torch", (p.FLOOR_DIVIDE,), d.REAL_FLOATING, "special",
+               "an infinity by a number is NaN, and a number by an infinity may be -1",
+               f"{_PYTORCH}/170178"),
+    Workaround("torch", (p.REMAINDER,), d.REAL_FLOATING, "signed",
+               "zeros do not take the sign of the divisor", f"{_PYTORCH}/193755"),
+    Workaround("torch:cpu", (p.SQRT,), d.BELOW_DOUBLE, "float64",
+               "every sixth number is one unit in the last place off, where Intel's library "
+               "computes", f"{_PYTORCH}/31250"),
+    Workaround("torch:cpu", (p.SQRT,), (d.float64,), "none",
+               "every eightieth number is one unit in the last place off, where Intel's library "
+               "computes", f"{_PYTORCH}/31250"),
+    Workaround("torch:cpu:compiled", (p.EXPM1,), d.REAL_FLOATING, "formula",
+               "exp(x) - 1, in which small results lose their digits", f"{_PYTORCH}/189803"),
+    Workaround("torch:cpu:compiled", (p.ATANH,), d.REAL_FLOATING, "formula",
+               "a logarithm of (1 + x) / (1 - x), in which small results lose their digits",
+               f"{_PYTORCH}/198183"),
+    Workaround("torch:cpu:compiled", (p.ACOSH,), d.REAL_FLOATING, "formula",
+               "a square that overflows", f"{_PYTORCH}/198134"),
+    Workaround("torch:cpu:compiled", (p.ERF,), d.BELOW_DOUBLE, "float64",
+               "small results lose their digits", f"{_PYTORCH}/198183"),
+    Workaround("jax:cpu", _OF_FLOATS, d.REAL_FLOATING, "none",
+               "numbers nearer to zero than the smallest normal one are zeros", f"{_JAX}/26658"),
+    Workaround("jax", (p.ADD, p.MULTIPLY, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR), (d.uint64,),
+               "arrays",
+               "numbers of 2**63 and more are refused"),
+    Workaround("jax", (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE, p.REMAINDER, p.FMOD), d.INTEGRAL, "zeroless",
+               "division by zero gives what the hardware gives", f"{_JAX}/11990"),
+    Workaround("jax", (p.DIVIDE,), d.REAL_FLOATING, "expanded",
+               "what is broadcast is inverted first, and the inverse of a large number is 0",
+               "https://github.com/tensorflow/tensorflow/issues/24061"),
+    Workaround("jax", (p.SIGN,), d.REAL_FLOATING, "unsigned",
+               "the sign of -0 is -0, as its documentation says"),
+    Workaround("jax", (p.ERF,), d.BELOW_DOUBLE, "float64",
+               "wrong by several units in the last place",
+               "https://github.com/openxla/xla/issues/41122"),
+    Workaround("jax:cpu", (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD), d.REAL_FLOATING, "host",
+               "quotients that overflow, infinities, and the signs of zeros", f"{_JAX}/40028"),
+    Workaround("jax:cuda", (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD), d.REAL_FLOATING, "corner",
+               "quotients that overflow, infinities, and the signs of zeros", f"{_JAX}/40028"),
+    Workaround("jax:cpu", _TRANSCENDENTAL, d.COMPLEX, "host",
+               "zeros lose their signs, and infinities and NaN give other parts than the "
+               "standard says", f"{_JAX}/25679"),
+    Workaround("jax:cuda", _TRANSCENDENTAL, d.COMPLEX, "corner",
+               "zeros lose their signs, and infinities and NaN give other parts than the "
+               "standard says", f"{_JAX}/25679"),
+    Workaround("jax:cpu:compiled", (p.ADD, p.SUBTRACT), d.FLOATING, "added zero",
+               "x + 0 is x, also where x is -0",
+               "https://github.com/tensorflow/tensorflow/pull/53553"),
+    Workaround("cupy", tuple([op for op in _TRANSCENDENTAL if op not in (p.ABS, p.SQUARE,
+               p.MULTIPLY, p.DIVIDE)]), d.COMPLEX, "host",
+               "some functions take no complex numbers, others give other special values",
+               "https://github.com/cupy/cupy/issues/1281"),
+    Workaround("cupy", (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD), d.REAL_FLOATING, "special",
+               "quotients that overflow, and infinities",
+               "https://github.com/cupy/cupy/issues/8807"),
 )  # fmt: skip
 """All rows, those of one kernel in the order in which they apply: the first is the innermost."""
 

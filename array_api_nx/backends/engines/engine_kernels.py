@@ -1,0 +1,207 @@
+"""The elementwise kernels of an engine, and the workarounds that are the same for every engine.
+
+A kernel is the engine's function of the row's name, another one that the engine's module names, or
+NumPy's on the host; the methods of workarounds.py wrap it. `Engine` holds what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ...config import hints
+from ...contract.backend import Native, Scalar
+from ...contract.events import transferred
+from ...contract.numpy_dtypes import NDArray
+from ...core import dtypes as d
+from ...core.dtypes import DType
+from ...primitives import table as p
+from ...primitives.table import Primitive, check_kernels, of_family
+from ..cpu.kernels import BINARY, UNARY
+from . import workarounds
+
+__all__ = ["Engine", "EngineKernel", "Kernels", "Table", "Wrapper"]
+
+EngineKernel: TypeAlias = Callable[..., Native]
+Table: TypeAlias = dict[Primitive, EngineKernel]
+Kernels: TypeAlias = dict[Native, Table]
+"""By the dtype of the engine."""
+Wrapper: TypeAlias = Callable[[Primitive, EngineKernel], EngineKernel]
+
+_ROUNDING: Final = (p.CEIL, p.FLOOR, p.ROUND, p.TRUNC)
+"""Functions that copy integers, which engines do not take."""
+
+
+class Engine(NamedTuple):
+    """What kernels need of an engine."""
+
+    name: str
+    xp: Native
+    """Its functions, under the standard's names or NumPy's."""
+    kind: Native
+    """The class of its arrays."""
+    cast: Callable[[Native, Native], Native]
+    as_array: Callable[[Scalar, Native], Native]
+    """A scalar as a 0-d array with the dtype and on the device of another array."""
+    to_numpy: Callable[[Native], NDArray]
+    from_numpy: Callable[[NDArray, Native], Native]
+    """An ndarray on the device of an array."""
+    device: Callable[[Native], str]
+    """The name of the device of an array."""
+    put: Callable[[Native, Native, Native], Native]
+    """An array with other elements where a mask is true."""
+
+    def arrays(self, *operands: Native) -> list[Native]:
+        """Operands as arrays: scalars get the dtype of the others."""
+        kind = self.kind
+        like = next(x for x in operands if isinstance(x, kind))
+        return [x if isinstance(x, kind) else self.as_array(x, like) for x in operands]
+
+    def of_arrays(self, function: EngineKernel) -> EngineKernel:
+        """`function`, which takes no scalars."""
+        kind, arrays = self.kind, self.arrays
+
+        def kernel(x1: Native, x2: Native) -> Native:
+            if isinstance(x1, kind) and isinstance(x2, kind):
+                return function(x1, x2)
+            return function(*arrays(x1, x2))
+
+        return kernel
+
+    def power(self, function: EngineKernel) -> EngineKernel:
+        """`function`, but ValueError for integers to negative integer powers."""
+
+        def kernel(x1: Native, x2: Native) -> Native:
+            first, second = self.arrays(x1, x2)
+            if first.dtype.kind == "i":
+                negative = self.xp.any(x2 < 0) if isinstance(x2, self.kind) else x2 < 0
+                if bool(negative):
+                    raise ValueError("integers to negative integer powers are not allowed")
+            return function(first, second)
+
+        return kernel
+
+    def in_double(self, function: EngineKernel) -> EngineKernel:
+        """`function` of one operand in float64, and the result in the operand's dtype."""
+
+        def kernel(x: Native) -> Native:
+            return self.cast(function(self.cast(x, self.xp.float64)), x.dtype)
+
+        return kernel
+
+    def on_host(self, numpys: EngineKernel, *operands: Native) -> Native:
+        """What NumPy's kernel makes of arrays, on their device."""
+        if hints.watched:
+            moved = sum([x.nbytes for x in operands])
+            transferred("engine", self.device(operands[0]), "numpy", moved)
+        # The engine does not warn of infinities and NaN.
+        with np.errstate(all="ignore"):
+            computed = np.asarray(numpys(*map(self.to_numpy, operands)))
+        return self.from_numpy(computed, operands[0])
+
+    def functions(self, family: str) -> Table:
+        """The engine's function of each row's name; where it has none, NumPy's, on the host.
+
+        A row that neither of them has is left out: the engine's own table has to have it.
+        """
+        found = {}
+        for op in of_family(family):
+            function = getattr(self.xp, op.name, None)
+            if function is None and op in (UNARY if family == "unary" else BINARY):
+                function = partial(self.on_host, _numpys(op))
+            if function is not None:
+                found[op] = function if family == "unary" else self.of_arrays(function)
+        return found
+
+    def tables(
+        self,
+        unary: Table,
+        binary: Table,
+        own: dict[str, Wrapper],
+        dtypes: Iterable[tuple[Native, DType]],
+    ) -> Callable[[str], tuple[Kernels, Kernels]]:
+        """From a kind of device ("cpu", "cuda"), or programs compiled for it ("cpu:compiled"), to
+        the unary and the binary kernels that conform there.
+
+        `own` has the engine's own methods of workarounds, and `dtypes` its dtypes with ours.
+        """
+        check_kernels(self.name, "unary", unary)
+        check_kernels(self.name, "binary", binary)
+        wrappers = {**self._wrappers(), **own}
+
+        @cache
+        def kernels(kind: str) -> tuple[Kernels, Kernels]:
+            place = f"{self.name}:{kind}"
+
+            def wrapped(table: Table) -> Kernels:
+                return {
+                    theirs: {
+                        op: workarounds.apply(place, op, ours, kernel, wrappers)
+                        if op not in _ROUNDING or ours not in d.INTEGRAL
+                        else table[p.POSITIVE]
+                        for op, kernel in table.items()
+                        if ours in op.results
+                    }
+                    for theirs, ours in dtypes
+                }
+
+            return wrapped(unary), wrapped(binary)
+
+        return kernels
+
+    def _wrappers(self) -> dict[str, Wrapper]:
+        """The methods of workarounds that are the same for every engine."""
+        xp = self.xp
+
+        def host(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+            numpys = _numpys(op)
+            return lambda *operands: self.on_host(numpys, *self.arrays(*operands))
+
+        def elements(which: Callable[..., Native]) -> Wrapper:
+            """NumPy computes the elements that `which` finds."""
+
+            def wrapper(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+                numpys = _numpys(op)
+
+                def wrapped(*operands: Native) -> Native:
+                    whole = self.arrays(*operands)
+                    result = kernel(*whole)
+                    odd = which(result, *whole)
+                    if not bool(xp.any(odd)):
+                        return result
+                    chosen = [xp.broadcast_to(x, tuple(result.shape))[odd] for x in whole]
+                    return self.put(result, odd, self.on_host(numpys, *chosen))
+
+                return wrapped
+
+            return wrapper
+
+        def not_finite(result: Native, *operands: Native) -> Native:
+            odd = ~xp.isfinite(result)
+            for x in operands:
+                odd = odd | ~xp.isfinite(x)
+            return odd
+
+        def corner(result: Native, *operands: Native) -> Native:
+            odd = not_finite(result, *operands)
+            for x in operands:
+                odd = odd | (xp.real(x) == 0) | (xp.imag(x) == 0)
+            return odd
+
+        return {
+            "host": host,
+            "special": elements(not_finite),
+            "zero": elements(lambda result, x: x == 0),
+            "corner": elements(corner),
+            "nan": lambda op, kernel: lambda x: xp.where(xp.isnan(x), x, kernel(x)),
+            "float64": lambda op, kernel: self.in_double(kernel),
+            "arrays": lambda op, kernel: self.of_arrays(kernel),
+        }
+
+
+def _numpys(op: Primitive) -> EngineKernel:
+    """NumPy's kernel, corrected where it is not the standard's."""
+    return UNARY[op] if op in UNARY else BINARY[op]
