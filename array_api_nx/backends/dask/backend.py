@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import ceil, prod
+from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -28,7 +29,7 @@ from .chunk_programs import build
 from .expressions import chunk_handle, host, on_host, task_settings
 from .indexed import IndexedAccess
 from .layers import (
-    Part,
+    chunkwise,
     layer,
     positions,
     rechunked,
@@ -109,13 +110,11 @@ class DaskBackend(Reductions, IndexedAccess, Matrices):
         offset: int,
         count: int,
         dtype: DType,
-        low: int = 0,
-        span: int = 0,
-        parameters: tuple[DaskTensor | float, ...] = (),
+        *rest: Any,
     ) -> DaskTensor:
         whole, base = int(self.to_host(key)), int(self.to_host(counter)) + offset
         words = whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF
-        return self.draw(kind, words, base, 0, count, dtype, low, span, parameters)
+        return self.draw(kind, words, base, 0, count, dtype, *rest)
 
     # ------------------------------------------------------------------ element by element
 
@@ -170,23 +169,11 @@ class DaskBackend(Reductions, IndexedAccess, Matrices):
 
     # ------------------------------------------------------------------ sorting and searching
 
-    def sort(self, x: DaskTensor, axis: int, *, descending: bool, stable: bool) -> DaskTensor:
-        options = {"descending": descending, "stable": stable}
-        return self.along("sort", x, (axis,), {}, self.dtype(x), axis, **options)
-
-    def argsort(self, x: DaskTensor, axis: int, *, descending: bool, stable: bool) -> DaskTensor:
-        options = {"descending": descending, "stable": stable}
-        return self.along("argsort", x, (axis,), {}, d.int64, axis, **options)
-
     def searchsorted(self, x: DaskTensor, values: DaskTensor, *, right: bool) -> DaskTensor:
         ordered = rechunked(self.array(x), {0: -1})
         array = self.array(values)
-        call = partial(_searched, right)
-        tasks = {
-            index: (call, (ordered.name, 0), (array.name, *index))
-            for index in positions(array.numblocks)
-        }
-        return self.tensor(layer("searchsorted", tasks, [ordered, array], array.chunks, d.int64))
+        call = partial(on_host, "searchsorted", right=right)
+        return self.tensor(chunkwise("searchsorted", call, [ordered, array], array.chunks, d.int64))
 
     # ------------------------------------------------------------------ movement that copies
 
@@ -318,10 +305,6 @@ def _linspace(
     if endpoint and 1 < num == first + n:
         values[-1] = high
     return values.astype(dtype, copy=False)
-
-
-def _searched(right: bool, ordered: Part, values: Part) -> NDArray:
-    return on_host("searchsorted", ordered, values, right=right)
 
 
 def _repeated(counts: NDArray, axis: int, chunk: NDArray) -> NDArray:

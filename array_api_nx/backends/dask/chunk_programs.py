@@ -28,7 +28,7 @@ from ...core.symbolic import KnownInts, bind
 from ...core.view import View
 from ...primitives import table as p
 from .expressions import chunk_handle, host, task_settings
-from .layers import Chunks, Grid, Task, layer, positions, rechunked, tidy
+from .layers import Chunks, Grid, Task, finer, joint, layer, positions, rechunked, tidy
 
 __all__ = ["BlockProgram", "build"]
 
@@ -52,10 +52,7 @@ Cuts: TypeAlias = "tuple[int | None, ...]"
 def build(program: Program, sizes: KnownInts) -> BlockProgram:
     """The program for the chunks of whatever frame it can be cut along.
 
-    Raises
-    ------
-    CannotCompileError
-        If there is none; names the step that is in the way.
+    Raises CannotCompileError if there is none; names the step that is in the way.
     """
     fixed = _with_numbers(program, sizes)
     kept = [fixed.values[value].shape for value in kept_values(fixed)]
@@ -280,14 +277,9 @@ def _is_within_rows(shape: KnownInts, view: View) -> bool:
 class BlockProgram:
     """The function of a task, which can be pickled: all steps, on chunks of the inputs.
 
-    Parameters
-    ----------
-    program : Program
-        At known sizes, with a `CutView` for each operand.
-    cuts : dict of int to tuple
-        See `Cuts`; by the numbers of the values, for those that are needed.
-    frame : tuple of int
-        The shape of the frame.
+    `program`: at known sizes, with a `CutView` for each operand.
+    `cuts`: see `Cuts`; by the numbers of the values, for those that are needed.
+    `frame`: the shape of the frame.
     """
 
     def __init__(self, program: Program, cuts: dict[int, Cuts], frame: KnownInts) -> None:
@@ -382,12 +374,11 @@ class BlockProgram:
 
     def _chunks(self, arrays: Sequence[da.Array], grid: Grid) -> Chunks:
         """The chunks of the frame: where any of the inputs has a border, of the right size."""
-        borders: list[set[int]] = [{n} for n in self.frame]
+        divisions: list[list[tuple[int, ...]]] = [[(n,)] for n in self.frame]
         for number, array in enumerate(arrays):
             for cut, sizes in zip(self.cuts.get(number, ()), array.chunks, strict=False):
                 if cut is not None:
-                    borders[cut].update(np.cumsum(sizes).tolist())
-        chunks = tuple([tuple(np.diff([0, *sorted(ends)]).tolist()) for ends in borders])
+                    divisions[cut].append(sizes)
         widest = max(
             [
                 prod([n for n, cut in zip(value.shape, self.cuts[i], strict=True) if cut is None])
@@ -397,10 +388,7 @@ class BlockProgram:
             ],
             default=1,
         )
-        if prod(map(max, chunks)) * widest <= 2 * grid.limit:
-            return chunks
-        finer = grid.chunks(self.frame, np.dtype(f"V{min(widest, grid.limit)}"))
-        return tuple([min(old, new, key=max) for old, new in zip(chunks, finer, strict=True)])
+        return finer(tuple(map(joint, divisions)), self.frame, widest, grid)
 
 
 def _chunks_of(shape: KnownInts, cuts: Cuts, frame: Chunks) -> Chunks:

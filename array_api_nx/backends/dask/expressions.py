@@ -72,23 +72,12 @@ class ArraySource:
     the last reader has it: the whole array, for the mean and what it is subtracted from. What fits
     in one chunk is made once.
 
-    Parameters
-    ----------
-    make : callable
-        Returns a da.Array whose layers no one else has.
-    shape : tuple of int
-    dtype : np.dtype
-    make_cut : callable, optional
-        Returns one that is cut into given chunks.
-
-    Attributes
-    ----------
-    array : da.Array or None
-        What was made for all readers.
-    reduced : da.Array or None
-        What was made for all reductions that need nothing else: each chunk goes as soon as they
-        have it. So a mean and a variance make or read the chunks once, if both are asked for
-        together.
+    `make`: returns a da.Array whose layers no one else has.
+    `make_cut`: returns one that is cut into given chunks.
+    `array`: what was made for all readers.
+    `reduced`: what was made for all reductions that need nothing else: each chunk goes as soon as
+    they have it. So a mean and a variance make or read the chunks once, if both are asked for
+    together.
     """
 
     __slots__ = ("array", "dtype", "make", "make_cut", "reduced", "shape")
@@ -112,28 +101,16 @@ class ArraySource:
 class Expression:
     """An elementwise operation over values.
 
-    Parameters
-    ----------
-    method : str
-        Of the CPU backend, or `SELECT`.
-    arguments : tuple
-        What it is called with. Values among them stand for their chunks.
-    sizes : tuple of int or None
-        The shape of the result.
-    dtype : np.dtype
-    mask : Mask or None
-        What decides the size that is None.
-
-    Attributes
-    ----------
-    array : da.Array or None
-        What it is for all that read it, if one of them needed a Dask array and it is small. Without
-        that, what is computed step by step, each from the one before and with several readers,
-        would take twice the tasks at every step.
-    known : StorageValue or None
-        The same elements as a value whose shape is known, once somebody needed that; see `counted`.
-    size : int
-        How many operations it consists of, those used twice counted twice.
+    `method`: of the CPU backend, or `SELECT`.
+    `arguments`: what it is called with. Values among them stand for their chunks.
+    `sizes`: the shape of the result.
+    `mask`: what decides the size that is None.
+    `array`: what it is for all that read it, if one of them needed a Dask array and it is small.
+    Without that, what is computed step by step, each from the one before and with several readers,
+    would take twice the tasks at every step.
+    `known`: the same elements as a value whose shape is known, once somebody needed that; see
+    `counted`.
+    `size`: how many operations it consists of, those used twice counted twice.
     """
 
     __slots__ = ("arguments", "array", "dtype", "known", "mask", "method", "size", "sizes")
@@ -180,14 +157,9 @@ StorageValue: TypeAlias = "Expression | ArraySource | da.Array"
 class Mask:
     """What selects elements whose number is not known yet.
 
-    Parameters
-    ----------
-    value : StorageValue
-        Of dtype bool.
-    shape : tuple of int
-    take : callable
-        Returns a da.Array of what the mask selects of a value, given that and the axis at which the
-        mask's own axes begin. Counts.
+    `value`: of dtype bool.
+    `take`: returns a da.Array of what the mask selects of a value, given that and the axis at which
+    the mask's own axes begin. Counts.
     """
 
     __slots__ = ("shape", "take", "value")
@@ -266,13 +238,9 @@ class _Register(NamedTuple):
 class ChunkProgram:
     """A chain of operations on chunks; a picklable function of NumPy arrays.
 
-    Parameters
-    ----------
-    steps : list of (method, arguments)
-        Methods of the CPU backend. A register among the arguments stands for a chunk, or after
-        these for the result of a step.
-    chunks : int
-        How many chunks it takes.
+    `steps`: methods of the CPU backend. A register among the arguments stands for a chunk, or after
+    these for the result of a step.
+    `chunks`: how many chunks it takes.
     """
 
     def __init__(self, steps: list[Step], chunks: int) -> None:
@@ -423,7 +391,8 @@ def on_host(method: str, *arguments: Argument, **options: Argument) -> Part:
     A task of its own: with several results, a tuple.
     """
     with task_settings():
-        result = getattr(host, method)(*[_handle(x) for x in arguments], **options)
+        named = {name: _canonical(x) for name, x in options.items()}
+        result = getattr(host, method)(*[_handle(x) for x in arguments], **named)
         if isinstance(result, tuple):
             return tuple([host.to_host(x) for x in result])
         return host.to_host(result)

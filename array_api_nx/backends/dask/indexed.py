@@ -25,6 +25,7 @@ from .layers import (
     Part,
     Task,
     batched,
+    chunkwise,
     layer,
     partials,
     positions,
@@ -48,16 +49,10 @@ _NONZERO_NOTE: Final = (
 class _Positions(NamedTuple):
     """What integer keys select.
 
-    Attributes
-    ----------
-    axes : tuple of int
-        Those that are indexed.
-    indices : tuple of ndarray
-        For each of them the flat, non-negative indices.
-    shape : tuple of int
-        That the keys broadcast to.
-    place : int
-        Where its axes stand in the result.
+    `axes`: those that are indexed.
+    `indices`: for each of them the flat, non-negative indices.
+    `shape`: that the keys broadcast to.
+    `place`: where its axes stand in the result.
     """
 
     axes: tuple[int, ...]
@@ -145,9 +140,8 @@ class IndexedAccess(DaskMemory):
 
     def _counts(self, chosen: da.Array) -> list[int]:
         """How many elements of each chunk of a 1-D array are not zero; computes it."""
-        tasks = {index: (_count, (chosen.name, *index)) for index in positions(chosen.numblocks)}
         ones = ((1,) * len(chosen.chunks[0]),)
-        found = layer("count", tasks, [chosen], ones, d.int64)
+        found = chunkwise("count", _count, [chosen], ones, d.int64)
         return compute(found, why="the shape of a result depends on it")[0].tolist()
 
     def nonzero(self, x: DaskTensor) -> tuple[DaskTensor, ...]:
@@ -323,7 +317,7 @@ class IndexedAccess(DaskMemory):
         ndim = len(xs[0].shape)
         order = (*[i for i in range(ndim) if i != axis], axis)
         arrays = [self.array(self.permute(x, order)) for x in xs]
-        call = partial(_paired, method, options)
+        call = partial(on_host, method, axis=ndim - 1, **options)
         dtype = xs[0].dtype
         found = batched(method, call, arrays, [1] * len(xs), [((size,), dtype)], self.grid)[0]
         return self.tensor(Permute(order).put(found, found, self.grid))
@@ -334,8 +328,8 @@ class IndexedAccess(DaskMemory):
         if not prod(x.shape):
             return self.at_once("unique", x)
         flat = tidy(reshaped(self._small(x), (prod(x.shape),), self.grid))
-        parts = partials("unique", flat, _distinct, 0)
-        merged = tree("unique", parts, (0,), _merge_distinct, _itself, (), np.dtype(object))
+        parts = partials("unique", _distinct, [flat], 0)
+        merged = tree("unique", parts, (0,), _merge_distinct, None, (), np.dtype(object))
         found: _Distinct = compute(merged, why="the shape of a result depends on it")[0]
         note = "computed the distinct values: the result's shape depends on them"
         values = self.from_chunks(found.values, note)
@@ -344,17 +338,7 @@ class IndexedAccess(DaskMemory):
         # A NaN is where its own position is the first one.
         by_position = nan[np.argsort(found.indices[nan])]
         call = partial(_inverse, found.indices[by_position], by_position)
-        begins = starts(flat.chunks[0])
-        inverse = layer(
-            "inverse",
-            {
-                (i,): (partial(call, begin), (ordered.name, 0), (flat.name, i))
-                for i, begin in enumerate(begins)
-            },
-            [ordered, flat],
-            flat.chunks,
-            d.int64,
-        )
+        inverse = chunkwise("inverse", call, [flat, ordered], flat.chunks, d.int64, begin=0)
         return (
             values,
             self.from_chunks(found.indices, note),
@@ -368,13 +352,17 @@ class IndexedAccess(DaskMemory):
         if not prod(x.shape):
             return self.at_once("bincount", x, weights, length, extend=extend)
         array = tidy(self.array(x))
-        others = [] if weights is None else [rechunked(self.array(weights), array.chunks)]
-        dtype = d.int64 if weights is None else weights.dtype
-        parts = partials("bincount", array, partial(_counted, length, extend), None, *others)
+        arrays, dtype = [array], d.int64
+        call = partial(on_host, "bincount", length=length, extend=extend)
+        if weights is None:
+            call = partial(call, weights=None)
+        else:
+            arrays, dtype = [array, rechunked(self.array(weights), array.chunks)], weights.dtype
+        parts = partials("bincount", call, arrays)
         if not extend:
             chunks = ((length,),)
-            return self.tensor(tree("bincount", parts, (0,), _merge_counts, _itself, chunks, dtype))
-        merged = tree("bincount", parts, (0,), _merge_counts, _itself, (), np.dtype(object))
+            return self.tensor(tree("bincount", parts, (0,), _merge_counts, None, chunks, dtype))
+        merged = tree("bincount", parts, (0,), _merge_counts, None, (), np.dtype(object))
         note = "computed the counts: the result's shape depends on them"
         found = compute(merged, why="the shape of a result depends on it")[0]
         return self.from_chunks(found, note)
@@ -403,10 +391,7 @@ def _by_block(
 ) -> list[tuple[tuple[int, ...], NDArray, tuple[NDArray, ...]]]:
     """Which chunks of the first axes of `x` the indices meet.
 
-    Returns
-    -------
-    list of (block, rows, local)
-        The position of the chunk, which of the indices meet it, in order, and where in it.
+    Returns: The position of the chunk, which of the indices meet it, in order, and where in it.
     """
     sizes = x.chunks[: len(indices)]
     blocks = [
@@ -467,10 +452,6 @@ def _put_scalar(local: tuple[NDArray, ...], value: Scalar, chunk: NDArray) -> ND
     return result
 
 
-def _paired(method: str, options: dict[str, Argument], *chunks: NDArray) -> tuple[NDArray]:
-    return (on_host(method, *chunks, chunks[0].ndim - 1, **options),)
-
-
 class _Distinct:
     """The distinct values of a part, where each is first, and how often."""
 
@@ -492,10 +473,6 @@ def _merge_distinct(parts: list[_Distinct]) -> _Distinct:
     return _Distinct(values, np.concatenate([part.indices for part in parts])[indices], counts)
 
 
-def _counted(length: int, extend: bool, chunk: NDArray, weights: NDArray | None = None) -> NDArray:
-    return on_host("bincount", chunk, weights, length, extend=extend)
-
-
 def _merge_counts(parts: list[NDArray]) -> NDArray:
     total = np.zeros(max([part.size for part in parts]), parts[0].dtype)
     for part in parts:
@@ -503,12 +480,8 @@ def _merge_counts(parts: list[NDArray]) -> NDArray:
     return total
 
 
-def _itself(part: Part) -> Part:
-    return part
-
-
 def _inverse(
-    firsts: NDArray, places: NDArray, begin: int, ordered: NDArray, chunk: NDArray
+    firsts: NDArray, places: NDArray, chunk: NDArray, ordered: NDArray, begin: int
 ) -> NDArray:
     """Where in `ordered` each element is; NaN number i of the whole is at ``places[i]``."""
     found: NDArray = on_host("searchsorted", ordered, chunk, right=False)

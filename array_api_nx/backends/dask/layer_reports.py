@@ -20,16 +20,11 @@ __all__ = ["DaskExplanation", "explanation", "together"]
 class DaskExplanation(Explanation):
     """What is still to be computed for an array, as layers of a Dask graph.
 
-    Attributes
-    ----------
-    pending, operations, passes
-        As in `Explanation`: a pass is a layer of the graph, and an operation one of its tasks.
-    chunks : tuple of tuple of int
-        The sizes of the chunks along each axis.
-    nbytes : int
-        Of the whole array.
-    notes : tuple of str
-        What was computed on the way, and why.
+    `pending`, `operations`, `passes`: as in `Explanation`: a pass is a layer of the graph, and an
+    operation one of its tasks.
+    `chunks`: the sizes of the chunks along each axis.
+    `nbytes`: of the whole array.
+    `notes`: what was computed on the way, and why.
     """
 
     __slots__ = ("chunks", "nbytes", "notes")

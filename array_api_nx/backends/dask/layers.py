@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import product
 from math import ceil, prod
-from operator import itemgetter
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
@@ -32,7 +32,10 @@ __all__ = [
     "batched",
     "blockwise",
     "by_tasks",
+    "chunkwise",
     "combined",
+    "finer",
+    "joint",
     "layer",
     "name_of",
     "partials",
@@ -57,11 +60,8 @@ _FAN_IN: Final = 8
 class Grid:
     """How arrays are cut into chunks.
 
-    Parameters
-    ----------
-    limit : str, int or None
-        About how many bytes a chunk has, such as "64MiB"; Dask's own setting, ``array.chunk-size``,
-        if None.
+    `limit`: about how many bytes a chunk has, such as "64MiB"; Dask's own setting,
+    ``array.chunk-size``, if None.
     """
 
     def __init__(self, limit: str | int | None) -> None:
@@ -128,18 +128,10 @@ def layer(
 ) -> da.Array:
     """An array of one task per chunk.
 
-    Parameters
-    ----------
-    label : str
-        What the tasks do, for whoever looks at the graph.
-    tasks : dict of tuple of int to task
-        By position in the grid of chunks. A task is a tuple of a callable and arguments, which may
-        be keys of the inputs or lists of them; a key alone takes a chunk over.
-    inputs : sequence of da.Array
-    chunks : tuple of tuple of int
-    dtype : np.dtype
-    name : str, optional
-        What `name_of` gave for it, if tasks refer to each other.
+    `label`: what the tasks do, for whoever looks at the graph.
+    `tasks`: by position in the grid of chunks. A task is a tuple of a callable and arguments, which
+    may be keys of the inputs or lists of them; a key alone takes a chunk over.
+    `name`: what `name_of` gave for it, if tasks refer to each other.
     """
     name = name or name_of(label)
     graph = HighLevelGraph.from_collections(
@@ -165,6 +157,21 @@ def tidy(x: da.Array) -> da.Array:
     return rechunked(x, tuple([tuple([n for n in sizes if n]) for sizes in x.chunks]))
 
 
+def joint(several: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    """The chunks along an axis that end wherever one of `several` divisions of it has an end."""
+    ends = {end for sizes in several for end in np.cumsum(sizes).tolist()}
+    return tuple(np.diff([0, *(sorted(ends - {0}) or [0])]).tolist())
+
+
+def finer(chunks: Chunks, shape: tuple[int, ...], itemsize: int, grid: Grid) -> Chunks:
+    """`chunks` of elements of `itemsize` bytes, cut where they are more than twice as large as the
+    grid's."""
+    if prod(map(max, chunks)) * itemsize <= 2 * grid.limit:
+        return chunks
+    fine = grid.chunks(shape, np.dtype(f"V{min(itemsize, grid.limit)}"))
+    return tuple([min(old, new, key=max) for old, new in zip(chunks, fine, strict=True)])
+
+
 def aligned(
     arrays: Sequence[da.Array], shape: tuple[int, ...], core: Sequence[int] = ()
 ) -> tuple[list[da.Array], Chunks]:
@@ -174,14 +181,16 @@ def aligned(
     """
     outer = [x.ndim - n for x, n in zip(arrays, core or [0] * len(arrays), strict=True)]
     arrays = [tidy(x) for x in arrays]
-    chunks: list[tuple[int, ...]] = []
-    for axis in range(-len(shape), 0):
-        borders: set[int] = set()
-        for x, ndim in zip(arrays, outer, strict=True):
-            if ndim >= -axis and x.shape[ndim + axis] == shape[axis]:
-                borders.update(np.cumsum(x.chunks[ndim + axis]).tolist())
-        cuts = sorted(borders - {0}) or [0]
-        chunks.append(tuple(np.diff([0, *cuts]).tolist()))
+    chunks = [
+        joint(
+            [
+                x.chunks[ndim + axis]
+                for x, ndim in zip(arrays, outer, strict=True)
+                if ndim >= -axis and x.shape[ndim + axis] == shape[axis]
+            ]
+        )
+        for axis in range(-len(shape), 0)
+    ]
     cut = [_cut(x, ndim, chunks) for x, ndim in zip(arrays, outer, strict=True)]
     return cut, tuple(chunks)
 
@@ -198,12 +207,8 @@ def combined(
 ) -> tuple[list[da.Array], Chunks]:
     """`aligned`, in chunks of about the right size even if broadcasting makes them larger."""
     cut, chunks = aligned(arrays, shape)
-    widest = max([x.dtype.itemsize for x in arrays])
-    if prod(map(max, chunks)) * widest <= 2 * grid.limit:
-        return cut, chunks
-    finer = grid.chunks(shape, np.dtype(f"V{widest}"))
-    chunks = tuple([min(old, new, key=max) for old, new in zip(chunks, finer, strict=True)])
-    return [_cut(x, x.ndim, chunks) for x in cut], chunks
+    fine = finer(chunks, shape, max([x.dtype.itemsize for x in arrays]), grid)
+    return (cut if fine is chunks else [_cut(x, x.ndim, fine) for x in cut]), fine
 
 
 def _key(x: da.Array, index: ChunkIndex, core: int = 0) -> tuple[str | int, ...]:
@@ -249,46 +254,24 @@ def batched(
 ) -> tuple[da.Array, ...]:
     """`call` on whole matrices, or whatever the last axes hold, for chunks of the other axes.
 
-    Parameters
-    ----------
-    label : str
-    call : callable
-        Takes chunks and returns a tuple of arrays.
-    arrays : sequence of da.Array
-        Their other axes broadcast.
-    core : sequence of int
-        Of each array, how many of its last axes a call sees in one piece.
-    results : sequence of (shape, dtype)
-        Of each result, the sizes of the last axes, and the dtype.
-    grid : Grid
-
-    Raises
-    ------
-    ValueError
-        If the other axes do not broadcast.
+    `call`: takes chunks and returns an array, or a tuple of them.
+    `arrays`: their other axes broadcast.
+    `core`: of each array, how many of its last axes a call sees in one piece.
+    `results`: of each result, the sizes of the last axes, and the dtype.
+    Raises ValueError if the other axes do not broadcast.
     """
     outer = [x.shape[: x.ndim - n] for x, n in zip(arrays, core, strict=True)]
     shape = broadcast_shapes(*outer)
     arrays = [grid.joined(x, range(x.ndim - n, x.ndim)) for x, n in zip(arrays, core, strict=True)]
     cut, chunks = aligned(arrays, shape, core)
-    grid_shape = [len(sizes) for sizes in chunks]
-    whole = layer(
-        label,
-        {
-            index: (call, *[_key(x, index, n) for x, n in zip(cut, core, strict=True)])
-            for index in positions(grid_shape)
-        },
-        cut,
-        chunks,
-        np.dtype(object),
-    )
+    whole = chunkwise(label, call, cut, chunks, np.dtype(object), core)
     return tuple(
         [
             layer(
                 f"{label}-{which}",
                 {
-                    (*index, *[0] * len(sizes)): (itemgetter(which), (whole.name, *index))
-                    for index in positions(grid_shape)
+                    (*index, *[0] * len(sizes)): (partial(_result, which), (whole.name, *index))
+                    for index in positions(whole.numblocks)
                 },
                 [whole],
                 (*chunks, *[(n,) for n in sizes]),
@@ -299,30 +282,25 @@ def batched(
     )
 
 
+def _result(which: int, found: Part) -> Part:
+    return found[which] if isinstance(found, tuple) else found
+
+
 def tree(
     label: str,
     partials: da.Array,
     axes: tuple[int, ...],
     merge: Callable[[list[Part]], Part],
-    finish: Callable[[Part], Part],
+    finish: Callable[[Part], Part] | None,
     chunks: Chunks,
     dtype: DType,
 ) -> da.Array:
     """Partial results, one per chunk, merged along `axes`, a few at a time.
 
-    Parameters
-    ----------
-    label : str
-    partials : da.Array
-        Its chunks may be any objects.
-    axes : tuple of int
-    merge : callable
-        Makes one partial result of a list of them, which come in row-major order.
-    finish : callable
-        Makes a chunk of the result of the last one.
-    chunks : tuple of tuple of int
-        Of the result, which lacks `axes` or has them in one chunk each.
-    dtype : np.dtype
+    `partials`: its chunks may be any objects.
+    `merge`: makes one partial result of a list of them, which come in row-major order.
+    `finish`: makes a chunk of the result of the last one; None if it is the chunk.
+    `chunks`: of the result, which lacks `axes` or has them in one chunk each.
     """
     counts = list(partials.numblocks)
     fan_in = max(2, round(_FAN_IN ** (1 / max(1, len(axes)))))
@@ -344,7 +322,8 @@ def tree(
     final = {}
     for index in positions(counts):
         target = tuple([index[axis] for axis in kept]) if lost else index
-        final[target] = (finish, (merged.name, *index))
+        key = (merged.name, *index)
+        final[target] = key if finish is None else (finish, key)
     return layer(label, final, [merged], chunks, dtype)
 
 
@@ -352,21 +331,35 @@ def _ones(counts: Iterable[int]) -> Chunks:
     return tuple([(1,) * count for count in counts])
 
 
-def partials(
-    label: str, x: da.Array, call: Callable[..., Part], axis: int | None = None, *others: da.Array
+def chunkwise(
+    label: str,
+    call: Callable[..., Part],
+    arrays: Sequence[da.Array],
+    chunks: Chunks,
+    dtype: DType,
+    core: Sequence[int] = (),
+    begin: int | None = None,
 ) -> da.Array:
-    """One partial result for each chunk of `x`: what `call` returns.
+    """`call` on the chunks of arrays that broadcast together; one task for each of `chunks`.
 
-    `call` is given the chunk; the chunks at the same place of the arrays in `others`, which are cut
-    as `x` is; and, if there is an `axis`, the index along it at which the chunk begins.
+    `core` is as for `aligned`. With an axis `begin` the call is also given the index along it at
+    which the chunk of the first array begins.
     """
-    begins = [] if axis is None else starts(x.chunks[axis])
+    begins = [] if begin is None else starts(arrays[0].chunks[begin])
+    core = core or [0] * len(arrays)
     tasks = {
         index: (
             call,
-            *[(array.name, *index) for array in (x, *others)],
-            *([] if axis is None else [begins[index[axis]]]),
+            *[_key(x, index, n) for x, n in zip(arrays, core, strict=True)],
+            *([] if begin is None else [begins[index[begin]]]),
         )
-        for index in positions(x.numblocks)
+        for index in positions([len(sizes) for sizes in chunks])
     }
-    return layer(label, tasks, [x, *others], _ones(x.numblocks), np.dtype(object))
+    return layer(label, tasks, arrays, chunks, dtype)
+
+
+def partials(
+    label: str, call: Callable[..., Part], arrays: Sequence[da.Array], begin: int | None = None
+) -> da.Array:
+    """One partial result for each chunk of arrays that are cut alike; see `chunkwise`."""
+    return chunkwise(label, call, arrays, _ones(arrays[0].numblocks), np.dtype(object), begin=begin)

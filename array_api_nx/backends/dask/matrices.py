@@ -1,7 +1,7 @@
-"""Products, Fourier transforms and linear algebra of the Dask backend.
+"""Products of matrices of the Dask backend, and decompositions of tall ones.
 
-The last two axes of a decomposition are one chunk, and the others are cut. Matrices with many more
-rows than columns stay cut into blocks of rows for `qr` and `svd`.
+Matrices with many more rows than columns stay cut into blocks of rows for `qr` and `svd`. Other
+matrices are one chunk each (`DaskMemory.in_pieces`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from typing import Final
 import dask.array as da
 import numpy as np
 
-from ...contract.backend import Norm
 from ...contract.numpy_dtypes import NDArray
-from ...contract.program import Argument
 from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...primitives import table as p
 from .expressions import on_host
-from .layers import ChunkIndex, Part, Task, aligned, layer, positions, rechunked, tidy, tree
+from .layers import ChunkIndex, Part, Task, aligned, chunkwise, layer, rechunked, tidy, tree
 from .storage import DaskMemory
 from .views import DaskTensor
 
@@ -28,7 +26,7 @@ __all__ = ["Matrices"]
 
 
 class Matrices(DaskMemory):
-    """The sections "matrices", "Fourier transforms" and "linear algebra" of the contract."""
+    """Methods of "matrices" and "linear algebra" that do not need each matrix in one chunk."""
 
     # ------------------------------------------------------------------ matrices
 
@@ -58,18 +56,8 @@ class Matrices(DaskMemory):
         shape = (*batch, first.shape[-2], first.shape[-1], second.shape[-1])
         (left, right), chunks = aligned([left, right], shape)
         contracted = len(shape) - 2
-        tasks = {}
-        counts = [len(sizes) for sizes in chunks]
-        for index in positions(counts):
-            keys = []
-            for x in (left, right):
-                own = index[len(index) - x.ndim :]
-                keys.append(
-                    (x.name, *[i if n > 1 else 0 for i, n in zip(own, x.numblocks, strict=True)])
-                )
-            tasks[index] = (_multiplied, *keys)
-        ones = (*chunks[:contracted], (1,) * counts[contracted], chunks[-1])
-        partial_products = layer("matmul", tasks, [left, right], ones, first.dtype)
+        ones = (*chunks[:contracted], (1,) * len(chunks[contracted]), chunks[-1])
+        partial_products = chunkwise("matmul", _multiplied, [left, right], ones, first.dtype)
         return tree(
             "matmul",
             partial_products,
@@ -80,52 +68,18 @@ class Matrices(DaskMemory):
             first.dtype,
         )
 
-    # ------------------------------------------------------------------ Fourier transforms
-
-    def fft(self, x: DaskTensor, axes: tuple[int, ...], norm: Norm) -> DaskTensor:
-        return self.along("fft", x, axes, {}, p.FFT.results[self.dtype(x)], axes, norm)
-
-    def ifft(self, x: DaskTensor, axes: tuple[int, ...], norm: Norm) -> DaskTensor:
-        return self.along("ifft", x, axes, {}, p.IFFT.results[self.dtype(x)], axes, norm)
-
-    def rfft(self, x: DaskTensor, axes: tuple[int, ...], norm: Norm) -> DaskTensor:
-        sizes = {axes[-1]: x.shape[axes[-1]] // 2 + 1}
-        return self.along("rfft", x, axes, sizes, p.RFFT.results[self.dtype(x)], axes, norm)
-
-    def irfft(self, x: DaskTensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> DaskTensor:
-        sizes = {axes[-1]: last_size}
-        dtype = p.IRFFT.results[self.dtype(x)]
-        return self.along("irfft", x, axes, sizes, dtype, axes, last_size, norm)
-
     # ------------------------------------------------------------------ linear algebra
 
-    def _matrices(
-        self,
-        method: str,
-        x: DaskTensor,
-        *results: tuple[tuple[int, ...], DType],
-        **options: Argument,
-    ) -> tuple[DaskTensor, ...]:
-        """A decomposition of whole matrices."""
-        return self.batch(method, [x], [2], results, **options)
-
-    def cholesky(self, x: DaskTensor, *, upper: bool) -> DaskTensor:
-        return self._matrices("cholesky", x, (x.shape[-2:], self.dtype(x)), upper=upper)[0]
-
     def qr(self, x: DaskTensor, *, complete: bool) -> tuple[DaskTensor, DaskTensor]:
-        m, n = x.shape[-2:]
         if not complete and self._is_tall(x):
             return self._tall_qr(x)
-        k = m if complete else min(m, n)
-        dtype = self.dtype(x)
-        q_, r_ = self._matrices("qr", x, ((m, k), dtype), ((k, n), dtype), complete=complete)
-        return q_, r_
+        found: tuple[DaskTensor, DaskTensor] = self.in_pieces("qr", [x, complete])
+        return found
 
     def svd(
         self, x: DaskTensor, *, full_matrices: bool
     ) -> tuple[DaskTensor, DaskTensor, DaskTensor]:
         m, n = x.shape[-2:]
-        k, dtype, real = min(m, n), self.dtype(x), p.SVDVALS.results[self.dtype(x)]
         if not full_matrices and self._is_tall(x):
             q, r = self._tall_qr(x)
             u, s, vh = self.svd(r, full_matrices=False)
@@ -136,67 +90,14 @@ class Matrices(DaskMemory):
                 v, s, uh = self.svd(transposed, full_matrices=False)
                 u, vh = [self.unary(p.CONJ, self.permute(part, (1, 0))) for part in (uh, v)]
                 return u, s, vh
-        rows, columns = (m, n) if full_matrices else (k, k)
-        u_, s_, vh_ = self._matrices(
-            "svd",
-            x,
-            ((m, rows), dtype),
-            ((k,), real),
-            ((columns, n), dtype),
-            full_matrices=full_matrices,
-        )
-        return u_, s_, vh_
+        found: tuple[DaskTensor, DaskTensor, DaskTensor] = self.in_pieces("svd", [x, full_matrices])
+        return found
 
     def svdvals(self, x: DaskTensor) -> DaskTensor:
         if self._is_tall(x):
             return self.svdvals(self.qr(x, complete=False)[1])
-        real = p.SVDVALS.results[self.dtype(x)]
-        return self._matrices("svdvals", x, ((min(x.shape[-2:]),), real))[0]
-
-    def eig(self, x: DaskTensor) -> tuple[DaskTensor, DaskTensor]:
-        dtype = p.EIG.results[self.dtype(x)]
-        values, vectors = self._matrices("eig", x, (x.shape[-1:], dtype), (x.shape[-2:], dtype))
-        return values, vectors
-
-    def eigvals(self, x: DaskTensor) -> DaskTensor:
-        return self._matrices("eigvals", x, (x.shape[-1:], p.EIGVALS.results[self.dtype(x)]))[0]
-
-    def eigh(self, x: DaskTensor) -> tuple[DaskTensor, DaskTensor]:
-        real = p.EIGVALSH.results[self.dtype(x)]
-        values, vectors = self._matrices(
-            "eigh", x, (x.shape[-1:], real), (x.shape[-2:], self.dtype(x))
-        )
-        return values, vectors
-
-    def eigvalsh(self, x: DaskTensor) -> DaskTensor:
-        return self._matrices("eigvalsh", x, (x.shape[-1:], p.EIGVALSH.results[self.dtype(x)]))[0]
-
-    def solve(self, x1: DaskTensor, x2: DaskTensor) -> DaskTensor:
-        return self.batch("solve", [x1, x2], [2, 2], [(x2.shape[-2:], self.dtype(x1))])[0]
-
-    def inv(self, x: DaskTensor) -> DaskTensor:
-        return self._matrices("inv", x, (x.shape[-2:], self.dtype(x)))[0]
-
-    def slogdet(self, x: DaskTensor) -> tuple[DaskTensor, DaskTensor]:
-        dtype = self.dtype(x)
-        sign, logarithm = self._matrices("slogdet", x, ((), dtype), ((), p.ABS.results[dtype]))
-        return sign, logarithm
-
-    def det(self, x: DaskTensor) -> DaskTensor:
-        return self._matrices("det", x, ((), self.dtype(x)))[0]
-
-    def triangular_solve(
-        self, x1: DaskTensor, x2: DaskTensor, *, upper: bool, transpose: bool, unit_diagonal: bool
-    ) -> DaskTensor:
-        return self.batch(
-            "triangular_solve",
-            [x1, x2],
-            [2, 2],
-            [(x2.shape[-2:], self.dtype(x1))],
-            upper=upper,
-            transpose=transpose,
-            unit_diagonal=unit_diagonal,
-        )[0]
+        found: DaskTensor = self.in_pieces("svdvals", [x])
+        return found
 
     # ------------------------------------------------------------------ tall matrices
 

@@ -26,6 +26,7 @@ from .layers import (
     Part,
     Task,
     blockwise,
+    chunkwise,
     combined,
     layer,
     name_of,
@@ -58,7 +59,7 @@ class Reductions(DaskMemory):
             empty = tuple([n or 0 for n in x.sizes])
             whole = partial(_reduced, op, axes, dtype, empty)
             part = partial(_reduced, p.SUM, axes, dtype, empty) if op is p.MEAN else whole
-            finish = _divided if op is p.MEAN else _as_it_is
+            finish = _divided if op is p.MEAN else _as_array
             return self._over_selected(
                 op.name, x, axes, keepdims, whole, part, merge, finish, result
             )
@@ -77,7 +78,7 @@ class Reductions(DaskMemory):
         result = p.VAR.results[CANONICAL[x.dtype]]
         part = partial(_moments, axes)
         if _is_over_selected(x, axes):
-            whole = partial(_varied, axes, correction)
+            whole = partial(on_host, "var", axes=axes, keepdims=True, correction=correction)
             finish = partial(_variance_over, correction)
             return self._over_selected(
                 "var", x, axes, keepdims, whole, part, _merge_moments, finish, result
@@ -88,7 +89,7 @@ class Reductions(DaskMemory):
         call = partial(_part, ChunkProgram(steps, len(leaves)), part)
         cut, chunks = combined(leaves, x.shape, self.grid)
         moments = blockwise("moments", call, cut, _ones_along(chunks, axes), np.dtype(object))
-        finish = partial(_variance, axes, keepdims, correction)
+        finish = partial(_variance, () if keepdims else axes, correction)
         chunks = _without(chunks, axes, keepdims)
         return self.tensor(tree("var", moments, axes, _merge_moments, finish, chunks, result))
 
@@ -107,7 +108,7 @@ class Reductions(DaskMemory):
         program = ChunkProgram([*steps, ("reduce", (op, last, axes, True, dtype))], len(leaves))
         cut, chunks = combined(leaves, x.shape, self.grid)
         first = blockwise(program.label, program, cut, _ones_along(chunks, axes), result)
-        finish = _kept if keepdims else partial(_squeezed, axes)
+        finish = partial(_squeezed, () if keepdims else axes)
         chunks = _without(chunks, axes, keepdims)
         return self.tensor(tree(op.name, first, axes, merge, finish, chunks, result))
 
@@ -125,22 +126,13 @@ class Reductions(DaskMemory):
     ) -> DaskTensor:
         """A reduction of what a mask selects, which is not counted before.
 
-        Parameters
-        ----------
-        label : str
-        x : DaskTensor
-        axes : tuple of int
-            With the one along which the mask selects.
-        keepdims : bool
-        whole : callable
-            The reduction of one array. Reduced axes stay in what this and the next three return.
-        part : callable
-            The partial result of an array that has elements.
-        merge : callable
-            Makes one partial result of several.
-        finish : callable
-            The result, from the number of elements along `axes` and the partial result for them.
-        result : np.dtype
+        `axes`: with the one along which the mask selects.
+        `whole`: the reduction of one array. Reduced axes stay in what this and the next three
+        return.
+        `part`: the partial result of an array that has elements.
+        `merge`: makes one partial result of several.
+        `finish`: the result, from the number of elements along `axes` and the partial result for
+        them.
         """
         value, mask = x.value(self.grid), x.mask
         assert type(value) is Expression
@@ -179,18 +171,11 @@ class Reductions(DaskMemory):
         if not prod(x.shape):
             return self.at_once("arg_reduce", op, x, axis, keepdims)
         array = tidy(self.array(x))
-        extremes = partials(op.name, array, partial(_extreme, op, axis), axis)
-        return self.tensor(
-            tree(
-                op.name,
-                extremes,
-                (axis,),
-                partial(_merge_extremes, op, axis),
-                partial(_position, axis, keepdims),
-                _without(array.chunks, (axis,), keepdims),
-                d.int64,
-            )
-        )
+        extremes = partials(op.name, partial(_extreme, op, axis), [array], axis)
+        merge = partial(_merge_extremes, op, axis)
+        finish = partial(_position, () if keepdims else axis)
+        chunks = _without(array.chunks, (axis,), keepdims)
+        return self.tensor(tree(op.name, extremes, (axis,), merge, finish, chunks, d.int64))
 
     def scan(
         self, op: Primitive, x: DaskTensor, axis: int, dtype: DType | None = None
@@ -199,19 +184,14 @@ class Reductions(DaskMemory):
             return self.at_once("scan", op, x, axis, dtype)
         array = tidy(self.array(x))
         result = dtype or op.results[CANONICAL[x.dtype]]
-        call = partial(_scan, op, axis, dtype)
-        inner = layer(
-            op.name,
-            {index: (call, (array.name, *index)) for index in positions(array.numblocks)},
-            [array],
-            array.chunks,
-            result,
-        )
+        call = partial(on_host, "scan", op, axis=axis, dtype=dtype)
+        inner = chunkwise(op.name, call, [array], array.chunks, result)
         ones = (*array.chunks[:axis], (1,) * array.numblocks[axis], *array.chunks[axis + 1 :])
         carried: dict[ChunkIndex, Task] = {}
         joined: dict[ChunkIndex, Task] = {}
         # What is carried past a chunk is what was carried up to it, and its total.
         name = name_of("carry")
+        carry_on = partial(on_host, "binary", op.by)
         for index in positions(array.numblocks):
             before = (*index[:axis], index[axis] - 1, *index[axis + 1 :])
             key = (inner.name, *index)
@@ -219,12 +199,8 @@ class Reductions(DaskMemory):
                 joined[index] = key
                 carried[index] = (partial(_last, axis), key)
             else:
-                joined[index] = (partial(_carried, op), (name, *before), key)
-                carried[index] = (
-                    partial(_carried, op),
-                    (name, *before),
-                    (partial(_last, axis), key),
-                )
+                joined[index] = (carry_on, (name, *before), key)
+                carried[index] = (carry_on, (name, *before), (partial(_last, axis), key))
         carry = layer("carry", carried, [inner], ones, result, name)
         return self.tensor(layer(op.name, joined, [inner, carry], array.chunks, result))
 
@@ -273,12 +249,8 @@ def _divided(count: int, total: Part) -> NDArray:
     return np.asarray(divide_by_count(np.asarray(total), float(count)))
 
 
-def _as_it_is(count: int, part: Part) -> NDArray:
+def _as_array(count: int, part: Part) -> NDArray:
     return np.asarray(part)
-
-
-def _kept(chunk: Part) -> NDArray:
-    return np.asarray(chunk)
 
 
 def _squeezed(axes: tuple[int, ...], chunk: Part) -> NDArray:
@@ -324,22 +296,6 @@ def _finish_selected(
     return np.asarray(result).squeeze(axes)
 
 
-def _scan(op: Primitive, axis: int, dtype: DType | None, chunk: Part) -> NDArray:
-    return on_host("scan", op, chunk, axis, dtype)
-
-
-_CARRYING = {
-    p.CUMULATIVE_SUM: p.ADD,
-    p.CUMULATIVE_PROD: p.MULTIPLY,
-    p.CUMULATIVE_MAX: p.MAXIMUM,
-    p.CUMULATIVE_MIN: p.MINIMUM,
-}
-
-
-def _carried(op: Primitive, before: Part, chunk: Part) -> NDArray:
-    return on_host("binary", _CARRYING[op], before, chunk)
-
-
 def _last(axis: int, chunk: NDArray) -> NDArray:
     return chunk.take([-1], axis)
 
@@ -377,23 +333,15 @@ def _merge_moments(
     )
 
 
-def _varied(axes: tuple[int, ...], correction: float, x: NDArray) -> NDArray:
-    return on_host("var", x, axes, True, correction)
-
-
 def _variance_over(correction: float, count: int, moments: tuple[int, NDArray, NDArray]) -> NDArray:
     freedom = count - correction
     return np.asarray(divide_by_count(moments[2], freedom if freedom > 0 else np.nan))
 
 
 def _variance(
-    axes: tuple[int, ...],
-    keepdims: bool,
-    correction: float,
-    moments: tuple[int, NDArray, NDArray],
+    axes: tuple[int, ...], correction: float, moments: tuple[int, NDArray, NDArray]
 ) -> NDArray:
-    result = _variance_over(correction, moments[0], moments)
-    return result if keepdims else result.squeeze(axes)
+    return _variance_over(correction, moments[0], moments).squeeze(axes)
 
 
 def _extreme(op: Primitive, axis: int, chunk: Part, start: int) -> tuple[NDArray, NDArray]:
@@ -410,5 +358,5 @@ def _merge_extremes(
     return np.take_along_axis(values, found, axis), np.take_along_axis(places, found, axis)
 
 
-def _position(axis: int, keepdims: bool, part: tuple[NDArray, NDArray]) -> NDArray:
-    return part[1] if keepdims else part[1].squeeze(axis)
+def _position(axis: int | tuple[()], part: tuple[NDArray, NDArray]) -> NDArray:
+    return part[1].squeeze(axis)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Final
@@ -13,7 +13,8 @@ import dask.array as da
 import numpy as np
 from dask.utils import format_bytes
 
-from ...contract.backend import AxisOrder, Backend, Info, Native, Operand, Scalar
+from ...contract.backend import AxisOrder, Info, Native, Operand, Scalar
+from ...contract.derived import Derived, Method, derive, method_of
 from ...contract.events import evaluated
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
@@ -22,6 +23,7 @@ from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...core.view import Selection, View
 from ...explain.explanation import Explanation
+from ...primitives.rules import ArrayType, results_of
 from .expressions import (
     ArraySource,
     Expression,
@@ -34,7 +36,18 @@ from .expressions import (
     on_host,
 )
 from .layer_reports import explanation, together
-from .layers import Chunks, Grid, Part, batched, layer, name_of, positions, rechunked, starts
+from .layers import (
+    Chunks,
+    Grid,
+    Part,
+    batched,
+    chunkwise,
+    layer,
+    name_of,
+    positions,
+    rechunked,
+    starts,
+)
 from .scheduling import client, compute, persist
 from .views import (
     Bitcast,
@@ -51,21 +64,16 @@ from .views import (
 __all__ = ["DaskMemory"]
 
 
-class DaskMemory(Backend):
+@derive({"sort", "argsort", "fft", "ifft", "rfft", "irfft"})
+@derive({"cholesky", "qr", "svd", "svdvals", "eig", "eigvals", "eigh", "eigvalsh"})
+@derive({"solve", "inv", "slogdet", "det", "triangular_solve"})
+class DaskMemory(Derived):  # type: ignore[misc]  # see Derived
     """The part of the Dask backend that knows where elements are.
 
-    Parameters
-    ----------
-    chunks : str, int or None
-        About how many bytes a chunk has, such as "64MiB"; Dask's own setting, ``array.chunk-size``,
-        by default.
-    progress : bool
-        Whether `evaluate` shows a progress bar.
-
-    Raises
-    ------
-    ValueError
-        If `chunks` is no size.
+    `chunks`: about how many bytes a chunk has, such as "64MiB"; Dask's own setting,
+    ``array.chunk-size``, by default.
+    `progress`: whether `evaluate` shows a progress bar.
+    Raises ValueError if `chunks` is no size.
     """
 
     def __init__(self, chunks: str | int | None = None, *, progress: bool = False) -> None:
@@ -115,10 +123,7 @@ class DaskMemory(Backend):
     def elementwise(self, method: str, arguments: tuple[Argument, ...], dtype: DType) -> DaskTensor:
         """A result that waits. Handles among `arguments` are what it is computed from.
 
-        Raises
-        ------
-        ValueError
-            If their shapes do not broadcast.
+        Raises ValueError if their shapes do not broadcast.
         """
         tensors = [x for x in arguments if type(x) is DaskTensor]
         sizes, mask = _selected_alike(tensors) or (
@@ -142,34 +147,33 @@ class DaskMemory(Backend):
             x.storage.value = value
         return value
 
-    def along(
-        self, method: str, x: DaskTensor, axes: tuple[int, ...], sizes: dict[int, int],
-        dtype: DType,
-        *arguments: Argument, **options: Argument,
-    ) -> DaskTensor:  # fmt: skip
-        """A primitive that needs `axes` in one piece; `sizes` are those that they get."""
-        array = self.grid.joined(self.array(x), axes)
-        tasks = {
-            index: (partial(_call, method, arguments, options), (array.name, *index))
-            for index in positions(array.numblocks)
-        }
-        chunks = tuple([(sizes[i],) if i in sizes else c for i, c in enumerate(array.chunks)])
-        return self.tensor(layer(method, tasks, [array], chunks, dtype))
+    def call(
+        self, method: Method, arguments: tuple[Argument, ...], keywords: Mapping[str, Argument]
+    ) -> Native:
+        """A method that needs some axes of its operands in one piece."""
+        return self.in_pieces(method.name, method.values(arguments, keywords))
 
-    def batch(
-        self, method: str, xs: Sequence[DaskTensor], core: Sequence[int],
-        results: Sequence[tuple[tuple[int, ...], DType]], **options: Argument,
-    ) -> tuple[DaskTensor, ...]:  # fmt: skip
-        """A primitive that needs the last axes in one piece, with the others broadcast."""
-        found = batched(
-            method,
-            partial(_call_all, method, options),
-            [self.array(x) for x in xs],
-            core,
-            [(sizes, dtype) for sizes, dtype in results],
-            self.grid,
-        )
-        return tuple([self.tensor(array) for array in found])
+    def in_pieces(self, name: str, values: list[Argument]) -> Native:
+        """A method on whole axes: those that it names, or the last two."""
+        method = method_of(name)
+        named = dict(zip(method.names, method.mapped(values, _type_of), strict=True))
+        results = results_of(name, named)
+        options = {key: x for key, x in named.items() if not isinstance(x, ArrayType)}
+        arrays = [self.array(values[i]) for i in method.operands]
+        call = partial(on_host, name, **options)
+        axes = named.get("axes", (named["axis"],) if "axis" in named else None)
+        if axes is not None:
+            (array,), (result,) = arrays, results
+            array = self.grid.joined(array, axes)
+            chunks = tuple(
+                [(result.shape[i],) if i in axes else c for i, c in enumerate(array.chunks)]
+            )
+            return self.tensor(chunkwise(name, call, [array], chunks, result.dtype))
+        outer = len(broadcast_shapes(*[x.shape[:-2] for x in arrays]))
+        sizes = [(x.shape[outer:], x.dtype) for x in results]
+        found = batched(name, call, arrays, [2] * len(arrays), sizes, self.grid)
+        tensors = tuple([self.tensor(array) for array in found])
+        return tensors if method.several else tensors[0]
 
     def at_once(self, method: str, *arguments: Argument, **options: Argument) -> Part:
         """A primitive on arrays without elements: there is nothing to wait for."""
@@ -270,10 +274,7 @@ class DaskMemory(Backend):
 
         Computes nothing but the sizes of chunks, if the Dask array does not know them.
 
-        Raises
-        ------
-        TypeError
-            If the standard has no such dtype, or chunks are not NumPy's.
+        Raises TypeError if the standard has no such dtype, or chunks are not NumPy's.
         """
         if isinstance(array, np.ndarray):
             return self.from_host(array, copy=False)
@@ -407,15 +408,8 @@ def _selected_alike(tensors: Sequence[DaskTensor]) -> tuple[Sizes, Mask] | None:
     return tuple([None if n == _SELECTED else n for n in known]), masks[0]
 
 
-def _call(
-    method: str, arguments: tuple[Argument, ...], options: dict[str, Argument], chunk: Part
-) -> NDArray:
-    return on_host(method, chunk, *arguments, **options)
-
-
-def _call_all(method: str, options: dict[str, Argument], *chunks: Part) -> tuple[NDArray, ...]:
-    result = on_host(method, *chunks, **options)
-    return result if isinstance(result, tuple) else (result,)
+def _type_of(x: DaskTensor) -> ArrayType:
+    return ArrayType(x.shape, CANONICAL[x.dtype])
 
 
 def _described(x: DaskTensor) -> str:

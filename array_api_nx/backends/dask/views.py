@@ -27,6 +27,7 @@ from .layers import (
     Grid,
     Task,
     by_tasks,
+    chunkwise,
     layer,
     positions,
     rechunked,
@@ -128,19 +129,11 @@ Movement: TypeAlias = "Permute | Reshape | Expand | Slice | Bitcast"
 class DaskStorage:
     """A cell whose contents handles show.
 
-    Attributes
-    ----------
-    value : StorageValue
-    version : int
-        How often it was written.
-    computed : bool
-        Whether the value is in memory, here or on a cluster.
-    elements : ndarray or None
-        The elements of the value, if they are here in one piece. Nobody writes to them.
-    read_only : str or None
-        Why it cannot be written.
-    notes : list of str
-        What was computed on the way, and why.
+    `version`: how often it was written.
+    `computed`: whether the value is in memory, here or on a cluster.
+    `elements`: the elements of the value, if they are here in one piece. Nobody writes to them.
+    `read_only`: why it cannot be written.
+    `notes`: what was computed on the way, and why.
     """
 
     __slots__ = ("computed", "elements", "notes", "read_only", "value", "version")
@@ -174,16 +167,9 @@ class Kept(NamedTuple):
 class DaskTensor:
     """The handle of the Dask backend.
 
-    Attributes
-    ----------
-    storage : DaskStorage
-    path : tuple of Movement
-        From the storage's contents to what the handle shows.
-    dtype : np.dtype
-    kept : Kept or None
-        What was read along the path.
-    source : tuple of (int, ArraySource) or None
-        The version of the storage, and what `value` returned for it.
+    `path`: from the storage's contents to what the handle shows.
+    `kept`: what was read along the path.
+    `source`: the version of the storage, and what `value` returned for it.
     """
 
     __slots__ = ("_view", "dtype", "kept", "path", "source", "storage")
@@ -522,8 +508,7 @@ def _bitcast(x: da.Array, dtype: DType) -> da.Array:
         if any([n * old % new for n in x.chunks[-1]]):
             x = rechunked(x, {x.ndim - 1: -1})
         chunks = (*x.chunks[:-1], tuple([n * old // new for n in x.chunks[-1]]))
-    tasks = {index: (partial(_view, dtype), (x.name, *index)) for index in positions(x.numblocks)}
-    return layer("bitcast", tasks, [x], chunks, dtype)
+    return chunkwise("bitcast", partial(_view, dtype), [x], chunks, dtype)
 
 
 def _view(dtype: DType, chunk: NDArray) -> NDArray:
