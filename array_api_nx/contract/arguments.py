@@ -30,13 +30,9 @@ Native: TypeAlias = Any
 class AxisOrder(NamedTuple):
     """How the elements of an array that is not row-major follow each other in memory.
 
-    Attributes
-    ----------
-    axes : tuple of int, or None
-        The axes from the longest step in memory to the shortest; None if one does not step.
-    is_packed : bool
-        Whether the array is row-major if its axes are permuted so: whether there are no gaps
-        between elements, none are shared, and none run backwards.
+    `axes`: the axes from the longest step in memory to the shortest; None if one does not step.
+    `is_packed`: whether the array is row-major if its axes are permuted so: whether there are no
+    gaps between elements, none are shared, and none run backwards.
     """
 
     axes: tuple[int, ...] | None

@@ -7,20 +7,30 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from math import nan, prod
+from typing import Final
 
+import numpy as np
+
+from ..config import hints
+from ..core import dtypes as d
 from ..core.dtypes import DType
+from ..core.symbolic import KnownInts
 from ..core.view import Selection, View
 from ..primitives import table as p
 from ..primitives.table import Primitive
-from .arguments import Handle, Operand, Padding, Scalar
+from .arguments import Handle, Keys, Operand, Padding, Scalar
+from .events import transferred
 from .handles import Handles
 from .ufuncs import UfuncLoop
 
-__all__ = ["Arrays"]
+__all__ = ["Arrays", "open_mesh", "report_host"]
+
+_SCALARS: Final = frozenset({bool, int, float, complex})
 
 
 class Arrays(Handles):
-    """Creation, computing element by element and along axes, movement, and memory."""
+    """Creation, computing element by element and along axes, movement, memory, and index arrays."""
 
     # ------------------------------------------------------------------ creation
 
@@ -45,7 +55,6 @@ class Arrays(Handles):
         Frontend guarantees: `step` is not zero; the values are representable.
         """
 
-    @abstractmethod
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
     ) -> Handle:
@@ -53,10 +62,27 @@ class Arrays(Handles):
 
         Backend must: make the last of several values exactly `stop` then.
         """
+        # In double precision, and then rounded.
+        steps = num - 1 if endpoint else num
+        imaginary = isinstance(start, complex) or isinstance(stop, complex)
+        computed = d.complex128 if imaginary else d.float64
+        if computed not in self.available_dtypes():
+            computed = dtype
+        positions = self.cast(self.arange(0, num, 1, p.ABS.results[computed]), computed)
+        distance = stop - start
+        step = distance / steps if steps > 0 else distance
+        if steps > 0 and step == 0:
+            # The step is smaller than all numbers but 0.
+            positions, step = self.binary(p.DIVIDE, positions, float(steps)), distance
+        result = self.binary(p.ADD, self.binary(p.MULTIPLY, positions, step), start)
+        if endpoint and num > 1:
+            last = self.full((1,), computed, stop)
+            result = self.cat([self.shrink(result, ((0, num - 1),)), last], 0)
+        return self.cast(result, dtype)
 
-    @abstractmethod
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Handle:
         """Ones on the k-th diagonal, zeros elsewhere."""
+        return self.cast(self.binary(p.EQUAL, _diagonals(self, rows, columns), k), dtype)
 
     # ------------------------------------------------------------------ element by element
 
@@ -106,7 +132,6 @@ class Arrays(Handles):
             x = self.binary(p.MAXIMUM, x, low)
         return x if high is None else self.binary(p.MINIMUM, x, high)
 
-    @abstractmethod
     def apply(self, op: UfuncLoop, *operands: Operand) -> Handle:
         """A ufunc of elements of the operands, after broadcasting.
 
@@ -117,13 +142,28 @@ class Arrays(Handles):
         Backend must: broadcast; raise ValueError if the shapes do not agree. Compute what the
         ufunc computes of NumPy arrays, or its own function of the same meaning.
         """
+        return self.apply_multiple(op, *operands)[op.wanted or 0]
 
-    @abstractmethod
     def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Handle, ...]:
         """A ufunc with several outputs, all of which are wanted, as `apply`.
 
         Frontend guarantees: ``op.wanted`` is None.
         """
+        # By NumPy on the host. It reports no floating-point errors, as other engines do not.
+        report_host(self, *[x for x in operands if type(x) not in _SCALARS])
+        arrays = [
+            np.asarray(x, dtype) if type(x) in _SCALARS else self.to_host(x)
+            for x, dtype in zip(operands, op.inputs, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            found = op.ufunc(*arrays)
+        results = found if type(found) is tuple else (found,)
+        return tuple(
+            [
+                self.from_host(np.asarray(result, dtype), copy=False, lent=False)
+                for result, dtype in zip(results, op.outputs, strict=True)
+            ]
+        )
 
     # ------------------------------------------------------------------ reductions and scans
 
@@ -160,12 +200,19 @@ class Arrays(Handles):
         Frontend guarantees: `op` is of family "scan"; `dtype` as for `reduce`.
         """
 
-    @abstractmethod
     def var(self, x: Handle, axes: tuple[int, ...], keepdims: bool, correction: float) -> Handle:
         """Mean squared distance from the mean over `axes`, with n - `correction` for n.
 
         Backend must: give NaN if n - `correction` is not positive.
         """
+        # In two passes, so that large means cost no digits.
+        shape, dtype = self.shape(x), p.VAR.results[self.dtype(x)]
+        mean = self.reduce(p.MEAN, x, axes, True)
+        distance = self.unary(p.ABS, self.binary(p.SUBTRACT, x, mean))
+        total = self.reduce(p.SUM, self.unary(p.SQUARE, distance), axes, keepdims)
+        freedom = prod([shape[axis] for axis in axes]) - correction
+        divisor = self.full((), dtype, freedom if freedom > 0 else nan)
+        return self.binary(p.DIVIDE, total, divisor)
 
     # ------------------------------------------------------------------ sorting and searching
 
@@ -253,13 +300,15 @@ class Arrays(Handles):
             x, tuple([(n - 1, n, -1) if mark and n else (0, n, 1) for n, mark in marked])
         )
 
-    @abstractmethod
     def strided(self, x: Handle, view: View) -> Handle:
         """The elements that `view` shows of the elements of `x`, taken in row-major order.
 
         Frontend guarantees: `view` has no mask, and lies within a block of the size of `x`.
         The result may share the memory of `x`.
         """
+        # The elements are looked up by their positions.
+        flat = self.reshape(x, (prod(self.shape(x)),))
+        return self.take(flat, _positions(self, view), 0)
 
     @abstractmethod
     def pad(self, x: Handle, padding: Padding, value: Scalar) -> Handle:
@@ -277,23 +326,51 @@ class Arrays(Handles):
         `axis`.
         """
 
-    @abstractmethod
     def roll(self, x: Handle, shifts: tuple[int, ...]) -> Handle:
         """A copy whose elements are moved round each axis, towards higher indices.
 
         Frontend guarantees: one shift per axis, which may be negative or exceed the size.
         """
+        # By joining the two parts of one axis after the other.
+        shape = self.shape(x)
+        moved = False
+        for axis, (size, shift) in enumerate(zip(shape, shifts, strict=True)):
+            cut = -shift % size if size else 0
+            if cut:
+                whole = [(0, n) for n in shape]
+                bounds = [
+                    (*whole[:axis], part, *whole[axis + 1 :]) for part in ((cut, size), (0, cut))
+                ]
+                x = self.cat([self.shrink(x, part) for part in bounds], axis)
+                moved = True
+        return x if moved else self.copy(x)
 
-    @abstractmethod
     def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
         """Each element along `axis` repeated, all the same number of times or each its own.
 
         Frontend guarantees: `repeats` is not negative; a handle is int64, of the axis' length.
         """
+        shape = self.shape(x)
+        if isinstance(repeats, int):
+            kept = [(0, size, 1) for size in shape]
+            split = self.slice(x, (*kept[: axis + 1], None, *kept[axis + 1 :]))
+            wide = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
+            merged = (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
+            return self.copy(self.reshape(self.expand(split, wide), merged))
+        # Position j of the result shows the element in whose run of repeats j falls.
+        ends = self.scan(p.CUMULATIVE_SUM, repeats, 0)
+        report_host(self, ends)
+        total = int(self.to_host(ends)[-1]) if shape[axis] else 0
+        positions = self.arange(0, total, 1, d.int64)
+        return self.take(x, self.searchsorted(ends, positions, right=True), axis)
 
-    @abstractmethod
     def triangle(self, x: Handle, k: int, *, upper: bool) -> Handle:
         """`x` with zeros below (`upper`) or above the k-th diagonal of its last two axes."""
+        shape = self.shape(x)
+        op = p.GREATER_EQUAL if upper else p.LESS_EQUAL
+        keep = self.binary(op, _diagonals(self, *shape[-2:]), k)
+        zero = False if self.dtype(x) is d.bool else 0
+        return self.where(self.expand(keep, shape), x, zero)
 
     # ------------------------------------------------------------------ types and memory
 
@@ -333,7 +410,6 @@ class Arrays(Handles):
         Backend must: behave as if `value` had been copied first, since they may overlap.
         """
 
-    @abstractmethod
     def assign_strided(self, target: Handle, view: View, value: Operand) -> None:
         """Write `value`, after broadcasting, where `view` shows elements of `target`.
 
@@ -341,3 +417,79 @@ class Arrays(Handles):
         without repeated elements; `value` as for `assign`, in no more dimensions than `view`.
         Backend must: behave as if `value` had been copied first.
         """
+        flat = self.try_reshape(target, (prod(self.shape(target)),))
+        self.index_set(flat, (_positions(self, view),), value)
+
+    # ------------------------------------------------------------------ indexed access
+
+    @abstractmethod
+    def index_get(self, x: Handle, keys: Keys) -> Handle:
+        """The elements that index arrays select.
+
+        Frontend guarantees: going through the axes of `x` in order, `keys` has a None per axis
+        that is kept whole, a non-negative int or an int64 handle per axis that is indexed, and
+        one boolean handle per run of axes that a mask of their shape indexes; a mask may also
+        have sizes of 0, and then selects nothing. Axes after the last key that is not None may
+        go unsaid. There is at least one handle.
+        Backend must: broadcast the integer keys and the masks' nonzero positions together, and
+        put their axes where the keys stand if those are neighbours, else in front. Raise
+        IndexError, changing nothing, if an index is not in [-size, size) or the keys do not
+        broadcast. Return memory of its own.
+        """
+
+    @abstractmethod
+    def index_set(self, target: Handle, keys: Keys, value: Operand) -> None:
+        """Write `value` to the elements that `index_get` would read.
+
+        Frontend guarantees: as for `index_get`; `target` may be written; `value` has its dtype
+        or is a scalar that it represents.
+        Backend must: let the last of several values for one element win, in row-major order; act
+        as if keys and value had been copied first. Raise as `index_get` does, and ValueError if
+        `value` does not broadcast (as for `assign`) to what is written; changing nothing.
+        """
+
+    def take(self, x: Handle, indices: Handle, axis: int) -> Handle:
+        """The slices of `x` at `indices` (int64, any shape) along `axis`.
+
+        Backend must: raise IndexError if an index is not in [-size, size).
+        """
+        return self.index_get(x, (*[None] * axis, indices))
+
+
+def report_host(backend: Arrays, *handles: Handle) -> None:
+    """Report that the host is about to read `handles`, for what the engine cannot do."""
+    if hints.watched:
+        sizes = [prod(backend.shape(x)) * backend.dtype(x).itemsize for x in handles]
+        transferred("engine", getattr(backend, "name", "cpu"), "numpy", sum(sizes))
+
+
+def _diagonals(backend: Arrays, rows: int, columns: int) -> Handle:
+    """Which diagonal each element of a matrix is on, int64: 0 for the main one, 1 above it."""
+    row = backend.try_reshape(backend.arange(0, rows, 1, d.int64), (rows, 1))
+    return backend.binary(p.SUBTRACT, backend.arange(0, columns, 1, d.int64), row)
+
+
+def _positions(backend: Arrays, view: View) -> Handle:
+    """Where in a block the elements are that `view` shows."""
+    shape: KnownInts = view.shape
+    strides: KnownInts = view.strides
+    offset: KnownInts = view.offset
+    positions = backend.full(shape, d.int64, offset)
+    for axis, (length, stride) in enumerate(zip(shape, strides, strict=True)):
+        column = tuple([length if a == axis else 1 for a in range(view.ndim)])
+        steps = backend.binary(p.MULTIPLY, backend.arange(0, length, 1, d.int64), stride)
+        positions = backend.binary(p.ADD, positions, backend.reshape(steps, column))
+    return positions
+
+
+def open_mesh(backend: Arrays, indices: Handle, axis: int) -> tuple[Handle, ...]:
+    """Keys for `index_get` that pair `indices` on `axis` with their own positions elsewhere."""
+    shape = backend.shape(indices)
+    keys: list[Handle] = []
+    for other, size in enumerate(shape):
+        if other == axis:
+            keys.append(indices)
+        else:
+            column = tuple([size if a == other else 1 for a in range(len(shape))])
+            keys.append(backend.try_reshape(backend.arange(0, size, 1, d.int64), column))
+    return tuple(keys)

@@ -97,13 +97,9 @@ def errstate() -> ErrorSettings:
 class Caller(NamedTuple):
     """Who called this package.
 
-    Attributes
-    ----------
-    call : str
-        The name of the function or method of this package that was called, such as ``__float__``.
-    filename : str
-    lineno : int
-        The line outside this package, and outside NumPy, that led there.
+    `call`: the name of the function or method of this package that was called, such as
+    ``__float__``.
+    `lineno`: the line outside this package, and outside NumPy, that led there.
     """
 
     call: str

@@ -19,7 +19,7 @@ from ..primitives.rules import ROW_MAJOR, ROWS, RULED, SHARING, ArrayType, asked
 from . import replay
 from .arguments import AxisOrder, Handle, Native, Scalar
 from .backend import METHODS, Backend
-from .checked_call import Call, ContractError, HeldType, Shape
+from .checked_call import CheckedCall, ContractError, HeldType, Shape
 from .derived import Derived, Method, derive, method_of
 from .guarantees import OPERANDS, SCALARS, promises
 from .numpy_dtypes import NDArray
@@ -34,15 +34,8 @@ __all__ = ["CheckedBackend", "ContractError"]
 class CheckedBackend(Derived):  # type: ignore[misc]  # see Derived
     """Runs every primitive on `inner` and asserts the contract on the way in and out.
 
-    Parameters
-    ----------
-    inner : Backend
-
-    Raises
-    ------
-    ContractError
-        From any primitive whose contract is broken, naming the primitive, the broken promise and
-        the arguments.
+    Raises ContractError from any primitive whose contract is broken, naming the primitive, the
+    broken promise and the arguments.
     """
 
     def __init__(self, inner: Backend) -> None:
@@ -58,7 +51,7 @@ class CheckedBackend(Derived):  # type: ignore[misc]  # see Derived
     def call(
         self, method: Method, arguments: tuple[Argument, ...], keywords: Mapping[str, Argument]
     ) -> Argument:
-        """Call a method of `inner`, with checks around it."""
+        """CheckedCall a method of `inner`, with checks around it."""
         call = _checked(self.inner, method, method.values(arguments, keywords))
         result = getattr(self.inner, method.name)(*arguments, **keywords)
         if method.name in _DUTIES:
@@ -78,9 +71,9 @@ class CheckedBackend(Derived):  # type: ignore[misc]  # see Derived
         return replay.prepare(self, program, sizes)
 
 
-def _checked(backend: Backend, method: Method, values: list[Argument]) -> Call:
+def _checked(backend: Backend, method: Method, values: list[Argument]) -> CheckedCall:
     """A call of a method of `backend`; ContractError unless the frontend keeps its guarantees."""
-    call = Call(backend, method, values)
+    call = CheckedCall(backend, method, values)
     call.check()
     name, named = method.name, call.named
     if name in OPERANDS:
@@ -95,7 +88,7 @@ def _checked(backend: Backend, method: Method, values: list[Argument]) -> Call:
 # ---------------------------------------------------------------------- what results are
 
 
-def _check_results(call: Call, result: Argument) -> None:
+def _check_results(call: CheckedCall, result: Argument) -> None:
     """Check the results of a primitive against its rule."""
     name = call.method.name
     try:
@@ -121,14 +114,14 @@ _REFUSED: Final = {
 """When a backend must raise the error of a rule, for those that raise another than the usual."""
 
 
-def _check_result(call: Call, result: Handle, expected: ArrayType) -> None:
+def _check_result(call: CheckedCall, result: Handle, expected: ArrayType) -> None:
     name = call.method.name
     own = name not in SHARING and call.arguments.get("out") is None
     _check_array(call, result, expected.shape, expected.dtype, own=own, rows=name in ROW_MAJOR)
 
 
 def _check_array(
-    call: Call, result: Handle, shape: Shape, dtype: DType, *, own: bool, rows: bool = False
+    call: CheckedCall, result: Handle, shape: Shape, dtype: DType, *, own: bool, rows: bool = False
 ) -> None:
     """Check a result: shape, dtype, memory of its `own`, row-major order (`rows`)."""
     backend = call.backend
@@ -149,7 +142,7 @@ def _check_array(
             )
 
 
-def _memory(call: Call, x: Handle) -> NDArray | None:
+def _memory(call: CheckedCall, x: Handle) -> NDArray | None:
     """The memory of a handle, if it has any yet and the host can reach it."""
     backend = call.backend
     if not isinstance(backend, StridedBackend) or not call.is_handle(x):
@@ -169,7 +162,7 @@ def _duty(function: Callable[..., None]) -> Callable[..., None]:
 
 
 @_duty
-def _to_host(call: Call, result: NDArray, x: HeldType) -> None:
+def _to_host(call: CheckedCall, result: NDArray, x: HeldType) -> None:
     call.owes(type(result) is np.ndarray, "return a NumPy array")
     call.owes(result.shape == x.shape, "keep the shape")
     call.owes(result.dtype.name == x.dtype.name, "keep the dtype")
@@ -177,23 +170,23 @@ def _to_host(call: Call, result: NDArray, x: HeldType) -> None:
 
 
 @_duty
-def _native(call: Call, result: Native, x: HeldType) -> None:
+def _native(call: CheckedCall, result: Native, x: HeldType) -> None:
     call.owes(tuple(result.shape) == x.shape, "keep the shape")
 
 
 @_duty
-def _from_native(call: Call, result: Handle, array: Native) -> None:
+def _from_native(call: CheckedCall, result: Handle, array: Native) -> None:
     _check_array(call, result, tuple(array.shape), call.backend.dtype(result), own=False)
 
 
 @_duty
-def _from_host(call: Call, result: Handle, array: NDArray, copy: bool) -> None:
+def _from_host(call: CheckedCall, result: Handle, array: NDArray, copy: bool) -> None:
     dtype = next(each for each in ROWS["from_host"].results if each.name == array.dtype.name)
     _check_array(call, result, array.shape, dtype, own=copy)
 
 
 @_duty
-def _item(call: Call, result: Scalar, x: HeldType) -> None:
+def _item(call: CheckedCall, result: Scalar, x: HeldType) -> None:
     call.owes(prod(x.shape) == 1, "raise ValueError unless there is one element")
     kind = next(
         kind for kind in (complex, float, int, bool) if SCALAR_PROMOTION[x.dtype, kind] is x.dtype
@@ -202,7 +195,7 @@ def _item(call: Call, result: Scalar, x: HeldType) -> None:
 
 
 @_duty
-def _axis_order(call: Call, result: AxisOrder | None, x: HeldType) -> None:
+def _axis_order(call: CheckedCall, result: AxisOrder | None, x: HeldType) -> None:
     axes = list(range(len(x.shape)))
     call.owes(
         result is None or result.axes is None or sorted(result.axes) == axes,
@@ -211,28 +204,28 @@ def _axis_order(call: Call, result: AxisOrder | None, x: HeldType) -> None:
 
 
 @_duty
-def _binary(call: Call, result: Handle) -> None:
+def _binary(call: CheckedCall, result: Handle) -> None:
     out = call.arguments["out"]
     call.owes(out is None or result is out, "return `out`")
 
 
 @_duty
-def _nonzero(call: Call, result: tuple[Handle, ...], x: HeldType) -> None:
+def _nonzero(call: CheckedCall, result: tuple[Handle, ...], x: HeldType) -> None:
     count = len(x.shape)
     call.owes(type(result) is tuple and len(result) == count, "return a tuple, one per axis")
 
 
 @_duty
-def _index_get(call: Call, x: HeldType, keys: tuple[Argument, ...]) -> None:
+def _index_get(call: CheckedCall, x: HeldType, keys: tuple[Argument, ...]) -> None:
     _check_indices(call, x, keys)
 
 
 @_duty
-def _index_set(call: Call, target: HeldType, keys: tuple[Argument, ...]) -> None:
+def _index_set(call: CheckedCall, target: HeldType, keys: tuple[Argument, ...]) -> None:
     _check_indices(call, target, keys)
 
 
-def _check_indices(call: Call, x: HeldType, keys: tuple[Argument, ...]) -> None:
+def _check_indices(call: CheckedCall, x: HeldType, keys: tuple[Argument, ...]) -> None:
     """Check by NumPy that the keys select elements of `x`."""
     host = [
         slice(None) if key is None else key.elements() if isinstance(key, HeldType) else key

@@ -18,7 +18,7 @@ from .numpy_dtypes import NDArray
 from .program import Argument
 from .strided import StridedBackend, Tensor
 
-__all__ = ["Call", "ContractError", "HeldType", "Shape"]
+__all__ = ["CheckedCall", "ContractError", "HeldType", "Shape"]
 
 Shape = tuple[int, ...]
 
@@ -51,17 +51,11 @@ class HeldType(ArrayType):
         return count(self.elements())
 
 
-class Call:
+class CheckedCall:
     """One call of a method of the contract, and the assertions about it.
 
-    Attributes
-    ----------
-    backend : Backend
-    method : Method
-    arguments : dict of str to object
-        The value of each parameter.
-    named : dict of str to object
-        The same with `HeldType` for handles, once `check` has found that they are handles.
+    `arguments`: the value of each parameter.
+    `named`: the same with `HeldType` for handles, once `check` has found that they are handles.
     """
 
     def __init__(self, backend: Backend, method: Method, given: Sequence[Argument]) -> None:

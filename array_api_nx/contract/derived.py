@@ -44,22 +44,12 @@ NOT_HANDLES: Final[dict[str, tuple[type, ...]]] = {
 class Method(NamedTuple):
     """The signature of a method of the contract.
 
-    Attributes
-    ----------
-    name : str
-    names : tuple of str
-        The parameters but `self`, those that are keywords alone at the end.
-    annotations : tuple of str
-        Theirs.
-    positional : int
-        How many of them are no keywords alone.
-    variadic : bool
-        Whether the last one takes all further arguments, as a tuple.
-    defaults : dict of str to object
-    operands : tuple of int
-        The positions of the parameters that take handles.
-    several : bool
-        Whether the result is a tuple.
+    `names`: the parameters but `self`, those that are keywords alone at the end.
+    `annotations`: theirs.
+    `positional`: how many of them are no keywords alone.
+    `variadic`: whether the last one takes all further arguments, as a tuple.
+    `operands`: the positions of the parameters that take handles.
+    `several`: whether the result is a tuple.
     """
 
     name: str

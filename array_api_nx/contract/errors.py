@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CannotCompileError", "EngineError", "LimitError", "no_identity"]
+__all__ = ["CannotCompileError", "EngineError", "LimitError", "negative_elements", "no_identity"]
 
 
 class EngineError(RuntimeError):
@@ -27,4 +27,11 @@ def no_identity(name: str, shape: tuple[int, ...], axis: object) -> ValueError:
     return ValueError(
         f"{name}{where} of an array of shape {shape} is undefined: there are no elements and "
         "no identity; test x.size first"
+    )
+
+
+def negative_elements(least: int) -> str:
+    """The message for elements that are no numbers of bins."""
+    return (
+        f"bincount counts ints from 0 on, but the least element is {least}; subtract it from them"
     )

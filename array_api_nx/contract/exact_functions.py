@@ -155,15 +155,9 @@ def polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
 def exact_log(x: Any, dtype: DType, where: Where, *, is_share: bool = False) -> Any:
     """The natural logarithm of positive normal numbers, with the same bits everywhere.
 
-    Parameters
-    ----------
-    x : Any
-        Floating-point numbers that Python's operators compute with.
-    dtype : dtype
-        Theirs.
-    where : callable
-    is_share : bool
-        Whether all numbers are from 2**-63 to 1, which takes fewer operations.
+    `x`: floating-point numbers that Python's operators compute with.
+    `dtype`: theirs.
+    `is_share`: whether all numbers are from 2**-63 to 1, which takes fewer operations.
     """
     series = SERIES[d.bits(dtype)]
     exponent = x * 0.0

@@ -3,7 +3,7 @@
 A row has the words of the guarantee, the methods that it is for, and a condition: a function of
 some of the method's parameters, by their names, in which operands are `HeldType`. The rows of a
 method are checked in their order, after what the parameters' names and annotations say
-(`Call.check`). The words are those of the contract (interface.py, arrays.py, handles.py).
+(`CheckedCall.check`). The words are those of the contract (interface.py, arrays.py, handles.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..core.view import View
 from ..primitives import table as p
 from ..primitives.rules import fits, window_counts
 from .arguments import Padding
-from .checked_call import Call, HeldType, Shape
+from .checked_call import CheckedCall, HeldType, Shape
 from .numpy_dtypes import NDArray, has_other_bools, is_aligned
 from .program import Argument
 from .random_numbers import DRAWN, PARAMETERS
@@ -59,7 +59,7 @@ def _broadcasts(x: HeldType, target: Shape) -> bool:
     return len(x.shape) <= len(target) and fits(x.shape, target)
 
 
-def _is_out(call: Call, op: Any, x1: Argument, x2: Argument, out: HeldType | None) -> bool:
+def _is_out(call: CheckedCall, op: Any, x1: Argument, x2: Argument, out: HeldType | None) -> bool:
     if out is None:
         return True
     arrays = [x for x in (x1, x2) if isinstance(x, HeldType)]
@@ -69,7 +69,7 @@ def _is_out(call: Call, op: Any, x1: Argument, x2: Argument, out: HeldType | Non
     return out.shape == broadcast_shapes(*[x.shape for x in arrays])
 
 
-def _ends_fit(call: Call, start: float, stop: float, step: float, dtype: DType) -> bool:
+def _ends_fit(call: CheckedCall, start: float, stop: float, step: float, dtype: DType) -> bool:
     length = -((start - stop) // step)
     if length > 0:
         call.scalar(start, dtype)
@@ -77,7 +77,7 @@ def _ends_fit(call: Call, start: float, stop: float, step: float, dtype: DType) 
     return True
 
 
-def _are_of_loop(call: Call, op: Any, operands: tuple[Argument, ...]) -> bool:
+def _are_of_loop(call: CheckedCall, op: Any, operands: tuple[Argument, ...]) -> bool:
     for x, dtype in zip(operands, op.inputs, strict=True):
         if not isinstance(x, HeldType):
             call.scalar(x, dtype)
@@ -99,7 +99,7 @@ def _is_within(x: HeldType, selection: Selection) -> bool:
     return True
 
 
-def _is_host_array(call: Call, array: NDArray) -> bool:
+def _is_host_array(call: CheckedCall, array: NDArray) -> bool:
     return call.backend.takes_any_bool or not has_other_bools(array)
 
 
@@ -112,7 +112,7 @@ def _is_whole(x: HeldType, dtype: DType) -> bool:
     return old == new or (bool(x.shape) and x.shape[-1] * old % new == 0)
 
 
-def _fit_axes(call: Call, x: HeldType, keys: Sequence[Argument]) -> bool:
+def _fit_axes(call: CheckedCall, x: HeldType, keys: Sequence[Argument]) -> bool:
     """Whether there are no more keys than axes; ContractError for a mask of another shape."""
     axis = 0
     for key in keys:
@@ -151,7 +151,12 @@ def _arrays(parameters: tuple[Argument, ...]) -> list[HeldType]:
 
 
 def _windows(
-    call: Call, sizes: Shape, kernel_size: Shape, stride: Shape, dilation: Shape, padding: Padding
+    call: CheckedCall,
+    sizes: Shape,
+    kernel_size: Shape,
+    stride: Shape,
+    dilation: Shape,
+    padding: Padding,
 ) -> int:
     """Check the parameters of windows over axes of the given sizes; how many there are."""
     lengths = {len(each) for each in (sizes, kernel_size, stride, dilation, padding)}
@@ -163,7 +168,7 @@ def _windows(
 
 
 def _a_window_fits(
-    call: Call,
+    call: CheckedCall,
     x: HeldType,
     kernel_size: Shape,
     stride: Shape,
@@ -175,7 +180,7 @@ def _a_window_fits(
 
 
 def _is_unfolded(
-    call: Call,
+    call: CheckedCall,
     x: HeldType,
     output_size: Shape,
     kernel_size: Shape,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..core.dtypes import DType
@@ -12,6 +13,30 @@ from .interface import Interface
 __all__ = ["HandleValue", "where"]
 
 
+def _left(op: p.Primitive) -> Callable[[HandleValue, object], HandleValue]:
+    """The operator that computes `op` of a handle and another operand."""
+    return lambda self, other: self.of(self.backend.binary(op, self.handle, _operand(other)))
+
+
+def _right(op: p.Primitive) -> Callable[[HandleValue, object], HandleValue]:
+    """The operator that computes `op` of another operand and a handle."""
+    return lambda self, other: self.of(self.backend.binary(op, _operand(other), self.handle))
+
+
+def _alone(op: p.Primitive) -> Callable[[HandleValue], HandleValue]:
+    return lambda self: self.of(self.backend.unary(op, self.handle))
+
+
+def _in_all(op: p.Primitive) -> Callable[[HandleValue], bool]:
+    """The method that reduces all elements to a bool."""
+
+    def reduced(self: HandleValue) -> bool:
+        axes = tuple(range(len(self.backend.shape(self.handle))))
+        return bool(self.backend.item(self.backend.reduce(op, self.handle, axes, False)))
+
+    return reduced
+
+
 class HandleValue:
     """A handle that Python's operators compute with."""
 
@@ -19,88 +44,42 @@ class HandleValue:
         self.backend = backend
         self.handle = handle
 
-    def _binary(self, op: p.Primitive, other: object, *, reverse: bool = False) -> HandleValue:
-        operand: Any = other.handle if isinstance(other, HandleValue) else other
-        pair = (operand, self.handle) if reverse else (self.handle, operand)
-        return HandleValue(self.backend, self.backend.binary(op, *pair))
+    def of(self, handle: Handle) -> HandleValue:
+        return HandleValue(self.backend, handle)
 
-    def __add__(self, other: object) -> HandleValue:
-        return self._binary(p.ADD, other)
-
-    def __radd__(self, other: object) -> HandleValue:
-        return self._binary(p.ADD, other)
-
-    def __sub__(self, other: object) -> HandleValue:
-        return self._binary(p.SUBTRACT, other)
-
-    def __rsub__(self, other: object) -> HandleValue:
-        return self._binary(p.SUBTRACT, other, reverse=True)
-
-    def __mul__(self, other: object) -> HandleValue:
-        return self._binary(p.MULTIPLY, other)
-
-    def __rmul__(self, other: object) -> HandleValue:
-        return self._binary(p.MULTIPLY, other)
-
-    def __truediv__(self, other: object) -> HandleValue:
-        return self._binary(p.DIVIDE, other)
-
-    def __rtruediv__(self, other: object) -> HandleValue:
-        return self._binary(p.DIVIDE, other, reverse=True)
-
-    def __rshift__(self, other: int) -> HandleValue:
-        return self._binary(p.BITWISE_RIGHT_SHIFT, other)
-
-    def __lshift__(self, other: int) -> HandleValue:
-        return self._binary(p.BITWISE_LEFT_SHIFT, other)
-
-    def __and__(self, other: object) -> HandleValue:
-        return self._binary(p.BITWISE_AND, other)
-
-    def __or__(self, other: object) -> HandleValue:
-        return self._binary(p.BITWISE_OR, other)
-
-    def __lt__(self, other: object) -> HandleValue:
-        return self._binary(p.LESS, other)
-
-    def __le__(self, other: object) -> HandleValue:
-        return self._binary(p.LESS_EQUAL, other)
-
-    def __gt__(self, other: object) -> HandleValue:
-        return self._binary(p.GREATER, other)
-
-    def __ge__(self, other: object) -> HandleValue:
-        return self._binary(p.GREATER_EQUAL, other)
-
-    def __neg__(self) -> HandleValue:
-        return HandleValue(self.backend, self.backend.unary(p.NEGATIVE, self.handle))
+    __add__ = __radd__ = _left(p.ADD)
+    __sub__ = _left(p.SUBTRACT)
+    __rsub__ = _right(p.SUBTRACT)
+    __mul__ = __rmul__ = _left(p.MULTIPLY)
+    __truediv__ = _left(p.DIVIDE)
+    __rtruediv__ = _right(p.DIVIDE)
+    __rshift__ = _left(p.BITWISE_RIGHT_SHIFT)
+    __lshift__ = _left(p.BITWISE_LEFT_SHIFT)
+    __and__ = _left(p.BITWISE_AND)
+    __or__ = _left(p.BITWISE_OR)
+    __lt__ = _left(p.LESS)
+    __le__ = _left(p.LESS_EQUAL)
+    __gt__ = _left(p.GREATER)
+    __ge__ = _left(p.GREATER_EQUAL)
+    __neg__ = _alone(p.NEGATIVE)
+    __abs__ = _alone(p.ABS)
+    sqrt = _alone(p.SQRT)
+    floor = _alone(p.FLOOR)
+    all = _in_all(p.ALL)
+    any = _in_all(p.ANY)
 
     def is_zero(self) -> HandleValue:
-        return self._binary(p.EQUAL, 0)
-
-    def sqrt(self) -> HandleValue:
-        return HandleValue(self.backend, self.backend.unary(p.SQRT, self.handle))
-
-    def floor(self) -> HandleValue:
-        return HandleValue(self.backend, self.backend.unary(p.FLOOR, self.handle))
-
-    def __abs__(self) -> HandleValue:
-        return HandleValue(self.backend, self.backend.unary(p.ABS, self.handle))
-
-    def all(self) -> bool:
-        axes = tuple(range(len(self.backend.shape(self.handle))))
-        return bool(self.backend.item(self.backend.reduce(p.ALL, self.handle, axes, False)))
-
-    def any(self) -> bool:
-        axes = tuple(range(len(self.backend.shape(self.handle))))
-        return bool(self.backend.item(self.backend.reduce(p.ANY, self.handle, axes, False)))
+        return self.of(self.backend.binary(p.EQUAL, self.handle, 0))
 
     def cast(self, dtype: DType) -> HandleValue:
-        return HandleValue(self.backend, self.backend.cast(self.handle, dtype))
+        return self.of(self.backend.cast(self.handle, dtype))
+
+
+def _operand(x: object) -> Any:
+    return x.handle if isinstance(x, HandleValue) else x
 
 
 def where(condition: HandleValue, x1: HandleValue | float, x2: HandleValue | float) -> HandleValue:
     """The elements of `x1` where `condition` is true, and of `x2` elsewhere."""
     backend = condition.backend
-    pair: list[Any] = [x.handle if isinstance(x, HandleValue) else x for x in (x1, x2)]
-    return HandleValue(backend, backend.where(condition.handle, *pair))
+    return condition.of(backend.where(condition.handle, _operand(x1), _operand(x2)))

@@ -25,16 +25,24 @@ arrays.py.
 from __future__ import annotations
 
 from abc import abstractmethod
+from itertools import product
+from math import prod
+from typing import Final
 
+from ..core import dtypes as d
 from ..core.dtypes import DType
+from ..core.view import View
 from ..explain.model import RunExplanation
 from ..primitives import table as p
-from .arguments import Handle, Keys, Kind, Norm, Operand, Overlap, Padding, Run
-from .arrays import Arrays
-from .errors import CannotCompileError
+from ..primitives.rules import convolved_size, window_counts
+from .arguments import Handle, Kind, Norm, Overlap, Padding, Run
+from .arrays import Arrays, open_mesh, report_host
+from .errors import CannotCompileError, negative_elements
 from .program import Program
 
 __all__ = ["Interface"]
+
+_ROTATIONS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
 class Interface(Arrays):
@@ -78,46 +86,13 @@ class Interface(Arrays):
 
     # ------------------------------------------------------------------ indexed access
 
-    @abstractmethod
-    def index_get(self, x: Handle, keys: Keys) -> Handle:
-        """The elements that index arrays select.
-
-        Frontend guarantees: going through the axes of `x` in order, `keys` has a None per axis
-        that is kept whole, a non-negative int or an int64 handle per axis that is indexed, and
-        one boolean handle per run of axes that a mask of their shape indexes; a mask may also
-        have sizes of 0, and then selects nothing. Axes after the last key that is not None may
-        go unsaid. There is at least one handle.
-        Backend must: broadcast the integer keys and the masks' nonzero positions together, and
-        put their axes where the keys stand if those are neighbours, else in front. Raise
-        IndexError, changing nothing, if an index is not in [-size, size) or the keys do not
-        broadcast. Return memory of its own.
-        """
-
-    @abstractmethod
-    def index_set(self, target: Handle, keys: Keys, value: Operand) -> None:
-        """Write `value` to the elements that `index_get` would read.
-
-        Frontend guarantees: as for `index_get`; `target` may be written; `value` has its dtype
-        or is a scalar that it represents.
-        Backend must: let the last of several values for one element win, in row-major order; act
-        as if keys and value had been copied first. Raise as `index_get` does, and ValueError if
-        `value` does not broadcast (as for `assign`) to what is written; changing nothing.
-        """
-
-    def take(self, x: Handle, indices: Handle, axis: int) -> Handle:
-        """The slices of `x` at `indices` (int64, any shape) along `axis`.
-
-        Backend must: raise IndexError if an index is not in [-size, size).
-        """
-        return self.index_get(x, (*[None] * axis, indices))
-
-    @abstractmethod
     def gather(self, x: Handle, indices: Handle, axis: int) -> Handle:
         """Per position, the element of `x` with its own index on `axis`.
 
         Frontend guarantees: `indices` is int64 and has the shape of `x` but for `axis`.
         Backend must: raise IndexError if an index is not in [-size, size).
         """
+        return self.index_get(x, open_mesh(self, indices, axis))
 
     @abstractmethod
     def scatter(
@@ -137,13 +112,24 @@ class Interface(Arrays):
         Frontend guarantees: at least one axis.
         """
 
-    @abstractmethod
     def isin(self, x: Handle, members: Handle, *, invert: bool) -> Handle:
         """Whether each element of `x` equals some element of `members`; none of them if `invert`.
 
         Frontend guarantees: both have the same dtype.
         Backend must: take no NaN for equal to another, and zeros of either sign for equal.
         """
+        # Each element is looked up among the sorted members.
+        size = prod(self.shape(members))
+        if size == 0:
+            return self.full(self.shape(x), d.bool, invert)
+        members = self.reshape(members, (size,))
+        if self.dtype(x) in d.COMPLEX:
+            found = _is_member_unordered(self, x, members, size)
+            return self.unary(p.LOGICAL_NOT, found) if invert else found
+        members = self.sort(members, 0, descending=False, stable=False)
+        position = self.searchsorted(members, x, right=False)
+        candidate = self.take(members, self.binary(p.MINIMUM, position, size - 1), 0)
+        return self.binary(p.NOT_EQUAL if invert else p.EQUAL, x, candidate)
 
     @abstractmethod
     def unique(self, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
@@ -166,7 +152,6 @@ class Interface(Arrays):
         """The first result of `unique` alone."""
         return self.unique(x)[0]
 
-    @abstractmethod
     def bincount(self, x: Handle, weights: Handle | None, length: int, *, extend: bool) -> Handle:
         """How often the 1-D `x` holds 0, 1, 2, ..., as int64; or sums of numeric `weights`.
 
@@ -175,16 +160,54 @@ class Interface(Arrays):
         Backend must: give sums the dtype of `weights`; with `extend`, raise ValueError for
         negative elements.
         """
+        # By adding to zeros.
+        x = self.cast(x, d.int64)
+        size = prod(self.shape(x))
+        if extend and size:
+            ends = [self.reduce(op, x, (0,), False) for op in (p.MIN, p.MAX)]
+            report_host(self, *ends)
+            least, greatest = [int(self.item(end).real) for end in ends]
+            if least < 0:
+                raise ValueError(negative_elements(least))
+            length = max(length, greatest + 1)
+        if weights is None:
+            weights = self.full((size,), d.int64, 1)
+        zeros = self.full((length,), self.dtype(weights), 0)
+        return self.scatter(zeros, x, weights, 0, add=True)
 
     # ------------------------------------------------------------------ random bits
 
-    @abstractmethod
     def threefry(self, key: Handle, counter: Handle) -> Handle:
         """The Threefry-2x32 hash, with 20 rounds, of pairs of counters.
 
         Frontend guarantees: both uint32; `key` has shape (2,), `counter` (..., 2).
         Backend must: return the same bits as every other backend.
         """
+        # J. K. Salmon and others, Parallel random numbers: as easy as 1, 2, 3 (SC11).
+
+        def column(x: Handle, which: int) -> Handle:
+            whole = [(0, size, 1) for size in self.shape(x)[:-1]]
+            return self.slice(x, (*whole, which))
+
+        def add(x1: Handle, x2: Handle | int) -> Handle:
+            return self.binary(p.ADD, x1, x2)
+
+        def xor(x1: Handle, x2: Handle | int) -> Handle:
+            return self.binary(p.BITWISE_XOR, x1, x2)
+
+        k0, k1 = column(key, 0), column(key, 1)
+        keys = (k0, k1, xor(xor(k0, k1), 0x1BD11BDA))
+        x0, x1 = add(column(counter, 0), k0), add(column(counter, 1), k1)
+        for group in range(5):
+            for rotation in _ROTATIONS[group % 2]:
+                x0 = add(x0, x1)
+                high = self.binary(p.BITWISE_LEFT_SHIFT, x1, rotation)
+                low = self.binary(p.BITWISE_RIGHT_SHIFT, x1, 32 - rotation)
+                x1 = xor(x0, self.binary(p.BITWISE_OR, high, low))
+            x0 = add(x0, keys[(group + 1) % 3])
+            x1 = add(add(x1, keys[(group + 2) % 3]), group + 1)
+        pair = (*self.shape(x0), 1)
+        return self.cat([self.reshape(x0, pair), self.reshape(x1, pair)], len(pair) - 1)
 
     @abstractmethod
     def draw(
@@ -235,7 +258,6 @@ class Interface(Arrays):
 
     # ------------------------------------------------------------------ windows
 
-    @abstractmethod
     def unfold(
         self,
         x: Handle,
@@ -250,8 +272,28 @@ class Interface(Arrays):
         Frontend guarantees: all parameters have length K, sizes, strides and dilations are
         positive, and at least one window fits.
         """
+        # One strided slice per position in the kernel.
+        shape = self.shape(x)
+        lead = shape[: len(shape) - len(kernel_size)]
+        counts = window_counts(shape[len(lead) :], kernel_size, stride, dilation, padding)
+        padded = self.pad(x, (*[(0, 0)] * len(lead), *padding), 0)
+        pieces = []
+        for position in product(*[range(k) for k in kernel_size]):
+            piece = self.slice(
+                padded,
+                (
+                    *[(0, size, 1) for size in lead],
+                    *[
+                        (i * dil, count, step)
+                        for i, dil, count, step in zip(
+                            position, dilation, counts, stride, strict=True
+                        )
+                    ],
+                ),
+            )
+            pieces.append(self.reshape(piece, (*lead, 1, prod(counts))))
+        return self.cat(pieces, len(lead))
 
-    @abstractmethod
     def fold(
         self,
         x: Handle,
@@ -266,6 +308,27 @@ class Interface(Arrays):
         Frontend guarantees: the parameters are those of an `unfold` of (leading..., output_size...)
         that gives the shape of `x`.
         """
+        # Every element is added at the position that it was taken from.
+        shape = self.shape(x)
+        lead = shape[:-2]
+        padded = tuple([size + sum(both) for size, both in zip(output_size, padding, strict=True)])
+        # Unfolding the positions tells where each element of the windows came from.
+        where = self.try_reshape(self.arange(0, prod(padded), 1, d.int64), padded)
+        where = self.unfold(where, kernel_size, stride, dilation, ((0, 0),) * len(padded))
+        flat = (prod(lead), prod(shape[-2:]))
+        where = self.expand(self.reshape(where, (1, flat[1])), flat)
+        total = self.scatter(
+            self.full((flat[0], prod(padded)), self.dtype(x), 0),
+            where,
+            self.reshape(x, flat),
+            1,
+            add=True,
+        )
+        bounds = [
+            (before, before + size) for (before, _), size in zip(padding, output_size, strict=True)
+        ]
+        total = self.reshape(total, (*lead, *padded))
+        return self.shrink(total, (*[(0, size) for size in lead], *bounds))
 
     # ------------------------------------------------------------------ matrices
 
@@ -287,7 +350,6 @@ class Interface(Arrays):
         product = self.binary(p.MULTIPLY, self.unary(p.CONJ, x1), x2)
         return self.reduce(p.SUM, product, (len(self.shape(product)) - 1,), False)
 
-    @abstractmethod
     def convolve(self, x1: Handle, x2: Handle, mode: Overlap) -> Handle:
         """Sums of products with the 1-D `x2`, reversed, as it moves along the 1-D `x1`.
 
@@ -295,6 +357,15 @@ class Interface(Arrays):
         says where `x2` stands: "full", wherever it meets `x1`; "valid", where it lies within
         `x1`; "same", as many places as `x1` is long, the middle ones of "full".
         """
+        # A product of the windows over `x1`, with zeros around it.
+        (size,), (taps,) = self.shape(x1), self.shape(x2)
+        if mode != "valid":
+            before = taps - 1 if mode == "full" else taps // 2
+            after = taps - 1 if mode == "full" else taps - 1 - before
+            x1 = self.pad(x1, ((before, after),), 0)
+        count = convolved_size(size, taps, mode)
+        windows = self.strided(x1, View((count, taps), (1, 1)))
+        return self.matmul(windows, self.flip(x2, (True,)))
 
     # ------------------------------------------------------------------ Fourier transforms
     #
@@ -385,7 +456,6 @@ class Interface(Arrays):
             p.MULTIPLY, sign, size if self.dtype(size) is dtype else self.cast(size, dtype)
         )
 
-    @abstractmethod
     def triangular_solve(
         self, x1: Handle, x2: Handle, *, upper: bool, transpose: bool, unit_diagonal: bool
     ) -> Handle:
@@ -394,3 +464,26 @@ class Interface(Arrays):
         Frontend guarantees: as for `solve`.
         Backend must: never read the other triangle, nor the diagonal if it is taken for ones.
         """
+        # By `solve`, with everything else zeroed.
+        if unit_diagonal:
+            strict = self.triangle(x1, 1 if upper else -1, upper=upper)
+            n = self.shape(x1)[-1]
+            triangle = self.binary(p.ADD, strict, self.eye(n, n, 0, self.dtype(x1)))
+        else:
+            triangle = self.triangle(x1, 0, upper=upper)
+        if transpose:
+            ndim = len(self.shape(x1))
+            triangle = self.permute(triangle, (*range(ndim - 2), ndim - 1, ndim - 2))
+        return self.solve(triangle, x2)
+
+
+def _is_member_unordered(backend: Interface, x: Handle, members: Handle, size: int) -> Handle:
+    """Membership for dtypes without an order, by numbering the distinct values of both."""
+    shape = backend.shape(x)
+    n = prod(shape)
+    both = backend.cat([members, backend.reshape(x, (n,))], 0)
+    values, number = backend.unique_inverse(both)
+    present = backend.full(backend.shape(values), d.bool, False)
+    backend.index_set(present, (backend.shrink(number, ((0, size),)),), True)
+    answer = backend.take(present, backend.shrink(number, ((size, size + n),)), 0)
+    return backend.reshape(answer, shape)

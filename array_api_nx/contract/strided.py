@@ -30,20 +30,12 @@ Deferred: TypeAlias = Any
 class Storage:
     """A flat block of memory that a backend owns or was lent, or will have computed.
 
-    Attributes
-    ----------
-    memory : object or None
-        A contiguous array of the engine over the block; None while the storage is deferred.
-    dtype : object
-        The engine's dtype of it.
-    itemsize : int
-        Bytes per element.
-    node : object or None
-        For a backend that defers: the expression that fills, or filled, the block.
-    shared : bool
-        Whether others can write the memory: it came in by reference, or was handed out.
-    tracked : bool
-        Whether the backend keeps account of who is yet to read the memory.
+    `memory`: a contiguous array of the engine over the block; None while the storage is deferred.
+    `dtype`: the engine's dtype of it.
+    `itemsize`: bytes per element.
+    `node`: for a backend that defers: the expression that fills, or filled, the block.
+    `shared`: whether others can write the memory: it came in by reference, or was handed out.
+    `tracked`: whether the backend keeps account of who is yet to read the memory.
     """
 
     __slots__ = ("__weakref__", "dtype", "itemsize", "memory", "node", "shared", "tracked")
@@ -70,16 +62,11 @@ class Storage:
 class Tensor:
     """The handle of strided backends.
 
-    Attributes
-    ----------
-    array : object or None
-        The engine's strided array, once there is one. A backend that defers keeps it out of here
-        where operations must not simply run on it.
-    view : View or None
-    storage : Storage or None
-        Both None until a movement needs them, if the Tensor came out of a kernel; then `array`
-        is not. Their types say Any for None, as typeshed does where the caller knows: who has found
-        no `array` need not ask again whether the others are there.
+    `array`: the engine's strided array, once there is one. A backend that defers keeps it out of
+    here where operations must not simply run on it.
+    `storage`: both None until a movement needs them, if the Tensor came out of a kernel; then
+    `array` is not. Their types say Any for None, as typeshed does where the caller knows: who has
+    found no `array` need not ask again whether the others are there.
     """
 
     __slots__ = ("array", "storage", "view")

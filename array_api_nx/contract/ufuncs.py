@@ -23,15 +23,9 @@ DTypes: TypeAlias = "tuple[DType, ...]"
 class UfuncLoop:
     """A ufunc on operands of given dtypes, compared and hashed by identity; see `ufunc_loop`.
 
-    Attributes
-    ----------
-    ufunc : numpy.ufunc
-        Without a signature of core dimensions: it computes element by element.
-    name : str
-    inputs, outputs : tuple of dtype
-        What the ufunc takes, and what it gives.
-    wanted : int or None
-        The number of the output that is wanted; None for all of them, or the only one.
+    `ufunc`: without a signature of core dimensions: it computes element by element.
+    `inputs`, `outputs`: what the ufunc takes, and what it gives.
+    `wanted`: the number of the output that is wanted; None for all of them, or the only one.
     """
 
     __slots__ = ("__weakref__", "inputs", "name", "outputs", "ufunc", "wanted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from ...contract.backend import Backend, Native
+from ...contract.backend import Backend
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ..engines.devices import EngineSpec, Traits
@@ -27,12 +27,8 @@ PROPERTIES: Final = (
 class Limited(NamedTuple):
     """What the name of a device for tests says.
 
-    Attributes
-    ----------
-    number : str
-        What tells devices with the same properties apart; often empty.
-    properties : tuple of str
-        Sorted.
+    `number`: what tells devices with the same properties apart; often empty.
+    `properties`: sorted.
     """
 
     number: str
@@ -42,10 +38,7 @@ class Limited(NamedTuple):
 def parsed(rest: str) -> Limited:
     """The rest of a device's name, such as ``"1:no_float64,lazy"``.
 
-    Raises
-    ------
-    ValueError
-        If it is none; the error lists the properties.
+    Raises ValueError if it is none; the error lists the properties.
     """
     number, _, words = rest.partition(":")
     if not number.isdecimal():
@@ -102,36 +95,8 @@ def _meta_traits(name: str) -> Traits:
     return Traits(boolean_indexing=False, data_dependent_shapes=False)
 
 
-def _offers() -> tuple[str, ...]:
-    # They are there for those who name them: whoever goes through all devices means real ones.
-    return ()
-
-
-def _no_device_of(x: Native) -> str | None:
-    return None
-
-
 LIMITED: Final = (
-    EngineSpec(
-        "test",
-        _resolve_test,
-        _load_test,
-        _offers,
-        "numpy",
-        "pip install numpy",
-        (),
-        _no_device_of,
-        _test_traits,
-    ),
-    EngineSpec(
-        "meta",
-        _resolve_meta,
-        _load_meta,
-        _offers,
-        "numpy",
-        "pip install numpy",
-        (),
-        _no_device_of,
-        _meta_traits,
-    ),
+    EngineSpec("test", _resolve_test, _load_test, traits=_test_traits),
+    EngineSpec("meta", _resolve_meta, _load_meta, traits=_meta_traits),
 )
+"""They are not offered: code that goes through all devices means real ones."""

@@ -96,12 +96,8 @@ def refuse_elements(what: str) -> NoReturn:
 class ElementlessBackend(TracingBackend):
     """Computes the shapes and dtypes of results. What becomes of the elements, a subclass says.
 
-    Parameters
-    ----------
-    name : str
-        That of the device.
-    recorder : Recorder
-        Makes the results of steps.
+    `name`: that of the device.
+    `recorder`: makes the results of steps.
     """
 
     kind = Elementless

@@ -1,8 +1,8 @@
-"""Elements that are computed when somebody asks for them, and not before.
+"""Elements that are computed when they are asked for, and not before.
 
-The shapes of results are computed as on the device ``meta``. What is recorded of a step is a `Call`
-of the CPU backend's method, with the values that it reads, and it runs when its results, or those
-of a later call, are asked for. So errors and warnings that depend on elements come then, too.
+Shapes of results are computed as on the device ``meta``. A step is recorded as a `PendingCall` of
+the CPU backend's method, with the values that it reads. It runs when its results, or those of a
+later call, are asked for; errors and warnings that depend on elements come then, too.
 """
 
 from __future__ import annotations
@@ -41,19 +41,13 @@ names: SciPy and scikit-learn have copies of these modules within their own pack
 
 
 @final
-class Call:
+class PendingCall:
     """A call of a backend's method that waits, or its results.
 
-    Attributes
-    ----------
-    method : str
-        That of the contract, ``update`` or ``update_indexed``; see contract/program.py.
-    arguments, keywords : tuple
-        `ValueView` for handles; empty after the call.
-    errors : dict
-        NumPy's errstate where the call was recorded.
-    results : tuple of handles, or None
-        None before the call.
+    `method`: that of the contract, ``update`` or ``update_indexed``; see contract/program.py.
+    `arguments`, `keywords`: `ValueView` for handles; empty after the call.
+    `errors`: NumPy's errstate where the call was recorded.
+    `results`: None before the call.
     """
 
     __slots__ = ("arguments", "errors", "keywords", "method", "results")
@@ -71,15 +65,15 @@ class Call:
         self.errors: ErrorSettings = errstate()
         self.results = results
 
-    def waiting(self) -> list[Call]:
+    def waiting(self) -> list[PendingCall]:
         """The calls whose results this one reads and that are still to be made."""
         read = (*self.arguments, *self.keywords.values())
         return [call for call in map(_call_of, _read_in(read)) if call.results is None]
 
 
-def in_order(call: Call) -> list[Call]:
+def in_order(call: PendingCall) -> list[PendingCall]:
     """The calls that must be made for the results of `call`, itself among them, operands first."""
-    found: dict[Call, None] = {}
+    found: dict[PendingCall, None] = {}
     stack = [call] if call.results is None else []
     while stack:
         waiting = [each for each in stack[-1].waiting() if each not in found]
@@ -89,10 +83,10 @@ def in_order(call: Call) -> list[Call]:
     return list(found)
 
 
-class Value(NamedTuple):
+class CallResult(NamedTuple):
     """A block of elements: the result of a call at `position`."""
 
-    call: Call
+    call: PendingCall
     position: int
 
 
@@ -104,19 +98,16 @@ def _read_in(x: Argument) -> Iterator[ValueView]:
             yield from _read_in(part)
 
 
-def _call_of(operand: ValueView) -> Call:
+def _call_of(operand: ValueView) -> PendingCall:
     value: Argument = operand.value
-    call: Call = value.call
+    call: PendingCall = value.call
     return call
 
 
 class CallRecorder(ShapeRecorder):
     """Makes a call that waits of each step.
 
-    Parameters
-    ----------
-    look : callable
-        From a handle, and the reason to look at its elements, to these.
+    `look`: from a handle, and the reason to look at its elements, to these.
     """
 
     def __init__(self, look: Callable[[Traced, str], Elements]) -> None:
@@ -131,12 +122,12 @@ class CallRecorder(ShapeRecorder):
         **keywords: Argument,
     ) -> list[Traced]:
         given = tuple([self._argument(x) for x in arguments])
-        call = Call(method, given, {name: self._argument(x) for name, x in keywords.items()})
+        call = PendingCall(method, given, {name: self._argument(x) for name, x in keywords.items()})
         return [self.result(call, i, result) for i, result in enumerate(results)]
 
-    def result(self, call: Call, position: int, x: ArrayType) -> Traced:
+    def result(self, call: PendingCall, position: int, x: ArrayType) -> Traced:
         """The handle of a result of a call."""
-        value: Argument = Value(call, position)
+        value: Argument = CallResult(call, position)
         return Elementless(self, TracedStorage(value, x.shape, x.dtype), View.row_major(x.shape))
 
     def decided_size(
@@ -179,7 +170,7 @@ class LazyBackend(ElementlessBackend):
                     self._run(each)
         return self._read(operand)
 
-    def _run(self, call: Call) -> None:
+    def _run(self, call: PendingCall) -> None:
         with np.errstate(**call.errors):
             if call.method.startswith("update"):
                 self._update(call)
@@ -202,7 +193,7 @@ class LazyBackend(ElementlessBackend):
             return tuple([self._read(part) for part in x])
         return x
 
-    def _update(self, call: Call) -> None:
+    def _update(self, call: PendingCall) -> None:
         """Make a copy in which something is written; see contract/program.py.
 
         If that fails, nothing has been written, and whoever asks again gets the elements as they
@@ -221,7 +212,7 @@ class LazyBackend(ElementlessBackend):
 
     def _known(self, handle: Handle) -> Traced:
         """A handle of the real backend as one of this backend."""
-        call = Call("", (), {}, (handle,))
+        call = PendingCall("", (), {}, (handle,))
         return self._calls.result(
             call, 0, ArrayType(self.real.shape(handle), self.real.dtype(handle))
         )

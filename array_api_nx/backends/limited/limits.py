@@ -92,11 +92,7 @@ else:
 class Limits(Unlimited):
     """The properties, over a backend that has none of them.
 
-    Attributes
-    ----------
-    name : str
-        That of the device.
-    properties : frozenset of str
+    `name`: that of the device.
     """
 
     name: str
