@@ -1,14 +1,12 @@
 """Bad input: the type of the error, that it names the rule and the advice, that nothing changed."""
 
 import operator
-from typing import Any
 
 import array_api_strict
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx import Array
 from tests.support.refusals import refused_unchanged
 from tests.support.tables import for_each
 
@@ -18,20 +16,20 @@ HUGE = 2**62
 class Alien:
     """An array of a library that only speaks DLPack, as torch's does."""
 
-    def __dlpack__(self, **keywords: Any) -> Any:
+    def __dlpack__(self, **keywords):
         return np.ones(3).__dlpack__(**keywords)
 
-    def __dlpack_device__(self) -> tuple[int, int]:
+    def __dlpack_device__(self):
         return (1, 0)
 
 
 @pytest.fixture
-def x() -> Array:
+def x():
     return xp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
 
 @pytest.fixture
-def i() -> Array:
+def i():
     return xp.asarray([3, 1, 2])
 
 
@@ -269,7 +267,7 @@ def test_none_is_no_axis_everywhere(call, x):
 
 
 def test_a_float_is_no_axis_after_an_int_was(x):
-    # 1.0 is equal to 1 and hashes like it: what was looked up for the one must not be found.
+    # 1.0 is equal to 1 and hashes like it: a lookup of the one must not find the other.
     cube = xp.ones((1, 2, 2))
     pairs = [
         (lambda n: xp.permute_dims(x, (n(1), n(0)))),
@@ -540,10 +538,10 @@ def test_64_dimensions_are_fine():
 
 
 def test_sequences_nested_too_deeply():
-    nested: Any = 1
+    nested = 1
     for _ in range(70):
         nested = [nested]
     refused_unchanged(lambda: xp.asarray(nested), ValueError, "nested sequence")
-    cycle: list[Any] = []
+    cycle = []
     cycle.append(cycle)
     refused_unchanged(lambda: xp.asarray(cycle), ValueError, "nested sequence")

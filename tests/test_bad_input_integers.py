@@ -1,7 +1,4 @@
-"""What is given for an int and is none, or is out of its bounds: the error names the argument."""
-
-from collections.abc import Callable
-from typing import Any
+"""Arguments that must be ints and are not, or are out of bounds: the error names the argument."""
 
 import numpy as np
 
@@ -15,7 +12,7 @@ M = xp.ones((3, 3))
 I = xp.asarray([0, 1])  # noqa: E741
 
 # By function, the name that the error has, and whether the argument is a count.
-INTEGERS: list[tuple[Callable[[Any], Any], str, bool]] = [
+INTEGERS = [
     (lambda k: xp.linspace(0, 1, k), "num", True),
     (lambda k: xp.linspace(0, 1, num=k, dtype=xp.int8), "num", True),
     (lambda k: xp.extra.logspace(0, 1, k), "num", True),

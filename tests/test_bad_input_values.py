@@ -1,7 +1,6 @@
 """Bad keys, values and objects: the type and words of the error, and that nothing changed."""
 
 import operator
-from typing import Any
 
 import array_api_strict
 import numpy as np
@@ -14,12 +13,12 @@ from tests.support.tables import for_each
 
 
 @pytest.fixture
-def x() -> Array:
+def x():
     return xp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
 
 @pytest.fixture
-def i() -> Array:
+def i():
     return xp.asarray([3, 1, 2])
 
 
@@ -290,7 +289,7 @@ def test_reductions_without_identity(name):
     assert reduce(xp.ones((2, 0)), axis=0).shape == (0,)
 
 
-def nested(levels: int, innermost: Any = 1.0, as_tuple: bool = False) -> Any:
+def nested(levels, innermost=1.0, as_tuple=False):
     """Sequences of one element within each other, lists and tuples by turns if `as_tuple`."""
     for level in range(levels):
         innermost = (innermost,) if as_tuple and level % 2 else [innermost]
@@ -388,7 +387,7 @@ def test_misspelt_devices_of_engines_are_guessed_where_these_are_installed(engin
 
 
 def test_a_shape_is_not_assigned(x):
-    def assign() -> None:
+    def assign():
         x.shape = (3, 2)
 
     refused_unchanged(assign, AttributeError, r"cannot be assigned; use x = x\.reshape\(shape\)", x)

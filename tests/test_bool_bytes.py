@@ -9,7 +9,6 @@ import copy
 import operator
 import pickle
 import warnings
-from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
-from array_api_nx.contract.numpy_dtypes import NDArray, has_other_bools, zeros_and_ones
+from array_api_nx.contract.numpy_dtypes import has_other_bools, zeros_and_ones
 from array_api_nx.core import dtypes as d
 from tests.backends.engines.devices import device
 from tests.support.programs import settings
@@ -26,7 +25,7 @@ from tests.support.tables import for_each
 ENGINES = ("torch:cpu", "jax:cpu")
 
 
-def other_bools(shape: tuple[int, ...], seed: int = 0) -> NDArray:
+def other_bools(shape, seed=0):
     """A bool array, about half of it zeros, and the others bytes from 1 to 255."""
     rng = np.random.default_rng(seed)
     numbers = rng.integers(1, 256, shape).astype(np.uint8)
@@ -53,14 +52,14 @@ _METHODS = (
 )  # fmt: skip
 
 
-def _method(name: str) -> Callable[..., Any]:
-    def call(x: Array, *arguments: Any, **options: Any) -> Any:
+def _method(name):
+    def call(x, *arguments, **options):
         return getattr(x, name)(*arguments, **options)
 
     return call
 
 
-def _functions() -> dict[str, Callable[..., Any]]:
+def _functions():
     found = {
         name: getattr(space, name)
         for space in (xp, xp.linalg, xp.fft, xp.special, xp.extra)
@@ -88,7 +87,7 @@ Arguments = tuple[Any, ...]
 Options = dict[str, Any]
 
 
-def calls(shape: tuple[int, ...], *, few: bool = False) -> Iterator[tuple[Arguments, Options]]:
+def calls(shape, *, few=False):
     """Arguments with bools among them; a function takes some of these lists, and refuses others."""
     rng = np.random.default_rng(1)
     m, n, row = other_bools(shape, 2), other_bools(shape, 3), other_bools(shape[-1:], 4)
@@ -126,7 +125,7 @@ def calls(shape: tuple[int, ...], *, few: bool = False) -> Iterator[tuple[Argume
     yield ("i...->i...", m), {}
 
 
-def ours(argument: Any, place: str | xp.Device, plain: bool) -> Any:
+def ours(argument, place, plain):
     """An argument with arrays in place of NumPy's, which are zeros and ones if `plain`."""
     if isinstance(argument, np.ndarray):
         array = zeros_and_ones(argument) if plain else argument
@@ -136,7 +135,7 @@ def ours(argument: Any, place: str | xp.Device, plain: bool) -> Any:
     return argument
 
 
-def shown(value: Any) -> Any:
+def shown(value):
     """A result in NumPy's arrays, bools as 0 and 1."""
     if isinstance(value, Array):
         return zeros_and_ones(np.asarray(value.to_device("cpu")))
@@ -145,15 +144,13 @@ def shown(value: Any) -> Any:
     return value
 
 
-def outcome(
-    function: Callable[..., Any], arguments: Arguments, options: Options, place: Any, plain: bool
-) -> Any:
+def outcome(function, arguments, options, place, plain):
     arrays = [ours(each, place, plain) for each in arguments]
     result = function(*arrays, **{name: ours(x, place, plain) for name, x in options.items()})
     return shown(list(result) if hasattr(result, "__next__") else result)
 
 
-def equal(x: Any, y: Any) -> bool:
+def equal(x, y):
     if isinstance(x, list):
         return len(x) == len(y) and all(map(equal, x, y))
     if isinstance(x, np.ndarray):
@@ -162,17 +159,10 @@ def equal(x: Any, y: Any) -> bool:
     return bool(x == y) or (x != x and y != y)
 
 
-def assert_alike(
-    names: Iterable[str],
-    shape: tuple[int, ...],
-    place: str | xp.Device = "cpu",
-    *,
-    compiled: bool = False,
-    few: bool = False,
-) -> set[str]:
+def assert_alike(names, shape, place="cpu", *, compiled=False, few=False):
     """Each of these functions gives the same for either; those that took bools are returned."""
-    took: set[str] = set()
-    wrong: list[str] = []
+    took = set()
+    wrong = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in names:
@@ -256,7 +246,7 @@ def test_conversions_and_masks_do(read):
     assert equal(shown(actual), shown(expected))
 
 
-def _written(m: Array) -> list[Array]:
+def _written(m):
     x = xp.arange(9.0)
     masked, filled, into = x * 1, xp.zeros(9), x * 1
     counted = xp.zeros(9, dtype=xp.complex64)
@@ -354,7 +344,7 @@ def test_a_compiled_function_on_torch_reads_them():
     given = other_bools((5, 3), 7)
 
     @xp.compile
-    def function(x: Array) -> list[Array]:
+    def function(x):
         return [xp.sum(x, axis=-1), xp.flip(x) * 2.0, xp.argsort(x, axis=0), x == xp.flip(x)]
 
     for _ in range(12):

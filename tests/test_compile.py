@@ -1,4 +1,4 @@
-"""Compiled functions: what is traced when, what they do, and what they refuse."""
+"""Compiled functions: traces, guards, sizes and arguments."""
 
 import dataclasses
 import gc
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx import Array, ShapeSpec
+from array_api_nx import ShapeSpec
 from tests.support.docstrings import needs_docstrings
 from tests.support.programs import assert_same
 from tests.support.refusals import refused
@@ -22,11 +22,11 @@ from tests.support.tables import for_each
 rng = np.random.default_rng(5)
 
 
-def normal(*shape: int) -> Array:
+def normal(*shape):
     return xp.asarray(rng.standard_normal(shape))
 
 
-def standardise(x: Array) -> Array:
+def standardise(x):
     return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
 
 
@@ -42,7 +42,7 @@ def test_one_trace_for_many_sizes():
 
 def test_what_makes_a_new_trace():
     function = xp.compile(lambda x, k=2: xp.sum(x, axis=0) * k)
-    calls: list[tuple[tuple[Any, ...], int]] = [
+    calls = [
         ((normal(3, 4),), 1),
         ((normal(5, 6),), 1),
         ((normal(4, 4),), 1),  # equal sizes fit a program that does not care
@@ -77,7 +77,7 @@ def test_equal_sizes_share_a_variable_until_they_differ():
     assert square.cache_info().traces == 2
 
 
-def branches(x: Array) -> Array:
+def branches(x):
     if x.shape[0] == 4:
         return x * 4
     if x.shape[0] < x.shape[1]:
@@ -141,7 +141,7 @@ def cov(x):
     }
     for name, module in known.items():
         for place, traces in ((module, 1), (f"not_{module.rpartition('.')[2]}", 3)):
-            names: dict[str, Any] = {"__name__": place}
+            names = {"__name__": place}
             exec(source, names)
             function = xp.compile(lambda x, ask=names[name]: [x + 1, ask(x)][0])
             for n in (3, 4, 5):
@@ -161,7 +161,7 @@ def test_programs_are_bounded():
     assert function.cache_info()[:3] == (38, 16, 38)
 
 
-SIZES: list[Any] = [
+SIZES = [
     lambda x: x / x.shape[0],
     lambda x: 1 / x.shape[0] * x,
     lambda x: x.shape[0] * x,
@@ -205,7 +205,7 @@ SIZES: list[Any] = [
 
 
 def test_guards_that_divide_by_zero():
-    def call(x: Array) -> Array:
+    def call(x):
         return x * 2 if 12 % (x.shape[0] - 3) == 0 else x
 
     function = xp.compile(call)
@@ -244,7 +244,7 @@ class Model:
 
 
 def test_nested_arguments_and_results():
-    def step(model: Model, batch: dict[str, Any], *rest: Any, scale: float = 1.0) -> Any:
+    def step(model, batch, *rest, scale=1.0):
         weights = model.weights - scale * batch["x"][0]
         return Model(weights, [model.bias, batch["x"][1] * 2], model.name), Pair(rest, None)
 
@@ -284,13 +284,13 @@ class Attributes:
 
     __slots__ = ("factor",)
 
-    def __init__(self, factor: Any) -> None:
+    def __init__(self, factor):
         self.factor = factor
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         return isinstance(other, Attributes) and self.factor == other.factor
 
-    def __hash__(self) -> int:
+    def __hash__(self):
         return hash(self.factor)
 
 
@@ -313,7 +313,7 @@ class Attributes:
 def test_parts_that_are_equal_but_not_the_same(hold, one, other):
     seen = []
 
-    def call(x: Array, held: Any) -> Array:
+    def call(x, held):
         seen.append(repr(held))
         return x + 1
 
@@ -351,7 +351,7 @@ def test_functions_that_are_dropped_take_no_memory(call):
     """Neither programs nor the arrays that functions found outside of themselves."""
     x = xp.ones(4)
 
-    def compile_and_drop() -> None:
+    def compile_and_drop():
         for _ in range(30):
             memory = np.ones(1000)
             y = xp.asarray(memory)
@@ -368,14 +368,14 @@ def test_functions_that_are_dropped_take_no_memory(call):
     finally:
         gc.enable()
 
-    def grown() -> int:
+    def grown():
         before, _ = tracemalloc.get_traced_memory()
         compile_and_drop()
         return tracemalloc.get_traced_memory()[0] - before
 
     tracemalloc.start()
     try:
-        # What is kept by structure is bounded; each function that stayed would be 16,000 bytes.
+        # Tables of structures are bounded; each function that stayed would be 16,000 bytes.
         # Other objects of the process may be made meanwhile, but not each time.
         assert any(grown() < 200_000 for _ in range(3))
     finally:
@@ -383,7 +383,7 @@ def test_functions_that_are_dropped_take_no_memory(call):
 
 
 def test_settings_of_errstate_within_the_function():
-    def call(x: Array) -> Any:
+    def call(x):
         with np.errstate(divide="ignore"):
             quiet = 1.0 / x
         with np.errstate(all="raise"):
@@ -423,11 +423,11 @@ def test_arguments_that_are_refused():
 @needs_docstrings
 def test_methods_and_metadata():
     class Scaler:
-        def __init__(self, factor: float) -> None:
+        def __init__(self, factor):
             self.factor = factor
 
         @xp.compile
-        def apply(self, x: Array) -> Array:
+        def apply(self, x):
             """Scale it."""
             return x * self.factor
 

@@ -2,7 +2,6 @@
 
 import gc
 import threading
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,16 +12,16 @@ from tests.support.tables import for_each
 SHAPES = ((2, 3), (0, 3), (0,), ())
 
 
-def is_same(a: xp.Array, b: xp.Array) -> xp.Array:
+def is_same(a, b):
     return xp.full(3, 1 if a is b else 2)
 
 
-def write(a: xp.Array, b: xp.Array) -> tuple[xp.Array, ...]:
+def write(a, b):
     a[...] = 5
     return a, b, b + 1
 
 
-def add(a: xp.Array, b: xp.Array) -> tuple[xp.Array, ...]:
+def add(a, b):
     c = a[...]
     c += b
     return b, a
@@ -45,7 +44,7 @@ def test_an_array_that_is_given_twice_is_one_array(function, shape):
 
 
 def test_an_array_in_several_containers_is_one_array():
-    def function(tree: dict[str, Any], *, other: xp.Array) -> xp.Array:
+    def function(tree, *, other):
         return xp.full(2, 10 * (tree["a"] is tree["b"][0]) + (tree["a"] is other))
 
     compiled = xp.compile(function)
@@ -65,26 +64,26 @@ def test_one_spec_for_two_arguments_says_nothing_of_their_identity():
 class Finalised:
     """Garbage in a cycle, for the collector alone to find."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function):
         self.function = function
         self.cycle = self
 
-    def __del__(self) -> None:
+    def __del__(self):
         self.function()
 
 
 @pytest.mark.parametrize("compiles", [False, True])
 def test_a_finaliser_that_the_collector_runs_is_no_part_of_a_trace(compiles):
     x = xp.asarray(np.arange(12.0), copy=True)
-    found: list[float] = []
+    found = []
 
-    def total(a: xp.Array) -> xp.Array:
+    def total(a):
         return xp.sum(a * 2) + 1
 
-    def finalise() -> None:
+    def finalise():
         found.append(float((xp.compile(total) if compiles else total)(x)))
 
-    def function(a: xp.Array) -> xp.Array:
+    def function(a):
         b = a + 1
         gc.collect()
         return b * a
@@ -98,9 +97,9 @@ def test_a_finaliser_that_the_collector_runs_is_no_part_of_a_trace(compiles):
 
 def test_finalisers_at_any_moment_of_a_trace():
     x = xp.asarray(np.arange(12.0), copy=True)
-    found: list[float] = []
+    found = []
 
-    def function(a: xp.Array) -> xp.Array:
+    def function(a):
         for _ in range(4):
             a = xp.sin(a) + xp.mean(a)
         return a
@@ -121,9 +120,9 @@ def test_finalisers_at_any_moment_of_a_trace():
 
 def test_another_thread_computes_while_one_traces():
     x = xp.asarray(np.arange(12.0), copy=True)
-    found: list[float] = []
+    found = []
 
-    def function(a: xp.Array) -> xp.Array:
+    def function(a):
         other = threading.Thread(target=lambda: found.append(float(xp.sum(x))))
         other.start()
         other.join()

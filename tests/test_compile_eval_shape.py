@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
 from array_api_nx.frontend.trees import flatten
-from array_api_nx.primitives.table import Primitive
 from tests.support.elementwise import rows
 from tests.support.programs import assert_same
 from tests.support.tables import for_each
@@ -20,12 +18,12 @@ from tests.support.tables import for_each
 STANDARD = json.loads(
     (Path(__file__).parent / "data" / "array_api_2025_12.json").read_text(encoding="utf-8")
 )
-SECTIONS: dict[str, dict[str, Any]] = STANDARD["sections"]
+SECTIONS = STANDARD["sections"]
 
 N, M = 4, 3
 
 
-def values(*shape: int, dtype: Any = xp.float64) -> Array:
+def values(*shape, dtype=xp.float64):
     size = int(np.prod(shape))
     return xp.astype(xp.asarray((np.arange(size) * 7 % 5 + 1.0).reshape(shape)), dtype)
 
@@ -43,13 +41,13 @@ CUBE = values(2, N, M)
 OPERANDS = {xp.float64: A, xp.complex128: C, xp.int64: I, xp.bool: B}
 
 
-def operands_of(op: Primitive) -> list[Array]:
+def operands_of(op):
     """Arrays of dtypes that a function takes: floating-point numbers, or integers, or booleans."""
     taken = [x for dtype, x in OPERANDS.items() if dtype in op.results]
     return taken[:2] if taken[0] is A else taken[:1]
 
 
-def on_transposed(name: str) -> Callable[[Array], Array]:
+def on_transposed(name):
     return lambda x: getattr(xp, name)(xp.matrix_transpose(x), xp.flip(x[:, :1]).T)
 
 
@@ -57,7 +55,7 @@ REDUCTIONS = ("all", "any", "count_nonzero", "max", "mean", "min", "prod", "std"
 
 Call = tuple[Callable[..., object], tuple[object, ...]]
 
-CALLS: dict[str, list[Call]] = {
+CALLS = {
     **{
         op.name: [(getattr(xp, op.name), (x,)) for x in operands_of(op)] for op in rows("unary")
     },
@@ -241,7 +239,7 @@ CALLS: dict[str, list[Call]] = {
 }  # fmt: skip
 
 # Their results' sizes depend on the elements.
-FRESH: dict[str, list[Call]] = {
+FRESH = {
     "nonzero": [(xp.nonzero, (A,)), (lambda x: xp.where(x > 2), (A,))],
     "unique_all": [(xp.unique_all, (A,))],
     "unique_counts": [(xp.unique_counts, (A,))],
@@ -258,7 +256,7 @@ FRESH: dict[str, list[Call]] = {
 }
 
 
-def names_of_the_standard() -> set[str]:
+def names_of_the_standard():
     elsewhere = ("array_object", "data_types", "info", "fft", "linalg", "constants")
     names = {name for section in SECTIONS if section not in elsewhere for name in SECTIONS[section]}
     return names | {
@@ -271,11 +269,11 @@ def test_every_function_has_a_call():
     assert all(CALLS[name] or name in FRESH for name in CALLS)
 
 
-def specs_of(arguments: tuple[object, ...], letters: dict[int, str]) -> list[ShapeSpec]:
+def specs_of(arguments, letters):
     return [ShapeSpec([letters.get(n, n) for n in x.shape], x.dtype) for x in arguments]
 
 
-def described(x: Any) -> Any:
+def described(x):
     """Nested results with specs for arrays."""
     leaves, structure = flatten(x, lambda x: type(x) in (Array, ShapeSpec))
     return structure, [ShapeSpec(x.shape, x.dtype) if type(x) is Array else x for x in leaves]
@@ -331,7 +329,7 @@ def test_compiled(name, call, arguments):
     assert function.cache_info()[:3] == (1, 1, 2)
 
 
-def leaves_of(x: Any) -> tuple[Any, list[Array]]:
+def leaves_of(x):
     leaves, structure = flatten(x, lambda x: type(x) is Array)
     return structure, leaves
 

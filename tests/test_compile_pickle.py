@@ -6,13 +6,12 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx import Array, ShapeSpec
+from array_api_nx import ShapeSpec
 from tests.support.programs import assert_same
 
 pytestmark = pytest.mark.slow
@@ -22,35 +21,35 @@ OUTSIDE = xp.asarray([1.0, 2.0, 3.0])
 
 
 @xp.compile
-def scaled(x: Array, factor: float = 1.0) -> Any:
+def scaled(x, factor=1.0):
     if x.shape[0] > 5:
         return {"y": (x - xp.mean(x, axis=0)) * factor, "n": 2 * x.shape[0] + 1}
     return [x[::-1, :] * factor, x]
 
 
 @xp.compile
-def constants(x: Array) -> Any:
+def constants(x):
     return x * OUTSIDE + xp.asarray([0.5, 0.25, 0.125]), OUTSIDE
 
 
-def plain(x: Array) -> Array:
+def plain(x):
     return xp.sqrt(x)
 
 
 class Model:
     @xp.compile
-    def step(self, x: Array) -> Array:
+    def step(self, x):
         return x + 1
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         return isinstance(other, Model)
 
-    def __hash__(self) -> int:
+    def __hash__(self):
         return 7
 
 
-def loaded_elsewhere(code: str, *objects: object) -> str:
-    """What a fresh process prints that has the objects as `found`."""
+def loaded_elsewhere(code, *objects):
+    """The output of a fresh process, where the objects are `found`."""
     start = f"import pickle; found = pickle.loads(bytes.fromhex({pickle.dumps(objects).hex()!r}))\n"
     run = subprocess.run(
         [sys.executable, "-c", start + code],
@@ -108,7 +107,7 @@ def test_in_this_process():
 
 
 def test_functions_that_keep_their_own_name():
-    """What is found under the name is not compiled."""
+    """The module has the plain function under this name."""
     compiled = xp.compile(plain)
     x = xp.asarray([4.0, 9.0])
     compiled(x)
@@ -132,7 +131,7 @@ def test_methods():
 
 
 def test_functions_without_a_name():
-    def local(x: Array) -> Array:
+    def local(x):
         return x
 
     for function in (local, lambda x: x):

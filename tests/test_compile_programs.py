@@ -4,7 +4,7 @@ Arguments lie in memory in every way that they can: with gaps, stepped, flipped,
 repeated, read-only, empty, given twice, or overlapping. A program is known by its seed;
 ``ARRAY_API_NX_PROGRAMS=first:last`` in the environment runs others than the usual ones; the gate
 runs the programs 80 to 200 so. ``ARRAY_API_NX_ENGINE_PROGRAMS=first:last`` does so for those that
-the compilers of other engines run, each of which takes seconds.
+the compilers of other engines run, which take seconds each.
 """
 
 import functools
@@ -21,7 +21,7 @@ from array_api_nx import Array
 from array_api_nx.contract.numpy_dtypes import zeros_and_ones
 from tests.backends.engines.devices import device as find_device
 from tests.support.interpreter import WITHIN, Interpreter, Step
-from tests.support.programs import NDArray, different_bits, numpy_of, settings
+from tests.support.programs import different_bits, numpy_of, settings
 
 pytestmark = pytest.mark.slow
 
@@ -35,13 +35,13 @@ STEPS = (
 
 
 class Compilable(Interpreter):
-    """Steps that can be traced, and more of those that views and copies are told apart by."""
+    """Steps that can be traced, and more steps that distinguish views from copies."""
 
-    def create(self, a: int, b: int, c: int) -> Array:
+    def create(self, a, b, c):
         # NumPy's memory stays outside of the function.
         return super().create(a, b, c + (c % 5 == 3))
 
-    def reshape_any(self, a: int, b: int, c: int) -> Array:
+    def reshape_any(self, a, b, c):
         """A view or a copy, as the layout has it."""
         x = self.one(a)
         divisors = [k for k in range(1, 13) if x.size and x.size % k == 0] or [0]
@@ -54,7 +54,7 @@ class Compilable(Interpreter):
                 self.seen.append("no view")
         return xp.reshape(x, shape)
 
-    def write_or_not(self, a: int, b: int, c: int) -> Array:
+    def write_or_not(self, a, b, c):
         x = self.one(a)
         try:
             x[...] = xp.astype(x == 0, x.dtype)
@@ -62,7 +62,7 @@ class Compilable(Interpreter):
             return xp.ones_like(x)
         return xp.zeros_like(x)
 
-    def add_or_not(self, a: int, b: int, c: int) -> Array | None:
+    def add_or_not(self, a, b, c):
         x = self.one(a)
         if x.dtype == xp.bool:
             return None
@@ -72,15 +72,15 @@ class Compilable(Interpreter):
             return xp.ones_like(x)
         return None
 
-    def is_same(self, a: int, b: int, c: int) -> None:
+    def is_same(self, a, b, c):
         self.seen.append(f"one array: {self.one(a) is self.one(b)}")
 
-    def set_self(self, a: int, b: int, c: int) -> None:
+    def set_self(self, a, b, c):
         x = self.one(a)
         x[...] = x
 
 
-LAYOUTS: dict[str, Callable[[tuple[int, ...]], tuple[tuple[int, ...], Callable[[Any], Any]]]] = {
+LAYOUTS = {
     "row-major": lambda s: (s, lambda x: x),
     "read-only": lambda s: (s, _locked),
     "transposed": lambda s: (s[::-1], lambda x: x.T),
@@ -100,7 +100,7 @@ DTYPES = ["float64", "float32", "int64"]
 """Of the arguments; a bool array with other bytes than 0 and 1 comes after these."""
 
 
-def _locked(x: NDArray) -> NDArray:
+def _locked(x):
     x.flags.writeable = False
     return x
 
@@ -111,15 +111,15 @@ class Arguments:
     Of bools that are `plain` each byte is 0 or 1.
     """
 
-    def __init__(self, seed: int, size: int, *, plain: bool) -> None:
+    def __init__(self, seed, size, *, plain):
         rng = random.Random(seed)
         shape = rng.choice(SHAPES)
         # The kinds of layouts stay, and sizes change: so that one program serves several calls.
         layouts = [rng.choice(list(LAYOUTS)) for _ in range(3)]
         twice = rng.random()
         shape = tuple([n + size if n > 1 else n for n in shape])
-        self.buffers: list[NDArray] = []
-        self.arrays: list[Array] = []
+        self.buffers = []
+        self.arrays = []
         layouts.append(rng.choice(list(LAYOUTS)))
         for layout, dtype in zip(layouts, [*DTYPES, "uint8"], strict=True):
             whole, view = LAYOUTS[layout](shape)
@@ -136,7 +136,7 @@ class Arguments:
             self.arrays[2] = self.arrays[0][..., ::-1] if shape else self.arrays[0]
 
 
-def make(seed: int) -> list[Step]:
+def make(seed):
     """The program of a seed."""
     rng = random.Random(seed)
     return [
@@ -145,8 +145,8 @@ def make(seed: int) -> list[Step]:
     ]
 
 
-def run(program: list[Step], kept: int, *arrays: Array) -> tuple[list[Any], list[Array]]:
-    """What was seen of a program, and the `kept` last arrays that it was left with."""
+def run(program, kept, *arrays):
+    """The texts that a program showed, and the `kept` last arrays it was left with."""
     interpreter = Compilable((), LIMIT)
     interpreter.live = list(arrays)
     for step in program:
@@ -154,8 +154,8 @@ def run(program: list[Step], kept: int, *arrays: Array) -> tuple[list[Any], list
     return interpreter.seen, interpreter.live[-kept:]
 
 
-def observed(arguments: Arguments, seen: list[Any], live: list[Array]) -> dict[str, Any]:
-    """What a caller can tell of a call."""
+def observed(arguments, seen, live):
+    """The effects of a call that a caller can see."""
     arrays = [*live, *arguments.arrays]
     shown = [np.asarray(x) for x in arrays]
     return {
@@ -172,14 +172,14 @@ def observed(arguments: Arguments, seen: list[Any], live: list[Array]) -> dict[s
     }
 
 
-def compiled_difference(program: list[Step], seed: int) -> str | None:
-    """What a caller can tell between a compiled function and the function itself."""
+def compiled_difference(program, seed):
+    """A visible difference between a compiled function and the function itself."""
     function = functools.partial(run, program, 2 if seed % 3 else 12)
     return difference(function, xp.compile(function), seed, "default")
 
 
-def fused_difference(program: list[Step], seed: int) -> str | None:
-    """What a caller can tell between execution with and without fusion, compiled or not."""
+def fused_difference(program, seed):
+    """A visible difference between execution with and without fusion, compiled or not."""
     # How results lie in memory, and so which reshapes of them are copies, is no part of that.
     program = [x._replace(name="reshape") if x.name == "reshape_any" else x for x in program]
     function = functools.partial(run, program, 2 if seed % 3 else 12)
@@ -195,8 +195,8 @@ ENGINE_DTYPES = ["int64", "int16", "int32"]
 OVERLAPPING = ("set_own", "set_shifted", "set_masked", "set_array", "in_place", "reshape_any")
 
 
-def make_overlapping(seed: int) -> list[Step]:
-    """As `make`, with many writes to what is read."""
+def make_overlapping(seed):
+    """As `make`, with many writes to memory that is read."""
     rng = random.Random(seed)
     return [
         step._replace(name=rng.choice(OVERLAPPING)) if rng.random() < 0.5 else step
@@ -204,14 +204,14 @@ def make_overlapping(seed: int) -> list[Step]:
     ]
 
 
-def engine_difference(program: list[Step], seed: int, device: xp.Device) -> str | None:
-    """What a caller can tell between a function and what an engine's compiler makes of it."""
+def engine_difference(program, seed, device):
+    """A visible difference between a function and an engine's compiled version."""
     function = functools.partial(run, program, 2 if seed % 3 else 12)
     compiled = xp.compile(function)
     shape = SHAPES[seed % len(SHAPES)]
     values = (np.arange(np.prod(shape)) * 7 % 17 - 8).reshape(shape)
 
-    def outcome(call: Function) -> list[NDArray]:
+    def outcome(call):
         given = [
             xp.asarray(values.astype(dtype), copy=True, device=device) for dtype in ENGINE_DTYPES
         ]
@@ -237,12 +237,12 @@ def engine_difference(program: list[Step], seed: int, device: xp.Device) -> str 
 Function = Callable[..., tuple[list[Any], list[Array]]]
 
 
-def difference(eager: Function, other: Function, seed: int, mode: str) -> str | None:
-    """What a caller can tell between two functions, of which `other` runs with the settings of
+def difference(eager, other, seed, mode):
+    """A visible difference between two functions: `other` runs with the settings of
     `mode`, and `eager` without fusion, and on bools that are zeros and ones."""
     with np.errstate(all="ignore"):
         for call in (0, 0, 1, 2, 2):
-            # The second kind of calls has other layouts, the third other sizes. Of what is called
+            # The second kind of calls has other layouts, the third other sizes. When it is called
             # again C may run the whole program.
             kind, size = (seed + (call == 1), 2 if call == 2 else 0)
             with settings("off"):
@@ -266,7 +266,7 @@ def difference(eager: Function, other: Function, seed: int, mode: str) -> str | 
     return None
 
 
-def shortened(program: list[Step], fails: Callable[[list[Step]], Any]) -> list[Step]:
+def shortened(program, fails):
     """The program without steps that it fails without, too."""
     i = 0
     while i < len(program):

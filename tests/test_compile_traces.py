@@ -1,17 +1,16 @@
-"""Compiled functions: what cannot be traced, and what is known without data."""
+"""Compiled functions: errors of traces, and programs of shapes without data."""
 
 import copy
 import inspect
 import pickle
 import threading
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx import Array, ShapeSpec
+from array_api_nx import ShapeSpec
 from array_api_nx.compile import TraceError
 from array_api_nx.contract.checked import ContractError
 from array_api_nx.contract.program import Program
@@ -24,27 +23,27 @@ from tests.support.tables import for_each
 rng = np.random.default_rng(5)
 
 
-def normal(*shape: int) -> Array:
+def normal(*shape):
     return xp.asarray(rng.standard_normal(shape))
 
 
-def standardise(x: Array) -> Array:
+def standardise(x):
     return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
 
 
 OUTSIDE = xp.asarray([1.0, 2.0, 3.0])
 
 
-def _write_outside(x: Array) -> None:
+def _write_outside(x):
     OUTSIDE[0] = x[0, 0]
 
 
-def _add_outside(x: Array) -> None:
+def _add_outside(x):
     y = OUTSIDE
     y += x[0, :]
 
 
-REFUSED: list[tuple[Any, str]] = [
+REFUSED = [
     (lambda x: 1 if xp.any(x > 0) else 2, r"bool\(\) needs the value of an element.*where\(cond"),
     (lambda x: [row for row in [1] if x[0, 0]], r"bool\(\) needs the value"),
     (lambda x: 0 < x[0, 0] < 1, r"bool\(\) needs the value"),
@@ -91,7 +90,7 @@ def test_refused(call, message):
 
 
 def test_arrays_that_left_a_trace():
-    kept: list[Array] = []
+    kept = []
     function = xp.compile(lambda x: kept.append(x + 1))
     function(normal(3))
     for use in (lambda x: x + 1, lambda x: xp.sum(x), np.asarray, lambda x: x.shape):
@@ -110,7 +109,7 @@ def test_printing_shows_no_elements(capsys):
 
 
 def test_elements_that_do_not_depend_on_arguments():
-    def call(x: Array) -> Array:
+    def call(x):
         if xp.asarray(True):
             x = x * float(xp.asarray(3.0)) * int(xp.full((), 2))
         return x + xp.asarray([1.0, 2.0, 3.0]) * np.float64(0.5)
@@ -120,7 +119,7 @@ def test_elements_that_do_not_depend_on_arguments():
 
 
 def test_copies_of_arrays():
-    def call(x: Array) -> Any:
+    def call(x):
         y, z = copy.copy(x), copy.deepcopy(x)
         y += 1
         return y, z
@@ -135,9 +134,9 @@ def test_copies_of_arrays():
 
 def test_threads_trace_at_the_same_time():
     barrier = threading.Barrier(2, timeout=60)
-    results: dict[int, Any] = {}
+    results = {}
 
-    def call(x: Array, k: int) -> Array:
+    def call(x, k):
         barrier.wait()
         x = xp.sin(x) * k
         barrier.wait()
@@ -169,7 +168,7 @@ def test_other_devices(fake):
     assert function.cache_info().traces == 2
     assert xp.eval_shape(lambda y: y * 2, ShapeSpec((3,), xp.float64, fake)).device == fake
 
-    def write(x: Array, y: Array) -> None:
+    def write(x, y):
         y += 1
 
     xp.compile(write)(x, y)
@@ -260,7 +259,7 @@ def test_peak_bytes():
 @pytest.mark.parametrize("device", ["test:1", "test:lazy"])
 def test_a_function_that_only_writes_runs_on_the_device_of_its_argument(device):
     @xp.compile
-    def function(x: Array) -> Array:
+    def function(x):
         x[0] = 5.0
         return x
 
@@ -271,7 +270,7 @@ def test_a_function_that_only_writes_runs_on_the_device_of_its_argument(device):
 
 
 def test_a_loop_of_more_than_a_thousand_steps_is_warned_of_at_its_line():
-    def add(x: Array, times: int) -> Array:
+    def add(x, times):
         for i in range(times):
             x = x + i
         return x
@@ -287,7 +286,7 @@ def test_a_loop_of_more_than_a_thousand_steps_is_warned_of_at_its_line():
     assert len(caught) == 1
     lines, first = inspect.getsourcelines(add)
     assert "x = x + i" in lines[caught[0].lineno - first]
-    # What the warning advises.
+    # The advice of the warning.
     step = xp.compile(lambda x, i: x + i)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -6,11 +6,9 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +32,7 @@ from tests.support.tables import for_each
 EVERYWHERE = "ARRAY_API_NX_FUSION"
 
 
-def elsewhere(function: Callable[[], Any]) -> Any:
+def elsewhere(function):
     """What `function` returns in a new thread."""
     with ThreadPoolExecutor(1) as executor:
         return executor.submit(function).result()
@@ -116,7 +114,7 @@ def test_every_variable_that_something_reads_is_known():
     assert named <= {*VARIABLES, "ARRAY_API_NX_SOURCES", "ARRAY_API_NX_VERSION"}
 
 
-def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(code, **variables):
     environ = {k: v for k, v in os.environ.items() if not k.startswith(EVERYWHERE)}
     return subprocess.run(
         [sys.executable, "-c", code], env=environ | variables, capture_output=True, text=True
@@ -185,7 +183,7 @@ def test_one_object_can_be_entered_again():
 
 def test_a_decorated_function_and_its_recursion():
     @config_context(num_threads=4)
-    def factorial(n: int) -> int:
+    def factorial(n):
         """n!"""
         assert current().num_threads == 4
         return n * factorial(n - 1) if n else 1
@@ -199,13 +197,13 @@ def test_one_object_in_several_threads_at_a_time():
     both_inside, one_outside = threading.Barrier(2), threading.Barrier(2)
     context = config_context(fusion_threshold=11)
 
-    def first() -> Settings:
+    def first():
         with context:
             both_inside.wait(60)
         one_outside.wait(60)
         return current()
 
-    def second() -> Settings:
+    def second():
         with config_context(fusion="off"), context:
             both_inside.wait(60)
             one_outside.wait(60)
@@ -227,12 +225,12 @@ def test_a_new_thread_starts_with_the_defaults():
 
 
 def test_a_task_has_settings_of_its_own():
-    async def inner(threads: int) -> list[int | None]:
+    async def inner(threads):
         with config_context(num_threads=threads):
             await asyncio.sleep(0)
             return [current().num_threads]
 
-    async def outer() -> list[list[int | None]]:
+    async def outer():
         with config_context(num_threads=9):
             found = await asyncio.gather(inner(1), inner(2))
             return [*found, [current().num_threads]]
@@ -249,7 +247,7 @@ def test_a_generator_may_be_closed_where_it_was_not_entered():
     # In a context of its own, which this test leaves in the middle of the `with` statement.
     assert copy_context().run(next, generator).fusion == "off"
 
-    def close() -> Settings:
+    def close():
         generator.close()
         return current()
 
@@ -297,7 +295,7 @@ def test_integers_of_other_types_become_ints():
 
 
 @pytest.fixture
-def process_defaults() -> Iterator[None]:
+def process_defaults():
     with default_process():
         yield
 
@@ -358,7 +356,7 @@ def test_the_hint_lasts_until_the_last_one_leaves():
 def test_many_threads_leave_the_hint_as_it_was():
     always = config_context(fusion="always")
 
-    def enter() -> bool:
+    def enter():
         seen = True
         for _ in range(200):
             with always:

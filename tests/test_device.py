@@ -1,18 +1,17 @@
-"""Devices, and what happens between two of them: a second CPU backend plays the other one."""
+"""Devices, and operations between two of them: a second CPU backend plays the other one."""
 
 import copy
 import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx import Array, Device, config, device
+from array_api_nx import Device, config, device
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.cpu.engine import memory_pool
 from array_api_nx.backends.engines.devices import ENGINES, EngineSpec
@@ -25,12 +24,12 @@ CPU = Device("cpu")
 
 
 @pytest.fixture
-def x() -> Array:
+def x():
     return xp.asarray([[1.0, 2.0], [3.0, 5.0]], device="cpu")
 
 
 @pytest.fixture
-def y(x: Array, fake: Device) -> Array:
+def y(x, fake):
     return x.to_device(fake)
 
 
@@ -61,7 +60,7 @@ def test_devices_print_as_what_makes_them():
 def test_devices_compare_with_anything(fake):
     assert fake != CPU
     assert (CPU == "cuda") is False
-    assert (CPU == None) is False  # noqa: E711  # what is tested
+    assert (CPU == None) is False  # noqa: E711
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
@@ -69,11 +68,6 @@ def test_copies_and_pickles_are_the_device_itself(duplicate, fake):
     for each in (CPU, fake):
         assert duplicate(each) is each
         assert pickle.loads(pickle.dumps(each)) is each
-
-
-@pytest.mark.parametrize("name", ["gpu", "", "CPU", 3, None, [], ("cpu",)])
-def test_unknown_devices_are_refused(name):
-    refused(ValueError, r"no device .*; known devices: 'cpu'", Device, name)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +87,7 @@ def test_names_that_other_libraries_have_for_devices(name, meant):
     refused(ValueError, message, Device, name)
 
 
-@pytest.mark.parametrize("name", ["", "nowhere", "torch:gpu", 3, None, []])
+@pytest.mark.parametrize("name", ["", "nowhere", "torch:gpu", 3, None, [], ("cpu",)])
 def test_other_names_are_not_guessed(name):
     with pytest.raises(ValueError, match=r"known devices: 'cpu'") as caught:
         Device(name)
@@ -107,9 +101,9 @@ def test_a_name_is_registered_once(fake):
 
 
 def test_a_backend_is_loaded_once_and_on_first_use():
-    loads: list[int] = []
+    loads = []
 
-    def load() -> CPUBackend:
+    def load():
         loads.append(1)
         return CPUBackend()
 
@@ -126,7 +120,7 @@ def test_a_backend_is_loaded_once_and_on_first_use():
 
 
 def test_a_backend_that_cannot_be_loaded_says_why():
-    def load() -> CPUBackend:
+    def load():
         raise ImportError("install the engine first")
 
     broken = device.register("broken", load)
@@ -141,8 +135,8 @@ def test_a_backend_that_cannot_be_loaded_says_why():
 
 
 @pytest.fixture
-def engine() -> Iterator[EngineSpec]:
-    def resolve(rest: str) -> str:
+def engine():
+    def resolve(rest):
         if rest in ("", "0", "1"):
             return rest or "0"
         options = device.options_of(rest)
@@ -150,7 +144,7 @@ def engine() -> Iterator[EngineSpec]:
             raise ValueError("its devices are engine:0 and engine:1")
         return ",".join([f"{key}={options[key]}" for key in sorted(options)])
 
-    def device_of(x: object) -> str | None:
+    def device_of(x):
         return "1" if isinstance(x, Foreign) else None
 
     family = EngineSpec(
@@ -440,7 +434,7 @@ class Accelerator(CPUBackend):
 
     shares_host = False
 
-    def dlpack_device(self) -> tuple[int, int]:
+    def dlpack_device(self):
         return 2, 0
 
     def from_native(self, array):
@@ -450,7 +444,7 @@ class Accelerator(CPUBackend):
 
 
 @pytest.fixture
-def accelerators() -> Iterator[tuple[Device, Device]]:
+def accelerators():
     names = "gpu:0", "gpu:1"
     one, other = [device.register(name, Accelerator) for name in names]
     try:

@@ -4,8 +4,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ DEVICES = [name for name, engine in ENGINES.items() if importlib.util.find_spec(
 HOST = np.arange(120.0).reshape(4, 6, 5)
 
 # Each of these is given arrays of ours, then NumPy's.
-OPERATIONS: dict[str, Callable[[Any], Any]] = {
+OPERATIONS = {
     "transpose": lambda x: einops.rearrange(x, "a b c -> c a b"),
     "flatten": lambda x: einops.rearrange(x, "a b c -> a (b c)"),
     "split": lambda x: einops.rearrange(x, "a (b1 b2) c -> b1 a (c b2)", b1=2),
@@ -79,7 +77,7 @@ def test_integers_have_no_mean_as_elsewhere_in_einops():
         einops.reduce(xp.ones((2, 3), dtype=xp.int64), "a b -> a", "mean")
 
 
-def attention(x: Any) -> Any:
+def attention(x):
     heads = einops.rearrange(x, "a b (h c) -> h a b c", h=2)
     return heads / einops.reduce(heads, "h a b c -> h a b 1", "sum")
 

@@ -10,7 +10,7 @@ from statistics import geometric_mean
 
 import pytest
 
-# Not importorskip: whoever imports SciPy first decides about its array API support.
+# Not importorskip: SciPy reads its setting at its first import.
 pytestmark = [
     pytest.mark.skipif(find_spec("sklearn") is None, reason="needs the clients extra"),
     pytest.mark.slow,
@@ -21,7 +21,7 @@ CLIENTS = ROOT / "examples" / "clients.py"
 ROW = re.compile(r"  (?P<name>\S.*?) +(?P<result>agrees|FAILS) +(?P<rest>.*)")
 
 
-def run(*arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
+def run(*arguments, before=""):
     """Run the program after the statements `before`."""
     program = f"import runpy, sys\n{before}\nsys.argv = {[str(CLIENTS), *arguments]!r}\n"
     program += f"runpy.run_path({str(CLIENTS)!r}, run_name='__main__')"
@@ -31,14 +31,14 @@ def run(*arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
-def rows(output: str) -> dict[str, tuple[str, str]]:
-    """Of each row that was printed: its result, and what follows."""
+def rows(output):
+    """The result and the rest of each row that was printed."""
     matches = [ROW.fullmatch(line) for line in output.splitlines()]
     return {match["name"]: (match["result"], match["rest"]) for match in matches if match}
 
 
 @pytest.fixture(scope="module")
-def full() -> subprocess.CompletedProcess[str]:
+def full():
     return run("--turns", "1")
 
 

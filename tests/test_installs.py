@@ -54,7 +54,7 @@ print({COMPUTE})
 """
 
 
-def run(*arguments: object, path: Path = PACKAGE.parent, **environment: str) -> list[str]:
+def run(*arguments, path=PACKAGE.parent, **environment):
     """The lines that Python prints, which must end well."""
     found = subprocess.run(
         [sys.executable, *map(str, arguments)],

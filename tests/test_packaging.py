@@ -12,7 +12,7 @@ import array_api_nx.version
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-# Python, what the extension is made of, and the extension, where it is built in place.
+# Python, the sources of the extension, and the extension where it is built in place.
 CODE = {".py", ".c", ".h", ".so", ".pyd"}
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 SHIPPED = ("array_api_nx", "array_api_nx_conformance")

@@ -1,4 +1,4 @@
-"""What type checkers make of somebody else's code that uses the installed package."""
+"""Type checkers on code that uses the installed package."""
 
 import ast
 import importlib.util
@@ -40,12 +40,12 @@ EXTENSIONS = ["array_api_nx._native"]
 
 
 def test_the_stubs_have_the_names_and_parameters_of_the_extensions(tmp_path):
-    """What a stub has, the extension has so; C code takes all of it by position."""
+    """The extension has each name of the stub; C code takes arguments by position."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     if None in [importlib.util.find_spec(name) for name in EXTENSIONS]:
         pytest.skip("the extensions are not built")
-    # What a stub imports takes seconds to read and has no say in names and parameters.
+    # A stub's imports take seconds to read and change no names and parameters.
     configuration = tmp_path / "mypy.ini"
     configuration.write_text("[mypy]\nfollow_imports = skip\nignore_missing_imports = True\n")
     options = ["--ignore-missing-stub", "--ignore-positional-only"]

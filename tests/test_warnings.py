@@ -7,10 +7,7 @@ are asked for.
 import threading
 import types
 import warnings
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +15,7 @@ import pytest
 import array_api_nx as xp
 from tests.support.tables import for_each
 
-VALUES: dict[str, Any] = {
+VALUES = {
     "a": [1.0, 0.0, -1.0],
     "b": [0.0, 0.0, 0.0],
     "e": np.zeros((0,)),
@@ -32,7 +29,7 @@ VALUES: dict[str, Any] = {
     "zero": 0.0,
 }
 
-# What is said the same way of NumPy's arrays and ours.
+# Expressions with the same warnings for NumPy's arrays and ours.
 BOTH = [
     "a / b", "1.0 / b", "a / 0.0", "a % b", "a // b", "h + h", "h * h", "h - -h", "n - n", "n * b",
     "i // z", "i % z", "i // 0", "h**2", "h**3.5", "h**h", "f * 1e300", "1e300 * f", "g * 1e300j",
@@ -51,7 +48,7 @@ BOTH = [
     "xp.linalg.outer(h, h)", "xp.linalg.matrix_power(m, 3)",
 ]  # fmt: skip
 
-# What is said in other ways, or found in other steps.
+# Expressions with other words, or warnings in other steps.
 OURS = [
     "xp.mean(e)", "xp.mean(h)", "xp.var(h)", "xp.std(h)", "xp.cumulative_sum(h)",
     "xp.cumulative_prod(h)", "xp.asarray(np.asarray([1e300]), dtype=xp.float32)",
@@ -67,7 +64,7 @@ STATEMENTS = [
 ]  # fmt: skip
 
 
-def arrays(namespace: Any) -> dict[str, Any]:
+def arrays(namespace):
     found = {name: np.asarray(value).copy() for name, value in VALUES.items()}
     if namespace is xp:
         found = {name: xp.asarray(value, copy=True) for name, value in found.items()}
@@ -75,10 +72,10 @@ def arrays(namespace: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> Callable[..., types.ModuleType]:
+def user(tmp_path):
     """Makes a user's module, which has a registry of warnings of its own, of lines of code."""
 
-    def make(names: dict[str, Any], *lines: str) -> types.ModuleType:
+    def make(names, *lines):
         module = types.ModuleType("user")
         module.__file__ = str(tmp_path / "user.py")
         module.__dict__.update(names)
@@ -88,9 +85,7 @@ def user(tmp_path: Path) -> Callable[..., types.ModuleType]:
     return make
 
 
-def met(
-    user: Callable[..., types.ModuleType], names: dict[str, Any], *lines: str, keep: str = "always"
-) -> list[tuple[str, int]]:
+def met(user, names, *lines, keep="always"):
     """Texts and line numbers of the warnings that lines of code give: ours at themselves."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under="ignore"):
         warnings.simplefilter(keep)
@@ -169,7 +164,7 @@ def test_errors_are_raised_called_and_logged(expression, user):
     code = f"np.asarray({expression})"
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="encountered in"):
         user(arrays(xp), code)
-    called: list[tuple[str, int]] = []
+    called = []
     with np.errstate(all="call", call=lambda *met: called.append(met)):
         user(arrays(xp), code)
     assert called
@@ -178,31 +173,31 @@ def test_errors_are_raised_called_and_logged(expression, user):
     class Log:
         texts: tuple[str, ...] = ()
 
-        def write(self, text: str) -> None:
+        def write(self, text):
             self.texts += (text,)
 
     with np.errstate(all="log", call=Log()):
-        log: Any = np.geterrcall()
+        log = np.geterrcall()
         user(arrays(xp), code)
     assert log.texts
     assert all([text.startswith("Warning: ") for text in log.texts])
 
 
 class Callback:
-    """What NumPy calls, and writes to."""
+    """A callback, and a log, of NumPy."""
 
-    def __init__(self) -> None:
-        self.met: list[Any] = []
+    def __init__(self):
+        self.met = []
 
-    def __call__(self, *met: Any) -> None:
+    def __call__(self, *met):
         self.met.append(met)
 
-    def write(self, text: str) -> None:
+    def write(self, text):
         self.met.append(text)
 
 
-def told(call: Callable[[], Any], mode: Any, capfd: Any) -> tuple[Any, ...]:
-    """What a call tells of errors: warnings, what is called or logged, prints, the exception."""
+def told(call, mode, capfd):
+    """The reports of a call's errors: warnings, calls and logs, prints, the exception."""
     callback, error = Callback(), ""
     capfd.readouterr()
     with np.errstate(all=mode, call=callback), warnings.catch_warnings(record=True) as caught:
@@ -233,7 +228,7 @@ def test_statements_do_of_errors_what_numpys_do(statement, mode, user, capfd):
 
 
 def test_some_errors_are_called_and_others_warned_of(user):
-    called: list[Any] = []
+    called = []
     with (
         np.errstate(divide="call", invalid="warn", call=lambda *met: called.append(met)),
         warnings.catch_warnings(record=True) as caught,
@@ -262,9 +257,9 @@ def test_the_state_is_the_users_again(user):
 
 
 def test_who_shows_warnings_may_compute(user, monkeypatch):
-    shown: list[Any] = []
+    shown = []
 
-    def show(message: Any, *_: Any) -> None:
+    def show(message, *_):
         shown.append(str(message))
         if len(shown) < 3:
             user(arrays(xp), "np.asarray(xp.cumulative_sum(h))")
@@ -277,9 +272,9 @@ def test_who_shows_warnings_may_compute(user, monkeypatch):
 
 
 def test_threads_have_states_of_their_own(user):
-    failed: list[BaseException] = []
+    failed = []
 
-    def work(mode: Any) -> None:
+    def work(mode):
         try:
             for _ in range(50):
                 with np.errstate(all=mode):
@@ -331,11 +326,11 @@ PROGRAMS = [
 @for_each("mode", ["ignore", "raise", "call", "print", "log"])
 @pytest.mark.parametrize("body", PROGRAMS)
 def test_compiled_functions_do_of_errors_what_eager_ones_do(body, mode, size, capfd):
-    names: dict[str, Any] = {"xp": xp}
+    names = {"xp": xp}
     exec(f"def function(x, y):\n    {body}", names)
     function, compiled = names["function"], xp.compile(names["function"])
 
-    def arguments() -> list[Any]:
+    def arguments():
         return [xp.full((size, size), 1e308), xp.zeros((size, size))]
 
     told(lambda: compiled(*arguments()), "ignore", capfd)  # plans the program

@@ -1,7 +1,6 @@
 """Index keys, normalised, against NumPy's own indexing."""
 
 from types import EllipsisType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from array_api_nx.core.indexing import IndexArray, basic_selection, hashable_key, mixed_selection
-from array_api_nx.core.view import Selection, View
+from array_api_nx.core.view import View
 from tests.support.refusals import refused
 
 BASIC = int | slice | None | EllipsisType
@@ -20,12 +19,12 @@ bounds = st.none() | st.integers(-6, 6)
 slices = st.builds(slice, bounds, bounds, st.none() | st.integers(-3, 3).filter(bool))
 
 
-def numbered(shape: tuple[int, ...]) -> np.ndarray:
+def numbered(shape):
     return np.arange(np.prod(shape, dtype=int)).reshape(shape)
 
 
-def select(array: np.ndarray, selection: Selection) -> np.ndarray:
-    """What a selection means, in the plainest NumPy: one axis at a time, from the last."""
+def select(array, selection):
+    """A selection by plain NumPy: one axis at a time, from the last."""
     axis = array.ndim
     for item in reversed(selection):
         if item is None:
@@ -42,14 +41,14 @@ def select(array: np.ndarray, selection: Selection) -> np.ndarray:
 
 
 @st.composite
-def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> BASIC | tuple[BASIC, ...]:
+def basic_keys(draw, shape):
     """Keys with ints in range, slices, None and at most one ellipsis."""
     named = draw(st.integers(0, len(shape)))
     ellipsis = draw(st.none() | st.integers(0, named))
     axes = list(range(named))
     if ellipsis is not None:
         axes[ellipsis:] = range(len(shape) - named + ellipsis, len(shape))
-    items: list[BASIC] = []
+    items = []
     for axis in axes:
         size = shape[axis]
         items.append(draw(slices | st.integers(-size, size - 1) if size else slices))
@@ -84,9 +83,9 @@ def test_mixed_selection_of_a_basic_key_has_no_indices(shape, data):
 
 
 @st.composite
-def mixed_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> list[Any]:
-    """Keys that may hold index arrays and masks, of which NumPy may still refuse to broadcast."""
-    items: list[Any] = []
+def mixed_keys(draw, shape):
+    """Keys that may hold index arrays and masks, which need not broadcast."""
+    items = []
     axis = 0
     common = draw(st.lists(st.integers(0, 3), max_size=2).map(tuple))
     kinds = ["int", "slice", "integers", "integers", "mask", "rest", "stop"]
@@ -99,7 +98,7 @@ def mixed_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> list[Any]:
             kinds.remove("rest")
             items.append(...)
             axis += draw(st.integers(1, len(shape) - axis))
-            kinds.remove("stop")  # an ellipsis takes what the other items leave
+            kinds.remove("stop")
         elif kind == "mask":
             count = draw(st.integers(0, min(2, len(shape) - axis)))
             sizes = [draw(st.sampled_from([n, n, n, 0])) for n in shape[axis : axis + count]]
@@ -125,7 +124,7 @@ def mixed_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> list[Any]:
     return items
 
 
-def wrapped(items: list[Any]) -> list[Any]:
+def wrapped(items):
     """The key as the front end hands it on."""
     return [
         IndexArray(item, item.shape if item.dtype == bool else None)
@@ -135,8 +134,8 @@ def wrapped(items: list[Any]) -> list[Any]:
     ]
 
 
-def apply(array: np.ndarray, selection: Selection, indices: list[Any]) -> np.ndarray:
-    """What a backend does with a mixed selection."""
+def apply(array, selection, indices):
+    """A mixed selection, as a backend applies it."""
     viewed = select(array, selection)
     return viewed[tuple(slice(None) if index is None else index for index in indices)]
 
@@ -223,7 +222,7 @@ def test_keys_with_one_stand_in_select_the_same(shape, data):
 
 
 def test_different_keys_have_different_stand_ins():
-    keys: list[Any] = [
+    keys = [
         0, 1, slice(0), slice(1), slice(0, 1), slice(0, 1, 2), slice(None), ...,
         (), (0, 0), (slice(0), 0), (0, slice(0)), (None, 0), (..., 0), (0, ...), (0, None),
         (0, 0, 0), (0, 1, 2), (None, None, None), (slice(0), 0, 0), (0, slice(0), 0),

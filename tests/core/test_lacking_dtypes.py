@@ -1,4 +1,4 @@
-"""What is told of dtypes that there are not: of misspelt ones, and of those that others have."""
+"""The errors for dtypes that the package lacks: misspelt names, and dtypes of other libraries."""
 
 import datetime
 import re
@@ -12,8 +12,8 @@ from array_api_nx.core import dtypes as d
 from tests.support.tables import for_each
 
 
-def refusal(dtype: object) -> str:
-    """What is told of a dtype, the same by all functions that take one."""
+def refusal(dtype):
+    """The message for a dtype, which all functions that take one give."""
     told = set()
     for call in (
         lambda: xp.zeros(3, dtype=dtype),

@@ -24,9 +24,9 @@ shapes = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 
 
 class Index:
-    """What is no int but converts to one."""
+    """Converts to an int."""
 
-    def __index__(self) -> int:
+    def __index__(self):
         return 3
 
 

@@ -9,8 +9,6 @@ import operator
 import pickle
 import re
 import threading
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -19,7 +17,6 @@ from hypothesis import strategies as st
 from array_api_nx.core.symbolic import (
     BoundsError,
     Dim,
-    DimLike,
     SymbolicShape,
     UnboundError,
     UndecidedError,
@@ -36,21 +33,21 @@ from tests.support.refusals import refused
 
 
 @pytest.fixture
-def n() -> Dim:
+def n():
     return dynamic("n", min=1, max=100)
 
 
 @pytest.fixture
-def m() -> Dim:
+def m():
     return dynamic("m", min=1, max=50)
 
 
-def in_threads(*functions: Callable[[], Any]) -> list[Any]:
+def in_threads(*functions):
     """Run the functions at the same time, each in a thread; results in order, errors raised."""
-    results: list[Any] = [None] * len(functions)
-    errors: list[BaseException] = []
+    results = [None] * len(functions)
+    errors = []
 
-    def run(i: int) -> None:
+    def run(i):
         try:
             results[i] = functions[i]()
         except BaseException as error:
@@ -80,7 +77,7 @@ OPERATORS = {
 DIMS = tuple(dynamic(f"x{i}", min=lo, max=hi) for i, (lo, hi) in enumerate(BOUNDS))
 
 
-def expressions(operators: str) -> st.SearchStrategy[Any]:
+def expressions(operators):
     leaves = st.sampled_from([("x", i) for i in range(len(BOUNDS))]) | st.integers(-5, 5)
     names = st.sampled_from(operators.split())
     return st.recursive(
@@ -93,7 +90,7 @@ polynomials = expressions("+ - *")
 bindings = st.tuples(*(st.integers(lo, hi) for lo, hi in BOUNDS))
 
 
-def build(tree: Any, x: tuple[Any, ...]) -> Any:
+def build(tree, x):
     if isinstance(tree, int):
         return tree
     if tree[0] == "x":
@@ -103,18 +100,18 @@ def build(tree: Any, x: tuple[Any, ...]) -> Any:
     return OPERATORS[tree[0]](build(tree[1], x), build(tree[2], x))
 
 
-def build_or_reject(tree: Any, x: tuple[Any, ...]) -> Any:
+def build_or_reject(tree, x):
     try:
         return build(tree, x)
     except ZeroDivisionError:
         assume(False)
 
 
-def bounds_of(dim: DimLike) -> tuple[int, int]:
+def bounds_of(dim):
     return dim.bounds if isinstance(dim, Dim) else (dim, dim)
 
 
-def binding_of(values: tuple[int, ...]) -> dict[Dim, int]:
+def binding_of(values):
     return dict(zip(DIMS, values, strict=True))
 
 
@@ -258,7 +255,7 @@ def test_ids_are_unique_across_threads():
 def test_a_quotient_is_the_same_in_every_thread(n):
     start = threading.Barrier(4)
 
-    def divide() -> list[DimLike]:
+    def divide():
         start.wait()
         return [n // k for k in range(2, 40)]
 
@@ -314,7 +311,7 @@ def test_other_operands_are_refused(op, n):
 
 
 def test_a_shared_quotient_costs_once(n):
-    d: DimLike = n
+    d = n
     for _ in range(60):
         d = (d // 2 + 7) // 3 * 2 + d // 2
         (d,) = (d // 2 + n,)
@@ -456,7 +453,7 @@ def test_unbound_value(n, m):
 def test_threads_bind_independently(n):
     here = threading.Barrier(3)
 
-    def worker(value: int) -> list[int | None]:
+    def worker(value):
         with bind({n: value}):
             here.wait()
             outer = eval_dim(n)
@@ -552,7 +549,7 @@ def test_a_living_variable_is_restored_as_itself(n, m):
 
 
 def test_a_variable_restored_elsewhere_stays_one():
-    def pickled() -> tuple[list[bytes], int]:
+    def pickled():
         # Made in one order, used in the other: restored variables have other ids.
         k, n = dynamic("k", min=1, max=9), dynamic("n", min=2, max=50)
         d = (n * k) // (n + k) + n % (k + 1)

@@ -1,7 +1,6 @@
 """Transforms of symbolic views, with numbers put in, against NumPy."""
 
 from math import prod
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +15,14 @@ N, M = dynamic("n", min=2, max=50), dynamic("m", min=2, max=50)
 SHAPES = [(N,), (N, M), (N, 4), (2, N, 3), (N, N), (1, N, M), (2 * N, M), (N, 6, M)]
 
 
-def number(x: Any, n: int, m: int) -> int:
+def number(x, n, m):
     found = eval_dim(x, {N: n, M: m})
     assert found is not None
     return found
 
 
-def shown(view: View, n: int, m: int, memory: Any) -> Any:
-    """What the view, with numbers put in, shows of a flat block."""
+def shown(view, n, m, memory):
+    """The elements of a flat block that the view selects at these sizes."""
     sizes = (*view.shape, *view.strides, view.offset)
     concrete = view.at(tuple([number(x, n, m) for x in sizes]))
     concrete.check_fits(memory.size)
@@ -35,10 +34,10 @@ def shown(view: View, n: int, m: int, memory: Any) -> Any:
     return memory[positions]
 
 
-def selected(view: View, a: int, b: int) -> tuple[Any, Any]:
+def selected(view, a, b):
     """A selection, and NumPy's key for it."""
-    items: list[Any] = []
-    keys: list[Any] = []
+    items = []
+    keys = []
     for axis, size in enumerate(view.shape):
         match (a + axis * b) % 6:
             case 0:
@@ -64,7 +63,7 @@ def selected(view: View, a: int, b: int) -> tuple[Any, Any]:
     return tuple(items), [key(0) for key in keys]
 
 
-def reshapes(shape: tuple[Any, ...], a: int) -> tuple[Any, ...]:
+def reshapes(shape, a):
     """A shape of as many elements."""
     total = prod(shape)
     merged = [*shape]

@@ -20,7 +20,7 @@ MAX_ELEMENTS = 300
 shapes = st.lists(st.integers(0, 4) | st.integers(1, 4), max_size=4).map(tuple)
 
 
-def read(view: View, block: np.ndarray) -> np.ndarray:
+def read(view, block):
     """The elements of the view, found one by one."""
     result = np.full(view.shape, PADDING)
     for index in np.ndindex(*view.shape):
@@ -29,11 +29,11 @@ def read(view: View, block: np.ndarray) -> np.ndarray:
     return result
 
 
-def start_of(array: np.ndarray) -> int:
+def start_of(array):
     return array.__array_interface__["data"][0]
 
 
-def check_same_view(view: View, array: np.ndarray, block: np.ndarray) -> None:
+def check_same_view(view, array, block):
     """The view describes `array`, element by element and stride by stride."""
     assert view.shape == array.shape
     assert view.size == array.size
@@ -60,24 +60,24 @@ def check_same_view(view: View, array: np.ndarray, block: np.ndarray) -> None:
 Step = tuple[View | None, np.ndarray]
 
 
-def permute(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
+def permute(draw, view, array):
     axes = tuple(draw(st.permutations(range(view.ndim))))
     return view.permute(axes), array.transpose(axes)
 
 
-def flip(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
+def flip(draw, view, array):
     marks = draw(st.tuples(*[st.booleans()] * view.ndim))
     key = [slice(None, None, -1 if mark else 1) for mark in marks]
     return view.flip(marks), array[(*key, ...)]
 
 
-def shrink(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
+def shrink(draw, view, array):
     pairs = [draw(st.tuples(*[st.integers(0, size)] * 2)) for size in view.shape]
     bounds = tuple((min(pair), max(pair)) for pair in pairs)
     return view.shrink(bounds), array[(*[slice(*pair) for pair in bounds], ...)]
 
 
-def index(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
+def index(draw, view, array):
     key = draw(basic_indices(array.shape, allow_newaxis=True, max_dims=MAX_NDIM))
     # With an ellipsis NumPy makes a view even of a single element.
     items = key if isinstance(key, tuple) else (key,)
@@ -85,7 +85,7 @@ def index(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
     return view.slice(basic_selection(key, array.shape)), viewed
 
 
-def expand(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
+def expand(draw, view, array):
     growth = draw(st.tuples(*[st.integers(0, 3)] * view.ndim))
     shape = tuple(new if old == 1 else old for old, new in zip(view.shape, growth, strict=True))
     if view.ndim < MAX_NDIM:
@@ -95,12 +95,12 @@ def expand(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
     return view.expand(shape), np.broadcast_to(array, shape)
 
 
-def reshape(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
+def reshape(draw, view, array):
     shape = draw(factorisations(array.size))
     return view.reshape(shape), array.reshape(shape)
 
 
-def pad(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
+def pad(draw, view, array):
     padding = draw(st.tuples(*[st.tuples(*[st.integers(0, 2)] * 2)] * view.ndim))
     shape = [size + sum(pair) for size, pair in zip(view.shape, padding, strict=True)]
     if np.prod(shape) > MAX_ELEMENTS:
@@ -112,18 +112,18 @@ def pad(draw: st.DrawFn, view: View, array: np.ndarray) -> Step:
 
 
 @st.composite
-def factorisations(draw: st.DrawFn, size: int) -> tuple[int, ...]:
+def factorisations(draw, size):
     """Shapes of `size` elements, with size-1 axes among them."""
     if size == 0:
         return draw(shapes.filter(lambda shape: 0 in shape))
-    shape: list[int] = []
+    shape = []
     while size > 1 and len(shape) < MAX_NDIM - 1:
         shape.append(draw(st.sampled_from([n for n in range(1, size + 1) if size % n == 0])))
         size //= shape[-1]
     return (*shape, size) if size > 1 or not shape or draw(st.booleans()) else tuple(shape)
 
 
-def needs_copy(array: np.ndarray, shape: tuple[int, ...]) -> bool:
+def needs_copy(array, shape):
     try:
         np.reshape(array, shape, copy=False)
     except ValueError:
@@ -192,7 +192,7 @@ def test_masked_chains(data, shape):
         view.check_fits(block.size)
 
 
-def read_strided(view: View, block: np.ndarray) -> np.ndarray:
+def read_strided(view, block):
     """The block seen through an unmasked view, by NumPy."""
     strides = [stride * block.itemsize for stride in view.strides]
     return np.ndarray(view.shape, block.dtype, block, view.offset * block.itemsize, strides)

@@ -12,7 +12,7 @@ PADDING = -1
 BLOCK = np.arange(1000)
 
 
-def read(view: View) -> np.ndarray:
+def read(view):
     """The elements of a view of `BLOCK`, found one by one."""
     result = np.full(view.shape, PADDING)
     for index in np.ndindex(*view.shape):

@@ -4,7 +4,6 @@ import copy
 import pickle
 import threading
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -94,9 +93,9 @@ def test_repr_names_what_differs_from_the_default():
 
 
 def test_threads_make_the_same_views():
-    made: list[list[View]] = []
+    made = []
 
-    def make() -> None:
+    def make():
         made.append([View((n, 3), (1, 997)).permute((1, 0)) for n in range(1, 200)])
 
     threads = [threading.Thread(target=make) for _ in range(4)]
@@ -108,9 +107,9 @@ def test_threads_make_the_same_views():
     assert all(made[0][i] == views[i] for views in made for i in range(199))
 
 
-def _walk(sizes: range) -> list[View | None]:
+def _walk(sizes):
     """Many different transforms, some of them repeatedly."""
-    results: list[View | None] = []
+    results = []
     for n in sizes:
         view = View((n, 4))
         turned = view.permute((1, 0))
@@ -132,7 +131,7 @@ def test_tables_stay_within_their_bounds_and_forgetting_changes_nothing(monkeypa
     monkeypatch.setattr(view_module, "_interned", {})
     monkeypatch.setattr(view_module, "_MAX_VIEWS", 7)
     monkeypatch.setattr(view_module, "_MAX_MEMOS", 5)
-    results: list[View | None] = []
+    results = []
     for n in range(1, 30):
         results += _walk(range(n, n + 1))
         assert 0 < len(view_module._interned) <= 7
@@ -153,7 +152,7 @@ def test_repeated_transforms_are_looked_up(monkeypatch):
     first = (view.permute((1, 0)), view.reshape((12,)), view.slice((1, (0, 2, 2))))
     refused = view.permute((1, 0)).reshape((12,))
 
-    def fail(*args: Any) -> None:
+    def fail(*args):
         raise AssertionError("computed again")
 
     monkeypatch.setattr(view_module, "_make", fail)

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ ROWS = re.findall(
 )
 
 
-def arguments() -> dict[str, Any]:
+def arguments():
     rng = np.random.default_rng(0)
     return {
         "a": rng.uniform(0.1, 1.0, (3, 3)),

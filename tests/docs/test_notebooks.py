@@ -1,7 +1,6 @@
-"""The notebooks run, and show what they show on the site."""
+"""The notebooks run, and their outputs are those on the site."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ NEEDED = {
 
 
 @pytest.fixture(scope="module")
-def notebooks() -> Any:
+def notebooks():
     for name in ("nbclient", "nbformat", "ipykernel"):
         pytest.importorskip(name, reason="notebooks run with the extra docs")
     return load(ROOT / "docs" / "_site" / "notebooks.py")

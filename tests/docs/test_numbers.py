@@ -31,7 +31,7 @@ KIB, MIB = 2**10, 2**20
 compiled = import_module("array_api_nx.compile")  # a function has the name, too
 
 
-def stacked(size: int, duration: int) -> int:
+def stacked(size, duration):
     """How many products that take so many nanoseconds are divided, to two digits."""
     least = sliced_calls.SLICES_MIN * (sliced_calls._MATMUL_SLICE_NS // duration)
     return int(float(f"{least:.1e}"))
@@ -42,7 +42,7 @@ LARGE_PRODUCT = stacked(
     32, sliced_calls._PRODUCT_NS + 32**3 // sliced_calls._MULTIPLICATIONS_PER_NS
 )
 
-SENTENCES: dict[str, list[tuple[str, *tuple[int | str, ...]]]] = {
+SENTENCES = {
     "README.md": [
         ("Single operations on more than {:,} elements run on several cores", AT_ONCE),
         ("with Python {} or later", PROJECT["requires-python"].removeprefix(">=")),
@@ -137,13 +137,13 @@ PAGES = [
 ]
 
 
-def prose(page: str) -> str:
+def prose(page):
     """The text of a page without its code blocks, in one line."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return " ".join(re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL).split())
 
 
-def sentences(page: str) -> list[str]:
+def sentences(page):
     return [text.format(*values) for text, *values in SENTENCES.get(page, [])]
 
 
@@ -162,7 +162,7 @@ def test_no_limit_is_unchecked(page):
     assert [n for n in numbers if n >= 4096 and n & (n - 1) == 0] == []
 
 
-def rows(page: str, head: str) -> list[list[str]]:
+def rows(page, head):
     """The cells of the table whose head begins so, row by row."""
     text = (ROOT / page).read_text(encoding="utf-8")
     assert text.count(f"\n{head}") == 1, (page, head)
@@ -170,7 +170,7 @@ def rows(page: str, head: str) -> list[list[str]]:
     return [[cell.strip() for cell in row[1:-1].split("|")] for row in table[2:]]
 
 
-def names(cell: str) -> list[str]:
+def names(cell):
     return [name for code in re.findall(r"`([^`]+)`", cell) for name in code.split()]
 
 

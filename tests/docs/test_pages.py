@@ -1,8 +1,8 @@
-"""Every example of the documentation prints what the page says.
+"""Every example of the documentation prints the output on the page.
 
 The Python blocks of a page run from top to bottom in one process. A block that prints something,
 or ends in an exception, is followed by a block ``text`` with just that. Comments before a block,
-which readers do not see, say what is otherwise: ``<!-- needs torch -->``, or
+which readers do not see, state exceptions: ``<!-- needs torch -->``, or
 ``<!-- not run: reason -->``.
 """
 
@@ -37,7 +37,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 ERROR = re.compile(r"(^[\w.]*(?:Error|Exception): |\Z)", re.MULTILINE)
-# How large tiles are, and what goes past the caches, differs with the cores and their caches; the
+# Sizes of tiles, and streamed stores, depend on the cores and their caches; the
 # pages give examples of it.
 TUNED = re.compile(
     r"tiles of [\d_]+( x [\d_]+)?|\d+ tasks?|[\d.]+ \w+ of scratch memory|  written past the caches"
@@ -53,13 +53,13 @@ class Block:
     output: str
     said: str
 
-    def missing(self) -> list[str]:
+    def missing(self):
         """The packages that the block needs and that are not installed."""
         needed = self.said.removeprefix("needs ").split(", ") if "needs " in self.said else []
         return [name for name in needed if find_spec(name) is None]
 
 
-def blocks(page: Path) -> list[Block]:
+def blocks(page):
     text = page.read_text(encoding="utf-8")
     return [
         Block(
@@ -72,8 +72,8 @@ def blocks(page: Path) -> list[Block]:
     ]
 
 
-def plain(text: str) -> str:
-    """Without what is tuned, and with each exception in one line, however it is wrapped."""
+def plain(text):
+    """Without figures that are tuned, and with each exception in one line."""
     before, error, message = ERROR.split(text, maxsplit=1)
     return TUNED.sub("", before) + error.rpartition(".")[2] + " ".join(message.split())
 

@@ -1,4 +1,4 @@
-"""What the documentation says of behaviour holds: programs for its sentences and its tables' rows.
+"""The documentation's sentences and tables about behaviour, checked by programs.
 
 They are in statements.txt, whose head says how they are written.
 """
@@ -8,12 +8,11 @@ import math
 import operator
 import pickle
 import re
-from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -35,12 +34,12 @@ class Part(NamedTuple):
     statements: dict[str, list[str]]
 
 
-def parts() -> Iterator[Part]:
+def parts():
     text = Path(__file__).with_name("statements.txt").read_text(encoding="utf-8")
     for section in text.split("\n[")[1:]:
         head, *lines = section.splitlines()
         page, _, table = head.partition("]")
-        statements: dict[str, list[str]] = {}
+        statements = {}
         for line in filter(None, lines):
             if line.startswith("    "):
                 list(statements.values())[-1].append(line.strip())
@@ -53,28 +52,28 @@ def parts() -> Iterator[Part]:
 PARTS = list(parts())
 
 
-def set_item(x: Any, key: Any, value: Any) -> Any:
+def set_item(x, key, value):
     x[key] = value
     return x
 
 
-def shows(x: Any, y: Any) -> bool:
+def shows(x, y):
     """Whether a write to `x` shows in `y`."""
     x[0] = 99.0
     return float(y[0]) == 99.0
 
 
-def total(threads: int) -> bytes:
+def total(threads):
     with xp.config_context(num_threads=threads):
         return np.asarray(xp.sum(xp.linspace(0.1, 1.0, 1_000_001)).to_device("cpu")).tobytes()
 
 
-def under(settings: dict[str, Any], function: Callable[[], object]) -> object:
+def under(settings, function):
     with xp.config_context(**settings):
         return function()
 
 
-def programs(function: Callable[..., object], *calls: tuple[object, ...]) -> int:
+def programs(function, *calls):
     """How many programs these calls of a compiled function need."""
     compiled = xp.compile(function)
     for arguments in calls:
@@ -82,12 +81,12 @@ def programs(function: Callable[..., object], *calls: tuple[object, ...]) -> int
     return compiled.cache_info().programs
 
 
-def softmax(x: xp.Array) -> xp.Array:
+def softmax(x):
     e = xp.exp(x - xp.max(x, axis=1, keepdims=True))
     return e / xp.sum(e, axis=1, keepdims=True)
 
 
-def pending_before_and_after_a_write() -> tuple[bool, bool]:
+def pending_before_and_after_a_write():
     x = xp.ones(1_000_000)
     y = x + 1
     before = xp.explain(y).pending
@@ -95,16 +94,14 @@ def pending_before_and_after_a_write() -> tuple[bool, bool]:
     return before, xp.explain(y).pending
 
 
-def saved_and_read(
-    save: Callable[[str, Any], object], read: Callable[[str], Any], x: Any, file: str = "x.npy"
-) -> object:
-    """What one function reads of the file that another wrote, as a list."""
+def saved_and_read(save, read, x, file="x.npy"):
+    """The list that one function reads from the file that another wrote."""
     with TemporaryDirectory() as folder:
         save(f"{folder}/{file}", x)
         return read(f"{folder}/{file}").tolist()
 
 
-def by_netcdf4(netcdf4: ModuleType, x: Any) -> object:
+def by_netcdf4(netcdf4, x):
     """What netCDF4 reads of an array that it wrote, as a list."""
     with netcdf4.Dataset("x.nc", "w", diskless=True) as dataset:
         axes = [dataset.createDimension(f"axis{k}", n).name for k, n in enumerate(x.shape)]
@@ -113,14 +110,14 @@ def by_netcdf4(netcdf4: ModuleType, x: Any) -> object:
         return variable[:].tolist()
 
 
-def drawn(matplotlib: ModuleType, draw: Callable[[Any], object]) -> bool:
-    """Whether Matplotlib draws what a function adds to axes."""
+def drawn(matplotlib, draw):
+    """Whether Matplotlib draws the artists that a function adds to axes."""
     figure = importlib.import_module("matplotlib.figure").Figure()
     draw(figure.add_subplot())
     return figure.canvas.get_width_height() > (0, 0) and figure.draw_without_rendering() is None
 
 
-def names(statement: str) -> dict[str, Any]:
+def names(statement):
     """What programs use; all arrays are new."""
     memory, read_only = np.ones(3), np.ones(3)
     read_only.flags.writeable = False
@@ -149,8 +146,8 @@ def names(statement: str) -> dict[str, Any]:
     }
 
 
-def wrong(statement: str, program: str, device: str) -> str:
-    """What a program does that it should not; empty if the statement holds."""
+def wrong(statement, program, device):
+    """The fault of a program; empty if the statement holds."""
     match = PROGRAM.fullmatch(program)
     assert match
     conditions, error, code = match.groups()
@@ -203,23 +200,16 @@ def test_tables_of_behaviour_are_checked():
 
 MISSING = {
     *[
-        "arccos",
-        "arcsin",
-        "cat",
-        "float16",
-        "hstack",
-        "jit",
-        "lib.stride_tricks",
-        "percentile",
-        "random.rand",
+        *["arccos", "arcsin", "cat", "float16", "hstack", "jit", "lib.stride_tricks"],
+        *["percentile", "random.rand"],
     ],
     "special.f",  # any of its functions
 }
 """Names that pages write down as such that are not there."""
 
 
-def is_there(name: str) -> bool:
-    found: Any = xp
+def is_there(name):
+    found = xp
     for part in name.split("."):
         if not isinstance(found, ModuleType):
             break  # an attribute of an object

@@ -13,7 +13,7 @@ _REQUIREMENT = re.compile(r"([A-Za-z0-9_-]+)==([0-9][0-9.]*[0-9])")
 _SCRIPT = re.compile(r"^## (.*?)\n(.*?)^```python\n(.*?)^```\n\n```text\n(.*?)^```", re.M | re.S)
 
 
-def _scripts() -> list[object]:
+def _scripts():
     found = []
     for page in PAGES:
         text = page.read_text()

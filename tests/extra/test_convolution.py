@@ -3,14 +3,12 @@
 import tracemalloc
 import warnings
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.extra import convolution
 from tests.extra.everywhere import agree, layouts_of, on, random
 from tests.support.programs import needs_extension
@@ -39,17 +37,17 @@ def by_numpy(x, kernel, stride=1, dilation=1, padding=0, groups=1):
     return np.moveaxis(np.concatenate(products, -1), -1, 1)
 
 
-def close(result: xp.Array, expected: NDArray) -> None:
+def close(result, expected):
     is_single = expected.dtype in (np.float32, np.complex64)
     agree(result.to_device("cpu"), expected, rtol=1e-4 if is_single else 1e-12)
 
 
-def numbers(seed: int, shape: tuple[int, ...], dtype: str = "float64") -> NDArray:
+def numbers(seed, shape, dtype="float64"):
     return random(np.random.default_rng(seed), shape, dtype)
 
 
 # Shapes of array and kernel, and options.
-CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+CASES = [
     ((2, 3, 9), (4, 3, 3), {}),
     ((2, 3, 9), (1, 3, 4), {"padding": "same", "dilation": 2}),
     ((1, 1, 7), (1, 1, 1), {}),
@@ -120,7 +118,7 @@ def test_is_what_pytorch_computes(size):
 @pytest.mark.parametrize("device", ["cpu", "torch:cpu", "jax:cpu", "dask"])
 def test_in_compiled_functions(device):
     compiled = xp.compile(lambda x, k: xp.extra.conv(x, k, padding=1, stride=2))
-    sizes: list[tuple[int, tuple[int, ...]]] = [(5, (4, 2, 3, 3)), (8, (4, 2, 3, 3))]
+    sizes = [(5, (4, 2, 3, 3)), (8, (4, 2, 3, 3))]
     if device != "jax:cpu":
         sizes += [(8, (1, 2, 3, 3)), (6, (2, 2, 2, 1))]
     for size, kernel in sizes:
@@ -162,7 +160,7 @@ def test_refuses_what_is_no_number():
 @needs_extension
 @pytest.mark.parametrize(("outputs", "more"), [(1, 1_800_000), (2, 9_600_000)])
 def test_neither_the_padded_array_nor_its_windows_are_made(outputs, more):
-    rows = DEFERRED // 480 + 1  # also without those of which some is padding
+    rows = DEFERRED // 480 + 1
     x = xp.asarray(np.ones((1, 1, 2 * rows, 1000), np.float32), copy=True)
     kernel = xp.ones((outputs, 1, 3, 3), dtype=xp.float32)
     tracemalloc.start()

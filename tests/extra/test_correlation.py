@@ -13,11 +13,11 @@ from tests.support.tables import for_each
 NDArray = np.ndarray[Any, Any]
 
 
-def values(dtype: str, *shape: int, seed: int = 0) -> NDArray:
+def values(dtype, *shape, seed=0):
     return random(np.random.default_rng(seed), shape, dtype)
 
 
-def same(found: xp.Array, expected: Any) -> None:
+def same(found, expected):
     expected = np.asarray(expected)
     assert found.dtype.name == expected.dtype.name
     np.testing.assert_allclose(
@@ -52,8 +52,8 @@ def test_cov_of_weighted_observations(dtype, ddof):
     x = values(dtype, 3, 8)
     often, much = OFTEN, np.abs(values("float64", 8)) + 0.1
     for weights in ({"fweights": often}, {"aweights": much}, {"fweights": often, "aweights": much}):
-        ours: Any = {name: xp.asarray(each) for name, each in weights.items()}
-        others: Any = weights
+        ours = {name: xp.asarray(each) for name, each in weights.items()}
+        others = weights
         same(xp.extra.cov(xp.asarray(x), ddof=ddof, **ours), np.cov(x, ddof=ddof, **others))
 
 
@@ -111,7 +111,7 @@ _, test_on_devices = everywhere(
 
 def test_cov_in_compiled_functions():
     @xp.compile
-    def both(x: xp.Array, w: xp.Array) -> tuple[xp.Array, xp.Array]:
+    def both(x, w):
         return xp.extra.cov(x, aweights=w), xp.extra.corrcoef(x)
 
     for shape in ((3, 5), (6, 40)):

@@ -1,7 +1,5 @@
 """Numerical mathematics in one dimension: convolution, interpolation, integrals, slopes, roots."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -38,7 +36,7 @@ def test_gradient(dtype, edge_order, mode):
     rng = np.random.default_rng(2)
     f = random(rng, (4, 5, 3), dtype)
     uneven = np.array([0, 1, 3, 7])
-    calls: list[tuple[tuple[Any, ...], Any]] = [
+    calls = [
         ((), None),
         ((2.0,), None),
         ((np.float64(0.5),), None),
@@ -77,7 +75,7 @@ def test_gradient_over_coordinates_of_numpy(device):
     refused(ValueError, "do not fit axis 0", xp.extra.gradient, f, coordinates[1:], axis=0)
 
 
-def points(rng: np.random.Generator, is_complex: bool) -> tuple[Any, Any]:
+def points(rng, is_complex):
     where = np.unique(rng.integers(-6, 6, 9)).astype(float)
     values = rng.normal(size=where.size)
     return where, values + 1j * rng.normal(size=where.size) if is_complex else values

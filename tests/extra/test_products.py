@@ -1,7 +1,5 @@
 """Einstein summation against NumPy's."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -26,7 +24,7 @@ PATTERNS = [
 ]
 
 
-def arrays(pattern: str, dtype: str, seed: int = 1) -> list[Any]:
+def arrays(pattern, dtype, seed=1):
     rng = np.random.default_rng(seed)
     terms = pattern.replace(" ", "").partition("->")[0].split(",")
     return [random(rng, tuple([SIZES[label] for label in term]), dtype) for term in terms]
@@ -121,7 +119,7 @@ def test_dtypes_promote_and_scalars_do_not():
     assert xp.extra.einsum("a,a", y, y > 0).dtype is xp.int16
 
 
-PATHS: list[Any] = [
+PATHS = [
     ["einsum_path", (0, 1), (0, 1, 2)],
     [(1, 2), (0, 1), (0, 1)],
     ((0, 1),),
@@ -140,10 +138,10 @@ def test_paths(path):
 def test_the_cheapest_path_of_two_is_taken():
     # What opt_einsum finds for so many operands takes seventeen times as many products.
     pattern = "acdf,jbje,gihb,hfac,gfac,gifabc,hfac->de"
-    sizes: Any = dict(zip("abcdefghij", (8, 12, 16, 20, 16, 12, 8, 24, 20, 16), strict=True))
-    terms: Any = [tuple(term) for term in pattern.removesuffix("->de").split(",")]
-    labels: Any = [*map(frozenset, terms)]
-    kept: Any = frozenset("de")
+    sizes = dict(zip("abcdefghij", (8, 12, 16, 20, 16, 12, 8, 24, 20, 16), strict=True))
+    terms = [tuple(term) for term in pattern.removesuffix("->de").split(",")]
+    labels = [*map(frozenset, terms)]
+    kept = frozenset("de")
     path = products._path(terms, ("d", "e"), sizes, True)
     assert products._cost(path, labels, kept, sizes) < 10**8
 
@@ -158,7 +156,7 @@ def test_the_cheapest_path_of_two_is_taken():
 )
 def test_costs_of_paths(path, cost):
     terms = [frozenset("ab"), frozenset("bc"), frozenset("cd")]
-    sizes: dict[Any, int] = {"a": 2, "b": 3, "c": 5, "d": 7}
+    sizes = {"a": 2, "b": 3, "c": 5, "d": 7}
     assert products._cost(path, terms, frozenset("ad"), sizes) == cost
 
 
@@ -175,7 +173,7 @@ def test_paths_without_opt_einsum(monkeypatch):
 
 def test_small_results_come_first():
     terms = [frozenset("ab"), frozenset("bc"), frozenset("cd")]
-    extents: dict[Any, int] = {"a": 100, "b": 100, "c": 100, "d": 2}
+    extents = {"a": 100, "b": 100, "c": 100, "d": 2}
     assert products._greedy(terms, frozenset("ad"), extents) == [(1, 2), (0, 1)]
 
 

@@ -16,7 +16,7 @@ NDArray = np.ndarray[Any, Any]
 SHAPE = (4, 3, 6)
 
 
-def values(dtype: str, shape: tuple[int, ...] = SHAPE, seed: int = 0) -> NDArray:
+def values(dtype, shape=SHAPE, seed=0):
     """Numbers with repetitions, some of them NaN if the dtype has it."""
     rng = np.random.default_rng(seed)
     numbers = rng.integers(-20, 20, shape).astype(dtype)
@@ -25,7 +25,7 @@ def values(dtype: str, shape: tuple[int, ...] = SHAPE, seed: int = 0) -> NDArray
     return numbers
 
 
-def check_partition(found: NDArray, x: NDArray, kth: Any, axis: int) -> None:
+def check_partition(found, x, kth, axis):
     """Whether `found` is `x`, partitioned at the positions `kth`."""
     borders = sorted({border for k in np.ravel(kth) % x.shape[axis] for border in (k, k + 1)})
     parts = np.split(found, borders, axis)
@@ -76,7 +76,7 @@ def test_partition_on_other_devices(name):
 
 def test_partition_in_compiled_functions():
     @xp.compile
-    def middle(x: xp.Array) -> tuple[xp.Array, xp.Array]:
+    def middle(x):
         k = x.shape[1] // 2
         return xp.extra.partition(x, k, 1)[:, k], xp.extra.argpartition(x, [k, -1])[:, -1]
 
@@ -120,7 +120,7 @@ def test_partition_takes_our_arrays_only(function):
         refused(TypeError, "asarray", function, x, 0)
 
 
-def check_top(found: Any, x: NDArray, k: int, axis: int, mode: str, is_sorted: bool) -> None:
+def check_top(found, x, k, axis, mode, is_sorted):
     """Whether `found` are the `k` first of the elements in the order that `mode` asks for."""
     chosen, indices = np.asarray(found.values), np.asarray(found.indices)
     ordered = np.asarray(xp.sort(xp.asarray(x), axis=axis, descending=mode == "largest"))
@@ -180,7 +180,7 @@ def test_top_k_on_other_devices(name, mode):
 
 def test_top_k_in_compiled_functions():
     @xp.compile
-    def half(x: xp.Array) -> tuple[xp.Array, xp.Array]:
+    def half(x):
         found = xp.extra.top_k(x, x.shape[0] // 2, axis=0)
         return found.values, found.indices
 
@@ -256,7 +256,7 @@ def test_put_along_axis_on_other_devices(name):
 
 def test_put_along_axis_in_compiled_functions():
     @xp.compile
-    def ranks(x: xp.Array) -> xp.Array:
+    def ranks(x):
         result = xp.zeros_like(x)
         order = xp.argsort(x, axis=1)
         places = xp.broadcast_to(xp.arange(x.shape[1], dtype=x.dtype), x.shape)

@@ -1,6 +1,5 @@
 """Medians, quantiles and running extremes, against NumPy's."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -8,8 +7,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.extra.order_statistics import METHODS
-from tests.backends.engines.devices import device as find
-from tests.extra.everywhere import DEVICES, layouts_of
+from tests.extra.everywhere import everywhere, layouts_of
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -17,7 +15,7 @@ NDArray = np.ndarray[Any, Any]
 SHAPES = ((7,), (8,), (1,), (), (4, 6), (3, 1, 5))
 
 
-def values(dtype: str, shape: tuple[int, ...], seed: int = 0, nan: float = 0.05) -> NDArray:
+def values(dtype, shape, seed=0, nan=0.05):
     """Numbers with repetitions, some of them NaN if the dtype has it."""
     rng = np.random.default_rng(seed)
     numbers = np.asarray(rng.integers(0, 100, shape)).astype(dtype)
@@ -26,11 +24,11 @@ def values(dtype: str, shape: tuple[int, ...], seed: int = 0, nan: float = 0.05)
     return numbers
 
 
-def axes_of(shape: tuple[int, ...]) -> list[Any]:
+def axes_of(shape):
     return [None, *range(-1 if shape else 0, len(shape)), *([(0, 1), (-1, 0)] if shape[1:] else [])]
 
 
-def check(found: xp.Array, expected: Any) -> None:
+def check(found, expected):
     rtol = 3e-6 if np.asarray(expected).dtype == np.float32 else 1e-13
     host = np.asarray(found.to_device("cpu"))
     np.testing.assert_allclose(host, np.asarray(expected), rtol=rtol, strict=True)
@@ -155,40 +153,28 @@ def test_large(axis):
             check(xp.extra.quantile(xp.asarray(x), q, axis), np.quantile(x, q, axis))
 
 
-@pytest.mark.parametrize("name", DEVICES)
-def test_other_devices(name):
-    device = find(name)
-    x = values("float64", (6, 9), seed=3)
-    for axis in (None, 0, 1):
-        given = xp.asarray(x, device=device)
-        median = xp.extra.median(given, axis)
-        assert median.device == device
-        check(median, np.median(x, axis))
-        for method in ("linear", "closest_observation", "midpoint"):
-            q = [0.2, 0.5]
-            found = xp.extra.quantile(given, q, axis, method=method)
-            check(found, np.quantile(x, q, axis, method=method))
-    for call, reference in RUNNING:
-        check(call(xp.asarray(x, device=device), axis=1), reference(x, axis=1))
-
-
-def test_traced():
-    x = values("float64", (6, 9), seed=3)
-    for axis in (None, 0, 1):
-        for call in (
-            lambda n, x, axis=axis: n.median(x, axis=axis),
-            lambda n, x, axis=axis: n.quantile(x, 0.3, axis),
-            lambda n, x, axis=axis: n.quantile(x, [0.3, 0.5], axis, method="hazen"),
-            lambda n, x, axis=axis: n.nanquantile(x, [0.3, 0.5], axis, method="nearest"),
-        ):
-            compiled = xp.compile(lambda x, call=call: call(xp.extra, x))
-            for part in (x, x[:5, :8], x[:3, :7]):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("error")
-                    check(compiled(xp.asarray(part)), call(np, part))
-            spec = xp.eval_shape(lambda x, call=call: call(xp.extra, x), xp.asarray(x))
-            assert spec.shape == np.shape(call(np, x))
-            assert spec.dtype is xp.float64
+test_in_traces, test_on_devices = everywhere(
+    {
+        name: call
+        for axis in (None, 0, 1)
+        for name, call in {
+            f"median {axis}": lambda x, axis=axis: xp.extra.median(x, axis),
+            f"quantile {axis}": lambda x, axis=axis: xp.extra.quantile(x, 0.3, axis),
+            f"running {axis}": lambda x, axis=axis: (
+                xp.extra.cumulative_max(x, axis=axis or 0),
+                xp.extra.cumulative_min(x, axis=axis or 0),
+            ),
+            **{
+                f"{function.__name__} {method} {axis}": lambda x, f=function, m=method, a=axis: f(
+                    x, [0.2, 0.5], a, method=m
+                )
+                for function in (xp.extra.quantile, xp.extra.nanquantile)
+                for method in ("linear", "hazen", "nearest", "closest_observation", "midpoint")
+            },
+        }.items()
+    },
+    values("float64", (6, 9), seed=3),
+)
 
 
 def test_traced_probabilities_are_refused():
@@ -214,14 +200,6 @@ def test_running_extremes(dtype):
         x = values(dtype, (300, 1000))
         for axis in (0, 1):
             check(call(xp.asarray(x), axis=axis), reference(x, axis=axis))
-
-
-def test_running_extremes_traced():
-    x = values("float64", (4, 6))
-    for call, reference in RUNNING:
-        compiled = xp.compile(lambda x, call=call: call(x, axis=0))
-        for part in (x, x[:3]):
-            check(compiled(xp.asarray(part)), reference(part, axis=0))
 
 
 def test_running_extremes_refuse():

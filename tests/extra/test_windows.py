@@ -1,15 +1,13 @@
-"""Windows that slide over an array, and what is computed from them."""
+"""Sliding windows of an array, and functions of them."""
 
 import tracemalloc
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.extra import windows
 from tests.extra import everywhere
 from tests.extra.everywhere import layouts_of, on, refuses
@@ -21,7 +19,7 @@ from tests.support.tables import for_each
 DEVICES = ["cpu", *everywhere.DEVICES]
 
 
-def check(result: xp.Array, expected: NDArray) -> None:
+def check(result, expected):
     """That `result` is `expected`, floats to rounding."""
     found = np.asarray(result.to_device("cpu"))
     assert found.dtype == expected.dtype
@@ -57,7 +55,7 @@ test_windows_refuse = refuses(
 )
 
 
-SLIDING: list[tuple[tuple[int, ...], Any, Any]] = [
+SLIDING = [
     ((7,), 3, None),
     ((7,), (7,), 0),
     ((3, 4, 5), (2, 1, 3), None),
@@ -109,7 +107,7 @@ def test_windows_of_a_large_array_take_no_memory():
 @pytest.mark.parametrize("device", DEVICES)
 def test_sliding_windows_in_compiled_functions(device):
     @xp.compile
-    def moving(x: xp.Array) -> xp.Array:
+    def moving(x):
         return xp.sum(xp.extra.sliding_window_view(x, 3, axis=0), axis=-1)
 
     for size in (5, 9):
@@ -137,7 +135,7 @@ def test_sliding_windows_refuse(size, axis, error, words):
 
 
 # Shape, kernel_size, and options that both kinds of pooling take.
-POOLS: list[tuple[tuple[int, ...], Any, dict[str, Any]]] = [
+POOLS = [
     ((9,), 2, {}),
     ((2, 9), 3, {"stride": 2, "padding": 1}),
     ((2, 9), 3, {"stride": 1, "padding": (0, 2)}),
@@ -175,7 +173,7 @@ def pooled(x, size, options, kind):
     return (windows(x, 0).sum(axes) / count).astype(np.mean(np.ones(1, x.dtype)).dtype)
 
 
-def numbers(shape: tuple[int, ...], dtype: str) -> NDArray:
+def numbers(shape, dtype):
     values = 20 * np.random.default_rng(0).normal(size=shape)
     return (np.abs(values) if dtype == "uint8" else values).astype(dtype)
 
@@ -271,8 +269,8 @@ def test_pooling_is_what_pytorch_computes(ndim):
 @pytest.mark.parametrize("device", DEVICES)
 def test_pooling_in_compiled_functions(device):
     @xp.compile
-    def both(x: xp.Array) -> tuple[xp.Array, xp.Array]:
-        options: dict[str, Any] = {"stride": 2, "padding": 1}
+    def both(x):
+        options = {"stride": 2, "padding": 1}
         return (
             xp.extra.max_pool(x, (3, 2), **options),
             xp.extra.mean_pool(x, (3, 2), count_include_pad=False, **options),

@@ -1,16 +1,13 @@
 """Methods and attributes of the array beyond the standard's."""
 
 import inspect
-from collections.abc import Callable
 from importlib.util import find_spec
 from types import FunctionType
-from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.frontend import array
 from array_api_nx.tracing.recorder import TraceError
 from tests.support.docstrings import needs_docstrings
@@ -20,11 +17,11 @@ from tests.support.tables import for_each
 
 DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
 REDUCTIONS = ["all", "any", "max", "mean", "min", "prod", "std", "sum", "var"]
-Either: TypeAlias = "Any"
-"""An array of ours or NumPy's: what is called means the same for both."""
+Either = "Any"
+"""An array of ours or NumPy's."""
 
 
-def on(device: str, values: NDArray) -> xp.Array:
+def on(device, values):
     """A copy of `values` on a device; skips the test where its library is missing."""
     module = device.partition(":")[0]
     if module != "cpu" and find_spec(module) is None:
@@ -32,8 +29,8 @@ def on(device: str, values: NDArray) -> xp.Array:
     return xp.asarray(values, device=device, copy=True)
 
 
-def check(result: object, expected: object, dtype: bool = True) -> None:
-    """That `result` is what NumPy has."""
+def check(result, expected, dtype=True):
+    """That `result` is NumPy's."""
     assert type(result) is xp.Array
     found, wanted = np.asarray(result.to_device("cpu")), np.asarray(expected)
     assert found.shape == wanted.shape
@@ -41,7 +38,7 @@ def check(result: object, expected: object, dtype: bool = True) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-6 if wanted.dtype.itemsize == 4 else 1e-13)
 
 
-def numbers(dtype: str, shape: tuple[int, ...] = (3, 1, 4)) -> NDArray:
+def numbers(dtype, shape=(3, 1, 4)):
     rng = np.random.default_rng(0)
     if dtype == "bool":
         return rng.random(shape) < 0.5
@@ -122,7 +119,7 @@ def test_rounding_is_numpys_bit_for_bit():
             assert found.tobytes() == values.round(decimals).tobytes()
 
 
-MOVEMENTS: list[Callable[[Either], Either]] = [
+MOVEMENTS = [
     lambda x: x.transpose(),
     lambda x: x.transpose(None),
     lambda x: x.transpose(2, 0, 1),
@@ -135,7 +132,7 @@ MOVEMENTS: list[Callable[[Either], Either]] = [
     lambda x: x[:, 0].T.squeeze(),
     lambda x: x.T,
 ]
-COPIES: list[Callable[[Either], Either]] = [
+COPIES = [
     lambda x: x.copy(),
     lambda x: x.copy(order="K"),
     lambda x: x.flatten(),
@@ -268,7 +265,7 @@ def test_methods_know_their_names_and_say_what_they_do(name):
         assert parameter.annotation is not inspect.Parameter.empty
 
 
-LAYOUTS: list[Callable[[Either], Either]] = [
+LAYOUTS = [
     lambda x: x,
     lambda x: x.mT,
     lambda x: x[::-1, :, 1::2],
@@ -345,7 +342,7 @@ def test_bytes():
         assert x[:0].nbytes == 0
 
 
-def standardised(x: xp.Array) -> xp.Array:
+def standardised(x):
     """Most of the methods in one function."""
     y = (x - x.mean(axis=0)) / x.std(axis=0, ddof=1)
     z = y.round(3).transpose().ravel().astype(xp.complex128)
@@ -434,7 +431,7 @@ def test_what_methods_do_has_the_parameters_that_the_class_declares():
     assert len(found) > 50
 
 
-def _parameters(function: FunctionType) -> tuple[object, ...]:
+def _parameters(function):
     code = function.__code__
     count = code.co_argcount + code.co_kwonlyargcount
     counts = code.co_posonlyargcount, code.co_argcount, code.co_flags & 0b1100

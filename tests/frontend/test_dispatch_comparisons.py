@@ -1,10 +1,8 @@
 """Integers are compared exactly, whatever dtypes come together, on every device and way to run."""
 
 import operator
-from collections.abc import Callable
 from functools import partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -44,35 +42,33 @@ EDGES = [
 ORACLE = {name: np.frompyfunc(function, 2, 1) for name, function in OPERATORS.items()}
 
 
-def find(name: str) -> xp.Device:
+def find(name):
     return xp.Device(name) if name == "cpu" else device(name)
 
 
-def edges(name: str) -> np.ndarray[Any, Any]:
+def edges(name):
     """The numbers of `EDGES` that a dtype holds."""
     limits = np.iinfo(name)
     return np.asarray([x for x in EDGES if limits.min <= x <= limits.max], name)
 
 
-def exact(name: str, a: Any, b: Any) -> np.ndarray[Any, Any]:
+def exact(name, a, b):
     """A comparison by Python's ints."""
     return ORACLE[name](np.asarray(a, object), np.asarray(b, object)).astype(bool)
 
 
-def members(x: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def members(x, values):
     known = set(values.ravel().tolist())
     return np.asarray([each in known for each in x.ravel().tolist()], bool).reshape(x.shape)
 
 
-def places(
-    ordered: np.ndarray[Any, Any], x: np.ndarray[Any, Any], side: str
-) -> np.ndarray[Any, Any]:
+def places(ordered, x, side):
     """`searchsorted` by Python's ints."""
     before = exact("less" if side == "left" else "less_equal", ordered[:, None], x.ravel())
     return before.sum(axis=0).reshape(x.shape)
 
 
-def everything(x: Any, y: Any) -> list[Any]:
+def everything(x, y):
     """All that compares two arrays; `y` is ascending and has one axis."""
     column = xp.expand_dims(x, -1)
     compared = [getattr(xp, name)(column, y) for name in OPERATORS]
@@ -83,7 +79,7 @@ def everything(x: Any, y: Any) -> list[Any]:
     ]  # fmt: skip
 
 
-def expected_of(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+def expected_of(a, b):
     """What `everything` is to give."""
     a = a[..., None]
     found = members(a, b)
@@ -95,7 +91,7 @@ def expected_of(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> list[np.nda
     ]  # fmt: skip
 
 
-def check(arrays: list[Any], expected: list[np.ndarray[Any, Any]], hint: object) -> None:
+def check(arrays, expected, hint):
     for i, (x, each) in enumerate(zip(arrays, expected, strict=True)):
         assert_same(np.asarray(x.to_device("cpu")), each, (hint, i))
 
@@ -124,7 +120,7 @@ def test_comparisons_of_many_elements_are_exact(mode):
         x, y = xp.asarray(a), xp.asarray(b)
         for name, function in OPERATORS.items():
             assert_same(function(x, y), getattr(np, name)(a, b), name)
-            # Fused with what is around it.
+            # Fused with operations before and after it.
             assert int(xp.sum(xp.where(function(y, x), 1, 0))) == getattr(np, name)(b, a).sum()
 
 
@@ -180,7 +176,7 @@ def test_python_ints_are_compared_exactly_on_other_devices(place):
         _compare_with_ints(name, place)
 
 
-def _compare_with_ints(name: str, place: str) -> None:
+def _compare_with_ints(name, place):
     a = np.asarray([False, True]) if name == "bool" else edges(name)
     x = xp.asarray(a, device=find(place))
     values = a.astype(object) * 1
@@ -202,7 +198,7 @@ def _compare_with_ints(name: str, place: str) -> None:
 @pytest.mark.parametrize("name", PLACES)
 def test_extras_compare_integers_exactly(name):
     place = find(name)
-    put: Callable[..., xp.Array] = partial(xp.asarray, device=place)
+    put = partial(xp.asarray, device=place)
     x, y = put([2**53 + 1, -1]), put([2**53, 2**64 - 1], dtype=xp.uint64)
     assert not xp.extra.array_equal(x, y)
     assert not xp.extra.array_equal(x[1:], y[1:])

@@ -3,13 +3,11 @@
 import doctest
 import inspect
 import operator
-from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,16 +24,16 @@ ROOT = Path(__file__).parents[2]
 DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
 
 
-def need(device: str) -> None:
+def need(device):
     if device != "cpu":
         pytest.importorskip(device.partition(":")[0])
 
 
-def on_host(x: Array) -> np.ndarray[Any, Any]:
+def on_host(x):
     return np.asarray(x.to_device("cpu"))
 
 
-def is_alike(x: Any, y: Any) -> bool:
+def is_alike(x, y):
     if type(x) is not Array:
         parts = isinstance(x, list | tuple)
         return type(x) is type(y) and (not parts or all(map(is_alike, x, y)))
@@ -46,7 +44,7 @@ def is_alike(x: Any, y: Any) -> bool:
     )
 
 
-def replaced(x: Any, numbers: Iterator[int], which: set[int]) -> Any:
+def replaced(x, numbers, which):
     """`x` with copies in place of its arrays: NumPy's for those whose numbers are in `which`."""
     if type(x) is Array:
         return np.array(x) if next(numbers) in which else xp.asarray(x, copy=True)
@@ -58,10 +56,10 @@ def replaced(x: Any, numbers: Iterator[int], which: set[int]) -> Any:
 class Checked:
     """A namespace whose functions are also called with NumPy's arrays, one and all."""
 
-    def __init__(self, module: ModuleType, called: set[str], failed: list[str]) -> None:
+    def __init__(self, module, called, failed):
         self.module, self.called, self.failed = module, called, failed
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         value = getattr(self.module, name)
         if isinstance(value, ModuleType):
             return Checked(value, self.called, self.failed)
@@ -71,10 +69,10 @@ class Checked:
             f"{self.module.__name__}.{name}", value, args, named
         )
 
-    def call(self, name: str, function: Callable[..., Any], args: Any, named: Any) -> Any:
+    def call(self, name, function, args, named):
         given = [*args, *named.values()]
 
-        def answer(which: set[int]) -> Any:
+        def answer(which):
             new = replaced(given, count(), which)
             return function(*new[: len(args)], **dict(zip(named, new[len(args) :], strict=True)))
 
@@ -93,7 +91,7 @@ class Checked:
         return function(*args, **named)
 
 
-# Those that write to an argument, those that are undefined, and those that ask what an argument is.
+# Functions that write to an argument, have undefined elements, or inspect an argument.
 WRITING = {
     f"array_api_nx.{name}"
     for name in ("asarray", "empty_like", "evaluate", "explain", "extra.put_along_axis")
@@ -103,8 +101,8 @@ WRITING = {
 @needs_docstrings
 def test_every_function_takes_numpys_arrays():
     pages = load(ROOT / "docs" / "_site" / "pages.py")
-    called: set[str] = set()
-    failed: list[str] = []
+    called = set()
+    failed = []
     parse = doctest.DocTestParser().get_examples
     for module in ("", ".linalg", ".fft", ".extra", ".special"):
         where = f"array_api_nx{module}"
@@ -129,7 +127,7 @@ def test_every_function_takes_numpys_arrays():
 A = np.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 B = np.asarray([[3.0, 1.0, 2.0], [2.0, 7.0, 1.0]])
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-CALLS: dict[str, Callable[[Any, Any], Any]] = {
+CALLS = {
     **{name: getattr(operator, name) for name in (*OPERATORS, "eq", "ne", "lt", "le", "gt", "ge")},
     "matmul": lambda x, y: x @ y.T,
     "maximum": lambda x, y: xp.maximum(x, y),
@@ -200,7 +198,7 @@ def test_what_shares_memory_is_read_before_it_is_written():
     assert float(doubled[3]) == 9.0
 
 
-def layouts() -> dict[str, np.ndarray[Any, Any]]:
+def layouts():
     read_only = A.copy()
     read_only.flags.writeable = False
     packed = np.zeros(7, [("a", "u1"), ("b", "f8")])["b"][:6]
@@ -267,7 +265,7 @@ def test_dtypes_that_the_standard_lacks_are_named(dtype):
 class Lengths(np.ndarray):
     """NumPy's array with a unit, which answers calls of ufuncs itself."""
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
         return NotImplemented
 
 
@@ -318,7 +316,7 @@ def test_python_scalars_have_their_dtypes_rules():
     refused(TypeError, "at least one argument must be an array", xp.add, 1, 2)
 
 
-VALUES: dict[str, Callable[[Any, Any], Any]] = {
+VALUES = {
     "where": lambda x, value: xp.where(x > 2, value, x),
     "full": lambda x, value: xp.full(3, value, dtype=x.dtype),
     "full_like": lambda x, value: xp.full_like(x, value),
@@ -390,7 +388,7 @@ def test_compiled_functions_take_numpys_arrays():
     weights = np.asarray([1.0, 2.0, 3.0])
 
     @xp.compile
-    def weighted(x: Array, scale: Array) -> tuple[Array, Array]:
+    def weighted(x, scale):
         return xp.sum(x * weights, axis=-1) * scale, x
 
     x, scale = xp.asarray(A), xp.asarray([2.0, 3.0])
@@ -400,6 +398,6 @@ def test_compiled_functions_take_numpys_arrays():
         assert type(total) is type(same) is Array
         np.testing.assert_array_equal(total, expected)
     assert weighted.cache_info().traces == 1
-    weights[:] = 0  # what a function finds outside of itself is read at each call
+    weights[:] = 0  # arrays from outside are read at each call
     assert float(xp.sum(weighted(A, scale)[0])) == 0.0
     assert xp.eval_shape(lambda y: y[0], A).shape == (3,)

@@ -3,7 +3,6 @@
 import importlib.util
 import subprocess
 import sys
-from typing import Any
 
 import array_api_strict
 import numpy as np
@@ -20,15 +19,15 @@ DTYPES = [
 ]
 
 
-def shares(x: Any, y: Any) -> bool:
+def shares(x, y):
     return np.shares_memory(np.asarray(x), np.asarray(y))
 
 
-def whole(dtype: str = "float64") -> np.ndarray:
+def whole(dtype="float64"):
     return np.arange(12).reshape(3, 4).astype(dtype)
 
 
-def read_only() -> np.ndarray:
+def read_only():
     a = whole()
     a.flags.writeable = False
     return a
@@ -155,7 +154,7 @@ def test_dlpack_of_negative_strides(name):
         assert shares(z, x)
     assert shares(xp.from_dlpack(y), x)
     np.testing.assert_array_equal(np.asarray(array_api_strict.from_dlpack(y)), expected)
-    # Consumers like PyTorch, which leave out what they do not ask for, must not get them.
+    # Consumers like PyTorch, which leave out options, must not get them.
     for keywords in (
         {},
         {"max_version": (1, 0)},

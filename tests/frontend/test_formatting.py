@@ -6,10 +6,7 @@ from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
 from array_api_nx.core import dtypes
-
-
-def as_nx(array: object, dtype: str | None = None) -> xp.Array:
-    return xp.asarray(np.array(array, dtype=dtype), copy=True)
+from tests.support.arrays import as_nx
 
 
 class TestRepr:
@@ -52,7 +49,7 @@ class TestRepr:
             assert f"shape={array.shape}" in text
             return
 
-        def read(values: object, dtype: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
+        def read(values, dtype, shape=None):
             result = np.array(values, dtype)
             return result if shape is None else result.reshape(shape)
 

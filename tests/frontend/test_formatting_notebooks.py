@@ -1,18 +1,16 @@
 """What notebooks show of arrays."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 import array_api_nx as xp
 from tests.support.sizes import DEFERRED
 
-from ..support.pages import Page, page
+from ..support.pages import page
 from ..support.programs import default_process, needs_extension
 
 
-def shown(x: xp.Array) -> Page:
+def shown(x):
     bundle = x._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
     return page(bundle["text/html"])
@@ -65,7 +63,7 @@ def test_a_pending_array_shows_its_elements_and_what_that_took():
 def test_without_elements_there_are_shape_and_dtype():
     seen = []
 
-    def function(x: xp.Array) -> xp.Array:
+    def function(x):
         seen.append(x._repr_mimebundle_())
         return x
 
@@ -83,7 +81,7 @@ def test_other_devices_do_not_read_elements_unseen():
 
 class TestDask:
     @pytest.fixture
-    def ones(self) -> Callable[..., xp.Array]:
+    def ones(self):
         pytest.importorskip("dask")
         return lambda *shape, chunks="80kB": xp.ones(shape, device=xp.Device("dask", chunks=chunks))
 

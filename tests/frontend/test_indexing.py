@@ -1,7 +1,5 @@
 """Indexing with brackets, take and take_along_axis: values against NumPy for keys of every kind."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
-from array_api_nx import Array
+from tests.support.arrays import assert_array
 from tests.support.tables import for_each
 
 shapes = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
@@ -21,21 +19,15 @@ LAYOUTS = [
 ]
 
 
-def numbers(shape: tuple[int, ...], layout: Any = LAYOUTS[0]) -> np.ndarray:
+def numbers(shape, layout=LAYOUTS[0]):
     return layout(np.arange(int(np.prod(shape))).reshape(shape))
 
 
-def assert_same(x: Array, expected: np.ndarray) -> None:
-    assert type(x) is Array
-    assert (x.shape, str(x.dtype)) == (expected.shape, expected.dtype.name)
-    np.testing.assert_array_equal(np.asarray(x), expected)
-
-
 @st.composite
-def mixed_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[Any, ...]:
+def mixed_keys(draw, shape):
     """Ints, slices, None, an ellipsis, integer arrays that broadcast, and masks, mixed at will."""
     broadcast = draw(st.sampled_from([(), (1,), (3,), (2, 1), (2, 3)]))
-    items: list[Any] = []
+    items = []
     axis = 0
     end = draw(st.integers(0, len(shape)))
     while axis < end:
@@ -74,7 +66,7 @@ def mixed_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple(items)
 
 
-def ours(key: Any) -> Any:
+def ours(key):
     if isinstance(key, tuple):
         return tuple(ours(item) for item in key)
     return xp.asarray(key, copy=True) if isinstance(key, np.ndarray) else key
@@ -88,7 +80,7 @@ def test_basic_keys(shape, layout, data):
     x = xp.asarray(a)
     for _ in range(2):
         found = x[key]
-        assert_same(found, np.asarray(a[key]))
+        assert_array(found, np.asarray(a[key]))
         assert found.size == 0 or np.shares_memory(np.asarray(found), a)
 
 
@@ -103,7 +95,7 @@ def test_mixed_keys(shape, layout, data):
         with pytest.raises(IndexError):
             xp.asarray(a)[ours(key)]
     else:
-        assert_same(xp.asarray(a)[ours(key)], expected)
+        assert_array(xp.asarray(a)[ours(key)], expected)
 
 
 @settings(max_examples=60)
@@ -111,13 +103,13 @@ def test_mixed_keys(shape, layout, data):
 def test_masks(shape, layout, data):
     a = numbers(shape, layout)
     whole = data.draw(hnp.arrays("bool", a.shape))
-    assert_same(xp.asarray(a)[xp.asarray(whole)], a[whole])
+    assert_array(xp.asarray(a)[xp.asarray(whole)], a[whole])
     axes = data.draw(st.integers(0, a.ndim))
     part = data.draw(hnp.arrays("bool", a.shape[:axes]))
-    assert_same(xp.asarray(a)[xp.asarray(part)], a[part])
-    assert_same(xp.asarray(a)[xp.asarray(part), ...], a[part, ...])
+    assert_array(xp.asarray(a)[xp.asarray(part)], a[part])
+    assert_array(xp.asarray(a)[xp.asarray(part), ...], a[part, ...])
     tail = data.draw(hnp.arrays("bool", a.shape[axes:]))
-    assert_same(xp.asarray(a)[..., xp.asarray(tail)], a[..., tail])
+    assert_array(xp.asarray(a)[..., xp.asarray(tail)], a[..., tail])
 
 
 @for_each(
@@ -164,7 +156,7 @@ def test_keys_beyond_the_standard(key):
     except IndexError:
         # NumPy refuses masks whose empty axes do not match; here they select nothing.
         expected = a[np.zeros(a.shape[: key.ndim], bool)]
-    assert_same(x[key], expected)
+    assert_array(x[key], expected)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint32", "uint64"])
@@ -173,24 +165,24 @@ def test_index_arrays_of_every_integer_dtype(dtype):
     where = np.asarray([0, 2, 1], dtype)
     key = xp.asarray(where)
     for each, theirs in ((key, where), ((key, 0), (where, 0)), ((..., key), (..., where))):
-        assert_same(xp.asarray(a)[each], a[theirs])
-    assert_same(xp.take(xp.asarray(a), key, axis=1), a.take(where.astype("int64"), 1))
-    assert_same(xp.asarray(a)[key[1]], a[2])
+        assert_array(xp.asarray(a)[each], a[theirs])
+    assert_array(xp.take(xp.asarray(a), key, axis=1), a.take(where.astype("int64"), 1))
+    assert_array(xp.asarray(a)[key[1]], a[2])
 
 
 def test_arrays_as_bounds_of_slices():
     x = xp.arange(10)
-    assert_same(x[xp.asarray(2) : xp.asarray(8) : xp.asarray(3)], np.arange(10)[2:8:3])
-    assert_same(x[xp.asarray(2) : 4], np.arange(2, 4))
+    assert_array(x[xp.asarray(2) : xp.asarray(8) : xp.asarray(3)], np.arange(10)[2:8:3])
+    assert_array(x[xp.asarray(2) : 4], np.arange(2, 4))
 
 
 def test_0d_arrays():
     x = xp.asarray(5)
     for key in ((), ..., (...,)):
-        assert_same(x[key], np.asarray(5))
-    assert_same(x[None], np.asarray([5]))
-    assert_same(x[True], np.asarray([5]))
-    assert_same(x[xp.asarray(False)], np.zeros(0, "int64"))
+        assert_array(x[key], np.asarray(5))
+    assert_array(x[None], np.asarray([5]))
+    assert_array(x[True], np.asarray([5]))
+    assert_array(x[xp.asarray(False)], np.zeros(0, "int64"))
     x[()] = 6
     x[...] += 1
     assert int(x) == 7
@@ -227,10 +219,10 @@ def test_setting_basic_keys(shape, layout, data):
     b[key] = value
     x = xp.asarray(a, copy=True)
     x[key] = xp.asarray(value)
-    assert_same(x, b)
+    assert_array(x, b)
     x[key] = 7
     b[key] = 7
-    assert_same(x, b)
+    assert_array(x, b)
 
 
 @settings(max_examples=60)
@@ -245,12 +237,12 @@ def test_setting_mixed_keys(shape, layout, data):
     x, b = xp.asarray(a, copy=True), a.copy()
     x[ours(key)] = -1
     b[key] = -1
-    assert_same(x, b)
+    assert_array(x, b)
     # Where an index occurs twice, one value for all leaves no question which one stays.
     value = np.full(target[1:], -2)
     x[ours(key)] = xp.asarray(value)
     b[key] = value
-    assert_same(x, b)
+    assert_array(x, b)
 
 
 @settings(max_examples=60)
@@ -262,10 +254,10 @@ def test_setting_masks(shape, layout, data):
     values = -1 - np.arange(int(mask.sum()))
     x[xp.asarray(mask)] = xp.asarray(values)
     b[mask] = values
-    assert_same(x, b)
+    assert_array(x, b)
     x[xp.asarray(mask)] = 5
     b[mask] = 5
-    assert_same(x, b)
+    assert_array(x, b)
 
 
 def test_setting_writes_to_the_viewed_memory():
@@ -296,10 +288,10 @@ def test_setting_scalars(dtype, value):
     x, a = xp.ones(3, dtype=getattr(xp, dtype)), np.ones(3, dtype)
     x[1] = value
     a[1] = value
-    assert_same(x, a)
+    assert_array(x, a)
     x[xp.asarray([0])] = value
     a[[0]] = value
-    assert_same(x, a)
+    assert_array(x, a)
 
 
 @pytest.mark.parametrize(
@@ -319,15 +311,15 @@ def test_setting_promotes_the_value_within_its_kind(target, source):
     for key in (slice(None), [0, 1, 2], [True, True, True]):
         x[key] = xp.asarray(value)
         a[key] = value
-        assert_same(x, a)
+        assert_array(x, a)
         x[key] = 0
 
 
 def test_a_key_may_be_the_array_itself():
     x = xp.asarray([2, 0, 1])
-    assert_same(x[x], np.asarray([1, 2, 0]))
+    assert_array(x[x], np.asarray([1, 2, 0]))
     x[x] = x
-    assert_same(x, np.asarray([0, 1, 2]))
+    assert_array(x, np.asarray([0, 1, 2]))
 
 
 def test_the_table_of_selections_is_bounded():
@@ -346,12 +338,12 @@ def test_take(shape, layout, data):
     axis = data.draw(st.integers(-a.ndim, a.ndim - 1))
     size = a.shape[axis]
     where = np.asarray(data.draw(st.lists(st.integers(-size, size - 1), max_size=5)), "int64")
-    assert_same(xp.take(xp.asarray(a), xp.asarray(where), axis=axis), a.take(where, axis))
+    assert_array(xp.take(xp.asarray(a), xp.asarray(where), axis=axis), a.take(where, axis))
     if a.ndim == 1:
-        assert_same(xp.take(xp.asarray(a), xp.asarray(where)), a.take(where))
+        assert_array(xp.take(xp.asarray(a), xp.asarray(where)), a.take(where))
     if where.size:
         expected = a.take(where[0], axis)
-        assert_same(xp.take(xp.asarray(a), xp.asarray(where[0]), axis=axis), expected)
+        assert_array(xp.take(xp.asarray(a), xp.asarray(where[0]), axis=axis), expected)
 
 
 @settings(max_examples=60)
@@ -364,18 +356,18 @@ def test_take_along_axis(shape, layout, data):
     other[axis] = data.draw(st.integers(0, 4))
     where = data.draw(hnp.arrays("int64", tuple(other), elements=st.integers(-size, size - 1)))
     x, indices = xp.asarray(a), xp.asarray(where)
-    assert_same(xp.take_along_axis(x, indices, axis=axis), np.take_along_axis(a, where, axis))
+    assert_array(xp.take_along_axis(x, indices, axis=axis), np.take_along_axis(a, where, axis))
     if axis == -1:
-        assert_same(xp.take_along_axis(x, indices), np.take_along_axis(a, where, -1))
+        assert_array(xp.take_along_axis(x, indices), np.take_along_axis(a, where, -1))
 
 
 def test_take_along_axis_broadcasts_both_ways():
     a = numbers((1, 3))
     where = np.asarray([[0], [2], [-1]])
     expected = np.take_along_axis(np.broadcast_to(a, (3, 3)), where, 1)
-    assert_same(xp.take_along_axis(xp.asarray(a), xp.asarray(where)), expected)
+    assert_array(xp.take_along_axis(xp.asarray(a), xp.asarray(where)), expected)
     smallest = xp.argsort(xp.asarray([3, 1, 2]))
-    assert_same(xp.take_along_axis(xp.asarray([3, 1, 2]), smallest), np.asarray([1, 2, 3]))
+    assert_array(xp.take_along_axis(xp.asarray([3, 1, 2]), smallest), np.asarray([1, 2, 3]))
 
 
 @pytest.mark.parametrize("device", ["cpu", "torch:cpu", "jax:cpu", "dask"])

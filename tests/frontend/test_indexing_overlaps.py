@@ -9,7 +9,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.backends.engines.devices import device
-from tests.support.programs import NDArray, assert_same, settings
+from tests.support.programs import assert_same, settings
 from tests.support.tables import for_each
 
 See = Callable[[Any], Any]
@@ -20,12 +20,12 @@ LARGE = [(33_000,), (11_001, 3), (3, 11_001)]
 """Beyond the elements that C computes at once, and that one tile holds."""
 
 
-def view_of(rng: np.random.Generator, shape: tuple[int, ...]) -> See:
+def view_of(rng, shape):
     """A view of a shape, which begins anywhere, runs backwards, has gaps, or is transposed."""
     start, step = int(rng.integers(0, 4)), int(rng.choice([1, 1, -1, 2, -2]))
     transposed = len(shape) == 2 and rng.random() < 0.3
 
-    def see(block: Any) -> Any:
+    def see(block):
         line = block[start : start + prod(shape) * abs(step)][::step]
         sizes = shape[::-1] if transposed else shape
         if isinstance(block, xp.Array):
@@ -40,7 +40,7 @@ def view_of(rng: np.random.Generator, shape: tuple[int, ...]) -> See:
 class Writing:
     """A block of memory, a view of it that is written, and how: once with copies, once without."""
 
-    def __init__(self, seed: int, place: xp.Device, shapes: list[tuple[int, ...]]) -> None:
+    def __init__(self, seed, place, shapes):
         self.rng = rng = np.random.default_rng(seed)
         self.place = place
         self.shape = shapes[seed % len(shapes)]
@@ -59,36 +59,36 @@ class Writing:
         see = view_of(rng, self.shape)
         self.target, self.our_target = see(self.block), see(self.ours)
 
-    def own(self, shape: tuple[int, ...]) -> tuple[NDArray, Any]:
+    def own(self, shape):
         """A view of the block: as a copy, and as it is."""
         see = view_of(self.rng, shape)
         return see(self.block).copy(), see(self.ours)
 
-    def fresh(self, array: NDArray) -> tuple[NDArray, Any]:
+    def fresh(self, array):
         return array, xp.asarray(array, device=self.place)
 
-    def mask(self, shape: tuple[int, ...]) -> tuple[NDArray, Any]:
+    def mask(self, shape):
         if self.dtype == "bool":
             return self.own(shape)
         return self.fresh(self.rng.random(shape) < 0.5)
 
-    def indices(self, size: int, shape: tuple[int, ...]) -> tuple[NDArray, Any]:
+    def indices(self, size, shape):
         """Some meet, so that the last value must win."""
         if self.dtype == "int64":
             return self.own(shape)
         return self.fresh(self.rng.integers(-size, size, shape))
 
-    def value(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    def value(self, shape):
         kind = self.rng.random()
         if kind < 0.15 or 0 in shape:
-            number: Any = True if self.dtype == "bool" else 1
+            number = True if self.dtype == "bool" else 1
             return number, number
         if kind < 0.3:
             i = int(self.rng.integers(self.block.size))
             return self.block[i].copy(), self.ours[i, ...]
         return self.own(shape[1:] if len(shape) > 1 and kind < 0.45 else shape)
 
-    def write(self) -> None:
+    def write(self):
         key, our_key = getattr(self, f"key_{self.kind}")()
         expected = self.target.copy()
         if self.kind in ("whole", "in_place", "out"):
@@ -113,38 +113,38 @@ class Writing:
             self.our_target[our_key] = our_value
         self.target[...] = expected
 
-    # What is written: keys for NumPy, whose arrays are copies, and for us.
+    # Keys to write to: for NumPy, whose arrays are copies, and for us.
 
-    def key_mask(self) -> tuple[Any, Any]:
+    def key_mask(self):
         return self.mask(self.shape)
 
-    def key_rows(self) -> tuple[Any, Any]:
+    def key_rows(self):
         mask, our_mask = self.mask(self.shape[:1])
         return (mask, ...), (our_mask, ...)
 
-    def key_columns(self) -> tuple[Any, Any]:
+    def key_columns(self):
         mask, our_mask = self.mask(self.shape[-1:])
         return (..., mask), (..., our_mask)
 
-    def key_indices(self) -> tuple[Any, Any]:
+    def key_indices(self):
         size = self.shape[0]
         return self.indices(size, (int(self.rng.choice([1, 3, size])),))
 
-    def key_pairs(self) -> tuple[Any, Any]:
+    def key_pairs(self):
         """Index arrays for all axes; with one axis, in a tuple."""
         count = int(self.rng.choice([1, 4]))
         pairs = [self.indices(size, (count,)) for size in self.shape]
         return tuple([one for one, _ in pairs]), tuple([other for _, other in pairs])
 
-    def key_along(self) -> tuple[Any, Any]:
+    def key_along(self):
         indices, our_indices = self.indices(self.shape[0], self.shape)
         others = np.indices(self.shape, sparse=True)[1:]
         return (indices, *others), our_indices
 
-    def key_whole(self) -> tuple[Any, Any]:
+    def key_whole(self):
         return ..., ...
 
-    def key_in_place(self) -> tuple[Any, Any]:
+    def key_in_place(self):
         if self.dtype not in ("bool", "int64", "int8"):
             self.kind = "whole"
         return ..., ...
@@ -155,7 +155,7 @@ class Writing:
 KINDS = ("mask", "rows", "columns", "indices", "pairs", "along", "whole", "in_place", "out")
 
 
-def check(name: str, shapes: list[tuple[int, ...]], seeds: range) -> None:
+def check(name, shapes, seeds):
     place = xp.Device(name) if name == "cpu" else device(name)
     for seed in seeds:
         writing = Writing(seed, place, shapes)
@@ -188,7 +188,7 @@ def test_keys_and_values_are_read_first_where_operations_wait(mode):
         check("cpu", SMALL, range(720, 1080))
 
 
-SLICES: list[tuple[Any, Any]] = [
+SLICES = [
     (np.s_[1:], np.s_[:-1]),
     (np.s_[:-1], np.s_[1:]),
     (np.s_[1:], np.s_[-2::-1]),
@@ -200,11 +200,11 @@ SLICES: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize("size", [8, 40_000])
 @pytest.mark.parametrize("name", ["cpu", "torch:cpu"])
 def test_arrays_over_slices_of_one_ndarray_are_written_as_if_copied_first(name, size, slices):
-    """They are arrays of their own, of which none knows of the other."""
+    """They are independent arrays over one block."""
     place = xp.Device(name) if name == "cpu" else device(name)
     into, of = slices
 
-    def both(block: NDArray) -> tuple[Any, Any, NDArray, NDArray]:
+    def both(block):
         x, y = [xp.asarray(block[key], device=place, copy=False) for key in slices]
         return x, y, block[into].copy(), block[of].copy()
 

@@ -1,16 +1,14 @@
 """Memory that others made, with its elements at odd addresses or at odd distances."""
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing import shared_memory
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx import Array
 from array_api_nx.contract.numpy_dtypes import is_aligned, suitable
 from array_api_nx.core import dtypes as d
 from tests.support.programs import settings
@@ -26,54 +24,54 @@ NDArray = np.ndarray[Any, Any]
 Make = Callable[[str, int], NDArray]
 
 
-def numbers(dtype: str, n: int = N) -> NDArray:
+def numbers(dtype, n=N):
     return (np.arange(n) * 3 % 7).astype(dtype)
 
 
-def shifted(dtype: str, shift: int, n: int = N) -> NDArray:
+def shifted(dtype, shift, n=N):
     """Numbers that begin `shift` bytes behind a multiple of 16."""
     values = numbers(dtype, n)
     block = np.zeros(values.nbytes + 32, np.uint8)
     start = -block.ctypes.data % 16 + shift
-    result: NDArray = block[start : start + values.nbytes].view(values.dtype)
+    result = block[start : start + values.nbytes].view(values.dtype)
     result[...] = values
     return result
 
 
-def records(dtype: str, shift: int, n: int = N) -> NDArray:
+def records(dtype, shift, n=N):
     """Numbers that follow `shift` bytes each: they are no whole elements apart."""
     block = np.zeros(n, [("bytes", f"V{shift}"), ("number", dtype)])
     block["number"] = numbers(dtype, n)
     return block["number"]
 
 
-def padded(dtype: str, shift: int, n: int = N) -> NDArray:
+def padded(dtype, shift, n=N):
     """The same with the bytes behind: the first element is aligned."""
     block = np.zeros(n, [("number", dtype), ("bytes", f"V{shift}")])
     block["number"] = numbers(dtype, n)
     return block["number"]
 
 
-def backwards(dtype: str, shift: int, n: int = N) -> NDArray:
+def backwards(dtype, shift, n=N):
     return padded(dtype, shift, n)[::-1]
 
 
-def swapped(dtype: str, shift: int, n: int = N) -> NDArray:
+def swapped(dtype, shift, n=N):
     values = shifted(dtype, shift, n)
     return values.byteswap(inplace=True).view(values.dtype.newbyteorder())
 
 
-def read_only(dtype: str, shift: int, n: int = N) -> NDArray:
+def read_only(dtype, shift, n=N):
     values = shifted(dtype, shift, n)
     values.flags.writeable = False
     return values
 
 
-MAKES: list[Make] = [shifted, records, padded, backwards, swapped, read_only]
+MAKES = [shifted, records, padded, backwards, swapped, read_only]
 
 
 class Interface:
-    def __init__(self, a: NDArray) -> None:
+    def __init__(self, a):
         self._a = a
         self.__array_interface__ = a.__array_interface__
 
@@ -81,32 +79,32 @@ class Interface:
 class Exporter:
     """What knows DLPack and is no array that is known here."""
 
-    def __init__(self, a: NDArray) -> None:
+    def __init__(self, a):
         self._a = a
 
-    def __dlpack__(self, **options: Any) -> object:
+    def __dlpack__(self, **options):
         return self._a.__dlpack__(**options)
 
-    def __dlpack_device__(self) -> tuple[int, int]:
+    def __dlpack_device__(self):
         return (1, 0)
 
 
-def pickled(a: NDArray, device: str) -> Array:
+def pickled(a, device):
     """Through protocol 5, whose buffers the reader allocates where it likes."""
-    buffers: list[pickle.PickleBuffer] = []
+    buffers = []
     data = pickle.dumps(xp.asarray(a, device=device), protocol=5, buffer_callback=buffers.append)
     moved = []
     for buffer in buffers:
         raw = bytearray(b"x" + buffer.raw().tobytes())
         moved.append(memoryview(raw)[1:])
-    found: Array = pickle.loads(data, buffers=moved)
+    found = pickle.loads(data, buffers=moved)
     return found
 
 
-def from_shared_memory(a: NDArray, device: str) -> Array:
+def from_shared_memory(a, device):
     block = shared_memory.SharedMemory(create=True, size=a.nbytes + 1)
     try:
-        there: NDArray = np.ndarray(a.shape, a.dtype, block.buf, 1)
+        there = np.ndarray(a.shape, a.dtype, block.buf, 1)
         there[...] = a
         x = xp.asarray(there, device=device)
         del there
@@ -117,23 +115,23 @@ def from_shared_memory(a: NDArray, device: str) -> Array:
         block.unlink()
 
 
-def mapped(a: NDArray, device: str, path: Path) -> Array:
+def mapped(a, device, path):
     path.write_bytes(b"x" + a.tobytes())
     return xp.asarray(np.memmap(path, a.dtype, "r", 1, a.shape), device=device)
 
 
-def of_frombuffer(a: NDArray, device: str) -> Array:
+def of_frombuffer(a, device):
     return xp.asarray(np.frombuffer(b"xyz" + a.tobytes(), a.dtype, offset=3), device=device)
 
 
-def of_torch(a: NDArray, device: str) -> Array:
+def of_torch(a, device):
     torch = pytest.importorskip("torch")
     tensor = torch.from_numpy(a)
     assert tensor.data_ptr() == a.ctypes.data
     return xp.asarray(tensor).to_device(device)
 
 
-ENTRIES: dict[str, Callable[[NDArray, str], Array]] = {
+ENTRIES = {
     "asarray": lambda a, device: xp.asarray(a, device=device),
     "a copy": lambda a, device: xp.asarray(a, device=device, copy=True),
     "a list of rows": lambda a, device: xp.asarray([a, a], device=device)[1],
@@ -151,7 +149,7 @@ ENTRIES: dict[str, Callable[[NDArray, str], Array]] = {
 ELEMENTS_APART = ["asarray", "a copy", "a list of rows", "the array interface", "pickle"]
 
 
-def cases() -> Iterator[tuple[str, Make, str, int]]:
+def cases():
     for entry in ENTRIES:
         for make in MAKES:
             if entry in ELEMENTS_APART or make is shifted:
@@ -159,8 +157,8 @@ def cases() -> Iterator[tuple[str, Make, str, int]]:
                     yield from [(entry, make, dtype, shift) for shift in SHIFTS]
 
 
-def assert_computes(x: Array, expected: NDArray) -> None:
-    """What loops of each family make of `x` is what they make of `expected`."""
+def assert_computes(x, expected):
+    """Loops of each family give the same for `x` as for `expected`."""
     exact = np.testing.assert_array_equal
     exact(np.asarray(x), expected)
     exact(np.asarray(xp.where(x == x, x, x)), expected)
@@ -189,7 +187,7 @@ def test_elements_that_are_not_aligned_are_read_as_they_are(entry, device):
             a = make(dtype, shift)
             expected = numbers(dtype)[::-1] if make is backwards else numbers(dtype)
             x = ENTRIES[entry](a, device)
-            # One device computes as the other: what is new here is how elements got there.
+            # Devices compute alike: only the transfer of the elements differs.
             if device == "cpu":
                 assert_computes(x, expected)
             else:
@@ -296,7 +294,7 @@ def test_pytorch_gets_complex_numbers_at_multiples_of_their_size():
     np.testing.assert_array_equal(np.asarray(xp.asarray(conjugated)), a.conj())
 
 
-def wholes(n: int) -> NDArray:
+def wholes(n):
     return np.arange(n, dtype=np.int32)
 
 

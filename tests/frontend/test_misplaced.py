@@ -1,4 +1,4 @@
-"""What is told of calls whose arguments fit no parameters: the rule, and the call that is meant."""
+"""Errors of calls whose arguments fit no parameters: the rule, and the call that is meant."""
 
 import subprocess
 import sys
@@ -49,7 +49,7 @@ CALLS = {
     "xp.permute_dims(x, 1, 0)": "the axes go into one tuple: permute_dims(x, (1, 0))",
     "xp.squeeze(x, 0, 1)": "the axes go into one tuple: squeeze(x, (0, 1))",
     "xp.tile(x, 2, 3)": "the repetitions go into one tuple: tile(x, (2, 3))",
-    # Other functions are meant, or what is given cannot be placed.
+    # Other functions are meant, or an argument fits no parameter.
     "xp.max(x, y)": "of two arrays, element by element: maximum(x1, x2)",
     "xp.argsort(x, 0, 'stable')": "by keyword it takes descending, stable",
     # Names of other libraries.
@@ -64,14 +64,14 @@ CALLS = {
     "xp.sum(x, out=y)": "nothing is written into arrays that are given: assign the result, "
     "y[...] = sum(...)",
     "xp.sum(x, where=y)": "select before the call, with where(condition, x, 0) or x[condition]",
-    # Methods, which take what NumPy's do.
+    # Methods, which have NumPy's parameters.
     "x.argmax(dim=0)": "dim is called axis here: x.argmax(axis=0)",
     "x.squeeze(dim=0)": "dim is called axis here: x.squeeze(axis=0)",
-    # Nothing better is known than what Python says.
+    # Python's message stays as it is.
     "xp.sum(x, no_such=1)": "",
     "xp.sum()": "",
 }
-# Without the extension Python's message is all that is told of these: a wrapper would cost more.
+# Without the extension these have Python's message alone: a wrapper would cost more.
 BY_THE_EXTENSION_ALONE = {
     "xp.exp(x, y)": "nothing is written into arrays that are given: assign the result, "
     "y[...] = exp(...)",
@@ -85,7 +85,7 @@ if native is not None:
     CALLS |= BY_THE_EXTENSION_ALONE
 
 
-def python_says(code: str) -> str:
+def python_says(code):
     """The message of a function without advice that has the same parameters."""
     set_advice(lambda function, args, names, error: error)
     try:
@@ -110,7 +110,7 @@ def test_the_error_tells_the_rule_and_the_call(code):
 
 @for_each("code", CALLS)
 def test_the_call_that_is_told_can_be_made(code):
-    """As it is told, or with the arrays of the first call for the names in it."""
+    """Literally, or with the arrays of the first call for the names in it."""
     call = CALLS[code].rpartition(": ")[2]
     if not call.endswith(")") or "..." in call or " " in call.partition("(")[0]:
         return
@@ -162,7 +162,7 @@ def test_a_failing_advice_is_an_error_of_its_own():
         set_advice(xp._advise)
 
 
-@pytest.mark.skipif(native is None, reason="Python raises what it is given")
+@pytest.mark.skipif(native is None, reason="Python raises any object it gets")
 def test_advice_must_be_an_exception():
     set_advice(lambda *arguments: 1)
     try:

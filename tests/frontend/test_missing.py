@@ -1,4 +1,4 @@
-"""What is told of names of NumPy, PyTorch and JAX that the namespace, or its arrays, lack."""
+"""Errors for names of NumPy, PyTorch and JAX that the namespace, or its arrays, lack."""
 
 import copy
 import inspect
@@ -31,7 +31,7 @@ MAIN, RANDOM = mends("array_api_nx"), mends("array_api_nx.random")
 SUBMODULES = {"core", "fft", "lib", "linalg", "random", "testing"}
 
 
-def public(owner: object) -> list[str]:
+def public(owner):
     return [name for name in dir(owner) if not name.startswith("_")]
 
 
@@ -64,7 +64,7 @@ def test_no_submodule_of_ours_hides_a_name_of_numpys():
 def test_mends_name_what_is_there(place):
     for name, alternative in mends(place).items():
         for path in re.findall(r"\bxp\.([\w.]*\w)", alternative):
-            found: object = xp
+            found = xp
             for part in path.split("."):
                 found = getattr(found, part, None)
                 assert found is not None, (name, alternative)
@@ -246,7 +246,7 @@ def result_of_mend(name, names, arguments):
     return np.asarray(eval(code, {"xp": xp, "np": np, **named}))
 
 
-# Alternatives that are expressions say what NumPy's function computes.
+# Alternatives that are expressions compute the result of NumPy's function.
 
 x1, x2 = np.asarray([[0.5, -1.5, 2.0], [3.0, 0.0, -4.0]]), np.asarray([[1.0, 2.0, -3.0]])
 v1, v2 = x1[0], x2[0]

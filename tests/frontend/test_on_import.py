@@ -1,10 +1,8 @@
-"""What is done when another module is imported."""
+"""Actions after the import of another module."""
 
 import importlib
 import sys
 import zipfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +13,7 @@ NAME = "module_for_test_on_import"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path, monkeypatch):
     before = list(sys.meta_path)
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
@@ -23,14 +21,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.meta_path[:] = before
 
 
-def write(folder: Path, text: str = "VALUE = 3\n") -> None:
+def write(folder, text="VALUE = 3\n"):
     (folder / f"{NAME}.py").write_text(text, encoding="utf-8")
     importlib.invalidate_caches()
 
 
 def test_it_is_done_once_after_the_import(folder):
     write(folder)
-    done: list[int] = []
+    done = []
     finders = len(sys.meta_path)
     when_imported(NAME, lambda: done.append(sys.modules[NAME].VALUE))
     assert len(sys.meta_path) == finders + 1
@@ -61,7 +59,7 @@ def test_it_is_done_at_once_if_the_module_is_there(folder):
     write(folder)
     importlib.import_module(NAME)
     finders = list(sys.meta_path)
-    done: list[bool] = []
+    done = []
     when_imported(NAME, lambda: done.append(True))
     assert done == [True]
     assert sys.meta_path == finders
@@ -72,14 +70,14 @@ def test_modules_in_archives(folder, monkeypatch):
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr(f"{NAME}.py", "VALUE = 5\n")
     monkeypatch.syspath_prepend(archive)
-    done: list[int] = []
+    done = []
     when_imported(NAME, lambda: done.append(sys.modules[NAME].VALUE))
     importlib.import_module(NAME)
     assert done == [5]
 
 
 def test_imports_that_fail_may_be_tried_again(folder):
-    done: list[bool] = []
+    done = []
     when_imported(NAME, lambda: done.append(True))
     refused(ModuleNotFoundError, NAME, importlib.import_module, NAME)
     write(folder, "raise ValueError('broken')\n")
@@ -96,9 +94,9 @@ def test_a_module_that_lacks_something_is_imported_all_the_same(folder, imported
     if imported:
         importlib.import_module(NAME)
 
-    def register_and_import() -> int:
+    def register_and_import():
         when_imported(NAME, lambda: sys.modules[NAME].NOTHING)
-        value: int = importlib.import_module(NAME).VALUE
+        value = importlib.import_module(NAME).VALUE
         return value
 
     with pytest.warns(ImportWarning, match=f"version of {NAME} is not known .*'NOTHING'"):

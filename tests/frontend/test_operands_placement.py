@@ -6,14 +6,12 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx import Array, Device
+from array_api_nx import Device
 from array_api_nx.testing import HostAccessError, HostAccessWarning, TransferError, transfers
 from tests.support.refusals import refused
 from tests.support.tables import for_each
@@ -21,12 +19,12 @@ from tests.support.tables import for_each
 CPU = Device("cpu")
 
 
-def free(*values: float) -> Array:
-    """On the default device, because nobody said where."""
+def free(*values):
+    """On the default device, without `device=`."""
     return xp.asarray(values)
 
 
-READERS: dict[str, Callable[[Any, Any], Any]] = {
+READERS = {
     "add": lambda x, y: x + y,
     "mixed_dtypes": lambda x, y: xp.astype(x, xp.float32) + y,
     "compare": lambda x, y: x < y,
@@ -180,7 +178,7 @@ def test_without_anyone_put_somewhere_the_default_device_decides(fake):
     assert not (x + y).device.committed
 
 
-WRITERS: dict[str, Callable[[Any, Any], Any]] = {
+WRITERS = {
     "setitem": lambda x, y: x.__setitem__(slice(None), y + 1),
     "one": lambda x, y: x.__setitem__(0, y[2]),
     "mask": lambda x, y: x.__setitem__(y > 1, y[:2]),
@@ -194,7 +192,7 @@ WRITERS: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_what_is_written_stays(name, fake):
-    """Whoever is committed: views, and who lent the memory, see what is written."""
+    """Writes show in views and in lent memory, whichever operand is committed."""
     values = [1.0, 2.0, 3.0]
     write = WRITERS[name]
     expected = free(*values)
@@ -302,7 +300,7 @@ def test_compiled_functions(fake):
 
 def test_a_compiled_function_that_writes_to_what_would_follow(fake):
     @xp.compile
-    def write(x: Array, y: Array) -> Array:
+    def write(x, y):
         x[0] = y[0]
         return x
 

@@ -17,13 +17,13 @@ from tests.support.tables import for_each
 MODULES = ["array_api_nx.frontend.elementwise", "array_api_nx.special"]
 
 
-def stub(module: str) -> ast.Module:
+def stub(module):
     file = import_module(module).__file__
     assert file is not None
     return ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
 
 
-def signatures(tree: ast.Module) -> dict[str, str]:
+def signatures(tree):
     """The signatures of a stub's functions, with the names of types resolved."""
     names = {
         node.target.id: node.value
@@ -32,7 +32,7 @@ def signatures(tree: ast.Module) -> dict[str, str]:
     }
 
     class Resolve(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.AST:
+        def visit_Name(self, node):
             return names.get(node.id) or node
 
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]

@@ -9,13 +9,9 @@ from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
 from array_api_nx.core import dtypes
+from tests.support.arrays import as_nx
 from tests.support.refusals import refused
 from tests.support.tables import for_each
-
-
-def as_nx(array: object, dtype: str | None = None) -> xp.Array:
-    return xp.asarray(np.array(array, dtype=dtype), copy=True)
-
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
 REAL = st.sampled_from([-1.0, -0.0, 0.0, 1.0, 2.0, nan])
@@ -35,7 +31,7 @@ class TestUnique:
         x = as_nx(array)
         values, indices, inverse, counts = map(np.asarray, xp.unique_all(x))
         flat = array.reshape(-1).tolist()
-        distinct: list[complex] = []
+        distinct = []
         for value in flat:
             if value not in distinct:  # a NaN is in no list unless it is the same object
                 distinct.append(value)

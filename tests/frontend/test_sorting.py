@@ -7,14 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
+from tests.support.arrays import as_nx
 from tests.support.refusals import refused
 
 
-def as_nx(array: object) -> xp.Array:
-    return xp.asarray(np.array(array), copy=True)
-
-
-def stable_order(values: list[float], descending: bool) -> list[int]:
+def stable_order(values, descending):
     """Positions in sorted order, ties in the order given, NaN last: by Python's own sort."""
     numbers = [i for i, value in enumerate(values) if value == value]
     numbers.sort(key=lambda i: -values[i] if descending else values[i])

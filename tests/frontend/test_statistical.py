@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
+from tests.support.arrays import as_nx
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -16,12 +17,8 @@ FLOATING = ("float32", "float64", "complex64", "complex128")
 REDUCTIONS = (xp.sum, xp.prod, xp.max, xp.min, xp.mean, xp.var, xp.std)
 
 
-def as_nx(array: np.ndarray) -> xp.Array:
-    return xp.asarray(array, copy=True)
-
-
 @st.composite
-def reductions(draw: st.DrawFn) -> tuple[np.ndarray, int | tuple[int, ...] | None, bool]:
+def reductions(draw):
     """An array of no empty axis, axes of it in one of the spellings, and keepdims."""
     array = draw(
         hnp.arrays(

@@ -24,7 +24,7 @@ class Point:
 class Result(Pair):
     """A named tuple that holds more than its items, as SciPy's results do."""
 
-    def __new__(cls, first: Any, second: Any, *, more: Any):
+    def __new__(cls, first, second, *, more):
         self = super().__new__(cls, first, second)
         self.more = more
         return self
@@ -34,7 +34,7 @@ class Plain(list):
     """A list of a type of its own."""
 
 
-def is_array(x: object) -> bool:
+def is_array(x):
     return type(x) is Array
 
 

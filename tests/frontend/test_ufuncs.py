@@ -3,14 +3,11 @@
 import contextlib
 import inspect
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support.alike import DTYPES
 from tests.support.refusals import refused
 from tests.support.tables import for_each
@@ -18,7 +15,7 @@ from tests.support.tables import for_each
 SAMPLE = np.asarray([[0.5, -1.25, 3.0], [2.0, 0.0, 7.5]])
 
 
-def assert_equal(found: Any, expected: Any) -> None:
+def assert_equal(found, expected):
     if isinstance(expected, tuple):
         assert type(found) is tuple
         for one, other in zip(found, expected, strict=True):
@@ -64,19 +61,6 @@ def test_ufuncs_give_our_arrays(call):
     assert_equal(call(xp.asarray(SAMPLE)), call(SAMPLE))
 
 
-@xp.config_context(operands="strict")
-def test_strict_operands_are_no_numpy_arrays():
-    x = xp.ones(3)
-    for call in (
-        lambda: np.add(np.ones(3), x),
-        lambda: np.cbrt(x) + np.ones(3),
-        lambda: np.hypot(x, [1.0, 2.0, 3.0]),
-        lambda: np.ones((3, 3)) @ x,
-        lambda: np.fmax(x, np.ones(3), out=np.ones(3)),
-    ):
-        refused(TypeError, r"not a .*; convert it with asarray\(...\)", call)
-
-
 def test_out_takes_our_arrays_and_numpys():
     x, y = xp.asarray([1.0, 2.0]), xp.zeros(2)
     assert np.add(x, 1, out=y) is y
@@ -112,19 +96,19 @@ def test_refused(call, error, words):
 
 def test_other_classes_that_answer_ufuncs_are_asked():
     class Answers:
-        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> str:
+        def __array_ufunc__(self, ufunc, method, *inputs, **options):
             return f"{ufunc.__name__} of {len(inputs)}"
 
     assert np.add(xp.ones(2), Answers()) == "add of 2"
 
 
-def _public(module: Any) -> list[np.ufunc]:
+def _public(module):
     found = [inspect.unwrap(getattr(module, name)) for name in sorted(dir(module))]
     ufuncs = {x.__name__: x for x in found if isinstance(x, np.ufunc) and x.signature is None}
     return list(ufuncs.values())
 
 
-def _operands(rng: np.random.Generator, ufunc: np.ufunc, dtype: str) -> list[NDArray]:
+def _operands(rng, ufunc, dtype):
     """Arrays of that dtype, also of shapes that are broadcast and in other orders than row-major.
 
     Their elements are small enough for functions that iterate as often as an element says.
@@ -145,8 +129,8 @@ OPERATORS = {
 }  # fmt: skip
 
 
-def _compare(ufunc: np.ufunc, operands: list[NDArray]) -> bool:
-    """Whether our call gives what NumPy's gives; False if the standard lacks NumPy's dtypes."""
+def _compare(ufunc, operands):
+    """Whether both calls agree; False if the standard lacks NumPy's dtypes."""
     with np.errstate(all="ignore"):
         try:
             expected = ufunc(*operands)
@@ -165,7 +149,7 @@ def _compare(ufunc: np.ufunc, operands: list[NDArray]) -> bool:
         try:
             found = ufunc(*arrays)
         except TypeError:
-            # Operators refuse what they refuse without NumPy, too.
+            # Operators refuse the same operands as without NumPy.
             if ufunc.__name__ not in OPERATORS:
                 raise
             return False
@@ -220,7 +204,7 @@ def test_two_devices_are_refused():
         np.fmax(xp.ones(2, device="cpu"), xp.ones(2, device="dask"))
 
 
-PROGRAMS: dict[str, Callable[..., Any]] = {
+PROGRAMS = {
     "one": lambda x, y: np.cbrt(x),
     "chain": lambda x, y: xp.exp(-np.fmax(x, y)) * np.exp2(x) + 1,
     "scalars": lambda x, y: np.heaviside(x, 0.25) + np.logaddexp2(2.0, y),
@@ -254,7 +238,7 @@ def test_programs_of_ufuncs_can_be_pickled():
     assert_equal(pickle.loads(pickle.dumps(compiled))(x), np.cbrt([1.0, 8.0, 27.0]))
 
 
-def _cube_root(x: Any) -> Any:
+def _cube_root(x):
     return np.cbrt(x)
 
 
@@ -273,7 +257,7 @@ def test_numba_compiles_for_the_dtypes_of_our_arrays():
     numba = pytest.importorskip("numba")
 
     @numba.vectorize
-    def doubled(x: Any) -> Any:
+    def doubled(x):
         return 2 * x
 
     for dtype in (np.float32, np.int64):

@@ -1,11 +1,9 @@
-"""What is told of objects that `asarray` does not take, and that what it advises works."""
+"""Errors of objects that `asarray` does not take, and that the advised conversions work."""
 
 import datetime
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +15,8 @@ from tests.support.tables import for_each
 nan = float("nan")
 records = np.zeros(2, [("a", float), ("b", int)])
 
-# An element, what the message says of it, and the mend, as a function of the element.
-ELEMENTS: list[tuple[Any, str, Callable[[Any], Any]]] = [
+# An element, a part of the message, and the conversion as a function of the element.
+ELEMENTS = [
     (None, 'None; put a number in its place, such as float("nan")', lambda x: nan),
     (Decimal("1.5"), "Decimal('1.5'), a Decimal; convert it with float(...)", float),
     (Fraction(1, 2), "Fraction(1, 2), a Fraction; convert it with float(...)", float),
@@ -101,8 +99,8 @@ def test_an_array_of_a_dtype_that_is_none_here_names_the_conversion_and_it_works
     with pytest.raises(TypeError, match="the standard has no dtype for NumPy's ") as caught:
         xp.asarray(array)
     assert told in str(caught.value)
-    mended = xp.asarray(mend(array))
-    assert mended.size >= array.size
+    converted = xp.asarray(mend(array))
+    assert converted.size >= array.size
 
 
 def test_numbers_of_such_dtypes_in_sequences_are_converted_one_by_one():

@@ -8,11 +8,8 @@ from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
 from array_api_nx.core import dtypes
+from tests.support.arrays import as_nx, assert_array
 from tests.support.refusals import refused
-
-
-def as_nx(array: object) -> xp.Array:
-    return xp.asarray(np.array(array), copy=True)
 
 
 class TestAnyAndAll:
@@ -70,9 +67,7 @@ class TestDiff:
         axis = data.draw(st.integers(-array.ndim, array.ndim - 1))
         result = xp.diff(as_nx(array), axis=axis, n=n)
         expected = np.diff(array, axis=axis, n=n)
-        assert result.dtype.name == expected.dtype.name
-        assert result.shape == expected.shape
-        assert np.array_equal(np.asarray(result), expected)
+        assert_array(result, expected)
 
     def test_prepend_and_append(self):
         x = as_nx([[1, 2], [5, 7]])

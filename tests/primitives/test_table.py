@@ -17,7 +17,7 @@ FAMILIES = {"unary", "binary", "reduce", "arg_reduce", "scan"}
 """The families whose members share a method; their tests are parametrised over `of_family`."""
 
 
-def names_of_tests() -> set[str]:
+def names_of_tests():
     """The names of all contract tests, which begin with that of the primitive they test.
 
     A test of several primitives is parametrised by the names of their methods.

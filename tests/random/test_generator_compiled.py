@@ -16,7 +16,7 @@ from tests.extra.everywhere import assert_same
 from tests.support.refusals import refused
 
 
-def noisy(x: Any, rng: Any, scale: float = 1.0) -> tuple[Any, ...]:
+def noisy(x, rng, scale=1.0):
     return (
         x + scale * rng.standard_normal(x.shape),
         rng.integers(-3, 10, size=x.shape[0]),
@@ -25,7 +25,7 @@ def noisy(x: Any, rng: Any, scale: float = 1.0) -> tuple[Any, ...]:
     )
 
 
-def moved(x: Any, rng: Any) -> tuple[Any, ...]:
+def moved(x, rng):
     return (
         rng.permutation(x),
         rng.choice(x, 3),
@@ -35,7 +35,7 @@ def moved(x: Any, rng: Any) -> tuple[Any, ...]:
     )
 
 
-def distributed(x: Any, rng: Any) -> tuple[Any, ...]:
+def distributed(x, rng):
     means = x + 1.0
     return (
         rng.standard_gamma(0.5, 5),
@@ -94,7 +94,7 @@ def test_large_draws():
         assert_same(compiled(x, one), np.asarray(other.standard_normal(x.shape)))
 
 
-LARGE: dict[str, Any] = {
+LARGE = {
     "sum": lambda x, r: x + r.standard_normal(x.shape),
     "float32": lambda x, r: xp.astype(x, xp.float32) * r.random(x.shape, dtype="float32"),
     "read transposed": lambda x, r: x + r.random((x.shape[1], x.shape[0])).T,
@@ -210,7 +210,7 @@ def test_shapes_without_data():
     assert repr(rng) == state
 
 
-ERRORS: list[tuple[Any, type[Exception], str]] = [
+ERRORS = [
     (lambda x, r: r.spawn(2), TraceError, "pass them as arguments"),
     (lambda x, r: r.bytes(4), TraceError, "elements"),
     (lambda x, r: pickle.dumps(r), TraceError, "copied"),

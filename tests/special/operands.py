@@ -1,4 +1,4 @@
-"""What the functions of `special` are tested on: typical and special values of their operands."""
+"""Typical and special values of the operands of the functions of `special`."""
 
 from itertools import product
 from typing import Any, Final
@@ -39,7 +39,7 @@ All that are ufuncs of SciPy, `digamma` among them, and `zeta` of two operands.
 SPECIAL: Final = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, -7.0, 1e-30, 1e5, np.inf, -np.inf, np.nan)
 """For one and two operands."""
 SPECIAL_FEW: Final = (0.0, -0.0, 1.0, -2.5, 0.5, 30.0, np.inf, -np.inf, np.nan)
-"""For three operands, of which there are so many combinations."""
+"""For three operands, which have more combinations."""
 EXTREME: Final = (1e300, -1e300, 1e-310, -1e-310, 1e30, -1e30, 1e-40, 171.5, -171.5, 700.0, -700.0)
 """Where functions of one operand overflow, underflow, or lose their last bits."""
 

@@ -2,7 +2,6 @@
 
 from importlib.util import find_spec
 from inspect import unwrap
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ POSITIVE = np.array([0.01, 0.5, 1.0, 1.4616, 2.0, 3.75, 20.0, 1e4, 1e17, np.inf,
 DTYPES = ("float32", "float64", "int8", "int64")
 
 
-def of(dtype: str) -> Any:
+def of(dtype):
     """Positive numbers of a dtype."""
     return np.arange(1, 8).astype(dtype) if "int" in dtype else POSITIVE.astype(dtype)
 
@@ -105,7 +104,7 @@ def test_other_devices(device):
 
 
 def test_programs():
-    def f(x: xp.Array) -> xp.Array:
+    def f(x):
         special = xp.special
         return special.polygamma(1, x) + special.multigammaln(x, 2) + special.zeta(x, 3)
 

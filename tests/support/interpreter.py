@@ -1,6 +1,6 @@
 """Random programs: lists of steps, each a name and three numbers, and what runs them.
 
-The numbers choose among what a step can be applied to where it comes, so that every list of steps
+The numbers choose among the possible operands of a step, so that every list of steps
 is a program, and parts of it can be left out. All elements stay whole and small, so that sums of
 floats are exact in any order.
 """
@@ -52,7 +52,7 @@ def tame(x: Array) -> Array:
 
 
 def unsigned_zeros(x: Array) -> Array:
-    """`x` without -0.0: which zero is the larger one is nobody's promise."""
+    """`x` without -0.0: which zero is the larger one is undefined."""
     return x + 0.0 if x.dtype in _FLOATS else x
 
 
@@ -135,7 +135,7 @@ REDUCTIONS: tuple[Callable[..., Array], ...] = (
 
 
 class Interpreter:
-    """Live arrays, and what was seen of them so far."""
+    """Live arrays, and their elements as seen so far."""
 
     def __init__(self, shape: tuple[int, ...], limit: int) -> None:
         size = prod(shape)
@@ -280,7 +280,7 @@ class Interpreter:
         n = x.size
         divisors = [k for k in range(1, 13) if n and n % k == 0] or [0]
         k = divisors[b % len(divisors)]
-        # Whether it can be a view depends on how results lie in memory, which nobody promises.
+        # Whether it can be a view depends on the layout of results, which is undefined.
         return xp.reshape(x, (k, n // k) if c & 1 and k else (n,), copy=True)
 
     def permute(self, a: int, b: int, c: int) -> Array:
@@ -310,7 +310,7 @@ class Interpreter:
             return xp.roll(x, b % 5)
         return xp.concat([x, xp.flip(x)], axis=b % x.ndim)
 
-    # What has no fused form
+    # Operations without a fused form
 
     def unfused(self, a: int, b: int, c: int) -> Array:
         x = unsigned_zeros(real(number(self.one(a))))
@@ -325,7 +325,7 @@ class Interpreter:
             case _:
                 return xp.take(flat, xp.asarray([0, -1][: min(x.size, 2)], dtype=xp.int64))
 
-    # Writes; what they return is seen, not kept
+    # Writes; their results are seen, not kept
 
     def in_place(self, a: int, b: int, c: int) -> None:
         x = self.one(a)
@@ -376,7 +376,7 @@ class Interpreter:
         mask = (real(y) if y.shape == x.shape else real(x)) > 2
         x[mask] = SCALARS[c % 4] if x.dtype != xp.bool else True
 
-    # Writes whose keys and values are views of what is written
+    # Writes whose keys and values are views of the target
 
     def set_by_own_mask(self, a: int, b: int, c: int) -> Array:
         flags = xp.reshape(real(self.one(a)) > 2, (-1,), copy=True)

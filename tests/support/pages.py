@@ -1,4 +1,4 @@
-"""Reads HTML that is shown to users, and refuses what is not well formed."""
+"""Reads HTML that is shown to users, which must be well formed."""
 
 from html.parser import HTMLParser
 

@@ -1,4 +1,4 @@
-"""What the tests of deferred execution share: the ways to run a program, and how to compare.
+"""Shared by the tests of deferred execution: ways to run a program, and comparisons.
 
 Programs are functions of a namespace, so that one text runs on our arrays and on NumPy's, which
 are the oracle.
@@ -39,14 +39,14 @@ LARGE = AT_ONCE + 1
 
 
 def set_process_threshold(threshold: int) -> None:
-    """What the environment would set, for what comes now."""
+    """Set the threshold as the environment would, from now on."""
     hints.threshold = threshold
     for changed in watchers:
         changed()
 
 
 def _start_with(defaults: Settings) -> None:
-    """What the process would do if its environment said so."""
+    """Start again with these defaults, as if the environment set them."""
     config.DEFAULTS = defaults
     config._count_deferring(0)
     set_process_threshold(defaults.fusion_threshold)
@@ -54,7 +54,7 @@ def _start_with(defaults: Settings) -> None:
 
 @contextmanager
 def default_process() -> Iterator[None]:
-    """The process has the default settings, whatever the environment says."""
+    """The process has the default settings, as with an empty environment."""
     kept, token = config.DEFAULTS, config.stack.set((Settings(),))
     _start_with(Settings())
     try:
@@ -78,9 +78,9 @@ def _of_process(configuration: dict[str, object]) -> Iterator[None]:
 def settings(mode: str, **more: object) -> AbstractContextManager[object]:
     """The configuration of one of `SETTINGS`, or another one, for a with statement.
 
-    "default" is what no setting changes; with "large" the process begins to defer where several
-    tiles and threads come in, at sizes that a test can afford. Only the main thread may enter
-    "process", "always" and "large".
+    "default" has the settings of a new process; with "large" the process begins to defer where
+    several tiles and threads come in, at sizes that a test can afford. Only the main thread may
+    enter "process", "always" and "large".
     """
     known = {
         **SETTINGS,
@@ -99,7 +99,7 @@ def deferring() -> AbstractContextManager[object]:
 
 
 def numpy_of(x: object) -> NDArray:
-    """The elements of an array of either namespace, in memory that nobody else has."""
+    """The elements of an array of either namespace, in memory of its own."""
     return np.array(np.asarray(x))
 
 
@@ -109,7 +109,7 @@ def pending(x: xp.Array) -> bool:
 
 
 def different_bits(actual: NDArray, expected: NDArray) -> str | None:
-    """What is wrong with `actual`: None if it has the very elements of `expected`.
+    """The first difference between `actual` and `expected`, None if there is none.
 
     All NaN are one value.
     """

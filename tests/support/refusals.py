@@ -18,7 +18,7 @@ def refused(
     *arguments: Any,
     **named: Any,
 ) -> None:
-    """The call raises this error, and the regular expression `words` matches what it says."""
+    """The call raises this error, and the regular expression `words` matches its message."""
     __tracebackhide__ = True
     with pytest.raises(error, match=words):
         call(*arguments, **named)

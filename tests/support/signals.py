@@ -1,4 +1,4 @@
-"""Signals that end what a test does."""
+"""Signals that interrupt a test."""
 
 import gc
 import signal

@@ -1,6 +1,6 @@
-"""Numbers of elements by what is done with them, so that no test repeats a threshold.
+"""Numbers of elements by how they are computed, so that no test repeats a threshold.
 
-They follow the package's defaults, whatever the environment sets for this process.
+They follow the package's defaults and ignore the environment of this process.
 """
 
 from typing import Final

@@ -37,7 +37,7 @@ SMALL = {
     "EXACT_PARTIAL_MIN": 16,
     "_LINE": 2,
 }
-"""Constants of schedules, a hundredth of what they are."""
+"""Constants of schedules, divided by a hundred."""
 
 
 @contextmanager

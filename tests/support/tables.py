@@ -1,6 +1,6 @@
 """Tables of quick cases that one test goes through, each a subtest.
 
-pytest and its workers take about 3 ms for a test, however little it does. So `for_each` stands
+pytest and its workers need milliseconds for each test. So `for_each` stands
 where cases are quick and many, and `pytest.mark.parametrize` where a case is slow, or needs
 fixtures of its own. With `-k` each case is a test of its own.
 """
@@ -58,7 +58,7 @@ def for_each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Test
 
 
 def shown(value: Any) -> str:
-    """What stands for a value of a case, cut short; of a lambda, also where it begins."""
+    """A short text for a value of a case; of a lambda, also the line where it begins."""
     if inspect.isfunction(value):
         return f"{value.__name__} in line {value.__code__.co_firstlineno}"
     return getattr(value, "__name__", None) or repr(value)[:100]

@@ -1,4 +1,4 @@
-"""Tables of cases within one test: which cases run, and what a report tells."""
+"""Tables of cases within one test: which cases run, and their reports."""
 
 import inspect
 

@@ -73,7 +73,7 @@ def is_answered_in_c(call: Callable[..., Any], *arguments: Any) -> bool:
         if is_ours and counting not in (frame.f_code, frame.f_back.f_code):
             ours.append(frame.f_code.co_name)
 
-    call(*arguments)  # asks for what is asked once
+    call(*arguments)  # fills caches
     before = sys.getprofile()
     sys.setprofile(look)
     try:
@@ -100,7 +100,7 @@ def duplicate(value: Any, memo: dict[Any, Any] | None = None) -> Any:
     elif type(value) is np.ndarray:
         copy = _duplicate_ndarray(value, memo)
     elif type(value) is xp.Array and type(value._handle) is Tensor and value.device == CPU:
-        np.asarray(value)  # computes what is deferred
+        np.asarray(value)  # evaluates deferred operations
         copy = xp.Array()
         copy._handle = _duplicate_tensor(value._handle, memo)
         copy._dtype = value.dtype
@@ -168,14 +168,14 @@ def _as_numpy(value: xp.Array | np.ndarray) -> np.ndarray:
 
 
 def steps(array: np.ndarray) -> tuple[int | None, ...]:
-    """The strides, with None for those that nobody steps by: along axes of size 1, and of arrays
+    """The strides, with None for those without a step: along axes of size 1, and of arrays
     without elements. NumPy's own results have there what its iterator leaves over."""
     shape = array.shape if array.size else (1,) * array.ndim
     return tuple([s if n != 1 else None for n, s in zip(shape, array.strides, strict=True)])
 
 
 def describe(value: Any) -> dict[str, Any]:
-    """What can be told of an argument or a result by itself, as fields with names."""
+    """The properties of an argument or a result, as fields with names."""
     if type(value) is xp.Array:
         elements = _as_numpy(value)
         return {
@@ -255,12 +255,12 @@ def assert_alike(
         A list is duplicated for either call. A callable must return equal lists each time; it is of
         use for arguments whose state a copy would not have, such as results of C's own.
     label : str
-        What the error says of the case.
+        Words of the error about the case.
 
     Returns
     -------
     seen : dict
-        What was seen, as `observe` says it.
+        The result of `observe`.
     """
     make = arguments if callable(arguments) else lambda: duplicate(arguments)
     mine, theirs = make(), make()
@@ -314,7 +314,7 @@ def random_values(rng: np.random.Generator, dtype: Any, shape: tuple[int, ...]) 
         values = np.asarray(rng.normal(0, 3, shape), dtype)
         special = np.asarray(edges, dtype)[rng.integers(0, len(edges), shape)]
     if rng.random() < 0.3:
-        return np.asarray(values)  # often nothing is to be warned of
+        return np.asarray(values)  # often without warnings
     return np.asarray(np.where(rng.random(shape) < 0.5, values, special), dtype)
 
 
@@ -381,7 +381,7 @@ def random_array(
     layout: str | None = None,
     origin: str | None = None,
 ) -> xp.Array:
-    """An Array with what is not given chosen at random.
+    """An Array whose other properties are chosen at random.
 
     Its memory may be C's own, NumPy's or lent; if lent, perhaps not to be written.
     """
@@ -422,7 +422,7 @@ NOT_PYTHON = (
     np.complex64(1j),
     *[None, "text", [1, 2], (1,), object, slice(None), b"1", {}],
 )
-"""NumPy scalars, and what is no operand; also types that merely look like numbers."""
+"""NumPy scalars, objects that are no operands, and types that merely look like numbers."""
 
 
 def random_scalar(rng: np.random.Generator, strange: float = 0.1) -> Any:

@@ -157,7 +157,7 @@ MODES = ["ignore", "warn", "raise", "call", "print", "log"]
 
 
 class Log:
-    """What NumPy calls, and writes to."""
+    """A callback, and a log, of NumPy."""
 
     def __init__(self):
         self.met = []
