@@ -8,15 +8,17 @@ and random_numbers.py are base classes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from itertools import product
 from math import prod
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from ...contract import composed, replay
 from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
-from ...contract.numpy_dtypes import NDArray, is_aligned, zeros_and_ones
+from ...contract.numpy_dtypes import NDArray, is_aligned
 from ...contract.program import Program
 from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop
@@ -27,7 +29,7 @@ from ...core.symbolic import KnownInts
 from ...explain.model import RunExplanation
 from ...primitives import table as p
 from ...primitives.table import Primitive
-from . import counting, distinct, programs, selected_rows
+from . import counting, distinct, programs, selected_rows, sorting
 from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located
 from .engine.loops import scipy_is_quiet
@@ -44,6 +46,7 @@ from .kernels import (
     ArrayOrScalar,
     divide_by_count,
 )
+from .lazy.builder import Value
 from .lazy.deferral import builder
 from .linear_algebra import LinearAlgebra
 from .policy import (
@@ -57,21 +60,16 @@ from .policy import (
     worth_deferring,
 )
 from .random_numbers import RandomNumbers
-from .storage import LEAST_SAFE, MOST_SAFE, apart, wrap
+from .storage import LEAST_SAFE, MOST_SAFE, apart, on_arrays, wrap
 
 __all__ = ["CPUBackend"]
 
+_UNTRACKED: Final = nullcontext()
 _ndarray: Final = np.ndarray
 _ufunc: Final = np.ufunc
 _sum: Final = REDUCE[p.SUM]
 _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
-_matmul: Final = loops.MATMUL
-_find: Final = loops.find
-_ERF: Final = p.ERF
-_MEAN: Final = p.MEAN
-_POW: Final = p.POW
-_SUM: Final = p.SUM
 
 
 class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
@@ -82,8 +80,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     def prepare(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
         return programs.prepare(self, program, sizes)
 
-    def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
-        return programs.prepare(self, program, sizes)
+    prepare_compiled = prepare
 
     def worth_deferring(self, size: int) -> bool:
         return worth_deferring(size)
@@ -91,17 +88,22 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
         return programs.explain(self, program, sizes)
 
+    def _deferred(
+        self, size: int, build: Callable[..., Value | None], *arguments: object
+    ) -> Tensor | None:
+        """The result of `defer`, if an operation on so many elements is deferred; else None."""
+        way = decide(size)
+        return self.defer(way, build, *arguments) if way.defers else None
+
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
         return wrap(empty(shape, dtype))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: ArrayOrScalar) -> Tensor:
-        way = decide(prod(shape))
-        if way.defers:
-            deferred = self.defer(way, builder.full, shape, dtype, value)
-            if deferred is not None:
-                return deferred
+        deferred = self._deferred(prod(shape), builder.full, shape, dtype, value)
+        if deferred is not None:
+            return deferred
         if (type(value) is int and value == 0) or value is False:
             # Pages of zeros come from the system without being written.
             return wrap(np.zeros(shape, dtype))
@@ -114,11 +116,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Scalar) -> Tensor:
         shape = self.shape(x)
-        way = decide(prod([a + n + b for (a, b), n in zip(padding, shape, strict=True)]))
-        if way.defers and 0 not in shape:
-            deferred = self.defer(way, builder.pad, x, padding, value)
-            if deferred is not None:
-                return deferred
+        size = prod([a + n + b for (a, b), n in zip(padding, shape, strict=True)])
+        deferred = self._deferred(size, builder.pad, x, padding, value) if 0 not in shape else None
+        if deferred is not None:
+            return deferred
         return super().pad(x, padding, value)
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
@@ -140,18 +141,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             self.hand_out(result)
         return result
 
-    def arange(
-        self, start: int | float, stop: int | float, step: int | float, dtype: DType
-    ) -> Tensor:
-        return wrap(located(np.arange, start, stop, step, dtype=dtype))
+    arange = on_arrays(partial(located, np.arange))
+    eye = on_arrays(np.eye)
 
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
     ) -> Tensor:
         return wrap(located(np.linspace, start, stop, num, endpoint=endpoint, dtype=dtype))
-
-    def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
-        return wrap(np.eye(rows, columns, k, dtype))
 
     # ------------------------------------------------------------------ element by element
 
@@ -161,12 +157,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             deferred = self.defer(way, builder.unary, op, x)
             if deferred is not None:
                 return deferred
-        if op is _ERF:
+        if op is p.ERF:
             erf: Tensor = composed.erf(self, x)
             return erf
         kernel = UNARY[op]
         array = self.array(x)
-        loop = _find(op, array.dtype)
+        loop = loops.find(op, array.dtype)
         computed = None if loop is None else compute(loop, array)
         if computed is None and way is not AT_ONCE and type(kernel) is _ufunc:
             out = _like(array, op.results[CANONICAL[array.dtype]])
@@ -180,7 +176,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             # Neither is a handle of this backend: NumPy raises its error.
             return wrap(located(BINARY_NEW[op], x1, x2))
         way = self._way(x1, x2)
-        if op is _POW and type(x2) is int and x2 == 2:  # so x1 is an array
+        if op is p.POW and type(x2) is int and x2 == 2:  # so x1 is an array
             base: Handle = x1
             if way is AT_ONCE or self.dtype(base) not in d.COMPLEX:
                 return self.unary(p.SQUARE, base)
@@ -221,7 +217,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return tuple(map(wrap, located(op.ufunc, *self._arrays(op, operands))))
 
     def _arrays(self, op: UfuncLoop, operands: Sequence[Operand]) -> list[ArrayOrScalar]:
-        """The operands as NumPy's ufuncs take them: a Python scalar would be promoted anew."""
+        """The operands as NumPy's ufuncs take them, which would promote a Python scalar."""
         return [
             self.array(x) if type(x) is Tensor else dtype.type(x)
             for x, dtype in zip(operands, op.inputs, strict=True)
@@ -250,30 +246,27 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
                     found = broadcast_shapes(found, shape)
         return prod(found)
 
-    def _binary_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> Tensor:
-        if out.storage is not None and out.storage.tracked:
-            if self.store_binary(op, x1, x2, out):
-                return out
-            with self.writing(out):
-                self._compute_into(op, x1, x2, out)
-        else:
-            self._compute_into(op, x1, x2, out)
-        return out
+    def _writing(self, x: Tensor) -> AbstractContextManager[None]:
+        """A context in which the memory of `x` may be written."""
+        tracked = x.storage is not None and x.storage.tracked
+        return self.writing(x) if tracked else _UNTRACKED
 
-    def _compute_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> None:
-        if type(x1) is Tensor:
-            x1 = self.array(x1)
-        if type(x2) is Tensor:
-            x2 = self.array(x2)
-        target = self.array(out)
-        if op is _POW and type(x2) is int and x2 == 2:
-            located(np.square, x1, out=target)
-            return
-        if type(x1) is not _ndarray:
-            x1 = _cast_first(x1, target.dtype)
-        elif type(x2) is not _ndarray:
-            x2 = _cast_first(x2, target.dtype)
-        located(BINARY[op], x1, x2, out=target)
+    def _binary_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> Tensor:
+        if out.storage is not None and out.storage.tracked and self.store_binary(op, x1, x2, out):
+            return out
+        with self._writing(out):
+            target = self.array(out)
+            first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
+            second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
+            if op is p.POW and type(second) is int and second == 2:
+                located(np.square, first, out=target)
+                return out
+            if type(first) is not _ndarray:
+                first = _cast_first(first, target.dtype)
+            elif type(second) is not _ndarray:
+                second = _cast_first(second, target.dtype)
+            located(BINARY[op], first, second, out=target)
+        return out
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         mask = condition.array
@@ -309,7 +302,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         for op, bound in ((p.MAXIMUM, low), (p.MINIMUM, high)):
             if bound is not None:
                 other = self.array(bound) if type(bound) is Tensor else bound
-                loop = _find(op, array.dtype)
+                loop = loops.find(op, array.dtype)
                 computed = None if loop is None else compute(loop, array, other)
                 array = located(BINARY[op], array, other) if computed is None else computed
         return wrap(array)
@@ -345,12 +338,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
                 reduced = located(kernel, array, axes, target, None, keepdims)
             else:
                 reduced = kernel(array, axes, target, None, keepdims)
-            if reduced.size > limits.tracked:
-                return wrap(reduced)
-            result = Tensor()
-            result.array = reduced if type(reduced) is _ndarray else _asarray(reduced)
-            result.view = result.storage = None
-            return result
+            return wrap(reduced)
         if op is p.MEAN:
             return wrap(located(_mean, array, axes, keepdims))
         # count_nonzero: kernels.py checks that every other reduction has a kernel.
@@ -367,16 +355,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         count = _count(array, axes)
         if not adds_by_kernel(op, array.dtype, count):
             return None
-        return operations.reduce(_SUM, array, axes, keepdims, count if op is _MEAN else None)
+        return operations.reduce(p.SUM, array, axes, keepdims, count if op is p.MEAN else None)
 
     def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
-        array, name = self.array(x), ARG_REDUCE[op]
-        if array.size > sliced_calls.ARG_REDUCE_MIN:
-            found = sliced_calls.arg_reduce(name, array, axis, keepdims)
-            if found is not None:
-                return wrap(found)
-        method = getattr(array, name)
-        return wrap(_asarray(method(axis=axis, keepdims=keepdims), dtype=d.int64))
+        return wrap(sliced_calls.arg_reduce(ARG_REDUCE[op], self.array(x), axis, keepdims))
 
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
         array = self.array(x)
@@ -389,11 +371,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(located(SCAN[op], array, axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
-        way = decide(prod(self.shape(x)))
-        if way.defers:
-            deferred = self.defer(way, builder.var, x, axes, keepdims, correction)
-            if deferred is not None:
-                return deferred
+        deferred = self._deferred(prod(self.shape(x)), builder.var, x, axes, keepdims, correction)
+        if deferred is not None:
+            return deferred
         array = self.array(x)
         count = _count(array, axes)
         freedom = count - correction
@@ -407,54 +387,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
 
     # ------------------------------------------------------------------ sorting and searching
 
-    def sort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
-        array = self.array(x)
-        # Equal elements that can be told apart are zeros of either sign; NumPy's default, faster
-        # by far on large arrays, does not keep their order.
-        kind: Literal["stable"] | None = None
-        if stable and array.dtype.kind == "f" and (array.size < 1000 or _has_both_zeros(array)):
-            kind = "stable"
-        reverse = _reversal(array) if descending else None
-        if array.size > sliced_calls.SORT_MIN:
-            result = sliced_calls.sort(array, axis, kind, reverse)
-            if result is not None:
-                return wrap(result)
-        array = array.copy() if reverse is None else reverse(array, order="C")
-        array.sort(axis, kind)
-        return wrap(array if reverse is None else reverse(array))
-
-    def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
-        array = zeros_and_ones(self.array(x))
-        if descending:
-            array = _reversal(array)(array)
-        if array.size > sliced_calls.ARGSORT_MIN:
-            order = sliced_calls.argsort(array, axis, "stable" if stable else None)
-            if order is not None:
-                return wrap(order)
-        return wrap(array.argsort(axis, "stable" if stable else None))
-
-    def partition(self, x: Tensor, kth: tuple[int, ...], axis: int) -> Tensor:
-        array = zeros_and_ones(self.array(x))
-        if array.size > sliced_calls.PARTITION_MIN:
-            result = sliced_calls.partition(array, kth, axis)
-            if result is not None:
-                return wrap(result)
-        array = array.copy()
-        array.partition(kth, axis)
-        return wrap(array)
-
-    def argpartition(self, x: Tensor, kth: tuple[int, ...], axis: int) -> Tensor:
-        array = zeros_and_ones(self.array(x))
-        if array.size > sliced_calls.ARGPARTITION_MIN:
-            order = sliced_calls.argpartition(array, kth, axis)
-            if order is not None:
-                return wrap(order)
-        return wrap(array.argpartition(kth, axis))
-
-    def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
-        side: Literal["right", "left"] = "right" if right else "left"
-        haystack, needles = zeros_and_ones(self.array(x)), zeros_and_ones(self.array(values))
-        return wrap(haystack.searchsorted(needles, side))
+    sort = on_arrays(sorting.sort)
+    argsort = on_arrays(sorting.argsort)
+    partition = on_arrays(sorting.partition)
+    argpartition = on_arrays(sorting.argpartition)
+    searchsorted = on_arrays(sorting.searchsorted)
 
     # ------------------------------------------------------------------ movement that copies
 
@@ -481,9 +418,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             result[tuple([target for _, target in move])] = array[tuple([part for part, _ in move])]
         return wrap(result)
 
-    def repeat(self, x: Tensor, repeats: int | Tensor, axis: int) -> Tensor:
-        counts = repeats if isinstance(repeats, int) else self.array(repeats)
-        return wrap(self.array(x).repeat(counts, axis))
+    repeat = on_arrays(np.repeat)
 
     def triangle(self, x: Tensor, k: int, *, upper: bool) -> Tensor:
         return wrap((np.triu if upper else np.tril)(self.array(x), k))
@@ -529,11 +464,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return result
 
     def copy(self, x: Tensor) -> Tensor:
-        way = decide(prod(self.shape(x)))
-        if way.defers:
-            deferred = self.defer(way, builder.copy, x)
-            if deferred is not None:
-                return deferred
+        deferred = self._deferred(prod(self.shape(x)), builder.copy, x)
+        if deferred is not None:
+            return deferred
         return wrap(self.array(x).copy())
 
     def assign(self, target: Tensor, value: Operand) -> None:
@@ -542,23 +475,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
                 return
             if type(value) is Tensor and self.store(target, value):
                 return
-            with self.writing(target):
-                self._assign(target, value)
-        else:
-            self._assign(target, value)
-
-    def _assign(self, target: Tensor, value: ArrayOrScalar) -> None:
-        array = self.array(target)
-        if type(value) is Tensor:
-            value = self.array(value)
-            if array.ndim == 1 and array.strides != value.strides:
-                # NumPy copies 1-d arrays that overlap only if their strides are equal.
-                value = apart(value, array)
-            array[...] = value
-        elif type(value) is not complex and LEAST_SAFE <= value <= MOST_SAFE:
-            array[...] = value
-        else:
-            array[...] = _cast_first(value, array.dtype)
+        with self._writing(target):
+            array = self.array(target)
+            if type(value) is Tensor:
+                written = self.array(value)
+                if array.ndim == 1 and array.strides != written.strides:
+                    # NumPy copies 1-d arrays that overlap only if their strides are equal.
+                    written = apart(written, array)
+                array[...] = written
+            else:
+                array[...] = _cast_first(value, array.dtype)
 
     # ------------------------------------------------------------------ indexed access
 
@@ -579,9 +505,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return _asarray(self.array(x), order="C")
 
     def index_get(self, x: Tensor, keys: Keys) -> Tensor:
-        array = x.array
-        if array is None:
-            array = self.bind(x)
+        array = self.array(x)
         where = self._keys(keys, self.array)
         selected = selected_rows.read(array, where) if type(where) is _ndarray else None
         return wrap(array[where] if selected is None else selected)
@@ -593,22 +517,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             else _cast_first(value, self.array(target).dtype)
         )
         where = self._keys(keys, self._ordered)
-        if target.storage is not None and target.storage.tracked:
-            with self.writing(target):
-                _set(self.array(target), where, written)
-        else:
-            _set(self.array(target), where, written)
+        with self._writing(target):
+            selected_rows.assign(self.array(target), where, written)
 
-    def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
-        return wrap(selected_rows.take(self.array(x), self.array(indices), axis))
-
-    def gather(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
-        array, where = self.array(x), self.array(indices)
-        if where.size > sliced_calls.GATHER_MIN:
-            gathered = sliced_calls.gather(array, where, axis)
-            if gathered is not None:
-                return wrap(gathered)
-        return wrap(np.take_along_axis(array, where, axis))
+    take = on_arrays(sliced_calls.take)
+    gather = on_arrays(sliced_calls.gather)
 
     def scatter(
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
@@ -621,71 +534,24 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             result[keys] = self._ordered(updates)
         return wrap(result)
 
-    def nonzero(self, x: Tensor) -> tuple[Tensor, ...]:
-        return tuple([wrap(indices) for indices in self.array(x).nonzero()])
-
-    def isin(self, x: Tensor, members: Tensor, *, invert: bool) -> Tensor:
-        return wrap(distinct.isin(self.array(x), self.array(members), invert))
-
-    def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        array = zeros_and_ones(self.array(x))
-        values, index, inverse, counts = np.unique(
-            array, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
-        )
-        return wrap(values), wrap(index), wrap(inverse.reshape(array.shape)), wrap(counts)
-
-    def unique_counts(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, counts = distinct.unique_counts(self.array(x))
-        return wrap(values), wrap(counts)
-
-    def unique_inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, inverse = distinct.unique_inverse(self.array(x))
-        return wrap(values), wrap(inverse)
-
-    def unique_values(self, x: Tensor) -> Tensor:
-        return wrap(np.unique(zeros_and_ones(self.array(x)), equal_nan=False))
-
-    def bincount(self, x: Tensor, weights: Tensor | None, length: int, *, extend: bool) -> Tensor:
-        added = None if weights is None else self.array(weights)
-        return wrap(counting.bincount(self.array(x), added, length))
+    nonzero = on_arrays(np.ndarray.nonzero)
+    isin = on_arrays(distinct.isin)
+    unique = on_arrays(distinct.unique)
+    unique_counts = on_arrays(distinct.unique_counts)
+    unique_inverse = on_arrays(distinct.unique_inverse)
+    unique_values = on_arrays(distinct.unique_values)
+    bincount = on_arrays(counting.bincount)
 
     # ------------------------------------------------------------------ matrices
 
-    def matmul(self, x1: Tensor, x2: Tensor) -> Tensor:
-        left, right = x1.array, x2.array
-        if left is None:
-            left = self.bind(x1)
-        if right is None:
-            right = self.bind(x2)
-        if left.size > sliced_calls.MATMUL_MIN or right.size > sliced_calls.MATMUL_MIN:
-            array = sliced_calls.matmul(left, right)
-            if array is not None:
-                return wrap(array)
-            if right.ndim == 2 and (left.ndim == 2 or left.flags.c_contiguous):
-                # A stack times one matrix is one product. In memory of the pool: new memory costs a
-                # page fault per page.
-                rows = left.reshape((-1, left.shape[-1]))
-                product = empty((rows.shape[0], right.shape[1]), left.dtype)
-                located(_matmul, rows, right, product)
-                return wrap(product.reshape((*left.shape[:-1], right.shape[1])))
-        array = located(_matmul, left, right)
-        if array.size > limits.tracked:
-            return wrap(array)
-        result = Tensor()
-        result.array = array if type(array) is _ndarray else _asarray(array)
-        result.view = result.storage = None
-        return result
-
-    def matmul_in_parts(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """`matmul` where `sliced_calls.has_parts`, in programs, which may round otherwise."""
-        return wrap(sliced_calls.matmul_in_parts(self.array(x1), self.array(x2)))
+    matmul = on_arrays(sliced_calls.matmul)
+    matmul_in_parts = on_arrays(sliced_calls.matmul_in_parts)
+    """`matmul` where `sliced_calls.has_parts`, in programs, which may round otherwise."""
 
     def vecdot(self, x1: Tensor, x2: Tensor) -> Tensor:
-        way = decide(self._size(x1, x2))
-        if way.defers:
-            deferred = self.defer(way, builder.vecdot, x1, x2)
-            if deferred is not None:
-                return deferred
+        deferred = self._deferred(self._size(x1, x2), builder.vecdot, x1, x2)
+        if deferred is not None:
+            return deferred
         return wrap(located(np.vecdot, self.array(x1), self.array(x2)))
 
     def convolve(self, x1: Tensor, x2: Tensor, mode: Overlap) -> Tensor:
@@ -731,31 +597,3 @@ def _var(array: NDArray, axes: tuple[int, ...], keepdims: bool, freedom: float) 
     else:
         squares = np.multiply(distance, distance, out=distance)
     return divide_by_count(_sum(squares, axes, None, None, keepdims), freedom)
-
-
-def _has_both_zeros(array: NDArray) -> bool:
-    """Whether 0.0 and -0.0 both occur in `array`."""
-    negative = np.signbit(array[array == 0])
-    return bool(negative.any()) and not negative.all()
-
-
-def _set(array: NDArray, where: Native, written: ArrayOrScalar) -> None:
-    """``array[where] = written``, as if `where` and `written` had been copied first.
-
-    NumPy counts the true elements of a mask before it writes, and reads the mask, and the values,
-    while it writes; before NumPy 2.3 it reads index arrays then, too.
-    """
-    if type(written) is _ndarray:
-        written = apart(written, array)
-    if type(where) is _ndarray:
-        where = apart(where, array)
-        if selected_rows.write(array, where, written):
-            return
-    else:
-        where = tuple([apart(key, array) if type(key) is _ndarray else key for key in where])
-    array[where] = written
-
-
-def _reversal(array: NDArray) -> np.ufunc:
-    """The ufunc that reverses the order of elements but leaves NaN last; it is its own inverse."""
-    return np.negative if array.dtype.kind == "f" else np.invert

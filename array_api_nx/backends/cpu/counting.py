@@ -16,9 +16,9 @@ __all__ = ["bincount"]
 _astype: Final = np.ndarray.astype
 
 
-def bincount(array: NDArray, weights: NDArray | None, length: int) -> NDArray:
+def bincount(array: NDArray, weights: NDArray | None, length: int, *, extend: bool) -> NDArray:
     """The number of times that each int occurs in `array`, or the sum of its weights, in the dtype
-    of these; `length` of them, or more if the greatest int asks for more.
+    of these; `length` of them, or more if the greatest int is no less than that.
 
     ``numpy.bincount`` adds in float64, which has no room for the sums of large ints and for
     imaginary parts.
@@ -27,7 +27,7 @@ def bincount(array: NDArray, weights: NDArray | None, length: int) -> NDArray:
         array = array.astype(np.int64)
     try:
         if weights is None:
-            return _counted(array, length)
+            return sliced_calls.bincount(array, length)
         if weights.dtype.kind in "iu":
             return _added_exactly(array, weights, length)
         sums = np.bincount(array, weights.real, length)
@@ -38,14 +38,6 @@ def bincount(array: NDArray, weights: NDArray | None, length: int) -> NDArray:
             raise
         raise ValueError(negative_elements(int(array.min()))) from None
     return sums if sums.dtype == weights.dtype else located(_astype, sums, weights.dtype)
-
-
-def _counted(array: NDArray, length: int) -> NDArray:
-    if array.size > sliced_calls.BINCOUNT_MIN:
-        counts = sliced_calls.bincount(array, length)
-        if counts is not None:
-            return counts
-    return np.bincount(array, None, length)
 
 
 def _added_exactly(array: NDArray, weights: NDArray, length: int) -> NDArray:

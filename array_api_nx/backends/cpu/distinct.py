@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from ...contract.numpy_dtypes import NDArray
+from ...contract.numpy_dtypes import NDArray, zeros_and_ones
 
-__all__ = ["isin", "unique_counts", "unique_inverse"]
+__all__ = ["isin", "unique", "unique_counts", "unique_inverse", "unique_values"]
 
 
 def isin(array: NDArray, members: NDArray, invert: bool) -> NDArray:
@@ -44,6 +44,23 @@ def _is_slow_in_numpy(array: NDArray, members: NDArray) -> bool:
         return False
     # Unless the table would be larger than this, NumPy looks integers up by their value.
     return int(members.max()) - int(members.min()) > 6 * (array.size + members.size)
+
+
+def unique(array: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """See `Backend.unique`."""
+    values, index, inverse, counts = np.unique(
+        zeros_and_ones(array),
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        equal_nan=False,
+    )
+    return values, index, inverse.reshape(array.shape), counts
+
+
+def unique_values(array: NDArray) -> NDArray:
+    """The sorted distinct values of `array`."""
+    return np.unique(zeros_and_ones(array), equal_nan=False)
 
 
 def unique_counts(array: NDArray) -> tuple[NDArray, NDArray]:

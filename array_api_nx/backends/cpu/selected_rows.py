@@ -13,12 +13,14 @@ from typing import Final
 
 import numpy as np
 
+from ...contract.arguments import Native
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from .engine import sliced_calls
 from .kernels import ArrayOrScalar
+from .storage import apart
 
-__all__ = ["read", "take", "write"]
+__all__ = ["assign", "read", "write"]
 
 # Bytes of a row. NumPy takes less than a fifth longer for the selection than for copying such rows.
 _LONGEST_ROW: Final = 1024
@@ -46,17 +48,7 @@ def read(array: NDArray, key: NDArray) -> NDArray | None:
         key = key.reshape(-1).nonzero()[0]
     elif key.dtype != d.int64:
         return None
-    return take(array, key, 0)
-
-
-def take(array: NDArray, indices: NDArray, axis: int) -> NDArray:
-    """``array.take(indices, axis)``, on several threads where there are many elements."""
-    if array.size > sliced_calls.TAKE_SOURCE_MIN and indices.size > sliced_calls.TAKE_INDICES_MIN:
-        taken = sliced_calls.take(array, indices, axis)
-        if taken is not None:
-            return taken
-    result: NDArray = array.take(indices, axis)
-    return result
+    return sliced_calls.take(array, key, 0)
 
 
 def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
@@ -102,3 +94,20 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
     target = array.reshape(-1, width).view(rows)[:, 0]
     target[key.reshape(-1)] = np.ascontiguousarray(value).reshape(-1, width).view(rows)[:, 0]
     return True
+
+
+def assign(array: NDArray, where: Native, written: ArrayOrScalar) -> None:
+    """``array[where] = written``, as if `where` and `written` had been copied first.
+
+    NumPy counts the true elements of a mask before it writes, and reads the mask, and the values,
+    while it writes; before NumPy 2.3 it reads index arrays then, too.
+    """
+    if type(written) is np.ndarray:
+        written = apart(written, array)
+    if type(where) is np.ndarray:
+        where = apart(where, array)
+        if write(array, where, written):
+            return
+    else:
+        where = tuple([apart(key, array) if type(key) is np.ndarray else key for key in where])
+    array[where] = written

@@ -7,12 +7,13 @@ the CPU backend, gives Tensors arrays; its subclass in lazy/deferral.py adds pen
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from threading import RLock
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from ...contract.backend import Native, Scalar
+from ...contract.backend import Handle, Native, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
 from ...core import dtypes as d
@@ -24,7 +25,7 @@ from .engine.fperrors import located
 from .kernels import ArrayOrScalar
 from .policy import limits
 
-__all__ = ["LEAST_SAFE", "MOST_SAFE", "NumPyMemory", "apart", "lock", "wrap"]
+__all__ = ["LEAST_SAFE", "MOST_SAFE", "NumPyMemory", "apart", "lock", "on_arrays", "wrap"]
 
 lock: Final = RLock()
 """Held while pending expressions are made or evaluated, and while memory that they may read is
@@ -49,6 +50,23 @@ def wrap(array: ArrayOrScalar) -> Tensor:
         _ensure_view(tensor)
         tensor.array = None
     return tensor
+
+
+def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of the backend: `function` of the arrays of its handles, whose results it wraps.
+
+    The function takes the parameters of the contract's method, with arrays for handles.
+    """
+
+    def method(self: NumPyMemory, first: Any, *rest: object, **keywords: object) -> Handle:
+        if type(first) is Tensor:
+            first = self.array(first)
+        if rest:
+            rest = tuple([self.array(x) if type(x) is Tensor else x for x in rest])
+        found = function(first, *rest, **keywords)
+        return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
+
+    return method
 
 
 def _ensure_view(x: Tensor) -> View:

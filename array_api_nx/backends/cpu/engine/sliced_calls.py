@@ -40,9 +40,8 @@ __all__ = [
     "TAKE_SOURCE_MIN",
     "Key",
     "arg_reduce",
-    "argpartition",
-    "argsort",
     "bincount",
+    "by_slices",
     "divide",
     "draw",
     "gather",
@@ -50,9 +49,7 @@ __all__ = [
     "like",
     "matmul",
     "matmul_in_parts",
-    "partition",
     "run",
-    "sort",
     "take",
 ]
 
@@ -199,47 +196,20 @@ def _one_operation(name: str) -> Iterator[None]:
 
 
 # ---------------------------------------------------------------------- operations
-#
-# Each returns what the call of NumPy in its docstring returns; or None, with nothing done, if the
-# caller has to make that call.
 
 
-def sort(
-    array: NDArray,
-    axis: int,
-    kind: Literal["stable"] | None,
-    reverse: Callable[..., NDArray] | None,
-) -> NDArray | None:
-    """``np.sort(array, axis, kind)``; or, with a `reverse` that is its own inverse,
-    ``reverse(np.sort(reverse(array), axis, kind))``."""
-    keys = divide(array.shape, axis, SORT_MIN // SLICES_MIN)
+def by_slices(
+    compute: Callable[[NDArray], NDArray], array: NDArray, axis: int, least: int, dtype: DType
+) -> NDArray:
+    """``compute(array)``; slice by slice, each of whole rows along `axis`, for more than `least`
+    elements."""
+    keys = divide(array.shape, axis, least // SLICES_MIN) if array.size > least else None
     if keys is None:
-        return None
-    result = empty(array.shape, array.dtype)
+        return compute(array)
+    result = empty(array.shape, dtype)
 
     def task(key: Key) -> None:
-        part = result[key]
-        if reverse is None:
-            np.copyto(part, array[key])
-        else:
-            reverse(array[key], out=part)
-        part.sort(axis, kind)
-        if reverse is not None:
-            reverse(part, out=part)
-
-    run(task, keys)
-    return result
-
-
-def argsort(array: NDArray, axis: int, kind: Literal["stable"] | None) -> NDArray | None:
-    """``array.argsort(axis, kind)``."""
-    keys = divide(array.shape, axis, ARGSORT_MIN // SLICES_MIN)
-    if keys is None:
-        return None
-    result = empty(array.shape, np.dtype(np.intp))
-
-    def task(key: Key) -> None:
-        result[key] = array[key].argsort(axis, kind)
+        result[key] = compute(array[key])
 
     run(task, keys)
     return result
@@ -247,18 +217,14 @@ def argsort(array: NDArray, axis: int, kind: Literal["stable"] | None) -> NDArra
 
 def arg_reduce(
     name: Literal["argmax", "argmin"], array: NDArray, axis: int, keepdims: bool
-) -> NDArray | None:
-    """``getattr(array, name)(axis, keepdims=keepdims)``."""
-    length, last = array.shape[axis], array.ndim - 1
-    if native is None or not length:
-        return None
+) -> NDArray:
+    """``getattr(array, name)(axis, keepdims=keepdims)``, as int64."""
+    length, find = array.shape[axis], getattr(np, name)
+    if array.size <= ARG_REDUCE_MIN or native is None or not length:
+        return np.asarray(find(array, axis, keepdims=keepdims), dtype=np.int64)
     result = empty((*array.shape[:axis], 1, *array.shape[axis + 1 :]), np.dtype(np.intp))
-    if (
-        axis == last
-        and length <= _SHORT_ROW
-        and array.dtype.char in "fd"
-        and array.flags.c_contiguous
-    ):
+    is_row = axis == array.ndim - 1 and array.flags.c_contiguous
+    if is_row and length <= _SHORT_ROW and array.dtype.char in "fd":
         find_all, greatest = native.arg_extremes, name == "argmax"
         rows, places = array.reshape(-1, length), result.reshape(-1)
         keys = divide(rows.shape, 1, ARG_REDUCE_MIN)
@@ -269,52 +235,22 @@ def arg_reduce(
     else:
         keys = divide(array.shape, axis, ARG_REDUCE_MIN // SLICES_MIN)
         if keys is None:
-            return None
-        find = getattr(np, name)
-        run(lambda key: find(array[key], axis, result[key], keepdims=True), keys)
+            find(array, axis, result, keepdims=True)
+        else:
+            run(lambda key: find(array[key], axis, result[key], keepdims=True), keys)
     return result if keepdims else result.squeeze(axis)
 
 
-def partition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray | None:
-    """``np.partition(array, kth, axis)``."""
-    keys = divide(array.shape, axis, PARTITION_MIN // SLICES_MIN)
-    if keys is None:
-        return None
-    result = empty(array.shape, array.dtype)
-
-    def task(key: Key) -> None:
-        part = result[key]
-        np.copyto(part, array[key])
-        part.partition(kth, axis)
-
-    run(task, keys)
-    return result
-
-
-def argpartition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray | None:
-    """``array.argpartition(kth, axis)``."""
-    keys = divide(array.shape, axis, ARGPARTITION_MIN // SLICES_MIN)
-    if keys is None:
-        return None
-    result = empty(array.shape, np.dtype(np.intp))
-
-    def task(key: Key) -> None:
-        result[key] = array[key].argpartition(kth, axis)
-
-    run(task, keys)
-    return result
-
-
-def bincount(array: NDArray, length: int) -> NDArray | None:
+def bincount(array: NDArray, length: int) -> NDArray:
     """``np.bincount(array, None, length)``, each slice in a table of its own."""
-    keys = divide(array.shape, None, BINCOUNT_MIN // SLICES_MIN)
-    # More tables than one are worth it only if they are small against what is counted. A sample
-    # mostly tells; a table that is larger all the same is dropped at once.
-    if keys is None or length * len(keys) > array.size:
-        return None
-    most = array.size // len(keys)
-    if array[:: array.size // _SAMPLE].max() >= most:
-        return None
+    keys = None
+    if array.size > BINCOUNT_MIN:
+        keys = divide(array.shape, None, BINCOUNT_MIN // SLICES_MIN)
+    most = 0 if keys is None else array.size // len(keys)
+    # Several tables are worth it only if they are small against what is counted. A sample mostly
+    # shows that; a table that is larger all the same is dropped at once.
+    if keys is None or length > most or array[:: array.size // _SAMPLE].max() >= most:
+        return np.bincount(array, None, length)
     tables: list[NDArray] = []
 
     def task(key: Key) -> None:
@@ -325,15 +261,23 @@ def bincount(array: NDArray, length: int) -> NDArray | None:
 
     run(task, keys)
     if len(tables) < len(keys):
-        return None
+        return np.bincount(array, None, length)
     counts = np.zeros(max([table.size for table in tables]), np.int64)
     for table in tables:
         counts[: table.size] += table
     return counts
 
 
-def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
+def take(array: NDArray, indices: NDArray, axis: int) -> NDArray:
     """``array.take(indices, axis)``."""
+    found = None
+    if array.size > TAKE_SOURCE_MIN and indices.size > TAKE_INDICES_MIN:
+        found = _taken(array, indices, axis)
+    return array.take(indices, axis) if found is None else found
+
+
+def _taken(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
+    """`take` on several threads; None if one is as fast, or if an index is wrong."""
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
     shape = *array.shape[:axis], *indices.shape, *array.shape[axis + 1 :]
     # An index that takes `inner` adjacent elements takes as long as 1 + inner / 4 indices that take
@@ -364,13 +308,13 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
     return result
 
 
-def gather(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
+def gather(array: NDArray, indices: NDArray, axis: int) -> NDArray:
     """``np.take_along_axis(array, indices, axis)``, for shapes that differ along `axis` at most."""
-    if not indices.flags.c_contiguous:  # NumPy's result would have their layout.
-        return None
-    keys = divide(indices.shape, None, GATHER_MIN // SLICES_MIN)
+    keys = None
+    if indices.flags.c_contiguous:  # NumPy's result would have their layout
+        keys = divide(indices.shape, None, GATHER_MIN // SLICES_MIN)
     if keys is None:
-        return None
+        return np.take_along_axis(array, indices, axis)
     result = empty(indices.shape, array.dtype)
 
     def task(key: Key) -> None:
@@ -380,12 +324,29 @@ def gather(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
     try:
         run(task, keys)
     except IndexError:
-        return None
+        return np.take_along_axis(array, indices, axis)  # whose error names the index
     return result
 
 
-def matmul(left: NDArray, right: NDArray) -> NDArray | None:
-    """``np.matmul(left, right)`` for stacks of small matrices."""
+def matmul(left: NDArray, right: NDArray) -> NDArray:
+    """``np.matmul(left, right)``, if one of them is large into memory of the pool."""
+    if left.size <= MATMUL_MIN and right.size <= MATMUL_MIN:
+        product: NDArray = fperrors.located(loops.MATMUL, left, right)
+        return product
+    result = _stack_product(left, right)
+    if result is None and right.ndim == 2 and (left.ndim == 2 or left.flags.c_contiguous):
+        # A stack times one matrix is one product.
+        rows = left.reshape((-1, left.shape[-1]))
+        result = empty((rows.shape[0], right.shape[1]), left.dtype)
+        fperrors.located(loops.MATMUL, rows, right, result)
+        result = result.reshape((*left.shape[:-1], right.shape[1]))
+    if result is None:
+        result = fperrors.located(loops.MATMUL, left, right)
+    return result
+
+
+def _stack_product(left: NDArray, right: NDArray) -> NDArray | None:
+    """`matmul` of stacks of small matrices; None, with nothing done, for others."""
     if left.ndim < 2 or right.ndim < 2 or left.ndim + right.ndim < 5:
         return None
     rows, inner = left.shape[-2:]

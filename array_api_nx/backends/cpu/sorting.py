@@ -1,0 +1,87 @@
+"""Sorting and searching on NumPy arrays; rows of large arrays are sorted on several threads.
+
+The functions have the names and parameters of the contract's methods.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import numpy as np
+
+from ...contract.numpy_dtypes import NDArray, zeros_and_ones
+from .engine import sliced_calls
+from .engine.sliced_calls import by_slices
+
+__all__ = ["argpartition", "argsort", "partition", "searchsorted", "sort"]
+
+_INDEX: Final = np.dtype(np.intp)
+
+
+def _reversal(array: NDArray) -> np.ufunc:
+    """The ufunc that reverses the order of elements but leaves NaN last; it is its own inverse."""
+    return np.negative if array.dtype.kind == "f" else np.invert
+
+
+def _kind(stable: bool) -> Literal["stable"] | None:
+    return "stable" if stable else None
+
+
+def _has_both_zeros(array: NDArray) -> bool:
+    """Whether 0.0 and -0.0 both occur in `array`."""
+    negative = np.signbit(array[array == 0])
+    return bool(negative.any()) and not negative.all()
+
+
+def sort(array: NDArray, axis: int, *, descending: bool, stable: bool) -> NDArray:
+    # Equal elements that differ are zeros of either sign. NumPy's default, far faster on large
+    # arrays, does not keep their order.
+    stable = stable and array.dtype.kind == "f" and (array.size < 1000 or _has_both_zeros(array))
+    reverse = _reversal(array)
+
+    def compute(part: NDArray) -> NDArray:
+        part = reverse(part, order="C") if descending else part.copy()
+        part.sort(axis, _kind(stable))
+        return reverse(part, part) if descending else part
+
+    return by_slices(compute, array, axis, sliced_calls.SORT_MIN, array.dtype)
+
+
+def argsort(array: NDArray, axis: int, *, descending: bool, stable: bool) -> NDArray:
+    array = zeros_and_ones(array)
+    if descending:
+        array = _reversal(array)(array)
+    return by_slices(
+        lambda part: part.argsort(axis, _kind(stable)),
+        array,
+        axis,
+        sliced_calls.ARGSORT_MIN,
+        _INDEX,
+    )
+
+
+def partition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray:
+    def compute(part: NDArray) -> NDArray:
+        part = part.copy()
+        part.partition(kth, axis)
+        return part
+
+    array = zeros_and_ones(array)
+    return by_slices(compute, array, axis, sliced_calls.PARTITION_MIN, array.dtype)
+
+
+def argpartition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray:
+    return by_slices(
+        lambda part: part.argpartition(kth, axis),
+        zeros_and_ones(array),
+        axis,
+        sliced_calls.ARGPARTITION_MIN,
+        _INDEX,
+    )
+
+
+def searchsorted(array: NDArray, values: NDArray, *, right: bool) -> NDArray:
+    found: NDArray = zeros_and_ones(array).searchsorted(
+        zeros_and_ones(values), "right" if right else "left"
+    )
+    return found
