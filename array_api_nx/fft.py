@@ -7,13 +7,13 @@ do, and with "ortho" both divide by its square root. All results are new arrays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from .contract.backend import Handle, Norm
+from .contract.backend import Norm
 from .contract.numpy_dtypes import DTypeLike
 from .core import dtypes as d
-from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype
+from .core.dtypes import COMPLEX, REAL_FLOATING, as_dtype
 from .core.shape import as_int, check_shape, normalise_axis
 from .device import Device, as_device
 from .frontend import elementwise, joining
@@ -25,6 +25,7 @@ from .frontend.missing import getter
 from .frontend.operands import cast, only_array
 from .native import with_advice
 from .primitives import table as p
+from .primitives.table import Primitive
 
 __all__ = [
     "fft",
@@ -65,14 +66,7 @@ _OPPOSITE: Final[dict[str, Norm]] = {
 
 
 @with_advice
-def fft(
-    x: Array,
-    /,
-    *,
-    n: int | None = None,
-    axis: int = -1,
-    norm: Norm = "backward",
-) -> Array:
+def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """One-dimensional transform.
 
     x: Real or complex; integers and booleans are converted to float64.
@@ -81,20 +75,11 @@ def fft(
     IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
-    x, along, sizes = _axes_and_sizes("fft", x, _one(n), (axis,), norm)
-    x, dtype = _prepare(p.FFT, x, along, sizes)
-    return wrap(x._device.backend.fft(x._handle, along, norm), dtype, x._device)
+    return _transformed(p.FFT, "fft", x, _one(n), (axis,), norm)
 
 
 @with_advice
-def ifft(
-    x: Array,
-    /,
-    *,
-    n: int | None = None,
-    axis: int = -1,
-    norm: Norm = "backward",
-) -> Array:
+def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Inverse of `fft`.
 
     x: Real or complex; integers and booleans are converted to float64.
@@ -103,9 +88,7 @@ def ifft(
     IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
-    x, along, sizes = _axes_and_sizes("ifft", x, _one(n), (axis,), norm)
-    x, dtype = _prepare(p.IFFT, x, along, sizes)
-    return wrap(x._device.backend.ifft(x._handle, along, norm), dtype, x._device)
+    return _transformed(p.IFFT, "ifft", x, _one(n), (axis,), norm)
 
 
 @with_advice
@@ -125,13 +108,7 @@ def fftn(
     IndexError: If there is no such axis.
     ValueError: If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
     """
-    x, along, sizes = _axes_and_sizes("fftn", x, s, axes, norm)
-    if not along:
-        return astype(x, operand_dtypes(p.FFT, x._dtype, x._device)[1])
-    if _name_one_twice(along):
-        return _one_by_one([(fft, *each) for each in _pairs(along, sizes)[::-1]], x, norm)
-    x, dtype = _prepare(p.FFT, x, along, sizes)
-    return wrap(x._device.backend.fft(x._handle, along, norm), dtype, x._device)
+    return _transformed(p.FFT, "fftn", x, s, axes, norm)
 
 
 @with_advice
@@ -151,27 +128,14 @@ def ifftn(
     IndexError: If there is no such axis.
     ValueError: If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
     """
-    x, along, sizes = _axes_and_sizes("ifftn", x, s, axes, norm)
-    if not along:
-        return astype(x, operand_dtypes(p.IFFT, x._dtype, x._device)[1])
-    if _name_one_twice(along):
-        return _one_by_one([(ifft, *each) for each in _pairs(along, sizes)[::-1]], x, norm)
-    x, dtype = _prepare(p.IFFT, x, along, sizes)
-    return wrap(x._device.backend.ifft(x._handle, along, norm), dtype, x._device)
+    return _transformed(p.IFFT, "ifftn", x, s, axes, norm)
 
 
 # ---------------------------------------------------------------------- real input or output
 
 
 @with_advice
-def rfft(
-    x: Array,
-    /,
-    *,
-    n: int | None = None,
-    axis: int = -1,
-    norm: Norm = "backward",
-) -> Array:
+def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """One-dimensional transform of real input, without the redundant half.
 
     x: A real dtype.
@@ -181,20 +145,11 @@ def rfft(
     IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
-    x, along, sizes = _axes_and_sizes("rfft", x, _one(n), (axis,), norm)
-    x, dtype = _prepare(p.RFFT, x, along, sizes)
-    return wrap(x._device.backend.rfft(x._handle, along, norm), dtype, x._device)
+    return _transformed(p.RFFT, "rfft", x, _one(n), (axis,), norm)
 
 
 @with_advice
-def irfft(
-    x: Array,
-    /,
-    *,
-    n: int | None = None,
-    axis: int = -1,
-    norm: Norm = "backward",
-) -> Array:
+def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Inverse of `rfft`.
 
     x: Complex, or converted to it; the half of a spectrum that `rfft` keeps.
@@ -205,10 +160,7 @@ def irfft(
     IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
-    x, along, sizes = _axes_and_sizes("irfft", x, _one(n), (axis,), norm)
-    x, dtype = _prepare_half(x, along, sizes)
-    handle = x._device.backend.irfft(x._handle, along, sizes[-1], norm)
-    return wrap(handle, dtype, x._device)
+    return _transformed(p.IRFFT, "irfft", x, _one(n), (axis,), norm)
 
 
 @with_advice
@@ -230,12 +182,7 @@ def rfftn(
     ValueError: If there is no axis, a size is below 1, `s` has another length than `axes`, or
         `norm` is another one.
     """
-    x, along, sizes = _axes_and_sizes("rfftn", x, s, axes, norm)
-    if _name_one_twice(along):
-        *others, last = _pairs(along, sizes)
-        return _one_by_one([(rfft, *last), *[(fft, *each) for each in others[::-1]]], x, norm)
-    x, dtype = _prepare(p.RFFT, x, along, sizes)
-    return wrap(x._device.backend.rfft(x._handle, along, norm), dtype, x._device)
+    return _transformed(p.RFFT, "rfftn", x, s, axes, norm)
 
 
 @with_advice
@@ -257,24 +204,11 @@ def irfftn(
     ValueError: If there is no axis, a size is below 1, `s` has another length than `axes`, or
         `norm` is another one.
     """
-    x, along, sizes = _axes_and_sizes("irfftn", x, s, axes, norm)
-    if _name_one_twice(along):
-        *others, last = _pairs(along, sizes)
-        return _one_by_one([*[(ifft, *each) for each in others], (irfft, *last)], x, norm)
-    x, dtype = _prepare_half(x, along, sizes)
-    handle = x._device.backend.irfft(x._handle, along, sizes[-1], norm)
-    return wrap(handle, dtype, x._device)
+    return _transformed(p.IRFFT, "irfftn", x, s, axes, norm)
 
 
 @with_advice
-def hfft(
-    x: Array,
-    /,
-    *,
-    n: int | None = None,
-    axis: int = -1,
-    norm: Norm = "backward",
-) -> Array:
+def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """One-dimensional transform of a signal with Hermitian symmetry; its spectrum is real.
 
     x: Complex, or converted to it; the half of the signal from element 0 on.
@@ -285,22 +219,11 @@ def hfft(
     IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
-    x, along, sizes = _axes_and_sizes("hfft", x, _one(n), (axis,), norm)
-    x, dtype = _prepare_half(x, along, sizes)
-    mirrored = elementwise.conj(x)._handle
-    handle = x._device.backend.irfft(mirrored, along, sizes[-1], _OPPOSITE[norm])
-    return wrap(handle, dtype, x._device)
+    return _transformed(p.IRFFT, "hfft", x, _one(n), (axis,), norm)
 
 
 @with_advice
-def ihfft(
-    x: Array,
-    /,
-    *,
-    n: int | None = None,
-    axis: int = -1,
-    norm: Norm = "backward",
-) -> Array:
+def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Inverse of `hfft`.
 
     x: A real dtype.
@@ -337,12 +260,7 @@ def fftfreq(
     TypeError: If `dtype` is no real floating-point dtype.
     ValueError: If `n` is below 1, or `d` is 0.
     """
-    size = _at_least_one(n, "n")
-    target = as_device(device)
-    backend = target.backend
-    ascending = backend.arange(0, (size + 1) // 2, 1, target.real)
-    negative = backend.arange(-(size // 2), 0, 1, target.real)
-    return _frequencies(backend.cat([ascending, negative], 0), size, d, dtype, target)
+    return _frequencies(n, d, dtype, device, both=True)
 
 
 @with_advice
@@ -364,22 +282,28 @@ def rfftfreq(
     TypeError: If `dtype` is no real floating-point dtype.
     ValueError: If `n` is below 1, or `d` is 0.
     """
-    size = _at_least_one(n, "n")
-    target = as_device(device)
-    ascending = target.backend.arange(0, size // 2 + 1, 1, target.real)
-    return _frequencies(ascending, size, d, dtype, target)
+    return _frequencies(n, d, dtype, device, both=False)
 
 
 def _frequencies(
-    counts: Handle, n: int, d: float, dtype: DTypeLike | None, device: Device
+    n: int, d: float, dtype: DTypeLike | None, device: Device | str | None, *, both: bool
 ) -> Array:
-    """`counts` over d * n, in double precision, where there is one, until the end."""
-    result = device.real if dtype is None else as_dtype(dtype)
+    """Those from 0 on, and the negative ones after them if `both`.
+
+    They are computed in double precision, where the device has it.
+    """
+    size = _at_least_one(n, "n")
+    target = as_device(device)
+    backend = target.backend
+    counts = backend.arange(0, (size + 1) // 2 if both else size // 2 + 1, 1, target.real)
+    if both:
+        counts = backend.cat([counts, backend.arange(-(size // 2), 0, 1, target.real)], 0)
+    result = target.real if dtype is None else as_dtype(dtype)
     if result not in REAL_FLOATING:
         raise TypeError(f"frequencies have dtype float32 or float64, not {result}; use astype")
     if d == 0:
         raise ValueError("the distance d between samples must not be 0; give that of the samples")
-    return cast(wrap(counts, device.real, device) / (float(d) * n), result)
+    return cast(wrap(counts, target.real, target) / (float(d) * size), result)
 
 
 @with_advice
@@ -390,9 +314,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     Returns: A copy.
     IndexError: If an axis is out of range.
     """
-    x = only_array(x)
-    along = _positions(axes, x.ndim)
-    return joining.roll(x, tuple([x.shape[axis] // 2 for axis in along]), axis=along)
+    return _shifted(x, axes, 1)
 
 
 @with_advice
@@ -403,12 +325,56 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     Returns: A copy.
     IndexError: If an axis is out of range.
     """
+    return _shifted(x, axes, -1)
+
+
+def _shifted(x: Array, axes: int | Sequence[int] | None, sign: int) -> Array:
     x = only_array(x)
     along = _positions(axes, x.ndim)
-    return joining.roll(x, tuple([-(x.shape[axis] // 2) for axis in along]), axis=along)
+    return joining.roll(x, tuple([sign * (x.shape[axis] // 2) for axis in along]), axis=along)
 
 
-# ---------------------------------------------------------------------- checks
+# ---------------------------------------------------------------------- transforms and checks
+
+
+def _transformed(
+    op: Primitive,
+    name: str,
+    x: Array,
+    s: Sequence[int] | None,
+    axes: Sequence[int] | None,
+    norm: Norm,
+) -> Array:
+    """What the function `name` returns, which is a transform `op` over axes."""
+    x, along, sizes = _axes_and_sizes(op, name, x, s, axes, norm)
+    if op is p.RFFT and x._dtype in COMPLEX:
+        raise TypeError(
+            f"a transform of real input does not take {x._dtype}; use fft or fftn, or take real(x)"
+        )
+    compute, dtype = operand_dtypes(op, x._dtype, x._device)
+    if not along:
+        return astype(x, dtype)
+    if len({*along}) < len(along):
+        return _one_by_one(op, x, list(zip(along, sizes, strict=True)), norm)
+    backend = x._device.backend
+    if op is not p.IRFFT:
+        handle = cast(_resized(x, along, sizes), compute)._handle
+        return wrap(getattr(backend, op.name)(handle, along, norm), dtype, x._device)
+    half = cast(_resized(x, along, [*sizes[:-1], sizes[-1] // 2 + 1]), compute)
+    if name == "hfft":
+        half, norm = elementwise.conj(half), _OPPOSITE[norm]
+    return wrap(backend.irfft(half._handle, along, sizes[-1], norm), dtype, x._device)
+
+
+def _one_by_one(op: Primitive, x: Array, pairs: list[tuple[int, int]], norm: Norm) -> Array:
+    """Transforms of one axis each, given with its size; one of half a spectrum is the outermost."""
+    whole = {p.RFFT: p.FFT, p.IRFFT: p.IFFT}.get(op, op)
+    *others, last = pairs
+    steps = [(whole, *pair) for pair in others]
+    steps = [*steps, (op, *last)] if op is p.IRFFT else [(op, *last), *steps[::-1]]
+    for step, axis, size in steps:
+        x = _transformed(step, step.name, x, (size,), (axis,), norm)
+    return x
 
 
 def _check_norm(norm: str) -> None:
@@ -428,11 +394,16 @@ def _at_least_one(n: int, name: str) -> int:
 
 
 def _axes_and_sizes(
-    name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
+    op: Primitive,
+    name: str,
+    x: Array,
+    s: Sequence[int] | None,
+    axes: Sequence[int] | None,
+    norm: str,
 ) -> tuple[Array, tuple[int, ...], list[int]]:
     """The array, the axes to transform, each once or more, and the sizes of the signal on them.
 
-    `name` is that of the function, whose arguments are checked but for the dtype of `x`.
+    The arguments of the function `name` are checked but for the dtype of `x`.
     """
     x = only_array(x)
     shape = x.shape
@@ -442,13 +413,13 @@ def _axes_and_sizes(
     if axes is None and s is not None:
         axes = range(-len(s), 0)
     along = _positions(axes, len(shape))
-    if not along and name in _OVER_A_LAST_AXIS:
+    if not along and op in (p.RFFT, p.IRFFT):
         raise ValueError(
             f"{name} needs at least one axis to transform, but axes={axes} of shape {shape} are "
             "none; give axes=..."
         )
     sizes = [shape[axis] for axis in along]
-    if name in _OF_HALF_A_SPECTRUM:
+    if op is p.IRFFT:
         sizes[-1] = 2 * (sizes[-1] - 1)
     if s is not None:
         if len(s) != len(along):
@@ -471,42 +442,6 @@ def _positions(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     several = axes if isinstance(axes, Sequence) else (axes,)
     return tuple([normalise_axis(axis, ndim) for axis in several])
-
-
-_OVER_A_LAST_AXIS: Final = frozenset({"rfftn", "irfftn"})
-_OF_HALF_A_SPECTRUM: Final = frozenset({"irfft", "irfftn", "hfft"})
-
-
-def _name_one_twice(axes: tuple[int, ...]) -> bool:
-    return len({*axes}) < len(axes)
-
-
-def _pairs(axes: tuple[int, ...], sizes: list[int]) -> list[tuple[int, int]]:
-    return list(zip(axes, sizes, strict=True))
-
-
-def _one_by_one(steps: list[tuple[Callable[..., Array], int, int]], x: Array, norm: Norm) -> Array:
-    """Transforms of one axis each, with the axis and the size, one after the other."""
-    for transform, axis, n in steps:
-        x = transform(x, n=n, axis=axis, norm=norm)
-    return x
-
-
-def _prepare(
-    op: p.Primitive, x: Array, axes: tuple[int, ...], sizes: list[int]
-) -> tuple[Array, DType]:
-    """`x` resized and in the dtype to transform, and the result's dtype."""
-    if op is p.RFFT and x._dtype in COMPLEX:
-        raise TypeError(
-            f"a transform of real input does not take {x._dtype}; use fft or fftn, or take real(x)"
-        )
-    compute, dtype = operand_dtypes(op, x._dtype, x._device)
-    return cast(_resized(x, axes, sizes), compute), dtype
-
-
-def _prepare_half(x: Array, axes: tuple[int, ...], sizes: list[int]) -> tuple[Array, DType]:
-    """As `_prepare`, for half a spectrum; `sizes` are those of the signal."""
-    return _prepare(p.IRFFT, x, axes, [*sizes[:-1], sizes[-1] // 2 + 1])
 
 
 def _resized(x: Array, axes: tuple[int, ...], sizes: list[int]) -> Array:
