@@ -13,18 +13,36 @@ from importlib import import_module
 from math import inf
 from numbers import Real
 from operator import index
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
-
-from numpy.linalg import LinAlgError
+from typing import TYPE_CHECKING, Literal
 
 from .config import current
 from .contract.backend import Backend, Handle
 from .contract.numpy_dtypes import DTypeLike
-from .core.dtypes import COMPLEX, DType, int64
-from .core.shape import as_int, broadcast_shapes
+from .core.dtypes import COMPLEX, int64
+from .core.shape import as_int
 from .frontend import data_type, elementwise, joining, manipulation, searching, statistical
 from .frontend.array import Array, wrap
+from .frontend.decompositions import EighResult as EighResult
+from .frontend.decompositions import EigResult as EigResult
+from .frontend.decompositions import QRResult as QRResult
+from .frontend.decompositions import SlogdetResult as SlogdetResult
+from .frontend.decompositions import SVDResult as SVDResult
+from .frontend.decompositions import (
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    inv,
+    matrix_shape,
+    qr,
+    slogdet,
+    solve,
+    square_matrices,
+    svd,
+    svdvals,
+)
 from .frontend.dispatch import operand_dtypes, reduce
 from .frontend.docstrings import complete_docstrings
 from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
@@ -78,42 +96,6 @@ if not TYPE_CHECKING:
         if not name.startswith("_") and name in _extra().__all__ and current().extras:
             return getattr(_extra(), name)
         raise missing(__name__, name)
-
-
-class EigResult(NamedTuple):
-    """What `eig` returns."""
-
-    eigenvalues: Array
-    eigenvectors: Array
-
-
-class EighResult(NamedTuple):
-    """What `eigh` returns."""
-
-    eigenvalues: Array
-    eigenvectors: Array
-
-
-class QRResult(NamedTuple):
-    """What `qr` returns."""
-
-    Q: Array
-    R: Array
-
-
-class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
-
-    sign: Array
-    logabsdet: Array
-
-
-class SVDResult(NamedTuple):
-    """What `svd` returns."""
-
-    U: Array
-    S: Array
-    Vh: Array
 
 
 # ---------------------------------------------------------------------- products
@@ -179,9 +161,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
     exponent = index(as_int(n, "n"))
     if exponent < 0:
         return matrix_power(inv(x), -exponent)
-    x = only_array(x)
-    _check_square("matrix_power", x)
-    x, dtype = _matrices(p.MATMUL, x)
+    x, dtype = square_matrices(p.MATMUL, x, "matrix_power")
     backend = x._device.backend
     if exponent == 0:
         size = x.shape[-1]
@@ -214,7 +194,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     ValueError: If `x` has fewer than two dimensions.
     """
     x = only_array(x)
-    *stack, rows, columns = _matrix_shape("diagonal", x)
+    *stack, rows, columns = matrix_shape("diagonal", x)
     offset = index(as_int(offset, "offset"))
     row, column = max(-offset, 0), max(offset, 0)
     size = max(min(rows - row, columns - column), 0)
@@ -286,7 +266,7 @@ def matrix_norm(
         value because the matrices are empty.
     """
     x = only_array(x)
-    shape = _matrix_shape("matrix_norm", x)
+    shape = matrix_shape("matrix_norm", x)
     if ord == "fro" or ord is None:
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord == "nuc":
@@ -376,7 +356,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     numpy.linalg.LinAlgError: If the singular values do not converge, as with NaN in `x`.
     """
     x = only_array(x)
-    rows, columns = _matrix_shape("matrix_rank", x)[-2:]
+    rows, columns = matrix_shape("matrix_rank", x)[-2:]
     significant = _significant(svdvals(x), max(rows, columns), rtol)
     return count_nonzero(significant, axis=-1)
 
@@ -392,12 +372,19 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     numpy.linalg.LinAlgError: If the singular values do not converge, as with NaN in `x`.
     """
     x = only_array(x)
-    rows, columns = _matrix_shape("pinv", x)[-2:]
+    rows, columns = matrix_shape("pinv", x)[-2:]
     u, s, vh = svd(x, full_matrices=False)
     # The reciprocal of infinity is the zero that a negligible value becomes.
     s = searching.where(_significant(s, max(rows, columns), rtol), s, inf)
     scaled = _adjoint(u) * manipulation.expand_dims(elementwise.reciprocal(s), -1)
     return matmul(_adjoint(vh), scaled)
+
+
+def _floating(x: Array) -> Array:
+    """`x` in the floating-point dtype to compute norms in."""
+    x = only_array(x)
+    compute, _ = operand_dtypes(p.SVDVALS, x._dtype, x._device)
+    return cast(x, compute)
 
 
 def _significant(s: Array, size: int, rtol: float | Array | None) -> Array:
@@ -412,288 +399,6 @@ def _significant(s: Array, size: int, rtol: float | Array | None) -> Array:
 
 def _adjoint(x: Array) -> Array:
     return matrix_transpose(elementwise.conj(x) if x._dtype in COMPLEX else x)
-
-
-# ---------------------------------------------------------------------- decompositions
-
-
-@with_advice
-def cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """Cholesky factor of positive-definite matrices.
-
-    x: Shape (..., M, M); symmetric, or Hermitian if complex. Only one triangle is read.
-    upper: Whether to return U with x = U^H U instead of L with x = L L^H.
-    Returns: A new array of the shape of `x`, zero in the other triangle.
-    ValueError: If the matrices are not square.
-    numpy.linalg.LinAlgError: If a matrix is not positive definite.
-    """
-    x, dtype = _square(p.CHOLESKY, x)
-    with _INDEFINITE:
-        factor = x._device.backend.cholesky(x._handle, upper=bool(upper))
-    return wrap(factor, dtype, x._device)
-
-
-@with_advice
-def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
-    """QR decomposition, x = Q R.
-
-    x: Shape (..., M, N); K is the smaller of M and N.
-    mode: "complete" makes Q square.
-    Returns: New arrays: Q, of shape (..., M, K) or (..., M, M), has orthonormal columns; R, of
-        shape (..., K, N) or (..., M, N), is upper triangular.
-    ValueError: If `x` has fewer than two dimensions, or `mode` is another one.
-    """
-    x, dtype = _matrices(p.QR, x)
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f"qr has no mode {mode!r}; give 'reduced' or 'complete'")
-    q, r = x._device.backend.qr(x._handle, complete=mode == "complete")
-    return QRResult(wrap(q, dtype, x._device), wrap(r, dtype, x._device))
-
-
-@with_advice
-def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
-    """Singular value decomposition, x = U diag(S) Vh.
-
-    x: Shape (..., M, N); K is the smaller of M and N.
-    full_matrices: Whether to make U and Vh square.
-    Returns: New arrays: U, of shape (..., M, M) or (..., M, K), has orthonormal columns; S, of
-        shape (..., K) and the real dtype of the precision of `x`, descends; Vh, of shape (..., N,
-        N) or (..., K, N), has orthonormal rows.
-    ValueError: If `x` has fewer than two dimensions.
-    numpy.linalg.LinAlgError: If it does not converge, as with NaN in `x`.
-    """
-    x, dtype = _matrices(p.SVD, x)
-    with _DIVERGENT:
-        u, s, vh = x._device.backend.svd(x._handle, full_matrices=bool(full_matrices))
-    return SVDResult(
-        wrap(u, dtype, x._device),
-        wrap(s, p.SVDVALS.results[dtype], x._device),
-        wrap(vh, dtype, x._device),
-    )
-
-
-def svdvals(x: Array, /) -> Array:
-    """Singular values of each matrix.
-
-    x: Shape (..., M, N); K is the smaller of M and N.
-    Returns: A new array of shape (..., K), descending; the real dtype of the precision of `x`.
-    ValueError: If `x` has fewer than two dimensions.
-    numpy.linalg.LinAlgError: If they do not converge, as with NaN in `x`.
-    """
-    x, dtype = _matrices(p.SVDVALS, x)
-    with _DIVERGENT:
-        values = x._device.backend.svdvals(x._handle)
-    return wrap(values, dtype, x._device)
-
-
-def eig(x: Array, /) -> EigResult:
-    """Eigenvalues and eigenvectors of any square matrix.
-
-    x: Shape (..., M, M).
-    Returns: New arrays of the complex dtype of the precision of `x`, even if all eigenvalues are
-        real: eigenvalues of shape (..., M), in no order; eigenvectors of shape (..., M, M), in
-        columns.
-    ValueError: If the matrices are not square.
-    numpy.linalg.LinAlgError: If they do not converge, as with NaN in `x`.
-    """
-    x, dtype = _square(p.EIG, x)
-    with _DIVERGENT:
-        values, vectors = x._device.backend.eig(x._handle)
-    return EigResult(wrap(values, dtype, x._device), wrap(vectors, dtype, x._device))
-
-
-def eigvals(x: Array, /) -> Array:
-    """Eigenvalues of any square matrix.
-
-    x: Shape (..., M, M).
-    Returns: A new array of shape (..., M), in no order; the complex dtype of the precision of `x`.
-    ValueError: If the matrices are not square.
-    numpy.linalg.LinAlgError: If they do not converge, as with NaN in `x`.
-    """
-    x, dtype = _square(p.EIGVALS, x)
-    with _DIVERGENT:
-        values = x._device.backend.eigvals(x._handle)
-    return wrap(values, dtype, x._device)
-
-
-def eigh(x: Array, /) -> EighResult:
-    """Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
-
-    x: Shape (..., M, M). Only one triangle is read.
-    Returns: New arrays: eigenvalues of shape (..., M), ascending, in the real dtype of the
-        precision of `x`; eigenvectors of shape (..., M, M), orthonormal columns, in the dtype of
-        `x`.
-    ValueError: If the matrices are not square.
-    numpy.linalg.LinAlgError: If they do not converge.
-    """
-    x, dtype = _square(p.EIGH, x)
-    with _DIVERGENT:
-        values, vectors = x._device.backend.eigh(x._handle)
-    return EighResult(
-        wrap(values, p.EIGVALSH.results[dtype], x._device), wrap(vectors, dtype, x._device)
-    )
-
-
-def eigvalsh(x: Array, /) -> Array:
-    """Eigenvalues of symmetric or Hermitian matrices.
-
-    x: Shape (..., M, M). Only one triangle is read.
-    Returns: A new array of shape (..., M), ascending; the real dtype of the precision of `x`.
-    ValueError: If the matrices are not square.
-    numpy.linalg.LinAlgError: If they do not converge.
-    """
-    x, dtype = _square(p.EIGVALSH, x)
-    with _DIVERGENT:
-        values = x._device.backend.eigvalsh(x._handle)
-    return wrap(values, dtype, x._device)
-
-
-# ---------------------------------------------------------------------- equations, determinants
-
-
-def solve(x1: Array, x2: Array, /) -> Array:
-    """Solution X of x1 X = x2.
-
-    x1: Shape (..., M, M).
-    x2: Shape (..., M, K), where ... broadcasts with that of `x1`; or exactly (M,), one vector for
-        all of `x1`.
-    Returns: A new array of shape (..., M, K), or (..., M) for a vector; the promoted dtype.
-    ValueError: If the matrices are not square, or the shapes do not agree.
-    numpy.linalg.LinAlgError: If a matrix is singular.
-    """
-    (x1, x2), _, device = promote_arrays(x1, x2)
-    x1, dtype = _square(p.SOLVE, x1)
-    x2 = cast(x2, dtype)
-    shape1, shape2 = x1.shape, x2.shape
-    is_vector = len(shape2) == 1
-    if not shape2 or shape2[0 if is_vector else -2] != shape1[-1]:
-        raise ValueError(
-            f"solve of shapes {shape1} and {shape2}: x2 must have {shape1[-1]} rows, as x1 has; "
-            f"give it shape ({shape1[-1]},) or (..., {shape1[-1]}, K)"
-        )
-    right = x2._handle
-    if is_vector:
-        right = device.backend.reshape(right, (*shape2, 1))
-    else:
-        broadcast_shapes(shape1[:-2], shape2[:-2])
-    with _SINGULAR:
-        solution = device.backend.solve(x1._handle, right)
-    if is_vector:
-        solution = device.backend.reshape(solution, shape1[:-1])
-    return wrap(solution, dtype, device)
-
-
-@with_twin
-def inv(x: Array, /) -> Array:
-    """Inverse of each matrix.
-
-    x: Shape (..., M, M).
-    Returns: A new array of the shape of `x`.
-    ValueError: If the matrices are not square.
-    numpy.linalg.LinAlgError: If a matrix is singular.
-    """
-    x, dtype = _square(p.INV, x)
-    with _SINGULAR:
-        inverse = x._device.backend.inv(x._handle)
-    return wrap(inverse, dtype, x._device)
-
-
-def det(x: Array, /) -> Array:
-    """Determinant of each matrix.
-
-    x: Shape (..., M, M).
-    Returns: A new array of shape (...).
-    ValueError: If the matrices are not square.
-    """
-    x, dtype = _square(p.DET, x)
-    return wrap(x._device.backend.det(x._handle), dtype, x._device)
-
-
-def slogdet(x: Array, /) -> SlogdetResult:
-    """Sign, and logarithm of the absolute value, of the determinant of each matrix.
-
-    x: Shape (..., M, M).
-    Returns: New arrays of shape (...): sign, a number of absolute value 1, or 0, in the dtype of
-        `x`; logabsdet in the real dtype of its precision, -inf for a determinant of 0.
-    ValueError: If the matrices are not square.
-    """
-    x, dtype = _square(p.SLOGDET, x)
-    sign, logabsdet = x._device.backend.slogdet(x._handle)
-    return SlogdetResult(
-        wrap(sign, dtype, x._device), wrap(logabsdet, p.ABS.results[dtype], x._device)
-    )
-
-
-# ---------------------------------------------------------------------- checks
-
-
-def _floating(x: Array) -> Array:
-    """`x` in the floating-point dtype to compute norms in."""
-    x = only_array(x)
-    compute, _ = operand_dtypes(p.SVDVALS, x._dtype, x._device)
-    return cast(x, compute)
-
-
-def _matrix_shape(name: str, x: Array) -> tuple[int, ...]:
-    shape = x.shape
-    if len(shape) < 2:
-        raise ValueError(
-            f"{name} needs matrices, at least two dimensions, but the shape is {shape}; "
-            "insert axes with expand_dims"
-        )
-    return shape
-
-
-def _matrices(op: p.Primitive, x: Array) -> tuple[Array, DType]:
-    """`x`, checked to hold matrices, in the dtype to compute `op` in, and the result's dtype."""
-    x = only_array(x)
-    compute, result = operand_dtypes(op, x._dtype, x._device)
-    _matrix_shape(op.name, x)
-    return cast(x, compute), result
-
-
-def _square(op: p.Primitive, x: Array) -> tuple[Array, DType]:
-    """As `_matrices`, for square ones."""
-    x = only_array(x)
-    _check_square(op.name, x)
-    return _matrices(op, x)
-
-
-def _check_square(name: str, x: Array) -> None:
-    shape = _matrix_shape(name, x)
-    if shape[-1] != shape[-2]:
-        raise ValueError(
-            f"{name} needs square matrices, but the shape is {shape}; the last two sizes must be "
-            "equal: slice the matrices, or use svd, qr or pinv"
-        )
-
-
-class _Advice:
-    """While it is entered, a LinAlgError says what to do about it."""
-
-    __slots__ = ("advice",)
-
-    def __init__(self, advice: str) -> None:
-        self.advice = advice
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if isinstance(error, LinAlgError):
-            raise LinAlgError(f"{error}; {self.advice}") from error
-
-
-_SINGULAR: Final = _Advice("a singular matrix has no inverse: use pinv, or test matrix_rank first")
-_INDEFINITE: Final = _Advice(
-    "only a positive-definite matrix has a Cholesky factor: use eigh, or test eigvalsh(x) > 0 first"
-)
-_DIVERGENT: Final = _Advice("NaN and infinities in a matrix do this: test isfinite(x) first")
 
 
 complete_docstrings(globals(), __all__)

@@ -76,8 +76,6 @@ ENGINES = {
 }
 
 MAX_LINES = 800
-# Chapters of the standard that are long because it is: dozens of functions, each with its text.
-LONG = {"linalg.py"}
 
 # Tests that are of no room: of the package as users meet it, from one end to the other.
 WHOLE = {
@@ -246,8 +244,7 @@ def test_no_modules_need_each_other_in_a_circle():
 
 @for_each("path", MODULES)
 def test_modules_can_be_read_in_one_sitting(path):
-    if path_of(path) not in LONG:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
 
 
 def test_no_folder_holds_most_of_it():

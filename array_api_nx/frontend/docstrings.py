@@ -69,7 +69,8 @@ _CHAPTERS: Final = {
     **{name: f"{name} functions" for name in ("indexing", "searching", "set", "sorting")},
     **{name: f"{name} functions" for name in ("statistical", "utility")},
     "linear_algebra": "linear algebra functions",
-    **{name: f"{name} extension" for name in ("fft", "linalg")},
+    **dict.fromkeys(("decompositions", "linalg"), "linalg extension"),
+    "fft": "fft extension",
 }
 """Modules of the standard's functions, with the names of the standard's chapters."""
 

@@ -16,6 +16,7 @@ from ..core.shape import (
 )
 from ..native import with_twin
 from ..primitives import table as p
+from ..primitives.rules import joined_shape
 from .array import Array
 from .dispatch import binary, reduce
 from .manipulation import as_view, broadcast_to, reshape
@@ -58,14 +59,14 @@ _MANY: Final = 16
 
 def _check_concat(shapes: list[tuple[int, ...]], axis: int) -> None:
     """Raise ValueError unless arrays of the `shapes` can be joined along `axis`."""
-    others = {(len(shape), shape[:axis], shape[axis + 1 :]) for shape in shapes}
-    if len(others) > 1:
+    try:
+        shape = joined_shape(shapes, axis)
+    except ValueError:
         raise ValueError(
             f"concat along axis {axis} needs equal sizes on all other axes, but the shapes are "
             f"{' and '.join(map(str, dict.fromkeys(shapes)))}; use broadcast_to or reshape first"
-        )
-    total = sum([shape[axis] for shape in shapes])
-    check_shape((*shapes[0][:axis], total, *shapes[0][axis + 1 :]))
+        ) from None
+    check_shape(shape)
 
 
 def _joinable(arrays: Sequence[Array], name: str) -> tuple[list[Handle], Array]:

@@ -179,7 +179,8 @@ def joined_shape(shapes: Sequence[Shape], axis: int) -> Shape:
         If they differ but for `axis`.
     """
     before, after = shapes[0][:axis], shapes[0][axis + 1 :]
-    if any([(*s[:axis], *s[axis + 1 :]) != (*before, *after) for s in shapes[1:]]):
+    others = [(len(s), s[:axis], s[axis + 1 :]) for s in shapes]
+    if any([each != (len(shapes[0]), before, after) for each in others]):
         given = ", ".join(map(str, shapes))
         raise ValueError(f"all dimensions but axis {axis} must agree, not {given}")
     return (*before, sum([shape[axis] for shape in shapes]), *after)
