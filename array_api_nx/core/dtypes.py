@@ -246,10 +246,7 @@ def as_dtype(obj: object) -> DType:
     """`obj` as one of the dtypes of `ALL`: what equals it, in either byte order, its name, the type
     of NumPy's or Python's scalars.
 
-    Raises
-    ------
-    TypeError
-        If it is anything else.
+    TypeError: If it is anything else.
     """
     try:
         return SPELLINGS[obj]

@@ -23,10 +23,7 @@ def hold_at_forks(lock: _Lock) -> None:
     A forked child has only the thread that forked. If another one held the lock, nobody would
     release it there, and what it protects would stay half changed.
 
-    Parameters
-    ----------
-    lock : threading.Lock or threading.RLock
-        One that lasts as long as the process, and is held for a moment only: whoever forks waits
+    lock: One that lasts as long as the process, and is held for a moment only: whoever forks waits
         for it.
     """
     if hasattr(os, "register_at_fork"):

@@ -33,13 +33,9 @@ apart by its exact type, which type checkers do not follow through a variable.""
 class IndexArray(NamedTuple):
     """An index array inside a key.
 
-    Attributes
-    ----------
-    payload : object
-        The array; opaque to this module.
-    mask_shape : tuple of int or None
-        The shape of a boolean mask, which takes as many axes as it has; None for integers, which
-        take one axis.
+    payload: The array; opaque to this module.
+    mask_shape: The shape of a boolean mask, which takes as many axes as it has; None for integers,
+        which take one axis.
     """
 
     payload: object
@@ -130,13 +126,9 @@ def _plain(bounds: tuple[object, object, object]) -> bool:
 def basic_selection(key: object, shape: tuple[int, ...]) -> Selection:
     """The selection that a key of ints, slices, None and at most one ellipsis makes.
 
-    Raises
-    ------
-    IndexError
-        If an int is out of range, or the key has more items than the array has axes, more than
-        one ellipsis, or an item of another type.
-    ValueError
-        If a slice has step 0.
+    IndexError: If an int is out of range, or the key has more items than the array has axes, more
+        than one ellipsis, or an item of another type.
+    ValueError: If a slice has step 0.
     """
     selection, indices = mixed_selection(key if type(key) is tuple else (key,), shape)
     assert indices is None
@@ -148,27 +140,15 @@ def mixed_selection(
 ) -> tuple[Selection, list[object] | None]:
     """Split a key into its basic part and its index arrays.
 
-    Parameters
-    ----------
-    items : sequence
-        Ints, slices, None, at most one ellipsis, and `IndexArray` objects.
-    shape : tuple of int
-        The shape of the indexed array.
-
-    Returns
-    -------
-    selection : Selection
-        The basic part; the axes that index arrays take are kept whole.
-    indices : list or None
-        None without index arrays. Otherwise one entry per axis of the selected view: None where
-        the axis was sliced, the int or the payload that indexes it. A mask of several axes stands
-        at its first and is followed by nothing for the others, as NumPy's keys are. Beside index
-        arrays an int takes part in broadcasting, so it is an entry and drops no axis.
-
-    Raises
-    ------
-    IndexError, ValueError
-        As `basic_selection`; also if a mask's shape differs from that of the axes it takes.
+    items: Ints, slices, None, at most one ellipsis, and `IndexArray` objects.
+    shape: The shape of the indexed array.
+    Returns: The basic part; the axes that index arrays take are kept whole.
+    Returns: None without index arrays. Otherwise one entry per axis of the selected view: None
+        where the axis was sliced, the int or the payload that indexes it. A mask of several axes
+        stands at its first and is followed by nothing for the others, as NumPy's keys are. Beside
+        index arrays an int takes part in broadcasting, so it is an entry and drops no axis.
+    IndexError, ValueError: As `basic_selection`; also if a mask's shape differs from that of the
+        axes it takes.
     """
     arrays = [item for item in items if type(item) is IndexArray]
     taken = sum([1 if a.mask_shape is None else len(a.mask_shape) for a in arrays])

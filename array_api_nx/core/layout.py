@@ -12,7 +12,7 @@ __all__ = [
     "has_solution",
     "merged_axes",
     "reshaped_layout",
-    "sliced_layout",
+    "sliced_range",
 ]
 
 Mask: TypeAlias = "tuple[tuple[int, int], ...]"
@@ -115,56 +115,6 @@ def has_solution(steps: list[tuple[int, int]], target: int) -> bool:
             return True
         stack.extend([(k + 1, rest - step * i) for i in range(low, high + 1)])
     return False
-
-
-def sliced_layout(
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    offset: int,
-    mask: Mask | None,
-    selection: Selection,
-) -> tuple[tuple[int, ...], tuple[int, ...], int, Mask | None] | None:
-    """Shape, strides, offset and mask of what a normalised basic index selects.
-
-    None if an index that drops its axis points into padding.
-    """
-    sizes: list[int] = []
-    steps: list[int] = []
-    ranges: list[tuple[int, int]] = []
-    axis = 0
-    for item in selection:
-        if item is None:
-            sizes.append(1)
-            steps.append(0)
-            ranges.append((0, 1))
-            continue
-        if axis == len(shape):
-            raise ValueError(f"selection {selection} has more items than {len(shape)} axes")
-        size, stride = shape[axis], strides[axis]
-        valid = mask[axis] if mask else (0, size)
-        axis += 1
-        if isinstance(item, int):
-            if not 0 <= item < size:
-                raise ValueError(f"index {item} does not lie within an axis of size {size}")
-            if not valid[0] <= item < valid[1]:
-                return None
-            offset += item * stride
-            continue
-        start, length, step = item
-        if (
-            length < 0
-            or (length and not 0 <= start < size)
-            or (length > 1 and not 0 <= start + (length - 1) * step < size)
-        ):
-            raise ValueError(f"slice {item} does not lie within an axis of size {size}")
-        offset += start * stride
-        sizes.append(length)
-        # Where nothing is stepped over, a huge step must not make a huge stride.
-        steps.append(step * stride if length > 1 else stride)
-        ranges.append(sliced_range(valid, start, length, step))
-    if axis != len(shape):
-        raise ValueError(f"selection {selection} does not name all {len(shape)} axes")
-    return tuple(sizes), tuple(steps), offset, tuple(ranges) if mask else None
 
 
 def reshaped_layout(

@@ -37,17 +37,9 @@ class Var(Frozen):
     earlier copy) is alive, it gives that very object; elsewhere it gives a variable that has a new
     id and stays one and the same for all pickles of the original.
 
-    Parameters
-    ----------
-    name : str
-        For display only; may be empty.
-    min, max : int
-        Inclusive bounds of the value.
-
-    Raises
-    ------
-    ValueError
-        If ``min > max``.
+    name: For display only; may be empty.
+    min, max: Inclusive bounds of the value.
+    ValueError: If ``min > max``.
     """
 
     __slots__ = ("__weakref__", "_token", "id", "max", "min", "name")
@@ -217,10 +209,7 @@ def _scaled_down(terms: Terms, shared: Monomial, content: int) -> Terms:
 def floor_divide(dividend: Terms, divisor: Terms) -> Terms:
     """``dividend // divisor``, simplified; holds wherever the divisor is not zero.
 
-    Raises
-    ------
-    ZeroDivisionError
-        If the divisor is zero, or its bounds say that it always is.
+    ZeroDivisionError: If the divisor is zero, or its bounds say that it always is.
     """
     if not divisor:
         raise ZeroDivisionError(f"cannot divide {text(dividend)} by 0; give another divisor")

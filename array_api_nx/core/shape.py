@@ -41,12 +41,8 @@ index_of: Final[Callable[[object], int]] = index  # type: ignore[assignment]
 def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
     """`shape` as a tuple of sizes; dimensions that are symbolic stay so.
 
-    Raises
-    ------
-    TypeError
-        If it is not an int or a sequence of ints.
-    ValueError
-        If a size is negative, there are more than 64 dimensions, or the number of elements
+    TypeError: If it is not an int or a sequence of ints.
+    ValueError: If a size is negative, there are more than 64 dimensions, or the number of elements
         overflows.
     """
     if type(shape) is tuple:
@@ -113,10 +109,7 @@ def check_shape(sizes: Sizes) -> None:
 def broadcast_shapes(*shapes: tuple[_Size, ...]) -> tuple[_Size, ...]:
     """The shape that all `shapes` broadcast to; ``()`` for none.
 
-    Raises
-    ------
-    ValueError
-        If two sizes on one axis differ and neither is 1.
+    ValueError: If two sizes on one axis differ and neither is 1.
     """
     result: tuple[_Size, ...] = ()
     for shape in shapes:
@@ -168,12 +161,8 @@ def as_count(value: object, name: str) -> int:
 def normalise_axis(axis: int, ndim: int) -> int:
     """`axis` counted from the front.
 
-    Raises
-    ------
-    IndexError
-        If it is not in ``[-ndim, ndim)``.
-    TypeError
-        If it is not an int.
+    IndexError: If it is not in ``[-ndim, ndim)``.
+    TypeError: If it is not an int.
     """
     try:
         position = index(axis)
@@ -189,12 +178,8 @@ def normalise_axis(axis: int, ndim: int) -> int:
 def normalise_axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """`axes` counted from the front, in the order given; all axes for None.
 
-    Raises
-    ------
-    IndexError
-        If an axis is out of range.
-    ValueError
-        If an axis is named twice.
+    IndexError: If an axis is out of range.
+    ValueError: If an axis is named twice.
     """
     if axes is None:
         return tuple(range(ndim))
@@ -218,10 +203,8 @@ def reduced_shape(
 def resolve_reshape(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
     """`new` with its one -1 replaced, for an array of shape `old`.
 
-    Raises
-    ------
-    ValueError
-        If there is more than one -1, another negative size, or the numbers of elements differ.
+    ValueError: If there is more than one -1, another negative size, or the numbers of elements
+        differ.
     """
     size = prod(old)
     is_given = [_is_symbolic(n) or n != -1 for n in new]

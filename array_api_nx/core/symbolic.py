@@ -263,17 +263,9 @@ def _restore_dim(pickled: poly.Pickled) -> DimLike:
 def var(name: str, *, min: int = 0, max: int = sys.maxsize) -> Var:
     """Make a fresh variable.
 
-    Parameters
-    ----------
-    name : str
-        For display only: a second variable of the same name is another variable.
-    min, max : int
-        Inclusive bounds of the value.
-
-    Raises
-    ------
-    ValueError
-        If ``min > max``.
+    name: For display only: a second variable of the same name is another variable.
+    min, max: Inclusive bounds of the value.
+    ValueError: If ``min > max``.
     """
     return Var(name, min, max)
 
@@ -291,10 +283,7 @@ def dynamic(name: str, *, min: int = 0, max: int = sys.maxsize) -> Dim:
 def static(n: int) -> int:
     """Return the constant dimension `n`, which is a plain ``int``.
 
-    Raises
-    ------
-    TypeError
-        If `n` is not an integer.
+    TypeError: If `n` is not an integer.
     """
     try:
         return operator.index(n)
@@ -311,17 +300,9 @@ def bind(bindings: Bindings) -> AbstractContextManager[None]:
     Blocks nest: the inner value wins and is undone on exit. The values hold in the current thread
     or asynchronous task (its `contextvars` context) only.
 
-    Parameters
-    ----------
-    bindings : mapping
-        From `Var`, or a `Dim` that is a bare variable, to int.
-
-    Raises
-    ------
-    BoundsError
-        If a value lies outside its variable's bounds; then nothing is bound.
-    TypeError
-        If a key is not a variable or a value not an integer.
+    bindings: From `Var`, or a `Dim` that is a bare variable, to int.
+    BoundsError: If a value lies outside its variable's bounds; then nothing is bound.
+    TypeError: If a key is not a variable or a value not an integer.
     """
     return _bound(_checked(bindings))
 
@@ -366,18 +347,9 @@ def _values(bindings: Bindings | None) -> Mapping[Var, int]:
 def eval_dim(dim: DimLike, bindings: Bindings | None = None) -> int | None:
     """Return the value of a dimension, or None while a variable of it is unbound.
 
-    Parameters
-    ----------
-    dim : int or Dim
-    bindings : mapping, optional
-        Taken in addition to, and before, the bindings in scope.
-
-    Raises
-    ------
-    BoundsError
-        If a given value lies outside its variable's bounds.
-    ZeroDivisionError
-        If a divisor inside the expression is zero.
+    bindings: Taken in addition to, and before, the bindings in scope.
+    BoundsError: If a given value lies outside its variable's bounds.
+    ZeroDivisionError: If a divisor inside the expression is zero.
     """
     return _eval(dim, _values(bindings), {})
 
@@ -402,15 +374,8 @@ class SymbolicShape(tuple[DimLike, ...]):
     A tuple in all else: slices and concatenations are plain tuples, and a static shape equals
     the tuple of its sizes.
 
-    Parameters
-    ----------
-    dims : iterable of int or Dim
-        The sizes; none for a scalar.
-
-    Raises
-    ------
-    TypeError
-        If an element is neither an integer nor a `Dim`.
+    dims: The sizes; none for a scalar.
+    TypeError: If an element is neither an integer nor a `Dim`.
     """
 
     __slots__ = ()
@@ -461,12 +426,8 @@ class SymbolicShape(tuple[DimLike, ...]):
 def substitute(bindings: Bindings, shape: Iterable[DimLike]) -> SymbolicShape:
     """Return the shape with the given values put in; other variables stay, bound or not.
 
-    Raises
-    ------
-    BoundsError
-        If a value lies outside its variable's bounds.
-    ZeroDivisionError
-        If a divisor inside an expression becomes zero.
+    BoundsError: If a value lies outside its variable's bounds.
+    ZeroDivisionError: If a divisor inside an expression becomes zero.
     """
     values = _checked(bindings)
     known: dict[poly.Quotient, poly.Terms] = {}

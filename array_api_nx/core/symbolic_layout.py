@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, TypeGuard
 
-from .layout import Mask, Selection
-from .symbolic import Dim, DimLike, Sizes, SymbolicShape, UndecidedError
+from .layout import Mask, Selection, sliced_range
+from .symbolic import Dim, DimLike, KnownInts, Sizes, SymbolicShape, UndecidedError
 
 __all__ = [
     "SymbolicSelection",
@@ -24,7 +24,7 @@ __all__ = [
     "packed_order",
     "regrouped",
     "row_major_strides",
-    "sliced",
+    "sliced_layout",
     "stride_order",
     "text_of",
     "whole_box",
@@ -227,29 +227,51 @@ def is_static_selection(selection: SymbolicSelection) -> TypeGuard[Selection]:
     return not any([isinstance(part, Dim) for part in parts])
 
 
-def sliced(
-    shape: Sizes, strides: Sizes, offset: DimLike, selection: SymbolicSelection
-) -> tuple[Sizes, Sizes, DimLike]:
-    """Shape, strides and offset of a selection, whose items are taken to lie within the axes."""
+def sliced_layout(
+    shape: Sizes, strides: Sizes, offset: DimLike, mask: Mask | None, selection: SymbolicSelection
+) -> tuple[Sizes, Sizes, DimLike, Mask | None] | None:
+    """Shape, strides, offset and mask of what a normalised basic index selects.
+
+    None if an index that drops its axis points into padding. Symbolic items are taken to lie within
+    the axes.
+    """
+    is_known = is_concrete(shape) and is_static_selection(selection)
     sizes: list[DimLike] = []
     steps: list[DimLike] = []
-    axes = iter(zip(shape, strides, strict=True))
+    ranges: list[tuple[int, int]] = []
+    axis = 0
     for item in selection:
         if item is None:
             sizes.append(1)
             steps.append(0)
+            ranges.append((0, 1))
             continue
-        size, stride = next(axes, (None, 0))
-        if size is None:
+        if axis == len(shape):
             raise ValueError(f"selection {selection} has more items than {len(shape)} axes")
+        size, stride = shape[axis], strides[axis]
+        valid = mask[axis] if mask else None
+        axis += 1
         if not isinstance(item, tuple):
+            if is_known and not 0 <= item < size:
+                raise ValueError(f"index {item} does not lie within an axis of size {size}")
+            if valid and not valid[0] <= item < valid[1]:
+                return None
             offset = offset + item * stride
             continue
         start, length, step = item
+        if is_known and (
+            length < 0
+            or (length and not 0 <= start < size)
+            or (length > 1 and not 0 <= start + (length - 1) * step < size)
+        ):
+            raise ValueError(f"slice {item} does not lie within an axis of size {size}")
         offset = offset + start * stride
         sizes.append(length)
-        is_short = type(length) is int and length <= 1
-        steps.append(stride if is_short else step * stride)
-    if next(axes, None) is not None:
+        # Where nothing is stepped over, a huge step must not make a huge stride.
+        steps.append(stride if type(length) is int and length <= 1 else step * stride)
+        if valid:
+            known: KnownInts = item  # symbolic views have no mask
+            ranges.append(sliced_range(valid, *known))
+    if axis != len(shape):
         raise ValueError(f"selection {selection} does not name all {len(shape)} axes")
-    return tuple(sizes), tuple(steps), offset
+    return tuple(sizes), tuple(steps), offset, tuple(ranges) if mask else None

@@ -20,7 +20,7 @@ from math import prod
 from typing import Any, Final, TypeAlias, TypeVar, final
 
 from .frozen import Frozen, set_slot
-from .layout import Mask, Selection, has_solution, merged_axes, reshaped_layout, sliced_layout
+from .layout import Mask, Selection, has_solution, merged_axes, reshaped_layout
 from .symbolic import Dim, SymbolicShape, deciding
 from .symbolic_layout import (
     SymbolicSelection,
@@ -34,7 +34,7 @@ from .symbolic_layout import (
     packed_order,
     regrouped,
     row_major_strides,
-    sliced,
+    sliced_layout,
     text_of,
     whole_box,
 )
@@ -60,50 +60,28 @@ _filled: Final[list[dict[Any, Any]]] = []
 class View(Frozen):
     """An immutable description of an array's layout in a flat block of memory.
 
-    Parameters
-    ----------
-    shape : tuple of int or Dim
-        Sizes, none negative.
-    strides : tuple of int or Dim, optional
-        Elements to step per axis; 0 repeats, a negative stride runs backwards. Row-major if not
-        given; for symbolic sizes these are products of dimensions.
-    offset : int or Dim
-        Position of the element at index (0, ..., 0). It may lie outside the block where a mask
-        hides that element. Forced to 0 for a view without elements.
-    mask : tuple of (start, end), optional
-        Half-open range of valid indices per axis; what lies outside is padding and has no
-        memory. A mask that covers everything is dropped, as is that of a view without elements.
-    is_read_only : bool, optional
-        Whether nobody may write through this view even if its own elements do not repeat.
-
-    Notes
-    -----
     Equal by value, hashable, and interned: equal views without symbolic sizes are mostly the same
     object. A read-only view is not equal to one that can be written, so that no memo gives one for
     the other.
 
-    Attributes
-    ----------
-    shape, strides, offset, mask
-        As given, or as completed from what was given.
-    ndim : int
-        Number of axes.
-    size : int or Dim
-        Number of elements, padding included; a Dim if any size is symbolic.
-    is_static : bool
-        Whether no size, no stride and not the offset is symbolic.
-    has_repeats : bool
-        Whether elements share memory: an axis of size over 1 has stride 0.
-    is_read_only : bool
-        Whether this view repeats elements, was derived from a view that does, or was made
-        read-only. A write to one of its elements would show in other elements of some array.
-        A view without elements never is: there is nothing to write.
-    is_row_major, is_column_major : bool
-        Whether the elements follow each other in memory in C order, or in Fortran order, wherever
-        they begin.
-    byte_layouts, reshaped, expanded, permuted, sliced, flipped : dict
-        What `byte_layout` and the transforms gave so far, by their argument. A caller in a hurry
-        looks here first.
+    shape: Sizes, none negative.
+    strides: Elements to step per axis; 0 repeats, a negative stride runs backwards. Row-major if
+        not given; for symbolic sizes these are products of dimensions.
+    offset: Position of the element at index (0, ..., 0). It may lie outside the block where a mask
+        hides that element. Forced to 0 for a view without elements.
+    mask: Half-open range of valid indices per axis; what lies outside is padding and has no memory.
+        A mask that covers everything is dropped, as is that of a view without elements.
+    ndim: Number of axes.
+    size: Number of elements, padding included; a Dim if any size is symbolic.
+    is_static: Whether no size, no stride and not the offset is symbolic.
+    has_repeats: Whether elements share memory: an axis of size over 1 has stride 0.
+    is_read_only: Whether this view repeats elements, was derived from a view that does, or was made
+        read-only by the argument. A write to one of its elements would show in other elements of
+        some array. A view without elements never is: there is nothing to write.
+    is_row_major, is_column_major: Whether the elements follow each other in memory in C order, or
+        in Fortran order, wherever they begin.
+    byte_layouts, reshaped, expanded, permuted, sliced, flipped: What `byte_layout` and the
+        transforms gave so far, by their argument. A caller in a hurry looks here first.
     """
 
     __slots__ = (
@@ -242,10 +220,7 @@ class View(Frozen):
     def extent(self) -> tuple[int, int]:
         """The half-open range of positions that the valid elements touch; (0, 0) for none.
 
-        Raises
-        ------
-        ValueError
-            If a size is symbolic.
+        ValueError: If a size is symbolic.
         """
         shape, strides, low = self._concrete("extent")
         high = low
@@ -289,21 +264,10 @@ class View(Frozen):
     def reshape(self, shape: Shape) -> View | None:
         """The same elements in the same order under another shape.
 
-        Parameters
-        ----------
-        shape : tuple of int or Dim
-            Sizes whose product is this view's size.
-
-        Returns
-        -------
-        View or None
-            None if the elements' positions follow no strides in the new shape (as after most
+        shape: Sizes whose product is this view's size.
+        Returns: None if the elements' positions follow no strides in the new shape (as after most
             permutations), or if the mask is cut across.
-
-        Raises
-        ------
-        ValueError
-            If the numbers of elements differ.
+        ValueError: If the numbers of elements differ.
         """
         try:
             return self.reshaped[shape]
@@ -336,10 +300,7 @@ class View(Frozen):
     def expand(self, shape: Shape) -> View:
         """Axes of size 1 repeated to the sizes of `shape`, and new axes put in front.
 
-        Raises
-        ------
-        ValueError
-            If an axis of another size than 1 would change, or dimensions would be lost.
+        ValueError: If an axis of another size than 1 would change, or dimensions would be lost.
         """
         try:
             return self.expanded[shape]
@@ -356,10 +317,7 @@ class View(Frozen):
     def permute(self, axes: tuple[int, ...]) -> View:
         """Axes in another order: axis i of the result is axis ``axes[i]`` of this view.
 
-        Raises
-        ------
-        ValueError
-            If `axes` is not a permutation of the axes, counted from the front.
+        ValueError: If `axes` is not a permutation of the axes, counted from the front.
         """
         try:
             return self.permuted[axes]
@@ -383,10 +341,7 @@ class View(Frozen):
     def shrink(self, bounds: tuple[tuple[int, int], ...]) -> View:
         """The box of indices ``start <= i < end`` per axis.
 
-        Raises
-        ------
-        ValueError
-            If a size is symbolic, or a range does not lie within its axis.
+        ValueError: If a size is symbolic, or a range does not lie within its axis.
         """
         self._concrete("shrink")
         if len(bounds) != self.ndim:
@@ -404,20 +359,9 @@ class View(Frozen):
     def slice(self, selection: SymbolicSelection) -> View | None:
         """The elements that a normalised basic index selects.
 
-        Parameters
-        ----------
-        selection : tuple
-            See `Selection`. Indices and (start, count, step) lie within the axes.
-
-        Returns
-        -------
-        View or None
-            None if an index that drops its axis points into padding.
-
-        Raises
-        ------
-        ValueError
-            If a size is symbolic, or an item does not lie within its axis.
+        selection: See `Selection`. Indices and (start, count, step) lie within the axes.
+        Returns: None if an index that drops its axis points into padding.
+        ValueError: If a size is symbolic, or an item does not lie within its axis.
         """
         try:
             return self.sliced[selection]
@@ -425,21 +369,15 @@ class View(Frozen):
             return self._remember(self.sliced, selection, self._slice(selection))
 
     def _slice(self, selection: SymbolicSelection) -> View | None:
-        if not (self.is_static and is_static_selection(selection)):
-            if self.mask:
-                raise ValueError(f"cannot slice the masked {self!r} by symbolic sizes")
-            parts = sliced(self.shape, self.strides, self.offset, selection)
-            return _make(*parts, None, self.is_read_only)
-        found = sliced_layout(*self._concrete("slice"), self.mask, selection)
+        if self.mask and not is_static_selection(selection):
+            raise ValueError(f"cannot slice the masked {self!r} by symbolic sizes")
+        found = sliced_layout(self.shape, self.strides, self.offset, self.mask, selection)
         return None if found is None else _make(*found, self.is_read_only)
 
     def pad(self, padding: tuple[tuple[int, int], ...]) -> View:
         """Each axis extended by (before, after) elements of padding, which have no memory.
 
-        Raises
-        ------
-        ValueError
-            If a size is symbolic, or an amount is negative.
+        ValueError: If a size is symbolic, or an amount is negative.
         """
         old_shape, strides, offset = self._concrete("pad")
         if len(padding) != self.ndim:
@@ -483,10 +421,7 @@ class View(Frozen):
     def at(self, sizes: Shape, offset: int = 0) -> View:
         """This unmasked view with numbers for its shape, strides and offset, `offset` further on.
 
-        Parameters
-        ----------
-        sizes : tuple of int
-            The values of ``(*shape, *strides, offset)``.
+        sizes: The values of ``(*shape, *strides, offset)``.
         """
         n = self.ndim
         return _make(sizes[:n], sizes[n:-1], sizes[-1] + offset, None, self.is_read_only)
@@ -497,10 +432,7 @@ class View(Frozen):
         Size-1 axes go, and neighbours that step through memory as one axis are merged. A kernel
         that loops over the result does the least work per element.
 
-        Raises
-        ------
-        ValueError
-            If a size is symbolic, or the view is masked.
+        ValueError: If a size is symbolic, or the view is masked.
         """
         sizes, steps, _ = self._concrete("merge_axes")
         if self.mask:
@@ -513,10 +445,7 @@ class View(Frozen):
         False is a proof. True is exact as well, except where the search for a common position
         would take too long (many axes with unfavourable strides).
 
-        Raises
-        ------
-        ValueError
-            If a size is symbolic.
+        ValueError: If a size is symbolic.
         """
         low, high = self.extent
         other_low, other_high = other.extent

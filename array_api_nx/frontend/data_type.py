@@ -26,28 +26,13 @@ def astype(
 ) -> Array:
     """Convert an array to a dtype.
 
-    Parameters
-    ----------
-    x : Array
-    dtype : dtype
-        Or a Python type, or NumPy's dtype, scalar type or name, as wherever a dtype is asked for.
-    copy : bool
-        False returns `x` itself if nothing changes.
-    device : Device or str, optional
-        Where the result lives; that of `x` by default.
-
-    Returns
-    -------
-    Array
-        A copy of the shape of `x`, or `x`. Floats are truncated towards zero on their way to
+    dtype: Or a Python type, or NumPy's dtype, scalar type or name, as wherever a dtype is asked
+        for.
+    copy: False returns `x` itself if nothing changes.
+    device: Where the result lives; that of `x` by default.
+    Returns: A copy of the shape of `x`, or `x`. Floats are truncated towards zero on their way to
         integers; NaN and infinity give some integer.
-
-    Raises
-    ------
-    TypeError
-        If complex numbers would lose their imaginary parts.
-
-    Standard: data type functions.
+    TypeError: If complex numbers would lose their imaginary parts.
     """
     if type(x) is not Array:
         x = only_array(x)
@@ -108,19 +93,7 @@ def copy_array(x: Array) -> Array:
 
 @with_twin
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
-    """Whether promotion allows a dtype to become another.
-
-    Parameters
-    ----------
-    from_ : dtype or Array
-    to : dtype
-
-    Returns
-    -------
-    bool
-
-    Standard: data type functions.
-    """
+    """Whether promotion allows a dtype to become another."""
     return d.can_cast(_dtype_of(from_), as_dtype(to))
 
 
@@ -157,22 +130,9 @@ _float_infos: Final[dict[DType, FloatInfo]] = {}
 def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     """Machine limits of a floating-point dtype.
 
-    Parameters
-    ----------
-    type : dtype or Array
-        A complex dtype stands for that of its parts.
-
-    Returns
-    -------
-    FloatInfo
-        ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal``, ``dtype``.
-
-    Raises
-    ------
-    TypeError
-        If the dtype is not floating-point.
-
-    Standard: data type functions.
+    type: A complex dtype stands for that of its parts.
+    Returns: ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal``, ``dtype``.
+    TypeError: If the dtype is not floating-point.
     """
     dtype = _dtype_of(type)
     found = _float_infos.get(dtype)
@@ -198,21 +158,8 @@ def _float_info(dtype: DType) -> FloatInfo:
 def iinfo(type: DTypeLike | Array, /) -> IntInfo:
     """Machine limits of an integer dtype.
 
-    Parameters
-    ----------
-    type : dtype or Array
-
-    Returns
-    -------
-    IntInfo
-        ``bits``, ``max``, ``min``, ``dtype``.
-
-    Raises
-    ------
-    TypeError
-        If the dtype is not an integer one.
-
-    Standard: data type functions.
+    Returns: ``bits``, ``max``, ``min``, ``dtype``.
+    TypeError: If the dtype is not an integer one.
     """
     dtype = _dtype_of(type)
     if dtype not in d.INTEGRAL:
@@ -225,23 +172,10 @@ def iinfo(type: DTypeLike | Array, /) -> IntInfo:
 def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     """Whether a dtype is of a kind.
 
-    Parameters
-    ----------
-    dtype : dtype
-    kind : dtype, str or tuple of those
-        ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``,
-        ``"real floating"``, ``"complex floating"``, ``"numeric"``, a dtype, or several.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `dtype` is no dtype, or `kind` no kind.
-
-    Standard: data type functions.
+    kind (dtype, str or tuple of those): ``"bool"``, ``"signed integer"``, ``"unsigned integer"``,
+        ``"integral"``, ``"real floating"``, ``"complex floating"``, ``"numeric"``, a dtype, or
+        several.
+    TypeError, ValueError: If `dtype` is no dtype, or `kind` no kind.
     """
     dtype = as_dtype(dtype)
     if isinstance(kind, str):
@@ -266,24 +200,10 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
 def result_type(*arrays_and_dtypes: Array | DTypeLike | bool | int | float | complex) -> DType:
     """The dtype that arrays, dtypes and scalars promote to.
 
-    Parameters
-    ----------
-    *arrays_and_dtypes : Array, dtype or Python scalar
-        Scalars are weak: they change the kind, but never the precision. Scalars alone give
-        default dtypes.
-
-    Returns
-    -------
-    dtype
-
-    Raises
-    ------
-    TypeError
-        If an argument is none of those.
-    ValueError
-        If there are no arguments.
-
-    Standard: data type functions.
+    *arrays_and_dtypes (Array, dtype or Python scalar): Scalars are weak: they change the kind, but
+        never the precision. Scalars alone give default dtypes.
+    TypeError: If an argument is none of those.
+    ValueError: If there are no arguments.
     """
     if not arrays_and_dtypes:
         raise ValueError("result_type needs at least one array, dtype or scalar")

@@ -26,12 +26,8 @@ def to_dlpack(
     passes `dl_device` and `copy`; PyTorch, which does not (2.13 ends the process), leaves out
     those that are None.
 
-    Raises
-    ------
-    BufferError
-        If the memory cannot be exported as asked.
-    TypeError, ValueError
-        If an argument is not what the protocol says.
+    BufferError: If the memory cannot be exported as asked.
+    TypeError, ValueError: If an argument is not what the protocol says.
     """
     backend = x._device.backend
     takes_negative_strides = dl_device is None or copy is None or copy is True

@@ -66,6 +66,7 @@ _CHAPTERS: Final = {
     **dict.fromkeys(("joining", "manipulation"), "manipulation functions"),
     **dict.fromkeys(("creation", "ranges"), "creation functions"),
     "clip": "elementwise functions",
+    "data_type": "data type functions",
     **{name: f"{name} functions" for name in ("indexing", "searching", "set", "sorting")},
     **{name: f"{name} functions" for name in ("statistical", "utility")},
     "linear_algebra": "linear algebra functions",

@@ -17,17 +17,10 @@ __all__ = ["ELEMENTWISE", "Documentation", "annotation", "docstring", "wrapped"]
 class Documentation(NamedTuple):
     """What a function of the elementwise chapter says beyond what its dtypes say.
 
-    Attributes
-    ----------
-    summary : str
-    notes : str
-        A paragraph, or nothing.
-    operands : str
-        What is said of the operands apart from their dtypes.
-    scalars : str
-        The types of Python scalars, where they are fewer than the dtypes allow.
-    errors : str
-        What is a ValueError apart from shapes and devices.
+    notes: A paragraph, or nothing.
+    operands: What is said of the operands apart from their dtypes.
+    scalars: The types of Python scalars, where they are fewer than the dtypes allow.
+    errors: What is a ValueError apart from shapes and devices.
     """
 
     summary: str

@@ -76,18 +76,9 @@ class ArrayType:
     def decided_size(self, words: str, most: DimLike, count: Callable[[Elements], int]) -> Outcome:
         """The size from 0 to `most` that the elements of this operand decide.
 
-        Parameters
-        ----------
-        words : str
-            What the size is, for error messages.
-        most : int or Dim
-        count : callable
-            From the elements, as a NumPy array, to the size.
-
-        Raises
-        ------
-        DataDependentSizeError
-            Unless a subclass knows the elements, or has another answer.
+        words: What the size is, for error messages.
+        count: From the elements, as a NumPy array, to the size.
+        DataDependentSizeError: Unless a subclass knows the elements, or has another answer.
         """
         raise DataDependentSizeError(words)
 
@@ -173,10 +164,7 @@ def _padded_shape(x: ArrayType, padding: Sequence[tuple[int, int]]) -> Shape:
 def joined_shape(shapes: Sequence[Shape], axis: int) -> Shape:
     """The shape of arrays of `shapes` joined along `axis`.
 
-    Raises
-    ------
-    ValueError
-        If they differ but for `axis`.
+    ValueError: If they differ but for `axis`.
     """
     before, after = shapes[0][:axis], shapes[0][axis + 1 :]
     others = [(len(s), s[:axis], s[axis + 1 :]) for s in shapes]

@@ -12,22 +12,13 @@ __all__ = ["SpecialFunction", "docstring"]
 class SpecialFunction(NamedTuple):
     """A function that is a ufunc of SciPy's.
 
-    Attributes
-    ----------
-    name : str
-    summary : str
-    definition : str
-        A paragraph, with a formula as a rule.
-    operands : dict of str to str
-        What each operand is, by its name; operands that are alike have one entry, "a, b".
-    results : str
-        What decides the dtype of the result: "real" and "complex" the precision of all arrays,
+    definition: A paragraph, with a formula as a rule.
+    operands: What each operand is, by its name; operands that are alike have one entry, "a, b".
+    results: What decides the dtype of the result: "real" and "complex" the precision of all arrays,
         where complex operands are legal in the second case; "arrays" whether all operands are
         arrays of float32; else the words themselves.
-    small : bool
-        Whether SciPy computes small integers in float32.
-    engines : str
-        The engines whose function of the same name agrees with SciPy's (see
+    small: Whether SciPy computes small integers in float32.
+    engines: The engines whose function of the same name agrees with SciPy's (see
         backends/engines/torch_special.py and jax_special.py).
     """
 

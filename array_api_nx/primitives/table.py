@@ -28,32 +28,21 @@ __all__ = ["EXACT_COST", "TABLE", "Primitive", "check_kernels", "of_family"]
 class Primitive:
     """One row of the table, compared and hashed by identity.
 
-    Attributes
-    ----------
-    name : str
-        The standard's, which NumPy and the engines have, too, where nothing else is said.
-    family : str
-        "unary", "binary", "reduce", "arg_reduce", "scan", or the contract's section for the
+    name: The standard's, which NumPy and the engines have, too, where nothing else is said.
+    family: "unary", "binary", "reduce", "arg_reduce", "scan", or the contract's section for the
         primitives that have a method of their own.
-    results : dict of dtype to dtype
-        Result dtype for every operand dtype that a backend must accept.
-    cast_first : dict of dtype to dtype
-        Operand dtypes for which the standard defines nothing but users of NumPy expect an
+    results: Result dtype for every operand dtype that a backend must accept.
+    cast_first: Operand dtypes for which the standard defines nothing but users of NumPy expect an
         answer, with the dtype to cast to first. Backends never see them.
-    numpy : str
-        NumPy's name for it.
-    operator : str
-        The Python operator that means it, as in ``__add__`` without the underscores; or empty.
-    cost : float
-        Nanoseconds per element of NumPy's loop for float64, measured on an AVX-512 processor. Up to
-        `EXACT_COST` the loop is taken to compute by vector instructions alone, which define every
-        bit.
-    by : Primitive or None
-        The binary operation that a reduction or a scan combines elements with.
-    identity : int or None
-        What a reduction gives for no elements.
-    since : str
-        The version of the standard that brought the function; empty if it was always there.
+    numpy: NumPy's name for it.
+    operator: The Python operator that means it, as in ``__add__`` without the underscores; or
+        empty.
+    cost: Nanoseconds per element of NumPy's loop for float64, measured on an AVX-512 processor. Up
+        to `EXACT_COST` the loop is taken to compute by vector instructions alone, which define
+        every bit.
+    by: The binary operation that a reduction or a scan combines elements with.
+    identity: What a reduction gives for no elements.
+    since: The version of the standard that brought the function; empty if it was always there.
     """
 
     __slots__ = (
@@ -125,10 +114,7 @@ def of_family(*families: str) -> list[Primitive]:
 def check_kernels(backend: str, family: str, kernels: Collection[Primitive]) -> None:
     """Check, when the module of a backend is imported, that each row of a family has a kernel.
 
-    Raises
-    ------
-    ImportError
-        If one is missing.
+    ImportError: If one is missing.
     """
     missing = [op.name for op in of_family(family) if op not in kernels]
     if missing:

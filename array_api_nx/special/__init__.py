@@ -23,8 +23,9 @@ function, this holds for all:
 
 from __future__ import annotations
 
+from ..extra import sinc
 from ..primitives.special_functions import ROWS
-from .compositions import multigammaln, polygamma, sinc, zeta
+from .compositions import multigammaln, polygamma, zeta
 from .scipy_ufuncs import special_function
 
 __all__ = ["multigammaln", "polygamma", "sinc", "zeta"]

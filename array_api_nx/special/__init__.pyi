@@ -1,9 +1,9 @@
 from typing import TypeAlias
 
+from ..extra import sinc as sinc
 from ..frontend.array import Array
 from .compositions import multigammaln as multigammaln
 from .compositions import polygamma as polygamma
-from .compositions import sinc as sinc
 from .compositions import zeta as zeta
 
 __all__ = [

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from math import log, nan, pi
 
-from ..core import dtypes as d
 from ..frontend.array import Array
 from ..frontend.creation import asarray
-from ..frontend.data_type import astype, finfo
+from ..frontend.data_type import astype
 from ..frontend.elementwise import (
     add,
-    divide,
     equal,
     greater,
     multiply,
-    not_equal,
     pow,
-    sin,
     subtract,
 )
 from ..frontend.operands import only_array, operands
 from ..frontend.searching import where
 from .scipy_ufuncs import BINARY, UNARY, compute
 
-__all__ = ["multigammaln", "polygamma", "sinc", "zeta"]
+__all__ = ["multigammaln", "polygamma", "zeta"]
 
 
 def multigammaln(a: Array, d: int, /) -> Array:
@@ -97,33 +93,6 @@ def polygamma(n: Array | int, x: Array | float, /) -> Array:
     after = add(n, 1)
     factor = multiply(pow(-1.0, after), compute(UNARY["gamma"], add(n, 1.0)))
     return where(equal(n, 0), compute(UNARY["psi"], x), multiply(factor, zeta(after, x)))
-
-
-def sinc(x: Array, /) -> Array:
-    """The normalised sinc function.
-
-    ``sin(pi * x) / (pi * x)``, and 1 at zero. It needs no SciPy: it is computed from the sine.
-
-    Parameters
-    ----------
-    x : Array
-        Real or complex values.
-
-    Returns
-    -------
-    Array
-        A new array of the same shape, of a floating-point dtype that `x` has, else float64.
-
-    Raises
-    ------
-    TypeError
-        If `x` is no array.
-    """
-    angle = multiply(pi, only_array(x))
-    # So near to zero the quotient is 1, and needs no branch.
-    tiny = 1e-20 if angle.dtype in d.COMPLEX else finfo(angle.dtype).eps
-    angle = where(not_equal(angle, 0), angle, tiny)
-    return divide(sin(angle), angle)
 
 
 def zeta(x: Array | complex, /, q: Array | float | None = None) -> Array:

@@ -25,6 +25,10 @@ def test_sinc_of_integers(dtype):
     assert same_bits(np.asarray(xp.special.sinc(xp.asarray(values))), np.sinc(values))
 
 
+def test_sinc_is_one_function():
+    assert xp.special.sinc is xp.extra.sinc
+
+
 def test_sinc_refuses_what_is_no_array():
     with pytest.raises(TypeError, match="x must be an array_api_nx array"):
         xp.special.sinc(0.5)
