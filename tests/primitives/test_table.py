@@ -11,25 +11,23 @@ from array_api_nx.contract.backend import METHODS
 from array_api_nx.core import dtypes as d
 from array_api_nx.primitives.table import TABLE
 from array_api_nx.testing import contract
+from array_api_nx.testing.contract import test_primitives
 from tests.support.tables import for_each
 
 FAMILIES = {"unary", "binary", "reduce", "arg_reduce", "scan"}
-"""The families whose members share a method; their tests are parametrised over `of_family`."""
+"""The families whose members share a method; their trials are found by the row."""
 
 
 def names_of_tests():
-    """The names of all contract tests, which begin with that of the primitive they test.
+    """The names of all contract tests, which begin with that of the method that they test.
 
-    A test of several primitives is parametrised by the names of their methods.
+    Methods that compute, and those that write, have trials in place of tests of their own.
     """
-    names = set()
+    names = {
+        f"test_{name}" for name in (*FAMILIES, *test_primitives.TRIALS, *test_primitives.WRITES)
+    }
     for path in Path(contract.__file__).parent.glob("test_*.py"):
-        for name, test in vars(import_module(f"{contract.__name__}.{path.stem}")).items():
-            if name.startswith("test_"):
-                names.add(name)
-                for mark in getattr(test, "pytestmark", []):
-                    if mark.args[0] == "method":
-                        names |= {f"test_{method}" for method in mark.args[1]}
+        names |= set(vars(import_module(f"{contract.__name__}.{path.stem}")))
     return names
 
 

@@ -79,6 +79,12 @@ def is_row_major_view(backend: Backend, x: Handle) -> bool:
     return engine is not None and engine.view(x).is_row_major
 
 
+def is_whole(backend: Backend, x: Handle) -> bool:
+    """Whether all of `x` has memory, and none of it is padding."""
+    engine = strided(backend)
+    return engine is None or engine.view(x).mask is None
+
+
 def assert_shares(backend: Backend, x: Handle, y: Handle, hint: object = "") -> None:
     """Where the host can tell, `x` and `y` show the same memory; no elements share none."""
     one, other = backend.to_host(x), backend.to_host(y)
@@ -357,6 +363,14 @@ def _assert_close(
             f"{hint}: {actual[~good][0]!r} instead of {expected[~good][0]!r} at {where}, "
             f"and {(~good).sum() - 1} more"
         )
+
+
+def assert_close(actual: NDArray, expected: NDArray, rtol: float, hint: object) -> None:
+    """Equal shape and dtype, and elements that agree to `rtol`, or to 1e7 times it in float32."""
+    assert actual.shape == expected.shape, hint
+    assert actual.dtype == expected.dtype, hint
+    rtol *= 1e7 if actual.dtype.name in ("float32", "complex64") else 1
+    np.testing.assert_allclose(actual, expected, rtol, 10 * rtol, err_msg=str(hint))
 
 
 def check(

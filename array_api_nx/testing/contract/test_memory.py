@@ -1,25 +1,25 @@
-"""The contract's sections "properties", "creation" and "types and memory"."""
+"""The contract's section "properties", and what writes to memory that is read, too."""
 
 from __future__ import annotations
 
 from itertools import product
-from math import ceil
+from typing import Any
 
 import numpy as np
 import pytest
 
-from ...contract.backend import Backend, Scalar
+from ...contract.backend import Backend
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
 from ...primitives import table as p
+from ...primitives.table import Primitive, of_family
 from .layouts import (
     LAYOUTS,
     ONE_TO_ONE,
     OVERLAPS,
     SHAPE,
     Layout,
-    Numbers,
     Strided,
     assert_same,
     assert_shares,
@@ -29,10 +29,11 @@ from .layouts import (
     cases,
     check,
     everything,
+    flushes,
     in_layouts,
-    is_row_major_view,
     limits,
     masked,
+    normal,
     offset,
     reaches_host,
     read,
@@ -44,6 +45,8 @@ from .layouts import (
     tensor,
     window,
 )
+from .trials_elementwise import computed, left_values, right_values, tolerance
+from .trials_movement import SHAPES
 
 # ---------------------------------------------------------------------- properties
 
@@ -219,9 +222,20 @@ def test_runtime_info(backend: Backend) -> None:
     assert is_plain(backend.runtime_info())
 
 
-# ---------------------------------------------------------------------- creation
+def test_release_memory(backend: Backend) -> None:
+    x = backend.from_host(np.arange(50_000, dtype=np.float32), copy=True)
+    backend.release_memory()
+    assert backend.to_host(x)[-1] == 49_999
 
-SHAPES = [(), (0,), (3,), (2, 0, 3), (2, 3, 4)]
+
+def test_worth_deferring(backend: Backend) -> None:
+    answers = [backend.worth_deferring(10**power) for power in range(9)]
+    assert {type(answer) for answer in answers} == {bool}
+    # What is worth it at one size is worth it at all larger ones.
+    assert answers == sorted(answers)
+
+
+# ---------------------------------------------------------------------- memory that comes in
 
 
 @pytest.mark.parametrize("dtype", d.ALL, ids=str)
@@ -232,21 +246,6 @@ def test_empty(backend: Backend, dtype: DType) -> None:
         assert backend.dtype(x) is dtype
         assert backend.to_host(x).flags.c_contiguous
         assert backend.read_only_reason(x) is backend.immutable
-
-
-@pytest.mark.parametrize("dtype", d.ALL, ids=str)
-def test_full(backend: Backend, dtype: DType) -> None:
-    values = [value.item() for value in limits(dtype)]
-    if dtype in d.FLOATING:
-        values += [2, True]
-    if dtype in d.COMPLEX:
-        values += [1.5, -0.0]
-    for value in values:
-        for shape in SHAPES:
-            x = backend.full(shape, dtype, value)
-            check(backend, x, np.full(shape, value, dtype.name), hint=value)
-            assert backend.to_host(x).flags.c_contiguous
-            assert backend.read_only_reason(x) is backend.immutable
 
 
 @pytest.mark.parametrize("dtype", d.ALL, ids=str)
@@ -296,157 +295,46 @@ def test_from_host_respects_read_only_memory(backend: Backend) -> None:
         assert backend.read_only_reason(part) is not None
 
 
-RANGES: list[tuple[float, float, float]] = [
-    (0, 5, 1),
-    (5, 0, -2),
-    (3, 3, 1),
-    (4, 2, 1),
-    (1, 20, 7),
-    (20, 1, -7),
-]
+@pytest.mark.parametrize(
+    ("old", "new"), [(d.complex128, d.float64), (d.float64, d.complex128), (d.int64, d.uint64)]
+)
+def test_bitcast(backend: Backend, old: DType, new: DType) -> None:
+    values = spread(limits(old), (3, 4))
+    x = case(backend, row_major, values, writable=True)
+    expected = x.oracle.view(new.name)
+    result = backend.bitcast(x.handle, new)
+    assert_same(backend.to_host(result), expected)
+    assert_shares(backend, result, x.handle)
+    if old.itemsize != new.itemsize:
+        with pytest.raises(ValueError, match="contiguous"):
+            backend.bitcast(backend.slice(x.handle, ((0, 3, 1), (0, 2, 2))), new)
 
 
-@pytest.mark.parametrize("dtype", p.ARANGE.results, ids=str)
-def test_arange(backend: Backend, dtype: DType) -> None:
-    ranges = list(RANGES)
-    if dtype in d.INTEGRAL:
-        low, high = d.BOUNDS[dtype]
-        ranges += [(high - 2, high, 1), (low + 2, low, -1), (high, high - 3, -1), (low, low + 3, 2)]
-    else:
-        ranges += [(0.5, 3, 0.5), (1, 0, -0.125), (-1.0, 1.0, 0.25)]
-    for start, stop, step in ranges:
-        length = max(0, ceil((stop - start) / step))
-        expected = np.array([start + i * step for i in range(length)], dtype.name)
-        result = backend.arange(start, stop, step, dtype)
-        check(backend, result, expected, hint=(start, stop, step))
+def test_try_reshape_keeps_what_strides_express(backend: Backend) -> None:
+    x = tensor(backend, np.arange(24.0), View((4, 6), (1, 4)))
+    if strided(backend) is not None:
+        assert backend.try_reshape(x, (24,)) is None
+    view = backend.try_reshape(x, (2, 2, 3, 2))
+    expected = np.arange(24.0).reshape(6, 4).T.reshape(2, 2, 3, 2)
+    check(backend, view, expected)
+    assert_shares(backend, view, x)
 
 
-@pytest.mark.parametrize("dtype", p.LINSPACE.results, ids=str)
-def test_linspace(backend: Backend, dtype: DType) -> None:
-    ends: list[tuple[Numbers, Numbers]] = [(0, 1), (-2.5, 7), (3, 3), (5, -5.5), (0.1, 0.7)]
-    if dtype in d.COMPLEX:
-        ends += [(1j, 2), (0, 3 - 4j)]
-    for start, stop in ends:
-        for num in (0, 1, 2, 3, 10, 1000):
-            for endpoint in (False, True):
-                steps = num - 1 if endpoint else num
-                step = (stop - start) / steps if steps > 0 else 0
-                exact = np.array([start + i * step for i in range(num)], dtype.name)
-                result = backend.linspace(start, stop, num, dtype, endpoint=endpoint)
-                hint = start, stop, num, endpoint
-                assert backend.shape(result) == (num,), hint
-                assert backend.dtype(result) is dtype, hint
-                actual = backend.to_host(result)
-                scale = max(abs(start), abs(stop)) * np.finfo(dtype.name).eps
-                np.testing.assert_allclose(actual, exact, rtol=0, atol=4 * scale)
-                if num > 0:
-                    assert actual[0] == exact[0], hint
-                if endpoint and num > 1:
-                    assert actual[-1] == np.asarray(stop, dtype.name), hint
+def test_movement_writes_through(backend: Backend) -> None:
+    """A view shows what is written to the array, and the other way round."""
+    memory = np.arange(24.0)
+    x = tensor(backend, memory, View((4, 6)), writable=True)
+    moved = backend.permute(backend.shrink(x, ((1, 3), (0, 6))), (1, 0))
+    moved = backend.flip(moved, (True, False))
+    backend.assign(backend.slice(moved, (0, (0, 2, 1))), -1.0)
+    expected = np.arange(24.0).reshape(4, 6)
+    expected[1:3, 5] = -1
+    check(backend, x, expected)
+    backend.assign(x, 5.0)
+    check(backend, moved, np.full((6, 2), 5.0))
 
 
-@pytest.mark.parametrize("dtype", d.ALL, ids=str)
-def test_eye(backend: Backend, dtype: DType) -> None:
-    for rows, columns in ((3, 3), (2, 4), (4, 2), (0, 3), (3, 0), (1, 1)):
-        for k in (-9, -1, 0, 1, 2, 9):
-            expected = np.zeros((rows, columns), dtype.name)
-            for row in range(rows):
-                if 0 <= row + k < columns:
-                    expected[row, row + k] = 1
-            check(backend, backend.eye(rows, columns, k, dtype), expected, hint=(rows, columns, k))
-
-
-# ---------------------------------------------------------------------- types
-
-
-@pytest.mark.parametrize("dtype", d.ALL, ids=str)
-def test_cast(backend: Backend, dtype: DType) -> None:
-    for target in d.ALL:
-        values = limits(dtype)
-        if dtype in d.FLOATING and target in d.INTEGRAL:
-            # Others have no defined result.
-            values = values[np.abs(values.real) <= 100]
-            values = values[values.real >= 0] if target in d.UNSIGNED else values
-        for layout, handle, oracle in [
-            *in_layouts(backend, spread(values, (2, 1, 4, 5))),
-            case(backend, offset, values[:1].reshape(())),
-            case(backend, stepped, values[:0]),
-        ]:
-            source = oracle.real if dtype in d.COMPLEX and target in d.REAL else oracle
-            with np.errstate(all="ignore"):
-                expected = source.astype(target.name)
-            result = backend.cast(handle, target)
-            check(backend, result, expected, handle, hint=(dtype, target, layout))
-
-
-def test_cast_truncates_and_takes_nonzero_for_true(backend: Backend) -> None:
-    x = case(backend, row_major, np.array([-1.75, -0.5, 0.5, 1.75, 99.9]))
-    check(backend, backend.cast(x.handle, d.int8), np.array([-1, 0, 0, 1, 99], np.int8))
-    x = case(backend, row_major, np.array([-1.75 + 9j, 2.5 - 3j]))
-    check(backend, backend.cast(x.handle, d.int64), np.array([-1, 2]))
-    check(backend, backend.cast(x.handle, d.float32), np.array([-1.75, 2.5], np.float32))
-    x = case(backend, row_major, np.array([0, -0.0, 0.25j, np.nan, 256, complex(0, np.nan)]))
-    expected = np.array([False, False, True, True, True, True])
-    check(backend, backend.cast(x.handle, d.bool), expected)
-    x = case(backend, row_major, np.array([256, 0, -1]))
-    check(backend, backend.cast(x.handle, d.bool), np.array([True, False, True]))
-
-
-# ---------------------------------------------------------------------- memory
-
-
-@pytest.mark.parametrize("method", ["contiguous", "copy"])
-@pytest.mark.parametrize("dtype", d.ALL, ids=str)
-def test_row_major_results(backend: Backend, dtype: DType, method: str) -> None:
-    for layout, handle, oracle in cases(backend, dtype):
-        result = getattr(backend, method)(handle)
-        is_apart = method == "copy" or not is_row_major_view(backend, handle)
-        check(backend, result, oracle, handle if is_apart else None, hint=layout)
-        assert backend.to_host(result).flags.c_contiguous
-        if method == "copy":
-            assert backend.read_only_reason(result) is backend.immutable
-
-
-@pytest.mark.parametrize("dtype", d.ALL, ids=str)
-def test_assign(backend: Backend, dtype: DType) -> None:
-    scalars: list[Scalar] = [True] if dtype is d.bool else [True, 2]
-    if dtype in d.FLOATING:
-        scalars += [-0.5, np.inf]
-    for layout in ONE_TO_ONE:
-        for value in [
-            *in_layouts(backend, spread(limits(dtype), SHAPE)),
-            case(backend, stepped, spread(limits(dtype), (5, 1))),
-            case(backend, offset, spread(limits(dtype), ())),
-            # Superfluous axes of size 1 in front are ignored, as in NumPy.
-            case(backend, row_major, spread(limits(dtype), (1, 1, *SHAPE))),
-        ]:
-            target = case(backend, layout, small(dtype, SHAPE), writable=True)
-            engine = strided(backend)
-            whole = None if engine is None else everything(engine, target.handle)
-            before = None if whole is None else backend.to_host(whole).copy()
-            assert backend.assign(target.handle, value.handle) is None
-            expected = target.oracle.copy()
-            expected[...] = value.oracle
-            check(backend, target.handle, expected, hint=(layout.__name__, value.layout))
-            if before is not None:
-                # What lies between the elements is as before.
-                backend.assign(target.handle, tensor(backend, before, target.handle.view))
-                np.testing.assert_array_equal(backend.to_host(whole), before)
-        for scalar in scalars:
-            target = case(backend, layout, small(dtype, SHAPE), writable=True)
-            backend.assign(target.handle, scalar)
-            check(backend, target.handle, np.full(SHAPE, scalar, dtype.name))
-
-
-def test_assign_of_no_axes_and_of_no_elements(backend: Backend) -> None:
-    target = case(backend, offset, np.asarray(3.0), writable=True)
-    backend.assign(target.handle, case(backend, row_major, np.asarray(4.0)).handle)
-    check(backend, target.handle, np.float64(4))
-    backend.assign(target.handle, 5)
-    check(backend, target.handle, np.float64(5))
-    nothing = case(backend, row_major, np.ones((3, 0)), writable=True)
-    backend.assign(nothing.handle, case(backend, row_major, np.ones((3, 1))).handle)
-    check(backend, nothing.handle, np.ones((3, 0)))
+# ---------------------------------------------------------------------- overlaps
 
 
 def test_assign_of_overlapping_rows(backend: Backend) -> None:
@@ -474,29 +362,111 @@ def test_assign_of_overlapping_views(backend: Backend, target: Strided, value: S
         check(backend, written, expected, hint=dtype)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [(d.complex128, d.float64), (d.float64, d.complex128), (d.int64, d.uint64)]
-)
-def test_bitcast(backend: Backend, old: DType, new: DType) -> None:
-    values = spread(limits(old), (3, 4))
-    x = case(backend, row_major, values, writable=True)
-    expected = x.oracle.view(new.name)
-    result = backend.bitcast(x.handle, new)
-    assert_same(backend.to_host(result), expected)
-    assert_shares(backend, result, x.handle)
-    if old.itemsize != new.itemsize:
-        with pytest.raises(ValueError, match="contiguous"):
-            backend.bitcast(backend.slice(x.handle, ((0, 3, 1), (0, 2, 2))), new)
+def test_index_set_of_what_overlaps(backend: Backend) -> None:
+    """The value, and the keys, may lie in the memory that is written."""
+    for start, step in ((0, 1), (1, 1), (3, 1), (9, -1), (0, 2)):
+        memory = np.arange(20)
+        block = backend.from_host(memory, copy=True)
+        x = window(backend, block, View((10,)))
+        value = window(backend, block, View((5,), (step,), start))
+        expected = memory[:10].copy()
+        expected[[4, 0, 2, 1, 9]] = read(memory, View((5,), (step,), start))
+        backend.index_set(x, (case(backend, row_major, np.array([4, 0, 2, 1, 9])).handle,), value)
+        check(backend, x, expected, hint=(start, step))
+    memory = np.array([3, 0, 4, 1, 2])
+    block = backend.from_host(memory, copy=True)
+    x = window(backend, block, View((5,)))
+    expected = memory.copy()
+    expected[memory.copy()] = memory.copy()[::-1]
+    backend.index_set(x, (x,), window(backend, block, View((5,), (-1,), 4)))
+    check(backend, x, expected)
 
 
-def test_release_memory(backend: Backend) -> None:
-    x = backend.from_host(np.arange(50_000, dtype=np.float32), copy=True)
-    backend.release_memory()
-    assert backend.to_host(x)[-1] == 49_999
+@pytest.mark.parametrize(("target", "other"), OVERLAPS, ids=str)
+def test_index_set_by_a_mask_in_the_memory_that_is_written(
+    backend: Backend, target: Strided, other: Strided
+) -> None:
+    memory = np.arange(36) * 7 % 5 < 2
+    into, of = View(*target), View(*other)
+    mask = read(memory, of)
+    before = (None,) * (into.ndim - of.ndim)
+    key: Any = (..., mask)
+    selected = read(memory, into)[key]
+    own = View(selected.shape[-1:], (1,), 3)
+    for number, value in enumerate((True, False, read(memory, own))):
+        block = backend.from_host(memory, copy=True)
+        written = window(backend, block, into)
+        expected = read(memory, into).copy()
+        expected[key] = value
+        operand = window(backend, block, own) if isinstance(value, np.ndarray) else value
+        backend.index_set(written, (*before, window(backend, block, of)), operand)
+        check(backend, written, expected, hint=number)
 
 
-def test_worth_deferring(backend: Backend) -> None:
-    answers = [backend.worth_deferring(10**power) for power in range(9)]
-    assert {type(answer) for answer in answers} == {bool}
-    # What is worth it at one size is worth it at all larger ones.
-    assert answers == sorted(answers)
+@pytest.mark.parametrize("dtype", [d.bool, d.int8, d.float64, d.complex64], ids=str)
+def test_index_set_through_a_mask_to_elements_of_their_own_memory(
+    backend: Backend, dtype: DType
+) -> None:
+    memory = small(dtype, (60,))
+    for target, other in OVERLAPS:
+        into, of = View(*target), View(*other)
+        shape = read(memory, into).shape
+        mask = np.arange(np.prod(shape)).reshape(shape) * 5 % 7 < 4
+        count = int(mask.sum())
+        for value in (View((count,), (1,), of.offset), View((count,), (-1,), of.offset + count)):
+            block = backend.from_host(memory, copy=True)
+            written = window(backend, block, into)
+            expected = read(memory, into).copy()
+            expected[mask] = read(memory, value)
+            key = case(backend, row_major, mask).handle
+            backend.index_set(written, (key,), window(backend, block, value))
+            check(backend, written, expected, hint=(into, value))
+
+
+# Two operands and `out` as views of one block of memory, in every relation to each other.
+TOGETHER: dict[str, list[View]] = {
+    "out is x1": [View((4, 4)), View((4, 4), None, 16), View((4, 4))],
+    "out is x2": [View((4, 4), None, 16), View((4, 4)), View((4, 4))],
+    "all are one": [View((4, 4))] * 3,
+    "shifted ahead": [View((20,)), View((20,), (1,), 3), View((20,), (1,), 1)],
+    "shifted behind": [View((20,), (1,), 2), View((20,), (1,), 1), View((20,))],
+    "reversed": [View((20,)), View((20,), (-1,), 19), View((20,), (-1,), 19)],
+    "transposed": [View((4, 4)), View((4, 4), (1, 4)), View((4, 4), (1, 4))],
+    "stepped": [View((10,)), View((10,), (2,), 1), View((10,), (2,), 0)],
+    "broadcast": [View((4, 4)), View((4,), (4,)), View((4, 4))],
+}
+
+
+@pytest.mark.parametrize("op", of_family("binary"), ids=lambda op: op.name)
+def test_binary_out_may_overlap_its_operands(backend: Backend, op: Primitive) -> None:
+    for dtype, result_dtype in op.results.items():
+        if result_dtype is not dtype:
+            continue
+        values = right_values(op, dtype)[:13] if dtype in d.INTEGRAL else left_values(op, dtype)
+        values = normal(values) if flushes(backend) else values
+        for hint, views in TOGETHER.items():
+            block = backend.from_host(np.resize(values, 64).astype(dtype), copy=True)
+            x1, x2, out = [window(backend, block, view) for view in views]
+            if views[2] == views[0]:
+                out = x1
+            for second in (x2, True if dtype is d.bool else 2):
+                arrays = [backend.to_host(x1).copy(), second]
+                if second is x2:
+                    arrays[1] = backend.to_host(x2).copy()
+                engine = strided(backend)
+                whole = None if engine is None else everything(engine, out)
+                before = None if whole is None else backend.to_host(whole).copy()
+                expected = computed(op, *arrays)
+                with np.errstate(all="ignore"):
+                    assert backend.binary(op, x1, second, out) is out
+                check(backend, out, expected, ulp=tolerance(op, dtype), hint=(dtype, hint))
+                if before is not None:
+                    # Memory outside of `out` has not changed.
+                    backend.assign(out, tensor(backend, before, out.view))
+                    np.testing.assert_array_equal(backend.to_host(whole), before, err_msg=hint)
+
+
+def test_binary_out_of_comparisons_is_boolean(backend: Backend) -> None:
+    x = tensor(backend, np.array([True, False, True, True]), View((4,)), writable=True)
+    assert backend.binary(p.EQUAL, x, False, x) is x
+    check(backend, x, np.array([False, True, False, False]))

@@ -11,63 +11,15 @@ import pytest
 from ...backends.cpu import CPUBackend
 from ...contract.backend import Backend
 from ...contract.errors import CannotCompileError
-from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Input, Program, Step, Value, ValueView
 from ...contract.replay import Run
 from ...core import dtypes as d
-from ...core.symbolic import KnownInts, dynamic
+from ...core.symbolic import dynamic
 from ...core.view import View
 from ...primitives import table as p
 from .layouts import check, in_layouts, row_major, tensor
 
 VALUES = np.arange(1.0, 25.0).reshape(2, 3, 4)
-
-
-def shown(memory: NDArray, view: View) -> NDArray:
-    """The elements of flat `memory` that `view` shows, to be written as well."""
-    shape: KnownInts = view.shape
-    strides: KnownInts = view.strides
-    offset: KnownInts = view.offset
-    steps = [memory.itemsize * step for step in strides]
-    return np.lib.stride_tricks.as_strided(memory[offset:], shape, steps)
-
-
-def test_strided(backend: Backend) -> None:
-    views = [
-        View((2, 3, 4)),
-        View((24,)),
-        View((4, 3), (1, 4), 12),
-        View((3, 2), (-4, -12), 23),
-        View((5, 2), (0, 3), 1),
-        View((), (), 7),
-        View((0, 3), (1, 1)),
-    ]
-    for layout, handle, oracle in in_layouts(backend, VALUES):
-        flat = oracle.flatten()
-        for view in views:
-            expected = shown(flat, view)
-            result = backend.strided(handle, view)
-            check(backend, result, expected, hint=(layout, view))
-        check(backend, handle, oracle, hint=layout)
-
-
-def test_assign_strided(backend: Backend) -> None:
-    for view in (
-        View((4, 3), (1, 4), 12),
-        View((3, 2), (-4, -12), 23),
-        View((2, 3, 4)),
-        View((0,)),
-    ):
-        target = tensor(backend, *row_major(VALUES), writable=True)
-        expected = VALUES.copy()
-        written = shown(expected.reshape(-1), view)
-        written[...] = 5.0
-        backend.assign_strided(target, view, 5.0)
-        check(backend, target, expected)
-        value = -np.arange(float(view.size)).reshape(view.shape)
-        written[...] = value
-        backend.assign_strided(target, view, tensor(backend, *row_major(value)))
-        check(backend, target, expected)
 
 
 def test_axis_order(backend: Backend) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,18 @@ from ...contract.backend import Backend, Handle
 from ...contract.random_numbers import DRAWN, Kind
 from ...core import dtypes as d
 from ...core.dtypes import DType
+from .layouts import check, in_layouts, limits, spread
 
 KEY = (0x13198A2E, 0x03707344)
 BASE = 2**32 - 40  # so that counters pass from one word to two
 
-# What the definition gives; number 0 of each draw.
-FIRST_WORDS = (0x6B200159, 0x99BA4EFE)
+# The known answers of the Random123 distribution for threefry2x32 with 20 rounds.
+KNOWN_ANSWERS = [
+    # counter, key, result
+    ((0x00000000, 0x00000000), (0x00000000, 0x00000000), (0x6B200159, 0x99BA4EFE)),
+    ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
+    ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
+]
 
 BOUNDS: dict[DType, list[tuple[int, int]]] = {
     d.int64: [(0, 1), (-3, 7), (5, 2**32), (-(2**63), 2**64), (-5, 2**32 + 3), (-9, 3 * 2**61)],
@@ -66,7 +73,21 @@ def words(counter: int, key: tuple[int, int] = KEY) -> tuple[int, int]:
 
 
 def test_the_definition_is_threefry() -> None:
-    assert words(0, (0, 0)) == FIRST_WORDS
+    for counter, key, result in KNOWN_ANSWERS:
+        assert words(counter[0] | counter[1] << 32, key) == result
+
+
+def test_threefry(backend: Backend) -> None:
+    for shape in ((2,), (5, 1, 3, 2), (0, 2)):
+        keys = in_layouts(backend, np.array(KEY, np.uint32))
+        counters = in_layouts(backend, spread(limits(d.uint32), shape))
+        for key, counter in product(keys, counters):
+            pairs = counter.oracle.reshape(-1, 2).tolist()
+            first, second = key.oracle.tolist()
+            each = [words(x0 | x1 << 32, (first, second)) for x0, x1 in pairs]
+            expected = np.array(each, np.uint32).reshape(shape)
+            result = backend.threefry(key.handle, counter.handle)
+            check(backend, result, expected, key.handle, counter.handle, hint=counter.layout)
 
 
 @pytest.mark.parametrize(("kind", "dtype", "low", "span"), DRAWS)
