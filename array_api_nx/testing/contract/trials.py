@@ -10,15 +10,16 @@ arguments keep their elements, results of some methods are row-major.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...contract.backend import Backend, Handle
+from ...contract.checked_call import HeldType
 from ...contract.derived import method_of
 from ...core.dtypes import DType
-from ...primitives.rules import ROW_MAJOR, SHARING
+from ...primitives.rules import ROW_MAJOR, SHARING, ArrayType, results_of
 from .layouts import (
     LAYOUTS,
     ONE_TO_ONE,
@@ -155,7 +156,10 @@ def verify(
         return
     several = isinstance(result, tuple)
     assert several == method_of(method).several, hint
-    for each in result if several else (result,):
+    every = result if several else (result,)
+    for each, kind in zip(every, kinds_of_results(backend, method, arguments), strict=True):
+        assert backend.shape(each) == kind.shape, hint
+        assert backend.dtype(each) is kind.dtype, hint
         check_memory(backend, method, each, operands, hint)
     for x in operands:
         assert backend.to_host(x.handle).tobytes() == x.oracle.tobytes(), (hint, "is unchanged")
@@ -175,13 +179,22 @@ def verify(
             assert_same(np.asarray(found), right, trials.ulp, hint)
 
 
+def kinds_of_results(backend: Backend, method: str, arguments: Arguments) -> Sequence[ArrayType]:
+    """Shapes and dtypes of the results, by the method's rule."""
+    signature = method_of(method)
+    held = mapped(Case, lambda x: HeldType(backend, x.handle), arguments)
+    return results_of(
+        method, {**signature.defaults, **dict(zip(signature.names, held, strict=False))}
+    )
+
+
 def check_memory(
     backend: Backend, method: str, result: Handle, operands: list[Case], hint: object
 ) -> None:
     """Check whose memory a result has, its order, and that the backend knows what it is."""
     host = backend.to_host(result)
     assert backend.shape(result) == host.shape, hint
-    assert backend.dtype(result).name == host.dtype.name, hint
+    assert backend.dtype(result) is host.dtype, hint
     if method in ROW_MAJOR:
         assert host.flags.c_contiguous, hint
         if method != "contiguous":

@@ -129,13 +129,13 @@ def binary(op: Primitive, dtype: DType) -> Iterator[Arguments]:
 
 
 def is_defined(op: Primitive, x1: Numbers, x2: Numbers) -> bool:
-    """Whether the standard says what integers give."""
-    x2 = np.asarray(x2)
-    if np.result_type(x1, x2).kind not in "iu":
-        return True
-    if op in DIVISIONS:
-        return bool((x2 != 0).all())
-    return not (op is p.POW or op in SHIFTS) or bool((x2 >= 0).all())
+    """Whether the standard says what numbers give, of whose layouts some hold zeros."""
+    kind = np.result_type(x1, x2).kind
+    if op in DIVISIONS and kind in "iu":
+        return bool(np.all(np.asarray(x2) != 0))
+    if op is p.DIVIDE and kind == "c" and not isinstance(x1, np.ndarray):
+        return bool(np.all(x2 != 0))
+    return not (kind in "iu" and (op is p.POW or op in SHIFTS)) or bool(np.all(np.asarray(x2) >= 0))
 
 
 def wheres(dtype: DType) -> Iterator[Arguments]:
@@ -244,8 +244,7 @@ def _of_unary(op: Primitive, dtype: DType) -> Trials:
 
 
 def _of_binary(op: Primitive, dtype: DType) -> Trials:
-    suits = is_defined if dtype in d.INTEGRAL else always
-    return Trials(computed, lambda dtype: binary(op, dtype), tolerance(op, dtype), suits=suits)
+    return Trials(computed, lambda dtype: binary(op, dtype), tolerance(op, dtype), 0, is_defined)
 
 
 def of_row(op: Primitive, dtype: DType) -> Trials:

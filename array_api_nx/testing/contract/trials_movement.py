@@ -175,6 +175,7 @@ def joined(dtype: DType) -> Iterator[Arguments]:
         yield [x, x.copy(), x.copy()], axis
         yield [x], axis
         yield [x.take([], axis), x], axis
+    yield [np.empty(EMPTY, dtype)], 1
 
 
 def rolls(dtype: DType) -> Iterator[Arguments]:
