@@ -369,7 +369,7 @@ def assert_close(actual: NDArray, expected: NDArray, rtol: float, hint: object) 
     """Equal shape and dtype, and elements that agree to `rtol`, or to 1e7 times it in float32."""
     assert actual.shape == expected.shape, hint
     assert actual.dtype == expected.dtype, hint
-    rtol *= 1e7 if actual.dtype.name in ("float32", "complex64") else 1
+    rtol *= 1 if d.bits(actual.dtype) == 64 else 1e7
     np.testing.assert_allclose(actual, expected, rtol, 10 * rtol, err_msg=str(hint))
 
 

@@ -75,7 +75,7 @@ def test_var_loses_no_digits_to_a_large_mean(backend: Backend, dtype: DType) -> 
     )
 
 
-@pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("name", [dtype.name for dtype in d.FLOATING])
 def test_unique_counts_every_nan(backend: Backend, name: str) -> None:
     x = case(backend, row_major, np.array([np.nan, 2, np.nan, 1, 2], name))
     results = backend.unique(x.handle)
@@ -93,7 +93,7 @@ def test_unique_counts_every_nan(backend: Backend, name: str) -> None:
     assert len(values) == 4
 
 
-@pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("name", [dtype.name for dtype in d.FLOATING])
 def test_unique_shows_the_first_of_zeros_of_either_sign(backend: Backend, name: str) -> None:
     for sign in (1, -1):
         zeros = np.copysign(np.zeros(100), np.where(np.arange(100), -sign, sign))

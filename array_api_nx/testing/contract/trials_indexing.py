@@ -186,7 +186,7 @@ def members(dtype: DType) -> Iterator[Arguments]:
         for some in (values[::2].copy(), values[:0]):
             yield spread(values, (2, 1, 5, 5)), some, invert
     # With many elements, close to each other or far apart, backends take other ways.
-    if dtype.name in ("int32", "int64", "uint64", "float64", "complex128"):
+    if d.bits(dtype) >= 32:
         numbers = np.arange(2000) * 7919 % 1999
         for step in (1, 2**20):
             for invert in (False, True):
