@@ -17,7 +17,10 @@ from array_api_nx import Array
 from array_api_nx.contract.numpy_dtypes import zeros_and_ones
 from tests.support.programs import NDArray, numpy_of
 
-__all__ = ["STEPS", "WITHIN", "Step", "execute", "programs"]
+__all__ = [
+    "SHAPES", "STEPS", "TRACEABLE", "WITHIN", "Step", "Traceable", "execute", "inputs", "programs",
+    "run",
+]  # fmt: skip
 
 
 class Step(NamedTuple):
@@ -472,6 +475,44 @@ def programs(names: Sequence[str] = STEPS) -> st.SearchStrategy[list[Step]]:
     step = st.builds(Step, st.sampled_from(names), _numbers, _numbers, _numbers)
     # Left to itself, a list of up to 30 has five on average.
     return st.lists(step, max_size=8) | st.lists(step, min_size=12, max_size=30)
+
+
+class Traceable(Interpreter):
+    """Steps that can be traced."""
+
+    def create(self, a: int, b: int, c: int) -> Array:
+        # NumPy's memory stays outside of the function.
+        return super().create(a, b, c + (c % 5 == 3))
+
+
+TRACEABLE = tuple([name for name in WITHIN if name != "evaluate"])
+"""The steps of programs that are compiled."""
+
+_size = st.integers(1, 3) | st.integers(1, 6)
+SHAPES = st.lists(st.tuples(_size, _size), min_size=2, max_size=4)
+
+
+def run(program: list[Step], *arrays: Array) -> tuple[list[NDArray | str], list[Array]]:
+    """Everything that a traceable program shows, and the arrays that it leaves."""
+    interpreter = Traceable((), 400)
+    interpreter.live = list(arrays)
+    for step in program:
+        interpreter.step(step)
+    return interpreter.seen, interpreter.live
+
+
+def inputs(shape: tuple[int, int], seed: int) -> list[Array]:
+    """Arrays of three dtypes that lie in memory in three ways."""
+    whole = np.random.default_rng(seed).integers(-8, 9, shape)
+    x, y, z = [
+        xp.asarray(whole, dtype=dtype, copy=True) for dtype in (xp.float64, xp.float32, xp.int64)
+    ]
+    match seed % 3:
+        case 1:
+            y = xp.asarray(y.T, copy=True).T
+        case 2:
+            z = xp.flip(xp.asarray(xp.flip(z), copy=True))
+    return [x, y, z]
 
 
 def execute(program: list[Step], shape: tuple[int, ...], limit: int = 400) -> list[NDArray | str]:

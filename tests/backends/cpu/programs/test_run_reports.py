@@ -20,11 +20,10 @@ from array_api_nx.core.symbolic import eval_dim
 from array_api_nx.explain.model import RunExplanation
 from array_api_nx.native import native
 from array_api_nx.tracing.program_report import ProgramExplanation
-from tests.support.interpreter import programs
+from tests.support.interpreter import TRACEABLE, inputs, programs, run
 from tests.support.programs import settings
 from tests.support.sizes import DEFERRED
 
-from ....test_compile import STEPS, inputs, run
 from .planning import BACKEND, prepared, traced
 from .test_running import FUNCTIONS, nearest, softmax, standardise
 
@@ -253,7 +252,7 @@ def test_explanations_are_complete(function):
 
 @pytest.mark.parametrize("mode", ["default", "process"])
 @hypothesis_settings(max_examples=25)
-@given(program=programs(STEPS))
+@given(program=programs(TRACEABLE))
 def test_every_program_can_be_explained(program, mode):
     with settings(mode), np.errstate(all="ignore"):
         arrays = inputs((5, 4), 0)

@@ -22,12 +22,10 @@ import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.backends.cpu.programs import plan as program_plan
 from array_api_nx.backends.cpu.programs import running
-from tests.support.interpreter import programs
+from tests.support.interpreter import SHAPES, TRACEABLE, inputs, programs, run
 from tests.support.programs import assert_same, numpy_of, settings
 from tests.support.sizes import MANY_TASKS
 from tests.support.tables import for_each
-
-from ....test_compile import SHAPES, STEPS, inputs, run
 
 ROOT = Path(__file__).parents[4]
 rng = np.random.default_rng(3)
@@ -196,9 +194,9 @@ def test_nothing(dtype):
 @pytest.mark.slow
 @pytest.mark.usefixtures("nothing_is_small")
 @hypothesis_settings(max_examples=25)
-@given(program=programs(STEPS), shapes=SHAPES)
+@given(program=programs(TRACEABLE), shapes=SHAPES)
 def test_random_programs_with_memory_per_run(program, shapes):
-    """As `test_random_programs` of compiled functions, which are small."""
+    """Compiled and eager agree, also in the values that are written to arguments."""
     with settings("process"), np.errstate(all="ignore"):
         function = xp.compile(lambda *arrays: run(program, *arrays))
         for seed, shape in enumerate(shapes):
