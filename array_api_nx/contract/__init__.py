@@ -1,1 +1,1 @@
-"""What the frontend and the backends agree on: primitives, and who owes whom what."""
+"""The contract between the frontend and the backends."""

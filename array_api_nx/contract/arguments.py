@@ -1,4 +1,4 @@
-"""What the methods of the contract take and give, as types."""
+"""The types of arguments and results of the contract's methods."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
 Kind: TypeAlias = Literal[
     "bits", "uniform", "normal", "integers", "exponential", "gamma", "beta", "poisson", "binomial"
 ]
-"""What `Backend.draw` makes."""
+"""The numbers that `Backend.draw` makes."""
 Run: TypeAlias = "Callable[..., tuple[Handle, ...]]"
 """A program that is ready to run: from the handles of its inputs to those of its outputs."""

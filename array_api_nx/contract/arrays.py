@@ -135,8 +135,8 @@ class Arrays(Handles):
     def apply(self, op: UfuncLoop, *operands: Operand) -> Handle:
         """A ufunc of elements of the operands, after broadcasting.
 
-        Frontend guarantees: the ufunc has one output, or ``op.wanted`` is the number of that which
-        is wanted. There are as many operands as ``op.inputs``, and at least one is a handle.
+        Frontend guarantees: the ufunc has one output, or ``op.wanted`` is the number of the wanted
+        one. There are as many operands as ``op.inputs``, and at least one is a handle.
         Handles have the dtypes of ``op.inputs``; a Python scalar stands for an array of its dtype,
         which represents it.
         Backend must: broadcast; raise ValueError if the shapes do not agree. Compute what the
@@ -145,7 +145,7 @@ class Arrays(Handles):
         return self.apply_multiple(op, *operands)[op.wanted or 0]
 
     def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Handle, ...]:
-        """A ufunc with several outputs, all of which are wanted, as `apply`.
+        """All outputs of a ufunc that has several, as `apply`.
 
         Frontend guarantees: ``op.wanted`` is None.
         """
@@ -457,7 +457,7 @@ class Arrays(Handles):
 
 
 def report_host(backend: Arrays, *handles: Handle) -> None:
-    """Report that the host is about to read `handles`, for what the engine cannot do."""
+    """Report that the host is about to read `handles`, for an operation that the engine lacks."""
     if hints.watched:
         sizes = [prod(backend.shape(x)) * backend.dtype(x).itemsize for x in handles]
         transferred("engine", getattr(backend, "name", "cpu"), "numpy", sum(sizes))

@@ -1,4 +1,4 @@
-"""The base class of backends: the contract (interface.py), and what follows from its methods."""
+"""The base class of backends: the contract (interface.py), and its defaults from other modules."""
 
 from __future__ import annotations
 

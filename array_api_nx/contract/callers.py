@@ -29,11 +29,11 @@ __all__ = [
 ]
 
 PACKAGE: Final = str(Path(__file__).parents[1]) + os.sep
-"""What the names of this package's files begin with."""
+"""The beginning of the names of this package's files."""
 
 INSIDE: Final = PACKAGE, str(Path(np.__file__).parent) + os.sep, contextlib.__file__
-"""Frames of files that begin so are not the user's: besides this package, NumPy's Python functions
-(which may call methods of ours) and contextlib."""
+"""Frames of files that begin so are not the user's: those of this package, of NumPy (whose
+functions may call methods of ours) and of contextlib."""
 
 
 def calling_frame(passed: list[FrameType] | None = None) -> FrameType:
@@ -84,9 +84,9 @@ def is_called_by(functions: Sequence[tuple[str, str]]) -> bool:
 def errstate() -> ErrorSettings:
     """NumPy's errstate, as it holds for the line outside this package that led here.
 
-    Lines of `CONSUMERS` ignore what others warn of. What these compute for arrays of any library
-    they write for libraries that give no warnings: they expect infinities and NaN, and put
-    `numpy.errstate` around the operation for NumPy's arrays alone.
+    Lines of `CONSUMERS` ignore instead of warning. Their code for arrays of any library is written
+    for libraries without warnings: it expects infinities and NaN, and uses `numpy.errstate` for
+    NumPy's arrays alone.
     """
     settings: ErrorSettings = dict(np.geterr())
     if is_consumer():
@@ -108,7 +108,7 @@ class Caller(NamedTuple):
 
 
 def caller() -> Caller:
-    """The line outside this package, and outside NumPy, that led here, and what it called."""
+    """The line outside this package and NumPy that led here, and the function that it called."""
     inside: list[FrameType] = []
     frame = calling_frame(inside)
     call = sys._getframe(1).f_code.co_name

@@ -1,6 +1,6 @@
 """A backend that asserts the contract around any other backend.
 
-For tests: it checks what the frontend guarantees (guarantees.py) before a primitive runs, and
+For tests: it checks the frontend's guarantees (guarantees.py) before a primitive runs, and
 afterwards the duties of the backend that are cheap to check: the shapes and dtypes that the rules
 (primitives/rules.py) give, row-major layout, and memory of its own. Handles pass through unchanged,
 so arrays made with and without it work together.

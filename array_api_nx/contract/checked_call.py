@@ -103,7 +103,7 @@ class CheckedCall:
     # ------------------------------------------------------------------ what all methods share
 
     def check(self) -> None:
-        """Check what the annotations and names of parameters say, for all methods alike."""
+        """Check the annotations and names of parameters, for all methods alike."""
         method, name = self.method, self.method.name
         op = self.arguments.get("op")
         if isinstance(op, Primitive):

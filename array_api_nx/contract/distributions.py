@@ -1,6 +1,6 @@
 """Distributions with parameters, by operations that round alike everywhere.
 
-Parameters are arrays of float64 that broadcast to what is drawn. An element with parameters of no
+Parameters are arrays of float64 that broadcast to the numbers. An element with parameters of no
 distribution becomes NaN, or -1 among integers. native/distributions.c does the same operations in
 the same order.
 """
@@ -84,7 +84,7 @@ def _raised_gamma(draw: Draw, shape: HandleValue, stream: int) -> HandleValue:
         even = 1.0 - draw("uniform", 4 * number + stream + 1)
         root, square = normal * slope + 1.0, normal * normal
         inside = root > 0.0
-        # 1 stands for what is rejected anyway, and has a logarithm.
+        # 1 replaces numbers that are rejected anyway, and has a logarithm.
         cube = where(inside, root * root * root, 1.0)
         bound = square * 0.5 + ((1.0 - cube) + _log(cube)) * centre
         good = (even < 1.0 - (square * square) * 0.0331) | (_log(even, is_share=True) < bound)
@@ -96,7 +96,7 @@ def _raised_gamma(draw: Draw, shape: HandleValue, stream: int) -> HandleValue:
 def _gamma_logarithm(
     draw: Draw, raised: HandleValue, shape: HandleValue, stream: int
 ) -> HandleValue:
-    """The logarithm of what a shape that may have been raised has given."""
+    """The logarithm of numbers of `shape`, from those of the raised shape."""
     found = _log(raised)
     power = _log(1.0 - draw("uniform", stream), is_share=True) / shape
     return where(shape < 1.0, found + power, found)
@@ -170,7 +170,7 @@ def _transformed(
 def _inverse(
     even: HandleValue, term: HandleValue, ratio: Callable[[float], HandleValue]
 ) -> HandleValue:
-    """The least k for which the probabilities up to k sum to more than an even number.
+    """The least k with probabilities up to k that sum to more than an even number.
 
     `term` is the probability of 0, and ``ratio(k)`` that of k over that of ``k - 1``.
     """

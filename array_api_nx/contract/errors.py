@@ -22,7 +22,7 @@ class LimitError(RuntimeError):
 
 
 def no_identity(name: str, shape: tuple[int, ...], axis: object) -> ValueError:
-    """The error for an extreme of no elements; `axis` is what was asked for, None for all."""
+    """The error for an extreme of no elements; `axis` is that of the call, None for all."""
     where = "" if axis is None else f" over axis {axis}"
     return ValueError(
         f"{name}{where} of an array of shape {shape} is undefined: there are no elements and "

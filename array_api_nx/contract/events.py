@@ -1,11 +1,11 @@
-"""Transfers of elements and evaluations: where they are reported, and who listens.
+"""Transfers of elements and evaluations: reports of them, and their listeners.
 
-Whoever moves elements between devices, or between a device and Python, NumPy or another library,
-calls `transferred`, and whoever computes what was deferred calls `evaluated`, both before they do
-so. While nobody listens, and the settings `host_access` and `transfers` are "allow" everywhere,
-that is one look at `config.hints.watched`; the extension, which reads and takes in elements without
-Python, is told when to leave that to Python. Another setting that concerns transfers is to be
-looked at in `transferred`, and counts those who enter it by `config.count_watching`.
+Code that moves elements between devices, or between a device and Python, NumPy or another library,
+first calls `transferred`, and code that computes pending arrays `evaluated`. Without listeners, and
+with the settings `host_access` and `transfers` at "allow", that is one look at
+`config.hints.watched`; `set_watched` tells the extension when to leave transfers to Python. Another
+setting that concerns transfers belongs in `transferred`, and counts its contexts by
+`config.count_watching`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Transfer(NamedTuple):
         "to_device", between devices; "placement", to the device of another array of the call, as
         one of the two was made without ``device=``; "asarray" and "from_dlpack", into the
         namespace; "scalar", "list", "numpy", "dlpack" and "pickle", out of it; "print",
-        to show them; and "engine", to NumPy and back for what the engine of a device cannot do.
+        to show them; and "engine", to NumPy and back for an operation that an engine lacks.
     source, target : str
         The name of a device, or "python", "numpy", "host" for other memory of the CPU, or the name
         of another library.
@@ -79,7 +79,7 @@ class Transfer(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """A computation of what was deferred.
+    """A computation of pending arrays.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ _OPERATORS: Final = {
     "pow": "**", "rshift": ">>", "sub": "-", "truediv": "/", "xor": "^",
 }  # fmt: skip
 
-# The methods that stand for what a user writes otherwise.
+# Methods that users call by operators and functions of other libraries.
 _SPELLINGS: Final = {
     **{f"__{name}__": f"x {sign} y" for name, sign in _OPERATORS.items()},
     **{f"__r{name}__": f"y {sign} x" for name, sign in _OPERATORS.items()},
@@ -170,7 +170,7 @@ _READERS: Final = frozenset(
 _HOST: Final = frozenset({"cpu", "host", "numpy", "python"})
 _INWARDS: Final = frozenset({"asarray", "engine", "from_dlpack", "print"})
 
-# What to write instead, by what was called, and else by the kind of transfer.
+# Advice by the function that was called, and else by the kind of transfer.
 _MENDS: Final = {
     "bool(x)": "choose by elements with where(condition, a, b), and combine conditions with "
     "logical_and, logical_or and logical_not",
@@ -194,7 +194,7 @@ def transferred(kind: str, source: str, target: str, nbytes: int, call: str | No
         See `Transfer`.
     nbytes : int
     call : str, optional
-        The method that the user's line stands for; by default the one that it called.
+        The method that the user's line means; by default the one that it called.
 
     Warns
     -----
@@ -227,7 +227,7 @@ def transferred(kind: str, source: str, target: str, nbytes: int, call: str | No
 
 
 def _heed_transfers(transfer: Transfer) -> None:
-    """Do as the setting `transfers` says with what is moved to where another array is."""
+    """Apply the setting `transfers` to a move to the device of another array."""
     transfers = current().transfers
     if transfers == "allow":
         return
@@ -240,7 +240,7 @@ def _heed_transfers(transfer: Transfer) -> None:
             f"{moved}, which transfers='error' forbids; make both on one device, with device=, or "
             "move one with to_device first"
         )
-    # Only who asks for the log pays for the module.
+    # Imported where it is used: most programs have no log.
     import logging
 
     line = f"{transfer.filename}:{transfer.lineno}"
@@ -248,7 +248,7 @@ def _heed_transfers(transfer: Transfer) -> None:
 
 
 def evaluated(device: str, why: str) -> None:
-    """Report that what was deferred is about to be computed.
+    """Report that pending arrays are about to be computed.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def listening(listener: Listener, *, all_threads: bool = False) -> Iterator[None
     listener : callable
         Called in the thread that transfers or evaluates; must raise nothing.
     all_threads : bool
-        Whether it is told of those of all threads, not only of this one.
+        Whether it gets those of all threads, not only of this one.
     """
     global _listeners_everywhere
     count_watching(1)
@@ -296,9 +296,9 @@ def listening(listener: Listener, *, all_threads: bool = False) -> Iterator[None
 
 @contextmanager
 def unobserved() -> Iterator[None]:
-    """A context of which no listener is told, and to which `host_access` does not apply.
+    """A context without reports, in which `host_access` does not apply.
 
-    For those who look at what code did, and so read elements themselves.
+    For code that examines other code, and so reads elements itself.
     """
     token = _unobserved.set(True)
     try:

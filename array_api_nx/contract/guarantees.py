@@ -1,8 +1,8 @@
-"""What the frontend guarantees of calls of single methods, as rows of assertions.
+"""The frontend's guarantees of calls of single methods, as rows of assertions.
 
 A row has the words of the guarantee, the methods that it is for, and a condition: a function of
 some of the method's parameters, by their names, in which operands are `HeldType`. The rows of a
-method are checked in their order, after what the parameters' names and annotations say
+method are checked in their order, after those of the parameters' names and annotations
 (`CheckedCall.check`). The words are those of the contract (interface.py, arrays.py, handles.py).
 """
 
@@ -358,5 +358,5 @@ _BY_METHOD: Final = _by_method()
 
 
 def promises(method: str) -> list[tuple[str, Condition]]:
-    """The words of what is guaranteed of calls of a method, each with its condition."""
+    """The words of the guarantees of a method, each with its condition."""
     return _BY_METHOD.get(method, [])

@@ -1,4 +1,4 @@
-"""Handles that Python's operators compute with, for what is composed of primitives."""
+"""Handles that Python's operators compute with, for functions composed of primitives."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ __all__ = ["Handles"]
 
 
 class Handles(ABC):
-    """What a backend tells of its arrays, and how these come from and go to others."""
+    """Properties of arrays, and how they come from and go to other libraries."""
 
     shares_host: bool = False
     """Whether arrays lie in memory that the host reads and writes: whether `to_host`, and
@@ -75,14 +75,13 @@ class Handles(ABC):
         Frontend guarantees: the dtype has a counterpart in the table, and the array is one that
         `numpy_dtypes.suitable` gives for the backend's `word`: bytes are in native order, elements
         are aligned and strides are whole elements. Bools are 0 or 1 unless `takes_any_bool`.
-        Unless `lent`, nobody else holds the array, so that nobody can write to it behind the
-        backend's back.
+        Unless `lent`, the array has no other reference, and the backend alone can write to it.
         Backend must: own the memory if `copy`; otherwise share it if `shares_host`, respecting
         that it may be read-only.
         """
 
     def native(self, x: Handle) -> Native:
-        """`x` as an array of the engine, for DLPack and for those who use the engine itself.
+        """`x` as an array of the engine, for DLPack and for users of the engine itself.
 
         Backend must: share memory where the engine has such an array, and copy otherwise. The
         array has ``__dlpack__``.
@@ -112,7 +111,7 @@ class Handles(ABC):
         return value
 
     def has_elements(self, x: Handle) -> bool:
-        """Whether there are elements to look at; False for what stands for an array in a trace."""
+        """Whether there are elements to look at; False for arrays of a trace."""
         return True
 
     def axis_order(self, x: Handle) -> AxisOrder | None:
@@ -123,7 +122,7 @@ class Handles(ABC):
         return None
 
     def may_overlap(self, x1: Handle, x2: Handle) -> bool:
-        """Whether what is written to `x1` may show in `x2`. Backend must: say True if in doubt."""
+        """Whether writes to `x1` may show in `x2`. Backend must: say True if in doubt."""
         return True
 
     def worth_deferring(self, size: int) -> bool:
@@ -132,7 +131,7 @@ class Handles(ABC):
         return False
 
     def evaluate(self, *handles: Handle) -> None:  # noqa: B027  # most backends defer nothing
-        """Compute what of `handles` is still to be computed."""
+        """Compute the pending elements of `handles`."""
 
     def explain(self, *handles: Handle) -> Explanation:
         """What `evaluate` would do for `handles`; nothing is computed."""

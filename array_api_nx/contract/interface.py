@@ -4,7 +4,7 @@ A backend executes primitives (primitives/table.py) over handles of its own: wha
 represents an array there. The frontend has checked everything by the time a backend is called, so a
 backend never validates; contract/checked.py asserts the frontend's half for any backend in tests.
 
-Throughout, **Frontend guarantees** says what a backend may rely on, **Backend must** what it owes.
+Throughout, a backend relies on what **Frontend guarantees**, and owes what **Backend must** do.
 For every primitive:
 
 Frontend guarantees: handles come from this backend. Axes are ints counted from the front, in
@@ -231,7 +231,7 @@ class Interface(Arrays):
         Frontend guarantees: the words of `key` have 32 bits; a dtype of `random_numbers.DRAWN`;
         counters stay below 2**63; of "integers", `span` is from 1 to 2**64 and all values are
         within the dtype, of other kinds both bounds are 0; there are as many parameters as
-        `random_numbers.PARAMETERS` says, arrays of which are float64 and of shape (count,).
+        `random_numbers.PARAMETERS` says; arrays among them are float64, of shape (count,).
         Backend must: return the same bits as every other backend, in memory of their own; for
         parameters that no distribution has, NaN, or -1 among integers.
         """

@@ -23,7 +23,7 @@ __all__ = ["Storage", "StridedBackend", "Tensor", "axis_order", "tensor_over"]
 
 
 Deferred: TypeAlias = Any
-"""What a backend that defers keeps in place of memory: an expression of its own."""
+"""An expression of a backend that defers, in place of memory."""
 
 
 @final
@@ -65,8 +65,7 @@ class Tensor:
     `array`: the engine's strided array, once there is one. A backend that defers keeps it out of
     here where operations must not simply run on it.
     `storage`: both None until a movement needs them, if the Tensor came out of a kernel; then
-    `array` is not. Their types say Any for None, as typeshed does where the caller knows: who has
-    found no `array` need not ask again whether the others are there.
+    `array` is not. Their types say Any for None, as typeshed does where the caller knows.
     """
 
     __slots__ = ("array", "storage", "view")
@@ -77,7 +76,7 @@ class Tensor:
 
 
 if native is not None:
-    # The same two in C, of which the classes above tell what they are.
+    # The same two in C; the classes above are their specification.
     Storage = native.Storage  # type: ignore[assignment, misc]
     Tensor = native.Tensor  # type: ignore[assignment, misc]
     native.set_views(View, View)
@@ -93,7 +92,7 @@ def tensor_over(storage: Storage | None, view: View) -> Tensor:
 
 
 def axis_order(view: View) -> AxisOrder | None:
-    """`Backend.axis_order` of what shows memory through `view`."""
+    """`Backend.axis_order` of an array whose view is `view`."""
     if view.is_row_major:
         return None
     packed = view.packed_order
@@ -120,7 +119,7 @@ class StridedBackend(Backend):
 
     @abstractmethod
     def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
-        """A row-major copy of `x` in which `fill` stands where the view is masked."""
+        """A row-major copy of `x` with `fill` where the view is masked."""
 
     def view(self, x: Tensor) -> View:
         """How `x` reads its storage."""
@@ -179,7 +178,7 @@ class StridedBackend(Backend):
         if sliced is None:
             return self.slice(self.materialise(x, 0), selection)
         result = Tensor()
-        # x[...] shows all of x: what was bound for it will do.
+        # x[...] shows all of x, and has its array.
         result.array = x.array if sliced is view else None
         result.view = sliced
         result.storage = x.storage
@@ -213,7 +212,7 @@ class StridedBackend(Backend):
     def pad(self, x: Tensor, padding: Padding, value: Scalar) -> Tensor:
         view = x.view or self.ensure_view(x)
         if view.mask is not None:
-            # What is padding already stays 0.
+            # Earlier padding stays 0.
             return self.pad(self.materialise(x, 0), padding, value)
         return self.materialise(tensor_over(x.storage, view.pad(padding)), value)
 

@@ -1,4 +1,4 @@
-"""What a backend is told of a ufunc that is no primitive of the table.
+"""Ufuncs that are no primitives of the table, as backends get them.
 
 A ufunc computes results element by element and has a loop per combination of dtypes. NumPy has a
 hundred of them, SciPy's special functions are another 230, and Numba makes them of Python
@@ -24,7 +24,7 @@ class UfuncLoop:
     """A ufunc on operands of given dtypes, compared and hashed by identity; see `ufunc_loop`.
 
     `ufunc`: without a signature of core dimensions: it computes element by element.
-    `inputs`, `outputs`: what the ufunc takes, and what it gives.
+    `inputs`, `outputs`: dtypes of the operands and of the results.
     `wanted`: the number of the output that is wanted; None for all of them, or the only one.
     """
 
@@ -70,7 +70,7 @@ _known: Final[WeakValueDictionary[tuple[object, ...], UfuncLoop]] = WeakValueDic
 def ufunc_loop(
     ufunc: np.ufunc, inputs: DTypes, outputs: DTypes, wanted: int | None = None
 ) -> UfuncLoop:
-    """The one `UfuncLoop` for these arguments, as long as anybody has it."""
+    """The one `UfuncLoop` for these arguments, while there is a reference to it."""
     key = ufunc, inputs, outputs, wanted
     found = _known.get(key)
     if found is None:

@@ -1,1 +1,1 @@
-"""What is told of computations that wait: one model of it, as text and as pictures."""
+"""Reports of pending computations: one model, as text and as pictures."""

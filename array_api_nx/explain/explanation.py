@@ -41,7 +41,7 @@ class Explanation(Drawable):
 
     @property
     def summary(self) -> str:
-        """What is pending, in one line."""
+        """The pending computation in one line."""
         if not self.pending:
             return "computed: nothing is pending"
         read = sum([memory.nbytes for each in self.passes for memory in each.inputs])
@@ -62,7 +62,7 @@ class Explanation(Drawable):
         return self.passes
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The report in a notebook."""
         from .html import card
 
         if self.pending:
@@ -70,11 +70,11 @@ class Explanation(Drawable):
         return card("Explanation", [("", self.summary)], self.details())
 
     def details(self) -> str:
-        """More than the passes tell, as HTML; nothing here."""
+        """Further facts as HTML; none here."""
         return ""
 
     def in_short(self, *, was: bool = False) -> str:
-        """As HTML what is, or was, pending: a line that unfolds to the text, and details."""
+        """The report as HTML: a line that unfolds to the text, and details."""
         from .html import fold, preformatted
 
         if not self.pending:

@@ -58,7 +58,7 @@ def table(rows: Iterable[tuple[object, ...]], header: tuple[str, ...] = ()) -> s
 
 
 def nested(facts: Mapping[str, object]) -> str:
-    """Nested dicts: a table, and what is nested to be unfolded."""
+    """Nested dicts: a table, and inner dicts to be unfolded."""
     plain = [(name, value) for name, value in facts.items() if not isinstance(value, Mapping)]
     inner = [(name, value) for name, value in facts.items() if isinstance(value, Mapping)]
     parts = [table(plain)] if plain else []

@@ -1,4 +1,4 @@
-"""What a backend tells of an array that is still to be computed."""
+"""The model of reports of pending arrays."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class PassExplanation(NamedTuple):
     steps: tuple[StepExplanation, ...]
 
     def caption(self) -> list[str]:
-        """What it goes over, in which parts, and what memory that takes: a few words each."""
+        """Its elements, tiles, tasks and memory: a few words each."""
         if not self.tasks:
             return ["a call"]
         rows, columns = self.tile

@@ -25,13 +25,13 @@ _COLOURS: Final = {
 
 
 class Drawable:
-    """Base of what has a summary and passes: a text when printed, a picture in a notebook."""
+    """Base of reports with a summary and passes: a text when printed, a picture in a notebook."""
 
     __slots__ = ()
 
     @property
     def summary(self) -> str:
-        """What is to be done, in one line."""
+        """The computation in one line."""
         raise NotImplementedError
 
     def _passes(self) -> Sequence[PassExplanation]:
@@ -60,7 +60,7 @@ class Drawable:
         return picture[picture.index("<svg") :]
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows; None where there is nothing to draw, or no Graphviz."""
+        """The picture in a notebook; None where there is nothing to draw, or no Graphviz."""
         return self.svg() if self._passes() and _is_there() else None
 
     def _shown(self) -> str:

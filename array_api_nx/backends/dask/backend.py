@@ -1,4 +1,4 @@
-"""The Dask backend: primitives over chunked arrays, computed when somebody asks.
+"""The Dask backend: primitives over chunked arrays, computed on demand.
 
 The CPU backend computes the chunks, so that their elements have its exact semantics. Chapters with
 many primitives have mixins of their own: indexed.py and matrices.py.
@@ -138,7 +138,7 @@ class DaskBackend(Reductions, IndexedAccess, Matrices):
         return out
 
     def _check_powers(self, x: Handle, exponent: Handle) -> tuple[str, ...]:
-        """Raise ValueError for integers to negative integer powers; tells what was computed."""
+        """Raise ValueError for integers to negative integer powers; gives notes."""
         notes: tuple[str, ...] = ()
         if x.dtype.kind != "i":
             return notes
@@ -235,7 +235,7 @@ def _result(op: Primitive, x: Handle) -> DType:
 
 
 def _full(dtype: DType, value: Scalar, begin: tuple[int, ...], shape: tuple[int, ...]) -> NDArray:
-    # One element, repeated: nobody writes to chunks.
+    # One element, repeated: no task writes to its chunks.
     return np.broadcast_to(np.full((), value, dtype), shape)
 
 

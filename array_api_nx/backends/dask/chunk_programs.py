@@ -2,7 +2,7 @@
 
 The chunks are those of a *frame*: the shape that the results have in common, or its first axis. Of
 each value it is worked out, from the results backwards, which of its axes are cut as which axis of
-the frame; the others are in one piece, and what is cut along no axis is the same for every task.
+the frame; other axes are in one piece, and a value without cuts is the same for every task.
 Where a step would have to see elements of other chunks, or one value would have to be cut in two
 ways, there is no such layer.
 """
@@ -161,10 +161,10 @@ class _Cutter:
         )
 
     def visit(self, step: Step) -> None:
-        """What a step wants of its operands."""
+        """Cut the operands of a step as its results need it."""
         cuts = self.found.get(step.results[0])
         if cuts is None:
-            return  # nobody needs it
+            return  # no result needs it
         operands = list(operands_in((step.arguments, [x for _, x in step.keywords])))
         shape = self.program.values[step.results[0]].shape
         if not _is_cut(cuts) and len(step.results) == 1:
@@ -400,7 +400,7 @@ def _cut_shape(shape: KnownInts, cuts: Cuts, sizes: KnownInts) -> tuple[int, ...
 
 
 def _cut_view(x: CutView, shape: KnownInts, chunk: KnownInts, sizes: KnownInts) -> View:
-    """The view of a chunk that shows a chunk of what the view of the whole value shows."""
+    """The part of a view that lies in one chunk of its value, as a view of that chunk."""
     view = x.view
     if not _is_cut(x.cuts):
         return view

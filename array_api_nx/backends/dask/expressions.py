@@ -1,7 +1,7 @@
 """Elementwise operations that wait, and the program that runs a chain of them on a chunk.
 
 A chain becomes one task per chunk, which hands it to the CPU backend: there large chunks are
-computed in one pass over memory, whatever the number of operations.
+computed in one pass over memory, however many operations there are.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ Step: TypeAlias = tuple[str, tuple[Argument, ...]]
 """A method of the CPU backend, or `SELECT`, and its arguments."""
 
 SELECT: Final = "select"
-"""The step that takes out of a chunk what a mask selects."""
+"""The step that takes the selected elements out of a chunk."""
 
 Sizes: TypeAlias = "tuple[int | None, ...]"
-"""A shape. None stands for the number of elements that a mask selects, while that is unknown."""
+"""A shape. None is the number of elements that a mask selects, while that is unknown."""
 
 
 @final
@@ -69,13 +69,13 @@ class ArraySource:
     """An array that is cheaper to make than to keep: read from a file, or filled.
 
     Each reader gets tasks of its own. If readers shared them, Dask would keep every chunk until
-    the last reader has it: the whole array, for the mean and what it is subtracted from. What fits
-    in one chunk is made once.
+    the last reader has it: the whole array, where its mean is subtracted from it. An array of one
+    chunk is made once.
 
     `make`: returns a da.Array whose layers no one else has.
     `make_cut`: returns one that is cut into given chunks.
-    `array`: what was made for all readers.
-    `reduced`: what was made for all reductions that need nothing else: each chunk goes as soon as
+    `array`: the array that all readers share.
+    `reduced`: the array that reductions of the source alone share: each chunk goes as soon as
     they have it. So a mean and a variance make or read the chunks once, if both are asked for
     together.
     """
@@ -102,13 +102,12 @@ class Expression:
     """An elementwise operation over values.
 
     `method`: of the CPU backend, or `SELECT`.
-    `arguments`: what it is called with. Values among them stand for their chunks.
+    `arguments`: arguments of the method. Values among them mean their chunks.
     `sizes`: the shape of the result.
-    `mask`: what decides the size that is None.
-    `array`: what it is for all that read it, if one of them needed a Dask array and it is small.
-    Without that, what is computed step by step, each from the one before and with several readers,
-    would take twice the tasks at every step.
-    `known`: the same elements as a value whose shape is known, once somebody needed that; see
+    `mask`: decides the size that is None.
+    `array`: the array that all readers share, if one needed a Dask array and it is small. Without
+    it, a sequence of steps with two readers each would double the tasks at every step.
+    `known`: the same elements as a value whose shape is known, once an operation needed that; see
     `counted`.
     `size`: how many operations it consists of, those used twice counted twice.
     """
@@ -136,7 +135,7 @@ class Expression:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the result. Counts what a mask selects, if need be."""
+        """The shape of the result. Counts the selected elements, if need be."""
         known = counted(self)
         return known.sizes if type(known) is Expression else known.shape  # type: ignore[return-value]
 
@@ -150,7 +149,7 @@ class Expression:
 
 
 StorageValue: TypeAlias = "Expression | ArraySource | da.Array"
-"""What an array consists of."""
+"""The contents of an array."""
 
 
 @final
@@ -158,8 +157,8 @@ class Mask:
     """What selects elements whose number is not known yet.
 
     `value`: of dtype bool.
-    `take`: returns a da.Array of what the mask selects of a value, given that and the axis at which
-    the mask's own axes begin. Counts.
+    `take`: from a value, and the axis at which the mask's own axes begin, to a da.Array of the
+    selected elements. Counts them.
     """
 
     __slots__ = ("shape", "take", "value")
@@ -227,7 +226,7 @@ def _exactly(x: Argument) -> object:
 
 
 def is_value(x: object) -> bool:
-    """Whether an argument of an expression stands for chunks."""
+    """Whether an argument of an expression is a value in chunks."""
     return isinstance(x, Expression | ArraySource | da.Array)
 
 
@@ -238,8 +237,8 @@ class _Register(NamedTuple):
 class ChunkProgram:
     """A chain of operations on chunks; a picklable function of NumPy arrays.
 
-    `steps`: methods of the CPU backend. A register among the arguments stands for a chunk, or after
-    these for the result of a step.
+    `steps`: methods of the CPU backend. A register among the arguments means a chunk, or
+    after these the result of a step.
     `chunks`: how many chunks it takes.
     """
 
@@ -254,7 +253,7 @@ class ChunkProgram:
             self.released[i].append(register)
 
     def __call__(self, *chunks: Part) -> NDArray:
-        # Nobody writes to chunks, so that operations on them may be deferred.
+        # No task writes to its chunks, so that operations on them may be deferred.
         with task_settings():
             given = [chunk_handle(chunk, row_major=self.is_ordered) for chunk in chunks]
             registers: list[Handle] = given
@@ -263,7 +262,7 @@ class ChunkProgram:
                 call = _select if method == SELECT else getattr(host, method)
                 registers.append(call(*values))
                 del values
-                # What is still held would be stored.
+                # A value that is still held would be stored.
                 for register in released:
                     registers[register] = None
             result = registers[-1]
@@ -286,7 +285,7 @@ class ChunkProgram:
 
     @property
     def label(self) -> str:
-        """What it does, in a few words: what a dashboard calls its tasks.
+        """A few words for its operations: the name of its tasks on a dashboard.
 
         Dask takes a key's words for the task's name up to the first that is not of letters alone.
         """
@@ -305,7 +304,7 @@ class ChunkProgram:
 
 
 def _in_order(value: Expression) -> tuple[list[Expression], list[StorageValue]]:
-    """The expressions that `value` consists of, operands first, and what they begin with."""
+    """The expressions that `value` consists of, operands first, and their leaves."""
     steps: list[Expression] = []
     leaves: list[StorageValue] = []
     seen: set[int] = set()
@@ -374,7 +373,7 @@ def bound(value: StorageValue, grid: Grid) -> da.Array:
 def task_settings() -> AbstractContextManager[object]:
     """The settings under which tasks compute, in any thread of any process.
 
-    They do not depend on who asks for the result: what is deferred decides how sums are rounded.
+    They do not depend on the caller's settings, since deferral decides how sums are rounded.
     Dask has tasks for every core, and one thread each is enough.
     """
     return config_context(
@@ -422,7 +421,7 @@ def chunk_handle(chunk: Part, *, row_major: bool = True) -> Handle:
 
 
 def _select(x: Handle, mask: Handle, axis: int, ndim: int) -> Handle:
-    """What a mask of `ndim` axes, which may have others of size 1 after them, selects of `x`."""
+    """The elements of `x` at a mask of `ndim` axes, after which it may have others of size 1."""
     shape = host.shape(mask)
     if len(shape) > ndim:
         mask = host.reshape(mask, shape[:ndim])

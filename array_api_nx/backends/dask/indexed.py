@@ -1,7 +1,7 @@
 """Indexed access of the Dask backend.
 
 Integer indices are computed when they are used: they say which chunks are read and written. Of a
-mask only the number of elements that it selects per chunk is, when somebody asks for a shape.
+mask only the number of elements that it selects per chunk is, when a shape is needed.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class IndexedAccess(DaskMemory):
         return (axis, key) if key.shape == covered and prod(x.shape) > 0 else None
 
     def _selected(self, x: DaskTensor, axis: int, mask: DaskTensor) -> DaskTensor:
-        """What a mask selects; how many elements that is, is counted when it matters."""
-        # Whoever writes to the mask later writes to another value.
+        """The selected elements, which are counted when their number is needed."""
+        # Later writes to the mask put another value in its place.
         chosen, shape = self.copy(mask), mask.shape
         trail = x.shape[axis + len(shape) :]
         column = self.reshape(chosen, (*shape, *[1] * len(trail))) if trail else chosen
@@ -112,10 +112,10 @@ class IndexedAccess(DaskMemory):
     def _compressed(
         self, shape: tuple[int, ...], mask: DaskTensor, x: StorageValue, axis: int
     ) -> da.Array:
-        """What a mask selects of a value of `shape`, whose chunks are counted."""
+        """The elements of a value of `shape` that a mask selects, which are counted."""
         lead, trail = shape[:axis], shape[axis + len(mask.shape) :]
         flat = (prod(mask.shape),)
-        # The mask has the chunks of what it selects from.
+        # The mask is cut as the value is.
         array = tidy(reshaped(bound(x, self.grid), (*lead, *flat, *trail), self.grid))
         chosen = rechunked(reshaped(self._small(mask), flat, self.grid), (array.chunks[axis],))
         counts = self._counts(chosen)

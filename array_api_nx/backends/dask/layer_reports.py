@@ -18,18 +18,18 @@ __all__ = ["DaskExplanation", "explanation", "together"]
 
 
 class DaskExplanation(Explanation):
-    """What is still to be computed for an array, as layers of a Dask graph.
+    """The pending computation of an array, as layers of a Dask graph.
 
     `pending`, `operations`, `passes`: as in `Explanation`: a pass is a layer of the graph, and an
     operation one of its tasks.
     `chunks`: the sizes of the chunks along each axis.
     `nbytes`: of the whole array.
-    `notes`: what was computed on the way, and why.
+    `notes`: intermediate computations, with their reasons.
     """
 
     __slots__ = ("chunks", "nbytes", "notes")
 
-    # What waits may be larger than memory, and take hours.
+    # A pending array may be larger than memory, and take hours.
     on_display = False
 
     def __init__(
@@ -81,13 +81,13 @@ class DaskExplanation(Explanation):
 
 
 def explanation(x: da.Array, computed: bool, notes: tuple[str, ...]) -> DaskExplanation:
-    """What is pending of `x`."""
+    """The report of `x`."""
     passes = () if computed else _passes([x])
     return DaskExplanation(sum([each.tasks for each in passes]), passes, x.chunks, x.nbytes, notes)
 
 
 def together(arrays: Sequence[da.Array]) -> Explanation:
-    """What is pending of several arrays, which are computed together."""
+    """The report of several arrays, which are computed together."""
     passes = _passes(arrays)
     return Explanation(sum([each.tasks for each in passes]), passes)
 

@@ -51,7 +51,7 @@ ChunkIndex: TypeAlias = "tuple[int, ...]"
 Task: TypeAlias = Any
 """What Dask runs for a chunk: a call with its arguments, or the key of another task."""
 Part: TypeAlias = Any
-"""What a task gives: a chunk, which may be a NumPy scalar, or a partial result of any type."""
+"""The result of a task: a chunk, which may be a NumPy scalar, or a partial result of any type."""
 
 _FAN_IN: Final = 8
 """About how many partial results one task of a tree merges."""
@@ -99,7 +99,7 @@ class Grid:
 
 
 def by_tasks() -> AbstractContextManager[object]:
-    """A context in which Dask cuts chunks anew by tasks like all others.
+    """A context in which Dask rechunks by tasks like all others.
 
     If there is a cluster when the array is made, Dask would have its workers exchange pieces by
     themselves, and the array could be computed on that cluster alone.
@@ -128,7 +128,7 @@ def layer(
 ) -> da.Array:
     """An array of one task per chunk.
 
-    `label`: what the tasks do, for whoever looks at the graph.
+    `label`: a word for the tasks, which graphs and dashboards show.
     `tasks`: by position in the grid of chunks. A task is a tuple of a callable and arguments, which
     may be keys of the inputs or lists of them; a key alone takes a chunk over.
     `name`: what `name_of` gave for it, if tasks refer to each other.
@@ -213,7 +213,7 @@ def combined(
 
 def _key(x: da.Array, index: ChunkIndex, core: int = 0) -> tuple[str | int, ...]:
     """The key of the chunk of `x` that broadcasts to the one at `index`."""
-    own = index[len(index) - (x.ndim - core) :]
+    own = ((0,) * (x.ndim - core) + index)[len(index) :]  # 0 for axes that the index lacks
     place = [i if len(c) > 1 else 0 for i, c in zip(own, x.chunks, strict=False)]
     return (x.name, *place, *[0] * core)
 
@@ -252,7 +252,7 @@ def batched(
     results: Sequence[tuple[tuple[int, ...], DType]],
     grid: Grid,
 ) -> tuple[da.Array, ...]:
-    """`call` on whole matrices, or whatever the last axes hold, for chunks of the other axes.
+    """`call` on whole matrices, or other data of the last axes, for chunks of the other axes.
 
     `call`: takes chunks and returns an array, or a tuple of them.
     `arrays`: their other axes broadcast.

@@ -46,7 +46,7 @@ class Matrices(DaskMemory):
         return self.tensor(product[drop] if lost else product)
 
     def _product(self, first: da.Array, second: da.Array, batch: tuple[int, ...]) -> da.Array:
-        # Products may be larger than what they are made of.
+        # Products may be larger than their factors.
         chunks = self.grid.chunks((*batch, first.shape[-2], second.shape[-1]), first.dtype)
         if max(first.chunks[-2]) * max(second.chunks[-1]) * first.dtype.itemsize > self.grid.limit:
             first = rechunked(first, {first.ndim - 2: chunks[-2]})
@@ -138,7 +138,7 @@ class Matrices(DaskMemory):
         stacked = self.tensor(layer("qr", tasks, [array], (heights, (n,)), array.dtype))
         upper, r = self.qr(stacked, complete=False)
         pieces = rechunked(self.array(upper), (heights, (n,)))
-        # Once more from the beginning: nobody may want Q, and the blocks need not be kept for it.
+        # Made again for Q, which may not be computed, so that the blocks need not be kept for it.
         array = self._rows(x)
         tasks = {(i, 0): (_q, (array.name, i, 0), (pieces.name, i, 0)) for i in blocks}
         return self.tensor(layer("qr", tasks, [array, pieces], (rows, (n,)), array.dtype)), r

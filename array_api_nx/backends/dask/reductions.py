@@ -1,6 +1,6 @@
 """Reductions and scans of the Dask backend: a partial result per chunk, merged as a tree.
 
-A reduction of what a mask selects takes out of each chunk what is selected there, and reduces that.
+A reduction of selected elements takes those of each chunk, and reduces them.
 How many elements there are in all is known when their partial results are merged.
 """
 
@@ -103,7 +103,7 @@ class Reductions(DaskMemory):
         merge: Callable[[list[Part]], Part],
         result: DType,
     ) -> DaskTensor:
-        """What waits for `x`, and `op`, in a single task per chunk, folded over `axes`."""
+        """The pending operations of `x`, and `op`, in one task per chunk, folded over `axes`."""
         steps, leaves, last = traced(counted(x.value(self.grid)), self.grid, reduced=True)
         program = ChunkProgram([*steps, ("reduce", (op, last, axes, True, dtype))], len(leaves))
         cut, chunks = combined(leaves, x.shape, self.grid)
@@ -124,7 +124,7 @@ class Reductions(DaskMemory):
         finish: Callable[[int, Part], NDArray],
         result: DType,
     ) -> DaskTensor:
-        """A reduction of what a mask selects, which is not counted before.
+        """A reduction of selected elements, which are not counted before.
 
         `axes`: with the one along which the mask selects.
         `whole`: the reduction of one array. Reduced axes stay in what this and the next three
@@ -189,7 +189,7 @@ class Reductions(DaskMemory):
         ones = (*array.chunks[:axis], (1,) * array.numblocks[axis], *array.chunks[axis + 1 :])
         carried: dict[ChunkIndex, Task] = {}
         joined: dict[ChunkIndex, Task] = {}
-        # What is carried past a chunk is what was carried up to it, and its total.
+        # The carry of a chunk is that of the chunk before, combined with its own total.
         name = name_of("carry")
         carry_on = partial(on_host, "binary", op.by)
         for index in positions(array.numblocks):
@@ -232,7 +232,7 @@ def _reduced(
     empty: tuple[int, ...],
     selected: NDArray,
 ) -> NDArray:
-    """`op` over what was selected; `empty` is the shape of it all if that is nothing."""
+    """`op` over selected elements; `empty` is their whole shape if there are none."""
     if op in (p.MAX, p.MIN) and not selected.size:
         named = axes[0] if len(axes) == 1 else axes
         raise no_identity(op.name, empty, None if len(axes) == len(empty) else named)
@@ -261,8 +261,8 @@ def _part(program: ChunkProgram, part: Callable[[NDArray], Part], *chunks: Part)
     return part(program(*chunks))
 
 
-# A partial result of what a mask selects is how many elements there are along the reduced axes, and
-# a partial result, or if there are none the selected array without elements.
+# A partial result of selected elements is their number along the reduced axes, and another partial
+# result, or if there are none the array without elements.
 
 
 def _selected_part(

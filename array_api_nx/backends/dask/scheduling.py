@@ -23,7 +23,7 @@ __all__ = ["client", "compute", "persist"]
 
 
 def compute(*arrays: da.Array, why: str) -> tuple[Native, ...]:
-    """What the arrays consist of; `why` says what needs that, to those who listen."""
+    """The elements of the arrays; `why` they are needed is reported as an event."""
     evaluated("dask", why)
     with _suited(), _explaining(), _bar(client()):
         return dask.compute(*arrays)
@@ -56,7 +56,7 @@ def client() -> Native:
 
 
 def _bar(cluster: Native) -> AbstractContextManager[object]:
-    """A progress bar of tasks in this process, if somebody asks for one; a cluster has its own."""
+    """A progress bar of tasks in this process, if the settings say so; a cluster has its own."""
     if not current().progress or cluster is not None:
         return nullcontext()
     from tqdm.dask import TqdmCallback
@@ -94,8 +94,8 @@ def _suited() -> Iterator[None]:
     threads = nullcontext()
     if controller is not None:
         # Dask has a thread per core already, and BLAS libraries wait for each other's threads by
-        # spinning. The workers of a cluster are told so by the cluster; a task that has no other
-        # beside it has one thread as well, because decompositions are rounded otherwise by two.
+        # spinning. A cluster limits its workers itself. A task that runs alone has one thread as
+        # well, because decompositions are rounded otherwise by two.
         threads = controller.limit(limits=1, user_api="blas")
     with threads, _InOrder():
         yield

@@ -1,4 +1,4 @@
-"""Where elements are: making handles, moving between them, computing, and what was computed why."""
+"""Where elements are: making handles, moving between them, computing, and notes on that."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class DaskMemory(Derived):  # type: ignore[misc]  # see Derived
         return DaskTensor(DaskStorage(value, notes=notes), view, value.dtype)
 
     def from_chunks(self, array: NDArray, *notes: str) -> DaskTensor:
-        """A handle over an ndarray that nobody writes to."""
+        """A handle over an ndarray that is never written to."""
         chunks = self.grid.chunks(array.shape, array.dtype)
         value = da.from_array(array, chunks=chunks, name=name_of("host"))
         return DaskTensor(
@@ -103,7 +103,7 @@ class DaskMemory(Derived):  # type: ignore[misc]  # see Derived
         return x.array(self.grid)
 
     def arrays(self, *handles: DaskTensor) -> list[da.Array]:
-        """The Dask arrays of what one operation reads. An expression that several of them show, as
+        """The Dask arrays of operands. An expression that several of them show, as
         do ``x.T`` and ``x``, is computed once."""
         wholes: dict[tuple[int, tuple[Movement, ...]], da.Array] = {}
         storages = [x.storage for x in handles]
@@ -121,7 +121,7 @@ class DaskMemory(Derived):  # type: ignore[misc]  # see Derived
         return found
 
     def elementwise(self, method: str, arguments: tuple[Argument, ...], dtype: DType) -> DaskTensor:
-        """A result that waits. Handles among `arguments` are what it is computed from.
+        """A pending result. Handles among `arguments` are its operands.
 
         Raises ValueError if their shapes do not broadcast.
         """
@@ -256,14 +256,14 @@ class DaskMemory(Derived):  # type: ignore[misc]  # see Derived
             file = _mapped(array)
             if file is not None:
                 return self._from_file(array, *file)
-        # Chunks are read when the graph runs, and nobody may have written to them by then.
+        # Chunks are read when the graph runs, and must not have been written to by then.
         result = self.from_chunks(np.array(array) if copy or lent else array)
         if not copy and not array.flags.writeable:
             result.storage.read_only = "its memory was handed in as read-only"
         return result
 
     def _from_file(self, array: NDArray, path: str, offset: int) -> DaskTensor:
-        """A handle over a mapped file, of which tasks read what they need."""
+        """A handle over a mapped file; each task reads its own part."""
         read = partial(_read, path, offset, array.dtype, array.strides)
         result = self.source("read", array.shape, CANONICAL[array.dtype], read)
         result.storage.read_only = "its elements are read from a mapped file when they are needed"
@@ -365,7 +365,7 @@ class DaskMemory(Derived):  # type: ignore[misc]  # see Derived
         return x if x.view.is_row_major else self.copy(x)
 
     def copy(self, x: DaskTensor) -> DaskTensor:
-        # What cannot change need not be copied.
+        # Values never change, and need no copy.
         result = self.tensor(x.value(self.grid))
         result.storage.computed = x.is_computed
         result.storage.elements = x.elements
@@ -383,11 +383,11 @@ class DaskMemory(Derived):  # type: ignore[misc]  # see Derived
 
 
 _SELECTED: Final = -1
-"""Stands for the unknown number of selected elements where shapes are compared."""
+"""The unknown number of selected elements, where shapes are compared."""
 
 
 def _selected_alike(tensors: Sequence[DaskTensor]) -> tuple[Sizes, Mask] | None:
-    """The sizes of what is computed element by element of what one mask selects, and the mask.
+    """The sizes of an elementwise result over the elements that one mask selects, and the mask.
 
     None if no mask selects them, if several do, or if others than numbers, and arrays that
     broadcast to each selected element, are among the operands.

@@ -1,9 +1,9 @@
-"""Handles of the Dask backend: what an array shows of a storage, and how writes get there.
+"""Handles of the Dask backend: views of storages, and writes through them.
 
 Dask arrays never change. A storage is a cell that holds one, or what will be one; writing puts
 another in its place. A handle that shows a part of the storage knows the movements that lead from
 the whole to the part. Reading applies them; writing goes the same way back, each movement putting
-the new elements into what it was taken from. So every handle over a storage sees every write, at
+the new elements into its source. So every handle over a storage sees every write, at
 the cost of a few more tasks.
 """
 
@@ -75,7 +75,7 @@ class Reshape(NamedTuple):
 
 
 class Expand(NamedTuple):
-    """Axes of size 1 repeated, from the shape `before`. What was derived from it is read-only.
+    """Axes of size 1 repeated, from the shape `before`. Arrays derived from it are read-only.
 
     It is the last movement if it can be: slices and permutations go before it, so that no element
     is repeated that is not shown.
@@ -92,7 +92,7 @@ class Expand(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """What a basic index selects."""
+    """The elements of a basic index."""
 
     selection: Selection
 
@@ -131,9 +131,9 @@ class DaskStorage:
 
     `version`: how often it was written.
     `computed`: whether the value is in memory, here or on a cluster.
-    `elements`: the elements of the value, if they are here in one piece. Nobody writes to them.
+    `elements`: the elements of the value, if they are here in one piece; to be read only.
     `read_only`: why it cannot be written.
-    `notes`: what was computed on the way, and why.
+    `notes`: intermediate computations, with their reasons.
     """
 
     __slots__ = ("computed", "elements", "notes", "read_only", "value", "version")
@@ -155,7 +155,7 @@ class DaskStorage:
 
 
 class Kept(NamedTuple):
-    """What a handle shows of one version of its storage."""
+    """The array of a handle, for one version of its storage."""
 
     version: int
     array: da.Array
@@ -167,8 +167,8 @@ class Kept(NamedTuple):
 class DaskTensor:
     """The handle of the Dask backend.
 
-    `path`: from the storage's contents to what the handle shows.
-    `kept`: what was read along the path.
+    `path`: from the storage's contents to the handle's array.
+    `kept`: the array that was read along the path.
     `source`: the version of the storage, and what `value` returned for it.
     """
 
@@ -192,13 +192,13 @@ class DaskTensor:
     def view(self) -> View:
         """How a row-major block would be read to show the same.
 
-        It decides, as on the CPU, which shapes need a copy and what is read-only. The first time
-        it counts what a mask selects.
+        It decides, as on the CPU, which shapes need a copy, and read-only arrays. The first time
+        it counts the elements that a mask selects.
         """
         return self.count() if self._view is None else self._view
 
     def count(self) -> View:
-        """Count what a mask selects, which nobody has needed so far; returns the `view`."""
+        """Count the elements that a mask selects; returns the `view`."""
         self._view = View.row_major(self.storage.value.shape)
         self.storage.notes.append(COUNTED)
         return self._view
@@ -241,7 +241,7 @@ class DaskTensor:
 
     @property
     def _still_kept(self) -> Kept | None:
-        """What was read along the path, if nobody has written since."""
+        """The array that was read along the path, unless the storage was written since."""
         kept = self.kept
         return kept if kept is not None and kept.version == self.storage.version else None
 
@@ -269,7 +269,7 @@ class DaskTensor:
         return self.moved(Slice(selection), unit).expanded(shape, view)
 
     def value(self, grid: Grid) -> StorageValue:
-        """What it shows, for an operation that can wait."""
+        """Its elements as a value, for an operation that can wait."""
         whole = self.storage.value
         if not self.path:
             return whole
@@ -283,7 +283,7 @@ class DaskTensor:
         return self.source[1]
 
     def array(self, grid: Grid) -> da.Array:
-        """What it shows, as a Dask array."""
+        """Its elements as a Dask array."""
         storage = self.storage
         if not self.path:
             if self._view is None:
@@ -297,7 +297,7 @@ class DaskTensor:
         return array
 
     def write(self, value: StorageValue, grid: Grid) -> None:
-        """Put other elements, of the same shape and dtype, in place of what it shows."""
+        """Put other elements, of the same shape and dtype, in place of its own."""
         storage = self.storage
         if not self.view.size:
             return
@@ -425,7 +425,7 @@ def stretched(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
 
 
 def sliced(x: da.Array, selection: Selection) -> da.Array:
-    """What a basic index selects."""
+    """The elements of a basic index."""
     keys: list[int | slice | None] = []
     for item in selection:
         if not isinstance(item, tuple):

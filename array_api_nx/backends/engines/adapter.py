@@ -1,9 +1,9 @@
 """One adapter over the array namespaces of other engines: PyTorch, JAX, CuPy.
 
-Handles are the Tensors of strided backends, over the engine's own arrays: what comes out of a
-kernel is such an array, and movement is view algebra as on the CPU. A subclass says how a view
-reads and writes the engine's memory, which functions are the elementwise kernels, and what the
-engine does better or otherwise than the standard's functions that are used here.
+Handles are the Tensors of strided backends, over the engine's own arrays: kernels give such
+arrays, and movement is view algebra as on the CPU. A subclass says how a view
+reads and writes the engine's memory, which functions are the elementwise kernels, and
+overrides methods where the engine's own functions are better or differ.
 
 `xp` is a namespace with the standard's functions, of array-api-compat or the engine itself.
 Elementwise kernels are not looked up in it: they are the engine's functions, in tables by dtype.
@@ -55,7 +55,7 @@ def _narrower(dtype: DType, there: dict[DType, Native]) -> Iterator[DType]:
 
 
 def wrap(array: Native) -> Tensor:
-    """A Tensor around what a kernel returned."""
+    """A Tensor around the result of a kernel."""
     tensor = Tensor()
     tensor.array = array
     tensor.view = tensor.storage = None
@@ -123,7 +123,7 @@ class EngineBackend(StridedBackend):
         self._read_only: WeakSet[Storage] = WeakSet()
         self.refused: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
 
-    # ------------------------------------------------------------------ what an engine must say
+    # ------------------------------------------------------------------ hooks of engines
 
     @abstractmethod
     def flatten(self, array: Native) -> tuple[Native, View]:
@@ -178,7 +178,7 @@ class EngineBackend(StridedBackend):
         return array.astype(dtype)
 
     def choose(self, condition: Native, x1: Native, x2: Native) -> Native:
-        """Elements of x1 or x2, at least one of which is an array."""
+        """Elements of x1 or x2; at least one is an array."""
         return self.xp.where(condition, x1, x2)
 
     def number(self, count: int) -> float:
@@ -197,7 +197,7 @@ class EngineBackend(StridedBackend):
     """Whether elements are known; while an engine compiles a program they are not."""
 
     row_major_test: str | None = None
-    """The method by which an array of the engine tells whether it is row-major; None if all are."""
+    """The name of the method of the engine's arrays that tests for row-major; None if all are."""
 
     def row_major(self, array: Native) -> Native:
         """`array`, or a row-major copy of it."""

@@ -1,10 +1,10 @@
 """Programs as functions that an engine's compiler makes of their steps.
 
 The steps call the methods of the engine's backend, as they do when they run one by one, while the
-engine notes down its own operations; so every workaround is part of the function. What the steps
-cannot do meanwhile is to look at elements. Errors that depend on elements are found out beside the
-results, and raised after the run, before anything is written; what NumPy does in the engine's place
-is not compiled. A program that the compiler refuses is not given to it again, at whatever sizes.
+engine notes down its own operations; so every workaround is part of the function. The steps
+cannot look at elements meanwhile. Errors that depend on elements are further results, and raised
+after the run, before anything is written; operations that NumPy does in the engine's place are not
+compiled. A program that the compiler refuses is not given to it again, at whatever sizes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Kinds: TypeAlias = list[tuple[tuple[int, ...], DType]]
 """The shapes and dtypes of arguments."""
 TraceArrays: TypeAlias = Callable[[ArrayFunction, Kinds], Callable[[], ArrayFunction]]
 """Has the engine note down what a function does to arguments of these kinds, which are row-major.
-What it returns compiles that, which takes longer; it is called before the first run."""
+The function that it returns compiles that, which takes longer, before the first run."""
 
 
 class ElementError(NamedTuple):
@@ -62,10 +62,10 @@ class ElementError(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """What an engine's compiler made of steps.
+    """A function that an engine's compiler made of steps.
 
     `compute`: to the values that are kept; and, if there are errors to look for, as the last one,
-    the number of the error that is to be raised, or how many there are if none is.
+    the number of the error to raise, or how many there are if none is.
     """
 
     compute: ArrayFunction
@@ -76,7 +76,7 @@ Compile: TypeAlias = Callable[[], Compiled]
 
 
 class Traced(NamespaceBackend):
-    """The backend of an engine as its compiler traces it; a base class beside the engine's own."""
+    """The backend of an engine as its compiler traces it; a base class before the engine's own."""
 
     may_look = False
     checks: list[tuple[Native, ElementError]]
@@ -144,8 +144,8 @@ def prepare(
 ) -> Run:
     """See `Backend.prepare_compiled`.
 
-    `prepare_steps` gives what is called before the first run, for the function of the steps and the
-    kinds of arrays that it takes. The function calls the methods of `tracing`.
+    `prepare_steps` gives the function that compiles before the first run, for the function of the
+    steps and the kinds of arrays that it takes. The function calls the methods of `tracing`.
     """
     _ask_whether_refused(backend, program)
     given = [program.values[i] for i in (*range(len(program.inputs)), *program.constants)]
@@ -188,7 +188,7 @@ def _numbers(shape: Sizes) -> tuple[int, ...]:
 
 
 def trace_steps(tracing: Traced, trace_arrays: TraceArrays, steps: Run, kinds: Kinds) -> Compile:
-    """Has the engine trace the function of steps; what it returns compiles that."""
+    """Has the engine trace the function of steps; the returned function compiles it."""
     errors: tuple[ElementError, ...] = ()
 
     def traced(*arrays: Native) -> list[Native]:
@@ -221,7 +221,7 @@ class _Computing:
         self._compile = compile_steps
 
     def compile_now(self) -> Compiled:
-        """What the engine's compiler makes of the steps; CannotCompileError if it refuses them."""
+        """The compiled steps; CannotCompileError if the engine's compiler refuses them."""
         if self._compiled is None:
             _ask_whether_refused(self._backend, self._program)
             try:
@@ -248,9 +248,9 @@ class _Computing:
         return results
 
     def quick(self) -> ArrayFunction:
-        """What does the same, as quickly as the engine does, once its function is there.
+        """The same function, as quick as the engine's own, once that is there.
 
-        It does not explain errors: where it raises one, this one is to be called.
+        It does not explain errors: where it raises one, call this one.
         """
         compiled = self._compiled
         if compiled is None:
@@ -273,7 +273,7 @@ class _Computing:
 
 
 def _positions(program: Program) -> tuple[int, ...] | None:
-    """Where each output is among the values that are kept; None if more is to be done than to run
+    """Where each output is among the values that are kept; None if a run does more than
     the steps: something is written, another part of a value shown, or an argument moved."""
     kept = kept_values(program)
     if program.constants or program.shared_results:

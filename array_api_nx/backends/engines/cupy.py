@@ -36,8 +36,7 @@ def _put(result: Native, mask: Native, values: Native) -> Native:
 
 
 def _apart(x: Native, target: Native) -> Native:
-    """`x`, or a copy of it if it is an array that may share memory with `target`, which is to be
-    written."""
+    """`x`, or a copy of it if it is an array that may share memory with the `target` of a write."""
     shared = isinstance(x, cupy.ndarray) and cupy.may_share_memory(x, target)
     return x.copy() if shared else x
 

@@ -1,4 +1,4 @@
-"""What the engines' devices are called, which of them this machine has, and how they load.
+"""The names of the engines' devices, which of them this machine has, and how they load.
 
 Nothing here imports an engine before one of its devices is used. Whether it is installed is asked
 of the import system; which accelerators it sees, only of an engine that is imported already.
@@ -20,7 +20,7 @@ __all__ = ["ENGINES", "EngineSpec", "Traits", "options_of"]
 
 
 class Traits(NamedTuple):
-    """What a device has of the standard, as far as it is to be known before its engine is loaded.
+    """Traits of a device that are known before its engine is loaded.
 
     `missing`: the dtypes that arrays cannot have.
     `boolean_indexing`, `data_dependent_shapes`: the standard's capabilities of these names.
@@ -92,7 +92,7 @@ class EngineSpec(NamedTuple):
 
 
 def _numbered(engine: str, kinds: tuple[str, ...], single: tuple[str, ...]) -> Callable[[str], str]:
-    """A resolver for `kinds` of devices that are counted, and others of which there is one."""
+    """A resolver for `kinds` of devices that are counted, and for single ones."""
 
     def resolve(rest: str) -> str:
         kind, _, number = rest.partition(":")
@@ -145,7 +145,7 @@ def _device_of_tensor(x: Native) -> str | None:
     torch = sys.modules["torch"]
     if not isinstance(x, torch.Tensor):
         return None
-    # "mps:0" has no other beside it.
+    # "mps:0" is the only one.
     return "mps" if x.device.type == "mps" else str(x.device)
 
 

@@ -93,7 +93,7 @@ class Engine(NamedTuple):
         return kernel
 
     def on_host(self, numpys: EngineKernel, *operands: Native) -> Native:
-        """What NumPy's kernel makes of arrays, on their device."""
+        """The result of NumPy's kernel for arrays, on their device."""
         if hints.watched:
             moved = sum([x.nbytes for x in operands])
             transferred("engine", self.device(operands[0]), "numpy", moved)

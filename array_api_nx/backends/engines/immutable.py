@@ -1,4 +1,4 @@
-"""Views of arrays that cannot be written: how to read them, and what a write makes of them.
+"""Views of arrays that cannot be written: how to read them, and how a write replaces them.
 
 An engine without strides and mutation reads a view by reshaping, slicing and transposing the flat
 memory, where the strides allow that, and by taking elements one by one elsewhere. A write makes a
@@ -26,7 +26,7 @@ _known: Final[dict[tuple[View, int], Steps | None]] = {}
 class Steps(NamedTuple):
     """How a view of flat memory is had without looking at single elements.
 
-    `start`: where the lowest element lies; what comes before is left out.
+    `start`: where the lowest element lies; elements before it are left out.
     `length`: how long the rest has to be for `base`; it is padded if it is shorter, and cut if
     longer.
     `base`: the shape to give it.

@@ -2,7 +2,7 @@
 
 Engines differ in what they do with indices out of range (nothing, an error, a dead device), with
 several values for one element, and with integers among arrays. So all of that is decided here, with
-what they have in common: arithmetic on int64 arrays, and taking elements along one axis.
+their common operations: arithmetic on int64 arrays, and taking elements along one axis.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Selected:
     `source`: the shape of the array.
     `indices`: for every indexed axis, int64 positions counted from the front, of the shape
     `together`.
-    `together`: what the index arrays broadcast to.
+    `together`: the shape that the index arrays broadcast to.
     `before`: how many of the other axes stand before those of `together` in the result.
     `shape`: of the result.
     """
@@ -196,7 +196,7 @@ def resolve(
         elif key.dtype == dtypes[d.bool]:
             masks += 1
             if len(key.shape) == 0:
-                # It stands for no axis: one element of what it is put in, or none.
+                # It indexes no axis: it selects all, or nothing.
                 flags.append(xp.zeros((int(bool(key)),), dtype=dtypes[d.int64], device=place))
             else:
                 for position in xp.nonzero(key):

@@ -1,7 +1,7 @@
 """JAX behind the adapter.
 
 JAX's arrays cannot be written: a storage is a cell that holds one, and a write puts another in its
-place, which all views of the storage then show. What was handed out before does not change.
+place, which all views of the storage then show. Arrays that were handed out before do not change.
 
 All primitives run with 64-bit types enabled, by a context of this thread: the rest of the process
 keeps its own setting.
@@ -74,7 +74,7 @@ class JaxBackend(NamespaceBackend):
     # ------------------------------------------------------------------ memory
 
     def ensure_view(self, x: Tensor) -> View:
-        # From here on the storage says what is in the memory, and not the array.
+        # From here on the storage has the elements, and not the array.
         with _anchoring:
             if x.view is None:
                 x.storage = Storage(x.array)
@@ -146,7 +146,7 @@ class JaxBackend(NamespaceBackend):
         storage.memory = flat.at[positions].set(values)
 
     def load(self, array: NDArray, copy: bool) -> Native:
-        # Never in the same memory: JAX counts on nobody writing it.
+        # Never in the same memory: JAX counts on no other writer.
         return jax.device_put(array.copy(), self.place)
 
     def unload(self, x: Tensor) -> NDArray:
@@ -181,11 +181,11 @@ class JaxBackend(NamespaceBackend):
             (self.native(x) if array is None else array).block_until_ready()
 
     def known_number(self, array: Native) -> int:
-        # To wait in `item` takes 6 to 20 us more, as threads wake up later there.
+        # `item` waits longer, as threads wake up later there (docs/tuning.md, 40).
         return np.asarray(array.block_until_ready()).item()
 
     def axis_order(self, x: Tensor) -> AxisOrder | None:
-        # What is in no cell yet is read as a whole.
+        # An array that is in no cell yet is read as a whole.
         return None if x.array is not None else super().axis_order(x)
 
     def read_only_reason(self, x: Tensor) -> str | None:
@@ -203,7 +203,7 @@ class JaxBackend(NamespaceBackend):
 
     # ------------------------------------------------------------------ what JAX does itself
 
-    # On the CPU nothing is compiled, for each shape anew, only to fill memory.
+    # On the CPU nothing is compiled for each shape only to fill memory.
 
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
         return self.full(shape, dtype, False if dtype is d.bool else 0)
@@ -333,7 +333,7 @@ class _TracedJax(Traced, JaxBackend):
 
     XLA takes log(exp(x)) for x, sqrt(x * x) for abs(x), x * 4 / 4 for x, (x + 1e16) - 1e16 for x
     and so on, which overflow and rounding make wrong (https://github.com/openxla/xla/issues/42732,
-    https://github.com/jax-ml/jax/issues/37919). So a barrier stands behind each result of such
+    https://github.com/jax-ml/jax/issues/37919). So a barrier follows each result of such
     operations. XLA removes it before it joins operations in loops: they are the same loops.
     """
 
@@ -388,7 +388,7 @@ def _traced(place: Native, function: ArrayFunction, kinds: Kinds) -> Callable[[]
         )
 
     def compile_arrays() -> ArrayFunction:
-        # Its dtypes are settled, whatever the setting of the thread that calls it.
+        # Its dtypes do not depend on the setting of the thread that calls it.
         with jax.enable_x64(True):
             return cast("ArrayFunction", lowered.compile())
 

@@ -1,4 +1,4 @@
-"""JAX's functions per primitive, and what makes up for what they do not do.
+"""JAX's functions per primitive, and its own workarounds.
 
 Every kernel takes JAX arrays or Python scalars, at least one of them an array, of one dtype.
 """

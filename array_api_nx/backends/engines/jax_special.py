@@ -42,5 +42,5 @@ _SPECIAL: Final[Ufuncs] = {
 
 
 def special_functions(kind: str) -> Ufuncs:
-    """What was found to agree on a kind of device: "cpu", "cuda"."""
+    """The functions that agree on a kind of device: "cpu", "cuda"."""
     return of_rows("jax", jax.scipy.special, _SPECIAL)

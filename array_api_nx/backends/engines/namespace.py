@@ -63,7 +63,7 @@ class NamespaceBackend(EngineBackend):
         return wrap(self.xp.full(shape, value, dtype=self.dtypes[dtype], device=self.place))
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
-        self.dtypes[CANONICAL[array.dtype]]  # refuses what the device lacks
+        self.dtypes[CANONICAL[array.dtype]]  # TypeError for a dtype that the device lacks
         result = wrap(self.load(array, copy))
         if not copy and not array.flags.writeable:
             self.ensure_view(result)

@@ -2,8 +2,7 @@
 
 The rows of ``primitives.special_functions`` name the engines whose function agrees with SciPy's to
 rounding on all of its domain, special values and the far ends included. The modules of the engines
-say what was measured, and which functions are left out because they differ. SciPy computes these on
-the host.
+have the measurements, and list the other functions, which SciPy computes on the host.
 """
 
 from __future__ import annotations

@@ -374,5 +374,5 @@ def _share(x: Native, y: Native) -> bool:
 
 
 def _apart(x: Native, target: Native) -> Native:
-    """`x`, or a copy of it if it may share memory with `target`, which is to be written."""
+    """`x`, or a copy of it if it may share memory with the `target` of a write."""
     return x.clone() if _share(x, target) else x

@@ -121,7 +121,7 @@ class _TracedTorch(Traced, TorchBackend):
 def _widened(array: Native) -> Native:
     """`array` with elements of four bytes in place of one.
 
-    The extremes of vectors of such elements are taken to be 0, or what is beyond it:
+    The extremes of vectors of such elements are wrong:
     https://github.com/pytorch/pytorch/issues/191499
     """
     return array.to(torch.int32) if array.dtype.itemsize == 1 else array
@@ -249,8 +249,7 @@ def _traced(
 
 _THREADED_MIN: Final = 1 << 15
 """Elements of the largest value of a program from which on a function with open sizes is compiled
-with threads. Ten operations on 4,096 float64 take 5.1 us without threads and 5.9 with them, on
-100,000 36 and 23 (two cores)."""
+with threads (docs/tuning.md, 41)."""
 _CHUNKS: Final = {False: 1 << 62, True: 511}
 """Elements for each thread from which on Inductor divides a loop, without threads and with them.
 It decides that once, by the sizes that it meets first, and its cache of compiled code tells

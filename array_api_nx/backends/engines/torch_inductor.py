@@ -19,8 +19,8 @@ __all__ = ["Settings", "compile_graph", "copied"]
 Settings: TypeAlias = "dict[str, int | bool]"
 
 _SETTINGS: Final[Settings] = {
-    # The results of a CUDA graph lie in memory that its next run writes to, also where somebody
-    # has asked for such graphs for all of the process.
+    # The results of a CUDA graph lie in memory that its next run writes to, also where the
+    # process has asked for such graphs.
     "triton.cudagraphs": False,
     # It takes x * 0 for 0 and x + 0 for x, which NaN, infinities and -0.0 are not:
     # https://github.com/pytorch/pytorch/pull/186281
@@ -41,7 +41,7 @@ def _copy_what_is_read(graph: GraphModule) -> None:
     """Copy the memory that a write changes, if anything else reads it.
 
     The graph has functions in place of writes. Inductor makes them writes again, and joins them in
-    loops with what reads the memory at other places: https://github.com/pytorch/pytorch/issues/197829
+    loops with readers of the memory at other places: https://github.com/pytorch/pytorch/issues/197829
     """
     alike: defaultdict[StorageWeakRef, list[Node]] = defaultdict(list)
     for node in graph.graph.nodes:
@@ -69,8 +69,7 @@ def compile_graph(
     """A function from values for the open sizes, and arrays, to arrays."""
     from torch._dynamo import lookup_backend  # which takes long to import
 
-    # The graph is complete: there is no Python left of which TorchDynamo would have to check at
-    # each call whether it still does the same (3 to 10 us).
+    # The graph is complete, and needs no checks by TorchDynamo at each call (docs/tuning.md, 42).
     settings = {**settings, **_SETTINGS}
     _copy_what_is_read(graph)
     compiled = lookup_backend("inductor")(graph, [*open_sizes, *examples], config_patches=settings)

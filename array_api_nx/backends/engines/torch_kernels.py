@@ -1,4 +1,4 @@
-"""PyTorch's functions per primitive, and what makes up for what they do not do.
+"""PyTorch's functions per primitive, and its own workarounds.
 
 Every kernel takes tensors or Python scalars, at least one of them a tensor, of one dtype.
 """

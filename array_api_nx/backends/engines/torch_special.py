@@ -48,5 +48,5 @@ _SPECIAL: Final[Ufuncs] = {
 
 
 def special_functions(kind: str) -> Ufuncs:
-    """What was found to agree on a kind of device: "cpu", "cuda"; nothing is known of others."""
+    """The functions that agree on a kind of device: "cpu", "cuda"; none are known of others."""
     return of_rows("torch", torch.special, _SPECIAL) if kind in ("cpu", "cuda") else {}

@@ -1,6 +1,6 @@
-"""Sizes that PyTorch leaves open while it compiles, and what it took for granted of them.
+"""Sizes that PyTorch leaves open while it compiles, and its guards for them.
 
-A function that is compiled with symbols for sizes serves all sizes for which PyTorch's guards hold:
+A function that is compiled with symbols for sizes serves all sizes that satisfy PyTorch's guards:
 the answers that it gave to questions about them, such as whether two are equal.
 """
 
@@ -32,7 +32,7 @@ Size: TypeAlias = "int | torch.SymInt"
 
 @dataclass(frozen=True, slots=True)
 class SymbolicView:
-    """What is used of a `View`, with sizes that may be PyTorch's symbols."""
+    """Parts of a `View`, with sizes that may be PyTorch's symbols."""
 
     shape: tuple[Size, ...]
     strides: tuple[Size, ...]
@@ -63,8 +63,8 @@ class Symbols:
     """A symbol for each open size that a program depends on, and what PyTorch asked of them.
 
     `sizes`: by these its questions are answered.
-    `is_open`: which of the sizes are to be open. The others, and sizes of 0 and 1, are numbers to
-    PyTorch: what symbols stand for is at least 2.
+    `is_open`: which of the sizes are open. The others, and sizes of 0 and 1, are numbers to
+    PyTorch: symbols are at least 2.
     `numbers`: the sizes as PyTorch gets them.
     `mode`: in which tensors of such sizes can be made.
     """
@@ -91,7 +91,7 @@ class Symbols:
         return [self.numbers[i] for i in self._symbols]
 
     def of_open(self, sizes: Sequence[int]) -> list[int]:
-        """Those of `sizes` for which there are symbols."""
+        """Those of `sizes` that have symbols."""
         return [sizes[i] for i in self._symbols]
 
     @property
@@ -146,7 +146,7 @@ class Function(NamedTuple):
 
 
 class Functions:
-    """What was compiled of one program, which it must not hold.
+    """Functions compiled from one program, which they must not hold.
 
     `count_elements`: from the program's sizes to the numbers of elements of its values.
     `first`: the sizes for which it was compiled with numbers before any other.

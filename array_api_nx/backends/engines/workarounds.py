@@ -1,8 +1,8 @@
-"""Where engines do not do what the standard asks, and how it is done instead.
+"""Where engines do not follow the standard, and the remedies.
 
-A row says what an engine lacks and which *method* makes up for it; an engine's kernels are
-wrapped by the methods of the rows that apply to them, in the order of the rows. What no row names
-is the engine's own function, called directly.
+A row names a limitation of an engine and the *method* that makes up for it; an engine's kernels are
+wrapped by the methods of the rows that apply to them, in the order of the rows. Other kernels are
+the engine's own functions, called directly.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["METHODS", "WORKAROUNDS", "Workaround", "apply"]
 
 
 class Workaround(NamedTuple):
-    """One row: what an engine lacks, and what is done instead.
+    """One row: a limitation of an engine, and the remedy.
 
     `engine`: of all its devices, of one kind of them, or of programs that its compiler runs there:
     "torch", "torch:cuda", "torch:cpu:compiled".
     `dtypes`: of the operands.
     `method`: a key of `METHODS`.
-    `limitation`: what the engine does by itself.
-    `issue`: where it is discussed; empty if nobody seems to, and then `limitation` says so or why.
+    `limitation`: how the engine behaves by itself.
+    `issue`: where it is discussed; empty if none is known, and then `limitation` says so or why.
     """
 
     engine: str
@@ -54,14 +54,14 @@ METHODS: Final[dict[str, str]] = {
     "signed": "zeros given the sign of the divisor",
     "expanded": "operands broadcast before, not while, they are combined",
     "float64": "as float64, and back",
-    "formula": "by functions of which the engine's own are right",
+    "formula": "by other functions of the engine, which are right",
     "added zero": "0 put in where x + 0 is zero",
     "arrays": "numbers made arrays before they are combined",
     "unsigned": "zeros without a sign",
     "zeroless": "divisors of 0 replaced, and 0 put in for their quotients",
     "none": "nothing",
 }
-"""What each method does, in words."""
+"""The methods in words."""
 
 _UNSIGNED: Final = (d.uint16, d.uint32, d.uint64)
 _DIVISIONS: Final = (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD, p.TRUNC_DIVIDE)
@@ -179,7 +179,7 @@ def apply(
     kernel: Callable[..., Native],
     wrappers: dict[str, Callable[..., Callable[..., Native]]],
 ) -> Callable[..., Native]:
-    """`kernel` of an engine, led round what the rows for `op` and `dtype` say.
+    """`kernel` of an engine, wrapped by the methods of the rows for `op` and `dtype`.
 
     `engine` is its name and the kind of device, as in "torch:cuda"; `wrappers` has the engine's
     functions from (op, kernel) to a kernel.

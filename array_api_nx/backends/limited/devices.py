@@ -1,4 +1,4 @@
-"""What the devices for tests are called, and how they load."""
+"""The names of the devices for tests, and how they load."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PROPERTIES: Final = (
     "slow_transfer",
     "static_shapes",
 )
-"""What devices for tests can be made to lack; `limits` says what each one means."""
+"""Limits that devices for tests can have; `limits` says what each one means."""
 
 
 class Limited(NamedTuple):
-    """What the name of a device for tests says.
+    """The parts of the name of a device for tests.
 
     `number`: what tells devices with the same properties apart; often empty.
     `properties`: sorted.

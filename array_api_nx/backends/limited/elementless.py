@@ -1,8 +1,8 @@
-"""Arrays of which nothing but shape and dtype is known: the device ``meta``.
+"""Arrays that have a shape and a dtype alone: the device ``meta``.
 
-The tracing backend computes the shape and the dtype of whatever the contract's methods give. Here
-it does so outside of traces, of sizes that are all numbers, and without a program: what is recorded
-is for a recorder to decide, and that of ``meta`` keeps nothing.
+The tracing backend computes the shapes and dtypes of the results of the contract's methods. Here it
+does so outside of traces, for known sizes, and without a program: a recorder decides what it keeps,
+and that of ``meta`` keeps nothing.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class ShapeRecorder(Recorder):
         ]
 
     def update(self, target: Traced, method: str, arguments: Sequence[Argument]) -> None:
-        """What is written changes no shape."""
+        """Writes change no shape."""
 
     def holds_number(self, x: Traced, number: Scalar) -> None:
-        """Nobody can ask for it."""
+        """No caller can ask for it."""
 
     def number(self, x: Traced) -> Scalar | None:
         return None
@@ -81,7 +81,7 @@ class ShapeRecorder(Recorder):
 
 
 def refuse_elements(what: str) -> NoReturn:
-    """Raise the LimitError for what the calling code asked of the elements of a meta array."""
+    """Raise the LimitError for code that asks for elements of a meta array."""
     refuse(
         what,
         "arrays on device meta have a shape and a dtype, and no elements",
@@ -91,7 +91,7 @@ def refuse_elements(what: str) -> NoReturn:
     )
 
 
-# Nothing is replayed here: what is drawn belongs to the one call that asks for it.
+# Nothing is replayed here: each call draws its own numbers.
 @derive({"draw"})
 class ElementlessBackend(TracingBackend):
     """Computes the shapes and dtypes of results. What becomes of the elements, a subclass says.

@@ -35,9 +35,9 @@ __all__ = ["LazyBackend"]
 _ASKING_WHETHER_LAZY: Final = (("array_api_compat.common._helpers", "is_lazy_array"),)
 """Functions that find out whether an array is lazy by whether bool() of an element is refused.
 
-On this device it is not refused, but computed, and who asks would be told of a computation that he
-asks about in order not to need it. So these functions are recognised, by the ends of their modules'
-names: SciPy and scikit-learn have copies of these modules within their own packages."""
+This device computes the element, which the callers want to avoid. So these functions are recognised
+by the ends of their modules' names: SciPy and scikit-learn have copies of these
+modules within their own packages."""
 
 
 @final
@@ -154,7 +154,7 @@ class LazyBackend(ElementlessBackend):
         # Held while calls are made, so that no call is made twice.
         self._lock = RLock()
 
-    # ------------------------------------------------------------------ what waits
+    # ------------------------------------------------------------------ pending elements
 
     def has_elements(self, x: Handle) -> bool:
         return True
@@ -182,7 +182,7 @@ class LazyBackend(ElementlessBackend):
         call.arguments, call.keywords = (), {}
 
     def _read(self, x: Argument) -> Argument:
-        """An argument of a call, with handles for what it reads."""
+        """An argument of a call, with handles for its operands."""
         if isinstance(x, ValueView):
             value: Argument = x.value
             handle = value.call.results[value.position]
@@ -196,7 +196,7 @@ class LazyBackend(ElementlessBackend):
     def _update(self, call: PendingCall) -> None:
         """Make a copy in which something is written; see contract/program.py.
 
-        If that fails, nothing has been written, and whoever asks again gets the elements as they
+        If that fails, nothing has been written, and the next request gets the elements as they
         were before.
         """
         real: Backend = self.real
@@ -217,7 +217,7 @@ class LazyBackend(ElementlessBackend):
             call, 0, ArrayType(self.real.shape(handle), self.real.dtype(handle))
         )
 
-    # ------------------------------------------------------------------ what asks for elements
+    # ------------------------------------------------------------------ requests for elements
 
     def _elements_on_host(self, x: Traced, why: str) -> NDArray:
         return self.real.to_host(self.elements(x, why))
@@ -242,7 +242,7 @@ class LazyBackend(ElementlessBackend):
         handle = self.real.from_host(array, copy=copy or lent, lent=lent)
         return self.handed_in(self._known(handle), array, copy=copy)
 
-    # ------------------------------------------------------------------ what looks at elements
+    # ------------------------------------------------------------------ errors that need elements
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Traced:
         if op is p.POW and isinstance(x2, Traced) and x2.memory.dtype in d.SIGNED:

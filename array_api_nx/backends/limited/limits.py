@@ -1,10 +1,10 @@
-"""What the devices for tests cannot do: one property, one kind of device that is known for it.
+"""The limits of the devices for tests: each property is that of a kind of device.
 
 immutable
     Arrays never change, as in JAX. ``x[key] = value`` is an error, and ``x += 1`` makes a new array
     for the name `x`, which the other names of the old one do not see.
 lazy
-    Elements are computed when somebody asks for them, as in Dask; see lazy.py.
+    Elements are computed when they are asked for, as in Dask; see lazy.py.
 no_float64
     There is neither float64 nor complex128, as on ``torch:mps``; new arrays have single precision.
 no_host
@@ -13,7 +13,7 @@ no_host
 no_mask_index
     ``x[mask]`` and ``x[mask] = value`` are errors.
 no_x64
-    There are no dtypes of 64 bits, as in JAX unless it is told otherwise; integers and indices are
+    There are no dtypes of 64 bits, as in JAX by default; integers and indices are
     int32.
 slow_transfer
     Each way of elements to or from the host takes at least a millisecond.
@@ -42,8 +42,8 @@ from .lazy import LazyBackend
 
 __all__ = ["limited"]
 
-# What a transfer takes, in seconds, and in bytes per second. A GPU's take about a hundredth of it:
-# these are there to be noticed, and not so long that tests would have to leave them out.
+# Seconds that a transfer takes, and bytes per second. A GPU's take about a hundredth of it: these
+# are long enough to be noticed, and short enough for tests.
 LATENCY: Final = 1e-3
 BANDWIDTH: Final = 1e8
 
@@ -51,10 +51,10 @@ BANDWIDTH: Final = 1e8
 _VULKAN: Final = 7
 
 _WRITERS: Final = (("array_api_extra._lib._at", "at"), ("array_api_extra._at", "at"))
-"""Functions that write to arrays on the user's behalf, where he asked for nothing but a new array.
+"""Functions that write to arrays of their own on the user's behalf.
 
-``at(x)[key].set(value)`` returns the array in which that was written. For what it knows never to be
-written to, or to take no masks, which are arrays of JAX and Dask alone, it has other ways."""
+``at(x)[key].set(value)`` returns the array in which that was written. Of arrays that cannot be
+written, or take no masks, it knows those of JAX and Dask alone."""
 
 
 class Memory:
@@ -131,7 +131,7 @@ class Limits(Unlimited):
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Handle:
         self._transfer(array.nbytes)
         if lent and not copy and not self.shares_host:
-            # What was read-only stays so.
+            # A read-only array stays so.
             own = array.copy()
             own.flags.writeable = array.flags.writeable
             return super().from_host(own, copy=False, lent=False)
@@ -210,7 +210,7 @@ class LimitedBackend(Limits, CheckedBackend):
 
 
 class LimitedLazyBackend(Limits, LazyBackend):  # type: ignore[misc]  # see Unlimited
-    """The same, whose elements are computed when somebody asks for them."""
+    """The same, whose elements are computed when they are asked for."""
 
     def __init__(self, name: str) -> None:
         LazyBackend.__init__(self, name)
