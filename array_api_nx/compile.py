@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial, update_wrapper
 from importlib import import_module
@@ -14,27 +14,35 @@ from typing import (
     Concatenate,
     Final,
     Generic,
-    Literal,
     NamedTuple,
     ParamSpec,
     Self,
-    TypeAlias,
     TypeVar,
     overload,
 )
 
 import numpy as np
 
-from .contract import replay
-from .contract.backend import Handle
 from .contract.errors import CannotCompileError
 from .contract.program import Program
 from .contract.replay import Run
 from .core.polynomial import Var
-from .core.real import Real, evaluated
-from .core.symbolic import Dim, Sizes, bind, dim_of_var
-from .frontend.array import Array, wrap
-from .frontend.operands import adopted, device_of_program, is_strict, on_device
+from .core.symbolic import dim_of_var
+from .frontend.array import Array
+from .frontend.bound_programs import (
+    SMALLEST,
+    Bound,
+    Engine,
+    as_argument,
+    have_reasons,
+    is_unsafe,
+    named_sizes,
+    placed_arguments,
+    read_only_reason,
+    with_arrays,
+)
+from .frontend.docstrings import complete_docstrings
+from .frontend.operands import adopted
 from .frontend.trace_function import (
     LARGEST,
     Argument,
@@ -67,11 +75,6 @@ _WORTH_COMPILING: Final = 10
 Inductor takes 0.7 to 3 s to compile the programs of the benchmarks, XLA 0.2 to 0.6 (two cores of an
 AMD EPYC), and then saves nine tenths of the time of programs like these; most programs are called
 with most of their sizes once or for ever."""
-_SMALLEST: Final = 2
-"""Sizes of 0 and 1 behave in ways of their own, and so are never variables."""
-
-
-Engine: TypeAlias = Literal["auto", "steps", "native"]
 
 
 class CacheInfo(NamedTuple):
@@ -101,126 +104,6 @@ class CacheInfo(NamedTuple):
         from .explain.html import card, table
 
         return card(type(self).__name__, [], table(self._asdict().items()))
-
-
-class _Bound:
-    """A program made ready for one set of sizes.
-
-    Without a program, `run` is None: the function itself is to be called.
-    """
-
-    __slots__ = (
-        "_quick", "compile_later", "constants", "finish", "found", "reasons", "run", "runs", "used",
-        "writes",
-    )  # fmt: skip
-
-    def __init__(self, found: Trace | None, sizes: tuple[int, ...], engine: Engine) -> None:
-        self.reasons: tuple[tuple[int, str | None], ...] = ()
-        self.run: Run | None = None
-        self.compile_later: Callable[[], Run] | None = None
-        self.runs = 1
-        if found is None:
-            return
-        program, device = found.program, found.device
-        self.reasons = found.reasons
-        values = dict(zip(program.variables, sizes, strict=True))
-        self.used = tuple([_number(n, values) for n in found.used])
-        if engine == "steps":
-            self.run = replay.prepare(device.backend, program, sizes)
-        elif engine == "native":
-            self.run = device.backend.prepare_compiled(program, sizes)
-        else:
-            self.run = device.backend.prepare(program, sizes)
-            if device.backend.compiler is not None and device.backend.compiles_unasked:
-                self.compile_later = partial(device.backend.prepare_compiled, program, sizes)
-        self.writes = tuple(
-            [i for i, given in enumerate(program.inputs) if given.written is not None]
-        )
-        self.constants = tuple(program.constants.values())
-        self.finish = _finish(found, sizes)
-        self.found = found
-        self._quick: tuple[object, ...] | None = ()
-
-    def compile_now(self, compile_bound: Callable[[], Run]) -> None:
-        """Run what an engine's compiler makes of the program from now on.
-
-        Raises `CannotCompileError`, after which all is as before.
-        """
-        run = compile_bound()
-        getattr(run, "compile_now", lambda: None)()
-        self.run = run
-        self._quick = ()
-
-    @property
-    def is_compiled_anew(self) -> bool:
-        """Whether `run`, of an engine's compiler, is not a function that was there already."""
-        return not getattr(self.run, "is_shared", False)
-
-    def quick(self) -> tuple[object, ...] | None:
-        """What the extension needs to run the program at once; to be asked after its first run."""
-        if self._quick == ():
-            assert self.found is not None
-            assert self.run is not None
-            self._quick = _quick(self.found, self.run)
-        return self._quick
-
-
-def _quick(found: Trace, run: Run) -> tuple[object, ...] | None:
-    """What the extension needs to run a program at once; None if Python is to do it."""
-    result, device = found.result, found.device
-    is_single = type(result) is Output
-    outputs = (result,) if is_single else result
-    if found.reasons or type(outputs) is not tuple or {type(x) for x in outputs} != {Output}:
-        return None
-    direct = getattr(run, "direct", None)
-    if direct is not None:
-        pairs = zip(direct.positions, [x.dtype for x in outputs], strict=True)
-        return (
-            direct.find_function(), device.backend, device, direct.given, direct.row_major_test,
-            tuple(pairs), not is_single,
-        )  # fmt: skip
-    quick = getattr(run, "quick", None)
-    if quick is None:
-        return None
-    sequence, order, report = quick
-    constants = tuple(found.program.constants.values())
-    return sequence, constants, order, is_single, report
-
-
-def _finish(
-    found: Trace, sizes: tuple[int, ...]
-) -> Callable[[Sequence[Handle], Sequence[Tree]], Tree]:
-    """The function from the outputs' handles and the arrays given to the result."""
-    device = found.device
-    if type(found.result) is Output:
-        dtype = found.result.dtype
-        return lambda handles, given: wrap(handles[0], dtype, device)
-    if type(found.result) is tuple and all([type(x) is Output for x in found.result]):
-        # In the order of the outputs.
-        dtypes = [x.dtype for x in found.result]
-        return lambda handles, given: tuple(
-            [wrap(handle, dtype, device) for handle, dtype in zip(handles, dtypes, strict=True)]
-        )
-    values = dict(zip(found.program.variables, sizes, strict=True))
-
-    def finish(handles: Sequence[Handle], given: Sequence[Tree]) -> Tree:
-        def leaf(x: Tree) -> Tree:
-            if type(x) is Output:
-                return wrap(handles[x.position], x.dtype, device)
-            if type(x) is Echo:
-                return x.array if x.argument is None else given[x.argument]
-            return _number(x, values)
-
-        return map_leaves(leaf, found.result)
-
-    return finish
-
-
-def _number(x: Tree, values: dict[Var, int]) -> Tree:
-    if not isinstance(x, Dim | Real):
-        return x
-    with bind(values):
-        return evaluated(x)
 
 
 class _ProgramCaller:
@@ -269,7 +152,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         self._engine = engine
         # None stands where there is no program; see `LayoutError`.
         self._kinds: dict[Structure, list[Trace | None]] = {}
-        self._bound: dict[Structure, _Bound] = {}
+        self._bound: dict[Structure, Bound] = {}
         self._lowered: dict[Structure, Program] = {}
         self._traces = 0
         self._compilations = 0
@@ -315,11 +198,11 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             else:
                 return self._call(args, kwargs)
         bound = self._bound.get(tuple(key))
-        if bound is None or (bound.reasons and not _have_reasons(arrays, bound.reasons)):
+        if bound is None or (bound.reasons and not have_reasons(arrays, bound.reasons)):
             bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
         elif bound.compile_later is not None:
             self._count_run(bound, bound.compile_later)
-        if bound.run is None or (bound.writes and _is_unsafe(bound, arrays)):
+        if bound.run is None or (bound.writes and is_unsafe(bound, arrays)):
             return self.__wrapped__(*args, **kwargs)
         outputs = bound.run(*handles)
         if is_row_major and only_arrays:
@@ -379,7 +262,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         with ExitStack() as stack:
             for state in sorted(states, key=id):  # an order in which nobody waits for another
                 stack.enter_context(state._lock)
-            return self._called(args, kwargs, _with_arrays(leaves), structure, states)
+            return self._called(args, kwargs, with_arrays(leaves), structure, states)
 
     def _called(
         self,
@@ -395,19 +278,19 @@ class Compiled(_ProgramCaller, Generic[P, R]):
                 "program from specs, or eval_shape for the shapes of the results"
             )
         key: list[Structure] = [structure]
-        given, leaves = leaves, _placed(leaves)
+        given, leaves = leaves, placed_arguments(leaves)
         for x in leaves:
             device = x._device
             order = device.backend.axis_order(x._handle)
             key += (device.backend.shape(x._handle), x._dtype, device.token, order)
         bound = self._bound.get(tuple(key))
-        if bound is None or (bound.reasons and not _have_reasons(leaves, bound.reasons)):
+        if bound is None or (bound.reasons and not have_reasons(leaves, bound.reasons)):
             bound = self._bind(tuple(key), leaves, structure)
         elif bound.compile_later is not None:
             self._count_run(bound, bound.compile_later)
         # What the program writes to an argument that followed would not reach the argument itself.
         is_moved = bound.run is not None and any([given[i] is not leaves[i] for i in bound.writes])
-        if bound.run is None or is_moved or (bound.writes and _is_unsafe(bound, leaves)):
+        if bound.run is None or is_moved or (bound.writes and is_unsafe(bound, leaves)):
             return self.__wrapped__(*args, **kwargs)
         for state, used in zip(states, bound.used, strict=True):
             state._advance(used, check=True)
@@ -421,13 +304,13 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             raise
         return bound.finish(handles, given)
 
-    def _bind(self, key: Structure, leaves: list[Tree], structure: Structure) -> _Bound:
+    def _bind(self, key: Structure, leaves: list[Tree], structure: Structure) -> Bound:
         """What is bound for arguments; under `key` is the last that was called for, under the
         second key that for arguments that may be written just like these."""
-        exact_key = key, tuple([_reason(x) for x in leaves])
+        exact_key = key, tuple([read_only_reason(x) for x in leaves])
         bound = self._bound.get(exact_key)
         if bound is None:
-            bound = _Bound(*self._find(leaves, structure), self._engine)
+            bound = Bound(*self._find(leaves, structure), self._engine)
             if self._engine == "native" and leaves and leaves[0]._device.backend.compiler:
                 self._compilations += bound.is_compiled_anew
         if len(self._bound) >= _MAX_BOUND:
@@ -437,7 +320,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             self._bound[exact_key] = bound
         return bound
 
-    def _count_run(self, bound: _Bound, compile_bound: Callable[[], Run]) -> None:
+    def _count_run(self, bound: Bound, compile_bound: Callable[[], Run]) -> None:
         """Let the engine's compiler have a program whose sizes come again and again."""
         bound.runs += 1
         if bound.runs < _WORTH_COMPILING:
@@ -457,15 +340,15 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         None if no program does what the function does; see `LayoutError`.
         """
         shapes = tuple([x.shape for x in leaves])
-        kind = self._kind(structure, [_argument(x, x.shape) for x in leaves])
+        kind = self._kind(structure, [as_argument(x, x.shape) for x in leaves])
         for known in self._kinds.get(kind, ()):
             if known is None:
                 return None, ()
             sizes = known.program.match(shapes)
-            if sizes is not None and _have_reasons(leaves, known.reasons):
+            if sizes is not None and have_reasons(leaves, known.reasons):
                 return known, sizes
-        dims = {n: dim_of_var(Var(name, _SMALLEST, LARGEST)) for name, n in _named(shapes)}
-        arguments = [_argument(x, tuple([dims.get(n, n) for n in x.shape])) for x in leaves]
+        dims = {n: dim_of_var(Var(name, SMALLEST, LARGEST)) for name, n in named_sizes(shapes)}
+        arguments = [as_argument(x, tuple([dims.get(n, n) for n in x.shape])) for x in leaves]
         example = {dim.vars[0]: n for n, dim in dims.items()}
         try:
             found = self._trace(kind, structure, arguments, example)
@@ -517,14 +400,11 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         the memory between them, and its peak. In a notebook it is a picture. ``program`` is the
         `Program`.
 
-        Raises
-        ------
-        TraceError
-            If calls with these arguments run the function itself, as which arrays share memory
-            depends on how the arguments lie in memory.
+        TraceError: If calls with these arguments run the function itself, as which arrays share
+            memory depends on how the arguments lie in memory.
         """
         leaves, structure = flatten((args, kwargs), is_leaf)
-        leaves = _with_arrays(leaves)
+        leaves = with_arrays(leaves)
         if any([type(x) is ShapeSpec for x in leaves]):
             return ProgramExplanation(self.lower(*args, **kwargs), None, None)
         found, sizes = self._find(leaves, structure)
@@ -550,19 +430,16 @@ class Compiled(_ProgramCaller, Generic[P, R]):
 
         Calls with arrays that fit the specs use it.
 
-        Raises
-        ------
-        UndecidedError
-            If the function asks for something that the specs leave open, such as whether two
-            sizes are equal.
+        UndecidedError: If the function asks for something that the specs leave open, such as
+            whether two sizes are equal.
         """
         leaves, structure = flatten((args, kwargs), is_leaf)
-        leaves = _with_arrays(leaves)
+        leaves = with_arrays(leaves)
         specs = [ShapeSpec(x.shape, x.dtype, x.device) for x in leaves]
         key = structure, tuple(specs)
         program = self._lowered.get(key)
         if program is None:
-            named = named_specs(specs, _SMALLEST)
+            named = named_specs(specs, SMALLEST)
             arguments = [Argument(x.shape, x.dtype, x.device, None, None) for x in named]
             kind = self._kind(structure, arguments)
             if len(self._lowered) >= _MAX_KINDS:
@@ -576,21 +453,6 @@ class Compiled(_ProgramCaller, Generic[P, R]):
                 program = error.found.program
             self._lowered[key] = program
         return program
-
-
-def _with_arrays(leaves: list[Tree]) -> list[Tree]:
-    """The leaves with arrays in place of NumPy's, and of arguments that have a state."""
-    leaves = [adopted(x) for x in leaves]
-    states = [id(x) for x in leaves if isinstance(x, Stateful)]
-    if not states:
-        return leaves
-    if len({*states}) < len(states):
-        raise TypeError("a compiled function takes the same generator once; pass it once")
-    device = next((x.device for x in leaves if not isinstance(x, Stateful)), None)
-    found: list[Tree] = []
-    for x in leaves:
-        found += x._arrays(device) if isinstance(x, Stateful) else [x]
-    return found
 
 
 def _named_object(module: str, name: str) -> Tree:
@@ -611,62 +473,12 @@ def _restore(
     return compiled
 
 
+_PLAIN: Final = frozenset({bool, int, float, str, type(None)})
 _WITHOUT_PROGRAM: Final = (
     "calls with these arguments run the function itself, not a program: it writes to, or returns, "
     "what is a view or a copy depending on how the arguments lie in memory; pass copies that are "
     "row-major, as asarray(x, copy=True) makes them"
 )
-_PLAIN: Final = frozenset({bool, int, float, str, type(None)})
-_NAMES: Final = "nmklpqrstuvw"
-
-
-def _named(shapes: tuple[tuple[int, ...], ...]) -> list[tuple[str, int]]:
-    """A name for every size that becomes a variable."""
-    found = [n for shape in shapes for n in shape if _SMALLEST <= n <= LARGEST]
-    return [
-        (_NAMES[i] if i < len(_NAMES) else f"n{i}", n) for i, n in enumerate(dict.fromkeys(found))
-    ]
-
-
-def _argument(x: Tree, shape: Sizes) -> Argument:
-    if type(x) is ShapeSpec:
-        return Argument(shape, x.dtype, x.device, None, None)
-    backend = x._device.backend
-    return Argument(shape, x._dtype, x._device, backend.axis_order(x._handle), _reason(x))
-
-
-def _placed(arrays: list[Tree]) -> list[Tree]:
-    """Arguments of a program, which has one device: some follow others to it."""
-    if len({x._device for x in arrays}) < 2 or is_strict():
-        return arrays
-    place = device_of_program([x._device for x in arrays])
-    return [
-        x if x._device.committed or x._device == place else on_device(x, place.uncommitted)
-        for x in arrays
-    ]
-
-
-def _reason(x: Array) -> str | None:
-    """Why `x` may not be written, if it may not."""
-    return x._device.backend.read_only_reason(x._handle)
-
-
-def _have_reasons(arrays: list[Array], reasons: tuple[tuple[int, str | None], ...]) -> bool:
-    """Whether arrays, by their numbers, may be written or not for the reasons given."""
-    return all([_reason(arrays[i]) == reason for i, reason in reasons])
-
-
-def _is_unsafe(bound: _Bound, arrays: list[Array]) -> bool:
-    """Whether an array that the program writes shares memory with another one that it reads."""
-    for i in bound.writes:
-        written = arrays[i]
-        others = [x._handle for j, x in enumerate(arrays) if j != i]
-        may_overlap = written._device.backend.may_overlap
-        if any([may_overlap(written._handle, x) for x in [*others, *bound.constants]]):
-            return True
-    return False
-
-
 _ENGINES: Final = ("auto", "steps", "native")
 
 
@@ -745,8 +557,8 @@ def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) ->
     ShapeSpec((2*n - 1,), float32)
     """
     leaves, structure = flatten((args, kwargs), is_leaf)
-    leaves = _with_arrays(leaves)
-    specs = named_specs([ShapeSpec(x.shape, x.dtype, x.device) for x in leaves], _SMALLEST)
+    leaves = with_arrays(leaves)
+    specs = named_specs([ShapeSpec(x.shape, x.dtype, x.device) for x in leaves], SMALLEST)
     arguments = [Argument(x.shape, x.dtype, x.device, None, None) for x in specs]
     found = trace(function, structure, arguments, None, invents=True)
 
@@ -761,3 +573,6 @@ def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) ->
         return x
 
     return map_leaves(leaf, found.result)
+
+
+complete_docstrings(vars(Compiled), ["explain", "lower"])

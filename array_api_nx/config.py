@@ -174,10 +174,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
 
     A variable that looks like one of ours, and is none, is warned of.
 
-    Raises
-    ------
-    ValueError
-        If a variable has an illegal value.
+    ValueError: If a variable has an illegal value.
     """
     for name in environ:
         if name.startswith(_PREFIX) and name not in VARIABLES:
@@ -301,12 +298,8 @@ def _count_refusing(change: int) -> None:
 def use_devices(check: Callable[[str, Given], str], device: Callable[[str], HintedDevice]) -> None:
     """Let the devices check the setting `default_device`, and make the process's one.
 
-    Parameters
-    ----------
-    check : callable
-        From the name of the setting and a value to the name of a device.
-    device : callable
-        From the name of a device to the device.
+    check: From the name of the setting and a value to the name of a device.
+    device: From the name of a device to the device.
     """
     global _process_device
     _CHECKS["default_device"] = check

@@ -71,17 +71,21 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     if weights is None:
         handle = x._device.backend.bincount(x._handle, None, length, extend=True)
         return wrap_indices(handle, x._device)
-    weights = only_array(weights, "weights")
-    x, weights = together(x, weights)
-    device = x._device
+    x, weights = _weighted(x, weights)
+    handle = x._device.backend.bincount(x._handle, weights._handle, length, extend=True)
+    return wrap(handle, weights.dtype, x._device)
+
+
+def _weighted(x: Array, weights: Array) -> tuple[Array, Array]:
+    """Elements and their weights, numeric and of one shape, on one device."""
+    x, weights = together(x, only_array(weights, "weights"))
     if weights.dtype not in d.NUMERIC:
         raise TypeError(f"weights must be numeric, not {weights.dtype}; convert with astype")
     if weights.shape != x.shape:
         raise ValueError(
             f"weights need the shape of x, {x.shape}, not {weights.shape}; use broadcast_to"
         )
-    handle = device.backend.bincount(x._handle, weights._handle, length, extend=True)
-    return wrap(handle, weights.dtype, device)
+    return x, weights
 
 
 @with_advice
@@ -124,14 +128,7 @@ def histogram(
     if x.dtype in d.COMPLEX:
         raise TypeError(f"histogram takes real or bool elements, not {x.dtype}; take abs or real")
     if weights is not None:
-        weights = only_array(weights, "weights")
-        x, weights = together(x, weights)
-        if weights.dtype not in d.NUMERIC:
-            raise TypeError(f"weights must be numeric, not {weights.dtype}; convert with astype")
-        if weights.shape != x.shape:
-            raise ValueError(
-                f"weights need the shape of x, {x.shape}, not {weights.shape}; use broadcast_to"
-            )
+        x, weights = _weighted(x, weights)
         weights = reshape(weights, (-1,))
     x, bins = reshape(x, (-1,)), adopted(bins, "bins")
     if isinstance(bins, str):

@@ -210,12 +210,8 @@ def quantile_of(
 def _probabilities(q: object, x: Array) -> NDArray:
     """`q` as a NumPy array.
 
-    Raises
-    ------
-    TypeError
-        If it is no number, array or sequence of numbers, or if its elements are not known.
-    ValueError
-        If they are not in [0, 1].
+    TypeError: If it is no number, array or sequence of numbers, or if its elements are not known.
+    ValueError: If they are not in [0, 1].
     """
     if type(q) is Array:
         if not q._device.backend.has_elements(q._handle):
@@ -350,12 +346,8 @@ def _elements(slices: Array, axis: int, positions: list[int]) -> tuple[dict[int,
 
     NumPy has vector instructions to put one position in its place, and none for several.
 
-    Returns
-    -------
-    dict of int to Array
-        Per position, with an axis of size 1.
-    Array
-        What follows from the last of the positions on, in some order.
+    Returns (dict of int to Array): Per position, with an axis of size 1.
+    Returns (Array): What follows from the last of the positions on, in some order.
     """
     backend, dtype, device = slices._device.backend, slices._dtype, slices._device
 

@@ -352,12 +352,8 @@ class Window:
     def reach(self, size: int, top: int, bottom: int) -> tuple[int, int, tuple[int, int]]:
         """What the windows from `top` to `bottom` on the first axis, of `size` elements, see.
 
-        Returns
-        -------
-        start, end : int
-            The elements that they see.
-        margin : (int, int)
-            The zeros before and after these.
+        Returns start, end (int): The elements that they see.
+        Returns margin ((int, int)): The zeros before and after these.
         """
         low = top * self.stride[0] - self.padding[0][0]
         last = (bottom - 1) * self.stride[0] - self.padding[0][0]

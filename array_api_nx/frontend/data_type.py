@@ -34,8 +34,7 @@ def astype(
         integers; NaN and infinity give some integer.
     TypeError: If complex numbers would lose their imaginary parts.
     """
-    if type(x) is not Array:
-        x = only_array(x)
+    x = only_array(x)
     dtype = as_dtype(dtype)
     if device is not None:
         target = as_device(device)

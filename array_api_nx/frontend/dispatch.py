@@ -235,12 +235,8 @@ def _explain(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, error: ValueEr
 def inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
     """`x op= other`: the result is written to the memory of `x`, whose dtype stays.
 
-    Raises
-    ------
-    TypeError
-        If the result's kind exceeds that of `x`.
-    ValueError
-        If `other` does not broadcast to the shape of `x`, or `x` is read-only.
+    TypeError: If the result's kind exceeds that of `x`.
+    ValueError: If `other` does not broadcast to the shape of `x`, or `x` is read-only.
     """
     dtype = x._dtype
     if op.results.get(dtype) is dtype:
@@ -312,8 +308,7 @@ def reduce(
     dtype: DType | None = None,
 ) -> Array:
     """`op` over the axes `axis`; `dtype`, for sum and prod, is what to accumulate in."""
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     result = op.results.get(x._dtype)
     if result is None:
         compute, result = operand_dtypes(op, x._dtype, x._device)
@@ -349,8 +344,7 @@ _WITHOUT_IDENTITY: Final = frozenset({p.MAX, p.MIN})
 
 def arg_reduce(op: Primitive, x: Array, axis: int | None, keepdims: bool) -> Array:
     """Index of an extreme element along `axis`, or in the flattened array for None."""
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     operand_dtypes(op, x._dtype, x._device)
     backend = x._device.backend
     handle = x._handle
@@ -370,8 +364,7 @@ def arg_reduce(op: Primitive, x: Array, axis: int | None, keepdims: bool) -> Arr
 
 def scan(op: Primitive, x: Array, axis: int | None, dtype: DType | None) -> Array:
     """Inclusive running `op` along `axis`, which may be omitted for one dimension."""
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     compute, result = operand_dtypes(op, x._dtype, x._device)
     if dtype is None:
         x = cast(x, compute)

@@ -66,10 +66,7 @@ def _without_elements(x: Array) -> str:
 def array_format(x: Array, spec: str) -> str:
     """``format(x, spec)``: a 0-d array as its Python scalar, any other without a spec only.
 
-    Raises
-    ------
-    TypeError
-        If there is a spec for an array that has axes.
+    TypeError: If there is a spec for an array that has axes.
     """
     if not spec:
         return array_str(x)
@@ -96,10 +93,7 @@ def array_bundle(x: Array) -> dict[str, str]:
     on ``dask``, nothing is computed, and the elements are left out; also of an array that is
     computed, but so large that most of them would be.
 
-    Returns
-    -------
-    dict of str to str
-        Texts by MIME type: "text/plain" and "text/html".
+    Returns: Texts by MIME type: "text/plain" and "text/html".
     """
     # Loaded for the first notebook: programs show no HTML.
     from ..explain.html import card, preformatted

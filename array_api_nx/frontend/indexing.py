@@ -317,8 +317,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     TypeError: If the indices are not integers.
     ValueError: If `axis` is missing, or `indices` has more than one dimension.
     """
-    if type(x) is not Array:
-        x = only_array(x)
+    x = only_array(x)
     x, indices = _integers(x, indices)
     backend = x._device.backend
     ndim = len(backend.shape(x._handle))

@@ -78,10 +78,7 @@ class Info:
     ) -> dict[str, DType]:
         """The dtypes of a device by name, all of them or those of a kind.
 
-        Raises
-        ------
-        ValueError
-            If there is no such kind or device.
+        ValueError: If there is no such kind or device.
         """
         target = as_device(device)
         missing = target.missing

@@ -80,10 +80,7 @@ def taking(obj: Foreign, kind: str, target: Device, nbytes: int) -> None:
 def item(x: Array, kind: type) -> Element:
     """The one element of `x` as a Python scalar.
 
-    Raises
-    ------
-    TypeError
-        If there is not exactly one element, or it is complex and `kind` (the conversion that
+    TypeError: If there is not exactly one element, or it is complex and `kind` (the conversion that
         asks: bool, int, float, complex, or object for any) is real.
     """
     if hints.watched:
@@ -266,14 +263,9 @@ def from_numpy(
 
     `lent` says whether others still hold the ndarray.
 
-    Raises
-    ------
-    TypeError
-        If the dtype has no counterpart in the standard.
-    ValueError
-        If a copy is needed and `copy` is False, or NaN is to be an int.
-    OverflowError
-        If a value is out of range of an integer dtype.
+    TypeError: If the dtype has no counterpart in the standard.
+    ValueError: If a copy is needed and `copy` is False, or NaN is to be an int.
+    OverflowError: If a value is out of range of an integer dtype.
     """
     found = CANONICAL.get(array.dtype)
     if found is None or (dtype is not None and dtype is not found) or not _takes(device, array):
@@ -338,12 +330,9 @@ def refuse_loss(from_: DType, to: DType) -> None:
 def to_numpy(x: Array, dtype: DType | None = None, copy: bool | None = None) -> NDArray:
     """`Array.__array__`: see there.
 
-    Raises
-    ------
-    TypeError
-        If the array is not on the CPU.
-    ValueError
-        If `copy` is False and a conversion is asked for, or the device has memory of its own.
+    TypeError: If the array is not on the CPU.
+    ValueError: If `copy` is False and a conversion is asked for, or the device has memory of its
+        own.
     """
     if hints.watched:
         reading(x, "numpy", "numpy")
@@ -394,10 +383,7 @@ def array_interface(x: Array) -> dict[str, object]:
     wanted. So only bytes, of which most images consist, have it. There is no buffer protocol,
     because PyTorch's ``asarray`` takes the bytes of any buffer for floats.
 
-    Raises
-    ------
-    AttributeError
-        If the dtype is not uint8, or `asarray` of NumPy would not share the memory.
+    AttributeError: If the dtype is not uint8, or `asarray` of NumPy would not share the memory.
     """
     if x._dtype is not d.uint8 or not x._device.backend.shares_host:
         raise AttributeError("only uint8 arrays have __array_interface__, in the host's memory")
@@ -426,10 +412,7 @@ def array_interface(x: Array) -> dict[str, object]:
 def adopt(x: Foreign, device: Device, copy: bool | None = None) -> Array:
     """An engine's own array, on that device, as ours, in the same memory if that can be shared.
 
-    Raises
-    ------
-    ValueError
-        If a copy is needed and `copy` is False.
+    ValueError: If a copy is needed and `copy` is False.
     """
     backend = device.backend
     handle = backend.from_native(x)
@@ -482,10 +465,7 @@ def moved(x: Array, target: Device) -> Array:
 def to_device_in_place(x: Array, target: Device) -> Array:
     """`x` on `target`, in the same memory.
 
-    Raises
-    ------
-    ValueError
-        If it takes a copy.
+    ValueError: If it takes a copy.
     """
     if target == x._device:
         return to_device(x, target, None)

@@ -96,12 +96,8 @@ def matmul_operator(x1: object, x2: object) -> Array:
 def inplace_matmul(x: Array, other: Array) -> Array:
     """`x @= other`: the product is written to the memory of `x`.
 
-    Raises
-    ------
-    TypeError
-        If the product's kind of dtype exceeds that of `x`.
-    ValueError
-        If the product has another shape than `x`, or `x` is read-only.
+    TypeError: If the product's kind of dtype exceeds that of `x`.
+    ValueError: If the product has another shape than `x`, or `x` is read-only.
     """
     backend = x._device.backend
     if backend.immutable is None:

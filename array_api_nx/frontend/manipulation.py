@@ -5,8 +5,9 @@ A result is a view of its argument's memory wherever strides can express it, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any, Final, TypeVar
 
 from ..contract.backend import Handle
 from ..core import shape as core_shape
@@ -36,19 +37,9 @@ __all__ = [
     "transpose",
 ]
 
-# Axis arguments repeat: what one became, in a shape or for a number of dimensions, is looked up the
-# next time. 1.0 is equal to 1, but no axis: what is found counts if the argument is the very object
-# that was noted, as constants in a loop are, or is made of ints. Bounded as the views' tables are:
-# emptied when full.
+# Bounded as the views' tables are: emptied when full.
 _MAX_MEMOS: Final = 1 << 12
-_Memo: TypeAlias = "dict[tuple[object, object], tuple[Any, Any]]"
-_permutations: Final[_Memo] = {}
-_moves: Final[_Memo] = {}
-_insertions: Final[_Memo] = {}
-_expansions: Final[_Memo] = {}
-_flips: Final[_Memo] = {}
-_reshapes: Final[_Memo] = {}
-_squeezes: Final[_Memo] = {}
+Value = TypeVar("Value")
 
 
 def _is_plain(argument: object) -> bool:
@@ -58,16 +49,31 @@ def _is_plain(argument: object) -> bool:
     return argument is None or type(argument) is int
 
 
-def _remember(memo: _Memo, argument: object, context: object, value: object) -> None:
-    """Note what `argument` became in a context, if it can be trusted the next time."""
-    if _is_plain(argument):
-        _note(memo, argument, context, value)
+def _remembered(function: Callable[..., Value]) -> Callable[..., Value]:
+    """A function of a shape, or a number of dimensions, and axis arguments, which repeat in loops.
 
+    1.0 is equal to 1, but no axis: a result is used again if the arguments are the very objects
+    that were noted, as constants in a loop are, or are made of ints.
+    """
+    memo: dict[object, tuple[tuple[object, ...], Value]] = {}
 
-def _note(memo: _Memo, argument: object, context: object, value: object) -> None:
-    if len(memo) >= _MAX_MEMOS:
-        memo.clear()
-    memo[argument, context] = argument, value
+    @wraps(function)
+    def found(context: object, *given: object) -> Value:
+        try:
+            noted, value = memo[context, given]
+            if all([new is old or _is_plain(new) for new, old in zip(given, noted, strict=True)]):
+                return value
+        except (KeyError, TypeError):
+            pass
+        value = function(context, *given)
+        if all([_is_plain(each) for each in given]):
+            if len(memo) >= _MAX_MEMOS:
+                memo.clear()
+            memo[context, given] = given, value
+        return value
+
+    vars(found)["memo"] = memo
+    return found
 
 
 def _named_axes(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
@@ -115,25 +121,22 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     Returns: A view in which repeated elements share memory; not writeable where any do.
     ValueError: If `x` does not broadcast to `shape`.
     """
-    if type(x) is not Array:
-        x = only_array(x)
+    x = only_array(x)
     backend = x._device.backend
     handle = x._handle
-    old = backend.shape(handle)
-    try:
-        noted, new = _expansions[shape, old]
-        if noted is not shape and not _is_plain(shape):
-            raise TypeError
-    except (KeyError, TypeError):
-        new = as_shape(shape)
-        lead = len(new) - len(old)
-        if lead < 0 or any([n not in (m, 1) for n, m in zip(old, new[lead:], strict=True)]):
-            raise ValueError(
-                f"cannot broadcast shape {old} to {new}: sizes must agree or be 1, and new axes "
-                "come in front; insert axes with expand_dims first"
-            ) from None
-        _remember(_expansions, shape, old, new)
-    return as_view(x, backend.expand(handle, new))
+    return as_view(x, backend.expand(handle, _expanded(backend.shape(handle), shape)))
+
+
+@_remembered
+def _expanded(old: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    new = as_shape(shape)
+    lead = len(new) - len(old)
+    if lead < 0 or any([n not in (m, 1) for n, m in zip(old, new[lead:], strict=True)]):
+        raise ValueError(
+            f"cannot broadcast shape {old} to {new}: sizes must agree or be 1, and new axes "
+            "come in front; insert axes with expand_dims first"
+        )
+    return new
 
 
 @with_twin
@@ -145,23 +148,20 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     IndexError: If an axis is out of range for the result.
     ValueError: If an axis is named twice.
     """
-    if type(x) is not Array:
-        x = only_array(x)
+    x = only_array(x)
     backend = x._device.backend
     handle = x._handle
-    shape = backend.shape(handle)
-    try:
-        noted, new = _insertions[axis, shape]
-        if noted is not axis and not _is_plain(axis):
-            raise TypeError
-    except (KeyError, TypeError):
-        count = len(axis) if isinstance(axis, Sequence) else 1
-        axes = _named_axes(axis, len(shape) + count)
-        sizes = iter(shape)
-        new = tuple([1 if a in axes else next(sizes) for a in range(len(shape) + count)])
-        check_shape(new)
-        _remember(_insertions, axis, shape, new)
-    return as_view(x, backend.try_reshape(handle, new))
+    return as_view(x, backend.try_reshape(handle, _inserted(backend.shape(handle), axis)))
+
+
+@_remembered
+def _inserted(shape: tuple[int, ...], axis: int | tuple[int, ...]) -> tuple[int, ...]:
+    ndim = len(shape) + (len(axis) if isinstance(axis, Sequence) else 1)
+    axes = _named_axes(axis, ndim)
+    sizes = iter(shape)
+    new = tuple([1 if a in axes else next(sizes) for a in range(ndim)])
+    check_shape(new)
+    return new
 
 
 @with_twin
@@ -172,20 +172,16 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     Returns: A view.
     IndexError, ValueError: If an axis is out of range or named twice.
     """
-    if type(x) is not Array:
-        x = only_array(x)
+    x = only_array(x)
     backend = x._device.backend
     handle = x._handle
-    ndim = len(backend.shape(handle))
-    try:
-        noted, marks = _flips[axis, ndim]
-        if noted is not axis and not _is_plain(axis):
-            raise TypeError
-    except (KeyError, TypeError):
-        axes = normalise_axes(axis, ndim)
-        marks = tuple([a in axes for a in range(ndim)])
-        _remember(_flips, axis, ndim, marks)
-    return as_view(x, backend.flip(handle, marks))
+    return as_view(x, backend.flip(handle, _flipped(len(backend.shape(handle)), axis)))
+
+
+@_remembered
+def _flipped(ndim: int, axis: int | tuple[int, ...] | None) -> tuple[bool, ...]:
+    axes = normalise_axes(axis, ndim)
+    return tuple([a in axes for a in range(ndim)])
 
 
 @with_twin
@@ -201,26 +197,16 @@ def moveaxis(
     Returns: A view.
     IndexError, ValueError: If an axis is out of range or named twice, or the numbers differ.
     """
-    if type(x) is not Array:
-        x = only_array(x)
+    x = only_array(x)
     backend = x._device.backend
     handle = x._handle
-    ndim = len(backend.shape(handle))
-    try:
-        noted, axes = _moves[(source, destination), ndim]
-        if (noted[0] is not source or noted[1] is not destination) and not (
-            _is_plain(source) and _is_plain(destination)
-        ):
-            raise TypeError
-    except (KeyError, TypeError):
-        axes = _moved(source, destination, ndim)
-        if _is_plain(source) and _is_plain(destination):
-            _note(_moves, (source, destination), ndim, axes)
+    axes = _moved(len(backend.shape(handle)), source, destination)
     return as_view(x, backend.permute(handle, axes))
 
 
+@_remembered
 def _moved(
-    source: int | Sequence[int], destination: int | Sequence[int], ndim: int
+    ndim: int, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> tuple[int, ...]:
     sources, destinations = _named_axes(source, ndim), _named_axes(destination, ndim)
     if len(sources) != len(destinations):
@@ -241,24 +227,20 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     Returns: A view.
     IndexError, ValueError: If `axes` is not a permutation of the axes of `x`.
     """
-    if type(x) is not Array:
-        x = only_array(x)
+    x = only_array(x)
     backend = x._device.backend
     handle = x._handle
-    ndim = len(backend.shape(handle))
-    try:
-        noted, permutation = _permutations[axes, ndim]
-        if noted is not axes and not _is_plain(axes):
-            raise TypeError
-    except (KeyError, TypeError):
-        permutation = _named_axes(tuple(axes) if isinstance(axes, Iterable) else axes, ndim)
-        if len(permutation) != ndim:
-            raise ValueError(
-                f"axes {axes} do not permute {ndim} dimensions; "
-                f"name each of {tuple(range(ndim))} once"
-            ) from None
-        _remember(_permutations, axes, ndim, permutation)
-    return as_view(x, backend.permute(handle, permutation))
+    return as_view(x, backend.permute(handle, _permutation(len(backend.shape(handle)), axes)))
+
+
+@_remembered
+def _permutation(ndim: int, axes: tuple[int, ...]) -> tuple[int, ...]:
+    permutation = _named_axes(tuple(axes) if isinstance(axes, Iterable) else axes, ndim)
+    if len(permutation) != ndim:
+        raise ValueError(
+            f"axes {axes} do not permute {ndim} dimensions; name each of {tuple(range(ndim))} once"
+        )
+    return permutation
 
 
 def transpose(x: Array) -> Array:
@@ -280,19 +262,11 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     copy: True always copies, False never does, None copies only if no view can express the result.
     ValueError: If the number of elements differs, or a copy is needed and `copy` is False.
     """
-    if type(x) is not Array:
-        x = only_array(x)
+    x = only_array(x)
     backend = x._device.backend
     handle = x._handle
     old = backend.shape(handle)
-    try:
-        noted, new = _reshapes[shape, old]
-        if noted is not shape and not _is_plain(shape):
-            raise TypeError
-    except (KeyError, TypeError):
-        several = shape if isinstance(shape, Sequence) else (shape,)
-        new = resolve_reshape(old, tuple([as_int(n, "a size") for n in several]))
-        _remember(_reshapes, shape, old, new)
+    new = _reshaped(old, shape)
     if copy:
         return as_view(x, backend.reshape(backend.copy(handle), new))
     view = backend.try_reshape(handle, new)
@@ -306,6 +280,12 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     return as_view(x, backend.reshape(handle, new) if view is None else view)
 
 
+@_remembered
+def _reshaped(old: tuple[int, ...], shape: int | Sequence[int]) -> tuple[int, ...]:
+    several = shape if isinstance(shape, Sequence) else (shape,)
+    return resolve_reshape(old, tuple([as_int(n, "a size") for n in several]))
+
+
 @with_twin
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """Remove axes of size 1.
@@ -314,23 +294,19 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     IndexError: If an axis is out of range.
     ValueError: If an axis is of another size, or named twice.
     """
-    if type(x) is not Array:
-        x = only_array(x)
+    x = only_array(x)
     backend = x._device.backend
     handle = x._handle
-    shape = backend.shape(handle)
-    try:
-        noted, new = _squeezes[axis, shape]
-        if noted is not axis and not _is_plain(axis):
-            raise TypeError
-    except (KeyError, TypeError):
-        axes = _named_axes(axis, len(shape))
-        for a in axes:
-            if shape[a] != 1:
-                raise ValueError(
-                    f"cannot squeeze axis {a} of shape {shape}: only axes of size 1 go; "
-                    "select an element with an index instead"
-                ) from None
-        new = tuple([n for a, n in enumerate(shape) if a not in axes])
-        _remember(_squeezes, axis, shape, new)
-    return as_view(x, backend.try_reshape(handle, new))
+    return as_view(x, backend.try_reshape(handle, _squeezed(backend.shape(handle), axis)))
+
+
+@_remembered
+def _squeezed(shape: tuple[int, ...], axis: int | tuple[int, ...]) -> tuple[int, ...]:
+    axes = _named_axes(axis, len(shape))
+    for a in axes:
+        if shape[a] != 1:
+            raise ValueError(
+                f"cannot squeeze axis {a} of shape {shape}: only axes of size 1 go; "
+                "select an element with an index instead"
+            )
+    return tuple([n for a, n in enumerate(shape) if a not in axes])

@@ -45,19 +45,10 @@ def advise(
 ) -> TypeError:
     """The error to raise for a call that Python refused with `error`.
 
-    Parameters
-    ----------
-    function : callable
-        A function in Python.
-    args, names : tuple
-        All arguments, those by name at the end, and their names.
-    error : TypeError
-        Python's.
-
-    Returns
-    -------
-    TypeError
-        Python's words, and after them the rule and the call that is meant, or `error` if that
+    function: A function in Python.
+    args, names (tuple): All arguments, those by name at the end, and their names.
+    error: Python's.
+    Returns: Python's words, and after them the rule and the call that is meant, or `error` if that
         cannot be told.
     """
     call = _Call(function, args, names or ())

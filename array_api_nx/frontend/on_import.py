@@ -25,13 +25,9 @@ def when_imported(name: str, then: Callable[[], object]) -> None:
     module that is imported for the first time: 40 ns each (CPython 3.11). It finds nothing but
     that module, by asking the other entries, and is gone once the module is there.
 
-    Parameters
-    ----------
-    name : str
-        A top-level module.
-    then : callable
-        If it fails for lack of something in the module, as it may in other versions of that, there
-        is an ImportWarning, and the import succeeds.
+    name: A top-level module.
+    then: If it fails for lack of something in the module, as it may in other versions of that,
+        there is an ImportWarning, and the import succeeds.
     """
     if name in sys.modules:
         _do(name, then)

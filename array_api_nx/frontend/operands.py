@@ -74,10 +74,7 @@ def wrap_indices(handle: Handle, device: Device) -> Array:
 def only_array(x: object, name: str = "x") -> Array:
     """`x` as an array: itself, or that over the memory of a NumPy array, or of a NumPy scalar.
 
-    Raises
-    ------
-    TypeError
-        If it is anything else, naming the call that makes an array of it.
+    TypeError: If it is anything else, naming the call that makes an array of it.
     """
     if type(x) is Array:
         return x
@@ -89,10 +86,7 @@ def only_array(x: object, name: str = "x") -> Array:
 def own_array(x: object, name: str = "x") -> Array:
     """`x`, if it is one of our arrays: where a function writes to it.
 
-    Raises
-    ------
-    TypeError
-        Otherwise, naming the call that makes one.
+    TypeError: Otherwise, naming the call that makes one.
     """
     if type(x) is Array:
         return x
@@ -112,10 +106,8 @@ def refuses_numpy() -> bool:
 def _from_numpy(x: np.ndarray[Any, Any], name: str) -> Array:
     """A NumPy array as an operand: over its memory where that can be, and not committed.
 
-    Raises
-    ------
-    TypeError
-        If the standard lacks its dtype, or it is of a class whose meaning an operation would lose.
+    TypeError: If the standard lacks its dtype, or it is of a class whose meaning an operation would
+        lose.
     """
     if type(x) is not np.ndarray:
         if isinstance(x, np.matrix) or type(x).__array_ufunc__ is not np.ndarray.__array_ufunc__:
@@ -157,10 +149,7 @@ def _advice(x: object) -> str:
 def as_array(x: object, name: str = "x") -> ArrayOrScalar:
     """`x` as an operand: an array or a Python scalar. NumPy scalars become 0-d arrays.
 
-    Raises
-    ------
-    TypeError
-        If it is anything else.
+    TypeError: If it is anything else.
     """
     if type(x) is Array:
         return x
@@ -193,11 +182,10 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
 def array_operand(x: object, name: str = "x") -> Array:
     """`x` as an array. NumPy scalars become 0-d arrays.
 
-    Raises
-    ------
-    TypeError
-        If it is anything else, a Python scalar among them.
+    TypeError: If it is anything else, a Python scalar among them.
     """
+    if type(x) is Array:
+        return x
     return only_array(as_array(x, name) if isinstance(x, np.generic) else x, name)
 
 
@@ -269,20 +257,11 @@ def int64_operand(x: Array) -> Array:
 def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
     """Check mixed arrays and scalars together.
 
-    Returns
-    -------
-    operands : list
-        Arrays and Python scalars, of which at least one is an array.
-    dtype : dtype
-        What they promote to.
-    device : Device
-
-    Raises
-    ------
-    TypeError
-        If a value is neither, or none is an array.
-    ValueError
-        If the arrays are on different devices.
+    Returns operands (list): Arrays and Python scalars, of which at least one is an array.
+    Returns dtype (dtype): What they promote to.
+    Returns device (Device):
+    TypeError: If a value is neither, or none is an array.
+    ValueError: If the arrays are on different devices.
     """
     result = [as_array(x, f"x{i}") for i, x in enumerate(values, start=1)]
     device = device_of_operands(values, result)
@@ -352,10 +331,7 @@ def common_device(devices: Iterable[Device]) -> Device:
     Where all have one name it is that device, committed if one of them is. Else it is that of the
     committed ones, or the default device if there are none.
 
-    Raises
-    ------
-    ValueError
-        If there are two committed ones of different names; or two names, while the setting
+    ValueError: If there are two committed ones of different names; or two names, while the setting
         `placement` is "strict".
     """
     found: Device | None = None
@@ -420,10 +396,7 @@ def beside(x: Array, value: Array) -> Array:
     An array that is written stays where it is, committed or not: its views, and whoever lent its
     memory, would not be told of what is written elsewhere.
 
-    Raises
-    ------
-    ValueError
-        If both are committed to different devices; or if these differ, while the setting
+    ValueError: If both are committed to different devices; or if these differ, while the setting
         `placement` is "strict".
     """
     if value._device != x._device and (

@@ -23,16 +23,10 @@ def presented(
 ) -> Function:
     """`function` as if it had been written out under a name.
 
-    Parameters
-    ----------
-    function : callable
-        A Python function without local variables.
-    module, name : str
-        Where it is found.
-    text : str
-        Its docstring.
-    types : dict of str to str
-        The parameters by their names, in order, with their annotations.
+    function (callable): A Python function without local variables.
+    module, name: Where it is found.
+    text: Its docstring.
+    types: The parameters by their names, in order, with their annotations.
     """
     plain = cast("FunctionType", function)
     plain.__code__ = plain.__code__.replace(

@@ -54,12 +54,8 @@ def scalar_type(x: object) -> type | None:
 def check_scalar(x: object, dtype: DType) -> PythonScalar:
     """`x` as a value of `dtype`.
 
-    Raises
-    ------
-    TypeError
-        If its kind exceeds that of the dtype.
-    OverflowError
-        If it is an int outside the dtype's bounds.
+    TypeError: If its kind exceeds that of the dtype.
+    OverflowError: If it is an int outside the dtype's bounds.
     """
     kind = scalar_type(x)
     if isinstance(x, np.generic | np.ndarray) and x.ndim == 0 and x.dtype in CANONICAL:
@@ -94,14 +90,9 @@ def scalar_value(value: Element, dtype: DType, *others: int | float) -> Element:
     An integer dtype takes what is left of a float without its fraction. The error of one that does
     not hold the value names another, which holds the numbers `others` of the same array as well.
 
-    Raises
-    ------
-    TypeError
-        If a complex number would lose its imaginary part.
-    OverflowError
-        If an int is out of range, or infinity is to be one.
-    ValueError
-        If NaN is to be an int.
+    TypeError: If a complex number would lose its imaginary part.
+    OverflowError: If an int is out of range, or infinity is to be one.
+    ValueError: If NaN is to be an int.
     """
     if dtype is d.bool:
         return bool(value)

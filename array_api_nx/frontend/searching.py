@@ -79,8 +79,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     Returns: Per axis of `x`, a 1-D copy of dtype int64.
     ValueError: If `x` has no axes.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     if x.ndim == 0:
         raise ValueError(
             "nonzero needs at least one axis, and a 0-d array has none; "

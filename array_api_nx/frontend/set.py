@@ -80,8 +80,7 @@ def unique_all(x: Array, /) -> UniqueAll:
         but for NaN.
     Returns counts (Array): int64; how often each value occurs: 1 for each NaN.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     device = x._device
     values, indices, inverse, counts = device.backend.unique(x._handle)
     return UniqueAll(
@@ -99,8 +98,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     x: Any dtype; taken as if flattened.
     Returns values, counts (Array): As `unique_all` returns them.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     device = x._device
     values, counts = device.backend.unique_counts(x._handle)
     return UniqueCounts(wrap(values, x._dtype, device), wrap_indices(counts, device))
@@ -113,8 +111,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
     x: Any dtype; taken as if flattened.
     Returns values, inverse_indices (Array): As `unique_all` returns them.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     device = x._device
     values, inverse = device.backend.unique_inverse(x._handle)
     return UniqueInverse(wrap(values, x._dtype, device), wrap_indices(inverse, device))
@@ -127,6 +124,5 @@ def unique_values(x: Array, /) -> Array:
     x: Any dtype; taken as if flattened.
     Returns: A copy: 1-D, sorted, of the dtype of `x`.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     return wrap(x._device.backend.unique_values(x._handle), x._dtype, x._device)

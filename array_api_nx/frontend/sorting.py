@@ -22,8 +22,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     if x._dtype not in p.ARGSORT.results:
         refuse_dtype(p.ARGSORT, x._dtype)
     device = x._device
@@ -46,8 +45,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     dtype = x._dtype
     if dtype not in p.SORT.results:
         refuse_dtype(p.SORT, dtype)

@@ -87,8 +87,7 @@ def cumulative_prod(
     IndexError: If `axis` is out of range.
     TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     op = p.CUMULATIVE_PROD
     target = _accumulator(x) if dtype is None else _target(op, x, dtype)
     result = scan(op, x, axis, target)
@@ -115,8 +114,7 @@ def cumulative_sum(
     IndexError: If `axis` is out of range.
     TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     op = p.CUMULATIVE_SUM
     target = _accumulator(x) if dtype is None else _target(op, x, dtype)
     result = scan(op, x, axis, target)
@@ -172,8 +170,7 @@ def prod(
     Returns: A copy of dtype `dtype`.
     TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     target = _accumulator(x) if dtype is None else _target(p.PROD, x, dtype)
     return reduce(p.PROD, x, axis, keepdims, target)
 
@@ -209,8 +206,7 @@ def sum(
     Returns: A copy of dtype `dtype`.
     TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     target = _accumulator(x) if dtype is None else _target(p.SUM, x, dtype)
     return reduce(p.SUM, x, axis, keepdims, target)
 
@@ -232,8 +228,7 @@ def var(
         divisor is not positive.
     TypeError: If `correction` is no real number.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     if type(correction) is not int and type(correction) is not float:
         correction = real_number(correction)
     compute, result = operand_dtypes(p.VAR, x._dtype, x._device)

@@ -290,20 +290,10 @@ def trace(
 ) -> Trace:
     """Run a function on arrays without elements, and record what it does.
 
-    Parameters
-    ----------
-    function : callable
-    structure : object
-        Of its ``(args, kwargs)``, as `trees.flatten` gives it.
-    arguments : sequence of Argument
-        The arrays among them.
-    example, invents
-        See `Recorder`.
-
-    Raises
-    ------
-    LayoutError
-        If a program would write to, or show, other memory than the function may do.
+    structure (object): Of its ``(args, kwargs)``, as `trees.flatten` gives it.
+    arguments: The arrays among them.
+    example, invents: See `Recorder`.
+    LayoutError: If a program would write to, or show, other memory than the function may do.
     """
     recorder = Recorder(example, invents=invents)
     try:

@@ -116,16 +116,8 @@ def flatten(x: Tree, is_leaf: Callable[[Tree], bool]) -> tuple[list[Tree], Struc
     structure: a function that asks whether two arguments are one array gets the same answer as
     from the arguments themselves.
 
-    Parameters
-    ----------
-    x : object
-    is_leaf : callable
-        Whether an object is an array.
-
-    Raises
-    ------
-    TypeError
-        If something that is no array is not hashable.
+    is_leaf: Whether an object is an array.
+    TypeError: If something that is no array is not hashable.
     """
     leaves: list[Tree] = []
     return leaves, _flattened(x, is_leaf, leaves, {})
@@ -198,12 +190,8 @@ class _Static:
 def exact_key(x: Tree, within: tuple[int, ...] = ()) -> Structure:
     """A hashable that is the same for values that are equal and have the same types in all parts.
 
-    Parameters
-    ----------
-    x : object
-        Hashable.
-    within : tuple of int
-        The ids of the objects of which `x` is a part.
+    x: Hashable.
+    within: The ids of the objects of which `x` is a part.
     """
     kind = type(x)
     if kind in _SAME_IF_EQUAL or _has_identity(x) or id(x) in within:

@@ -54,30 +54,17 @@ def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[A
     such as those of ``scipy.special`` or of Numba's ``vectorize``, are computed by their own loops.
     Calling the ufunc itself, as in ``numpy.exp(x)``, does the same.
 
-    Parameters
-    ----------
-    ufunc : numpy.ufunc
-        It works element by element; or an object whose attribute ``ufunc`` is such a ufunc.
-    *operands : Array, bool, int, float or complex
-        As many as the ufunc takes, of which at least one is an array. They are broadcast against
-        each other, and promoted as the ufunc promotes NumPy arrays; Python scalars never widen.
-
-    Returns
-    -------
-    Array or tuple of Array
-        A new array for each output of the ufunc, on the device of the operands; a tuple if the
+    ufunc (numpy.ufunc): It works element by element; or an object whose attribute ``ufunc`` is such
+        a ufunc.
+    *operands (Array, bool, int, float or complex): As many as the ufunc takes, of which at least
+        one is an array. They are broadcast against each other, and promoted as the ufunc promotes
+        NumPy arrays; Python scalars never widen.
+    Returns: A new array for each output of the ufunc, on the device of the operands; a tuple if the
         ufunc has several outputs.
+    TypeError: If an operand is neither array nor scalar, or the ufunc has no loop for the dtypes,
+        or one that takes or gives a dtype that the standard lacks.
+    ValueError: If shapes do not agree, or the arrays are on different devices.
 
-    Raises
-    ------
-    TypeError
-        If an operand is neither array nor scalar, or the ufunc has no loop for the dtypes, or one
-        that takes or gives a dtype that the standard lacks.
-    ValueError
-        If shapes do not agree, or the arrays are on different devices.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import array_api_nx as xp
     >>> xp.extra.apply_ufunc(np.cbrt, xp.asarray([1.0, 8.0]))
@@ -195,10 +182,7 @@ def _computed(
 def _available(chosen: UfuncLoop, ufunc: np.ufunc, kinds: Kinds, device: Device) -> UfuncLoop:
     """The loop `chosen`, or that for the device's floating-point dtype in place of integers.
 
-    Raises
-    ------
-    TypeError
-        If the device has not all its dtypes.
+    TypeError: If the device has not all its dtypes.
     """
     if not device.missing.isdisjoint((*chosen.inputs, *chosen.outputs)):
         chosen = _resolve(ufunc, tuple([_floating(kind, device) for kind in kinds]))
@@ -236,10 +220,7 @@ def _compile(compiler: Foreign, ufunc: np.ufunc, kinds: Kinds) -> None:
 def _choose(ufunc: np.ufunc, kinds: Kinds) -> Function | UfuncLoop:
     """The function of the standard that a ufunc is on these operands, or its own loop.
 
-    Raises
-    ------
-    TypeError
-        If there is no loop, or one whose dtypes the standard lacks.
+    TypeError: If there is no loop, or one whose dtypes the standard lacks.
     """
     primitive, function = _STANDARD.get(ufunc, (None, None))
     if primitive is None or function is None:

@@ -83,8 +83,7 @@ def diff(
     IndexError: If `axis` is out of range.
     TypeError: If `n` is no int.
     """
-    if type(x) is not Array:
-        x = array_operand(x)
+    x = array_operand(x)
     steps = index(as_int(n, "n"))
     if steps < 0:
         raise ValueError(f"diff takes differences n={n} times; give an n of at least 0")

@@ -106,12 +106,8 @@ def as_parameter(
 ) -> Any:
     """A parameter of a distribution: an array of real numbers, or a float.
 
-    Raises
-    ------
-    TypeError
-        If it is neither; or, if `whole`, not of an integer dtype and not an int.
-    ValueError
-        If one is NaN, below `least` or, if `strict`, equal to it, or above `greatest`.
+    TypeError: If it is neither; or, if `whole`, not of an integer dtype and not an int.
+    ValueError: If one is NaN, below `least` or, if `strict`, equal to it, or above `greatest`.
     """
     kinds = d.INTEGRAL if whole else d.REAL
     x = adopted(x, name)
@@ -164,12 +160,8 @@ def result_shape(size: tuple[int, ...] | None, *parameters: object) -> tuple[int
 def integer_bounds(low: object, high: object, target: DType, endpoint: bool) -> tuple[Any, Any]:
     """The least and the last integers, each an int, or an array of int64 (or uint64, as `target`).
 
-    Raises
-    ------
-    TypeError
-        If a bound is neither an int nor an array of integers.
-    ValueError
-        If there is nothing between two bounds, or an integer that `target` does not hold.
+    TypeError: If a bound is neither an int nor an array of integers.
+    ValueError: If there is nothing between two bounds, or an integer that `target` does not hold.
     """
     if high is None:
         low, high = 0, low
@@ -218,10 +210,7 @@ def _extremes(x: object, name: str) -> tuple[Any, int, int]:
 def probabilities(p: Any, number: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """So many probabilities of choices, on the host.
 
-    Raises
-    ------
-    ValueError
-        If they are negative or NaN, or do not sum to 1.
+    ValueError: If they are negative or NaN, or do not sum to 1.
     """
     weights = np.asarray(p, np.float64)
     if weights.shape != (number,):
@@ -254,10 +243,7 @@ def covariance_factor(
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A matrix, on the host, whose product with its transpose from the left is `cov`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        See `Generator.multivariate_normal`.
+    TypeError, ValueError: See `Generator.multivariate_normal`.
     """
     if check_valid not in ("warn", "raise", "ignore"):
         raise ValueError(f"check_valid must be 'warn', 'raise' or 'ignore', not {check_valid!r}")

@@ -289,4 +289,4 @@ def test_the_tables_of_arguments_are_bounded():
     x = xp.ones((1, 1))
     for n in range(manipulation._MAX_MEMOS + 10):
         assert xp.broadcast_to(x, (n, 1)).shape == (n, 1)
-    assert len(manipulation._expansions) <= manipulation._MAX_MEMOS
+    assert len(vars(manipulation._expanded)["memo"]) <= manipulation._MAX_MEMOS

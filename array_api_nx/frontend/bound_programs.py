@@ -1,0 +1,224 @@
+"""Programs bound to sizes for compiled functions, and what of arguments decides which one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, Literal, TypeAlias
+
+from ..contract import replay
+from ..contract.backend import Handle
+from ..contract.replay import Run
+from ..core.polynomial import Var
+from ..core.real import Real, evaluated
+from ..core.symbolic import Dim, Sizes, bind
+from .array import Array, wrap
+from .operands import adopted, device_of_program, is_strict, on_device
+from .trace_function import LARGEST, Argument, Echo, Output, ShapeSpec, Trace
+from .trees import Stateful, Tree, map_leaves
+
+__all__ = [
+    "SMALLEST",
+    "Bound",
+    "Engine",
+    "as_argument",
+    "have_reasons",
+    "is_unsafe",
+    "named_sizes",
+    "placed_arguments",
+    "read_only_reason",
+    "with_arrays",
+]
+
+SMALLEST: Final = 2
+"""Sizes of 0 and 1 behave in ways of their own, and so are never variables."""
+
+Engine: TypeAlias = Literal["auto", "steps", "native"]
+
+
+class Bound:
+    """A program made ready for one set of sizes.
+
+    Without a program, `run` is None: the function itself is to be called.
+    """
+
+    __slots__ = (
+        "_quick", "compile_later", "constants", "finish", "found", "reasons", "run", "runs", "used",
+        "writes",
+    )  # fmt: skip
+
+    def __init__(self, found: Trace | None, sizes: tuple[int, ...], engine: Engine) -> None:
+        self.reasons: tuple[tuple[int, str | None], ...] = ()
+        self.run: Run | None = None
+        self.compile_later: Callable[[], Run] | None = None
+        self.runs = 1
+        if found is None:
+            return
+        program, device = found.program, found.device
+        self.reasons = found.reasons
+        values = dict(zip(program.variables, sizes, strict=True))
+        self.used = tuple([_number(n, values) for n in found.used])
+        if engine == "steps":
+            self.run = replay.prepare(device.backend, program, sizes)
+        elif engine == "native":
+            self.run = device.backend.prepare_compiled(program, sizes)
+        else:
+            self.run = device.backend.prepare(program, sizes)
+            if device.backend.compiler is not None and device.backend.compiles_unasked:
+                self.compile_later = partial(device.backend.prepare_compiled, program, sizes)
+        self.writes = tuple(
+            [i for i, given in enumerate(program.inputs) if given.written is not None]
+        )
+        self.constants = tuple(program.constants.values())
+        self.finish = _finish(found, sizes)
+        self.found = found
+        self._quick: tuple[object, ...] | None = ()
+
+    def compile_now(self, compile_bound: Callable[[], Run]) -> None:
+        """Run what an engine's compiler makes of the program from now on.
+
+        Raises `CannotCompileError`, after which all is as before.
+        """
+        run = compile_bound()
+        getattr(run, "compile_now", lambda: None)()
+        self.run = run
+        self._quick = ()
+
+    @property
+    def is_compiled_anew(self) -> bool:
+        """Whether `run`, of an engine's compiler, is not a function that was there already."""
+        return not getattr(self.run, "is_shared", False)
+
+    def quick(self) -> tuple[object, ...] | None:
+        """What the extension needs to run the program at once; to be asked after its first run."""
+        if self._quick == ():
+            assert self.found is not None
+            assert self.run is not None
+            self._quick = _quick(self.found, self.run)
+        return self._quick
+
+
+def _quick(found: Trace, run: Run) -> tuple[object, ...] | None:
+    """What the extension needs to run a program at once; None if Python is to do it."""
+    result, device = found.result, found.device
+    is_single = type(result) is Output
+    outputs = (result,) if is_single else result
+    if found.reasons or type(outputs) is not tuple or {type(x) for x in outputs} != {Output}:
+        return None
+    direct = getattr(run, "direct", None)
+    if direct is not None:
+        pairs = zip(direct.positions, [x.dtype for x in outputs], strict=True)
+        return (
+            direct.find_function(), device.backend, device, direct.given, direct.row_major_test,
+            tuple(pairs), not is_single,
+        )  # fmt: skip
+    quick = getattr(run, "quick", None)
+    if quick is None:
+        return None
+    sequence, order, report = quick
+    constants = tuple(found.program.constants.values())
+    return sequence, constants, order, is_single, report
+
+
+def _finish(
+    found: Trace, sizes: tuple[int, ...]
+) -> Callable[[Sequence[Handle], Sequence[Tree]], Tree]:
+    """The function from the outputs' handles and the arrays given to the result."""
+    device = found.device
+    if type(found.result) is Output:
+        dtype = found.result.dtype
+        return lambda handles, given: wrap(handles[0], dtype, device)
+    if type(found.result) is tuple and all([type(x) is Output for x in found.result]):
+        # In the order of the outputs.
+        dtypes = [x.dtype for x in found.result]
+        return lambda handles, given: tuple(
+            [wrap(handle, dtype, device) for handle, dtype in zip(handles, dtypes, strict=True)]
+        )
+    values = dict(zip(found.program.variables, sizes, strict=True))
+
+    def finish(handles: Sequence[Handle], given: Sequence[Tree]) -> Tree:
+        def leaf(x: Tree) -> Tree:
+            if type(x) is Output:
+                return wrap(handles[x.position], x.dtype, device)
+            if type(x) is Echo:
+                return x.array if x.argument is None else given[x.argument]
+            return _number(x, values)
+
+        return map_leaves(leaf, found.result)
+
+    return finish
+
+
+def _number(x: Tree, values: dict[Var, int]) -> Tree:
+    if not isinstance(x, Dim | Real):
+        return x
+    with bind(values):
+        return evaluated(x)
+
+
+# ---------------------------------------------------------------------- arguments
+
+
+def with_arrays(leaves: list[Tree]) -> list[Tree]:
+    """The leaves with arrays in place of NumPy's, and of arguments that have a state."""
+    leaves = [adopted(x) for x in leaves]
+    states = [id(x) for x in leaves if isinstance(x, Stateful)]
+    if not states:
+        return leaves
+    if len({*states}) < len(states):
+        raise TypeError("a compiled function takes the same generator once; pass it once")
+    device = next((x.device for x in leaves if not isinstance(x, Stateful)), None)
+    found: list[Tree] = []
+    for x in leaves:
+        found += x._arrays(device) if isinstance(x, Stateful) else [x]
+    return found
+
+
+_NAMES: Final = "nmklpqrstuvw"
+
+
+def named_sizes(shapes: tuple[tuple[int, ...], ...]) -> list[tuple[str, int]]:
+    """A name for every size that becomes a variable."""
+    found = [n for shape in shapes for n in shape if SMALLEST <= n <= LARGEST]
+    return [
+        (_NAMES[i] if i < len(_NAMES) else f"n{i}", n) for i, n in enumerate(dict.fromkeys(found))
+    ]
+
+
+def as_argument(x: Tree, shape: Sizes) -> Argument:
+    if type(x) is ShapeSpec:
+        return Argument(shape, x.dtype, x.device, None, None)
+    backend = x._device.backend
+    return Argument(shape, x._dtype, x._device, backend.axis_order(x._handle), read_only_reason(x))
+
+
+def placed_arguments(arrays: list[Tree]) -> list[Tree]:
+    """Arguments of a program, which has one device: some follow others to it."""
+    if len({x._device for x in arrays}) < 2 or is_strict():
+        return arrays
+    place = device_of_program([x._device for x in arrays])
+    return [
+        x if x._device.committed or x._device == place else on_device(x, place.uncommitted)
+        for x in arrays
+    ]
+
+
+def read_only_reason(x: Array) -> str | None:
+    """Why `x` may not be written, if it may not."""
+    return x._device.backend.read_only_reason(x._handle)
+
+
+def have_reasons(arrays: list[Array], reasons: tuple[tuple[int, str | None], ...]) -> bool:
+    """Whether arrays, by their numbers, may be written or not for the reasons given."""
+    return all([read_only_reason(arrays[i]) == reason for i, reason in reasons])
+
+
+def is_unsafe(bound: Bound, arrays: list[Array]) -> bool:
+    """Whether an array that the program writes shares memory with another one that it reads."""
+    for i in bound.writes:
+        written = arrays[i]
+        others = [x._handle for j, x in enumerate(arrays) if j != i]
+        may_overlap = written._device.backend.may_overlap
+        if any([may_overlap(written._handle, x) for x in [*others, *bound.constants]]):
+            return True
+    return False
