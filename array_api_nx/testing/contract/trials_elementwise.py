@@ -48,7 +48,7 @@ INEXACT = {
 ANY_ZERO = {p.MAXIMUM, p.MINIMUM}
 
 # Where NumPy's complex special cases are not the standard's;
-# tests/frontend/test_elementwise_special_cases.py has those.
+# tests/frontend/test_elementwise_special_cases_complex.py has those.
 CORRECTED = {p.EXPM1, p.RECIPROCAL, p.SIGN, p.TAN, p.TANH}
 
 DIVISIONS = {p.FLOOR_DIVIDE, p.FMOD, p.REMAINDER, p.TRUNC_DIVIDE}
