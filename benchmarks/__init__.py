@@ -1,1 +1,1 @@
-"""Benchmarks: what the numbers in the README come from. Run ``python -m benchmarks``."""
+"""Benchmarks: the source of the numbers in the README. Run ``python -m benchmarks``."""

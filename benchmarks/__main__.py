@@ -5,8 +5,8 @@ process after the other while the rest sleep, and the median of the turns counts
 disturbed for a while disturbs all of them, and no peer's threads take a core from another.
 
 small, large: ratios of the times of single calls; below 1 is faster than NumPy.
-fused: speed of expressions relative to NumPy, beside numexpr, Numba, blosc2, jax.jit, PyTorch.
-compiled: speed of compiled functions relative to NumPy, beside jax.jit and torch.compile.
+fused: speed of expressions relative to NumPy, with numexpr, Numba, blosc2, jax.jit, PyTorch.
+compiled: speed of compiled functions relative to NumPy, with jax.jit and torch.compile.
 scipy: speed of SciPy's functions on our arrays, relative to NumPy arrays.
 extra: speed of functions that the standard lacks, under NumPy's names, relative to NumPy.
 random: speed of draws of random numbers, relative to NumPy's Generator.
@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _groups(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:
-    """The groups to run. Ends the program where an option asks for what cannot be done."""
+    """The groups to run. Ends the program where an option cannot be obeyed."""
     groups = list(dict.fromkeys(options.which or GROUPS))
     if options.case:
         known = ", ".join([name for group in groups for name in CASE_NAMES[group]])

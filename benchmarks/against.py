@@ -1,4 +1,4 @@
-"""Times of this checkout beside those of another one, case by case: before and after a change.
+"""Times of this checkout and of another one, case by case: before and after a change.
 
 Cases and peers are those of this checkout; array_api_nx comes from each of the two. Several
 processes run each checkout, since every process has its memory at other addresses, which alone can
@@ -34,7 +34,7 @@ class Group(NamedTuple):
     """Whose `connect` makes the peer ready."""
     peer: str
     seconds: float
-    """What a turn lasts at least."""
+    """The least duration of a turn."""
     cases: Sequence[tuple[Any, ...]]
 
 

@@ -20,7 +20,7 @@ Ratios = dict[str, dict[str, float]]
 
 SHAPES = {"small": (3, 4), "large": (2500, 4000)}
 SECONDS = {"small": 0.004, "large": 0.0}
-"""What a turn lasts at least."""
+"""The least duration of a turn."""
 
 TABLES: dict[str, dict[str, Sequence[str]]] = {
     "small": {

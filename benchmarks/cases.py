@@ -1,4 +1,4 @@
-"""What is timed: one statement each, written against the standard alone.
+"""The timed cases: one statement each, written against the standard alone.
 
 a and b are float64 matrices, d is one to write to; c fits for a product, e has a leading axis of
 size 1, i holds indices and mask booleans.

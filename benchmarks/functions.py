@@ -45,7 +45,7 @@ def run(module: str, title: str, cases: Sequence[str], turns: int, elements: int
 
 
 def agreeing(xp: Any, ours: Callable[[], Any], numpys: Callable[[], Any]) -> Prepared:
-    """The timer of a function of ours, once it has given what NumPy gives."""
+    """The timer of a function of ours, once its result is NumPy's."""
     for result, expected in zip(parts(ours()), parts(numpys()), strict=True):
         if not isinstance(result, xp.Array):
             raise TypeError(f"the result is {type(result).__name__}, not an array of array_api_nx")

@@ -29,7 +29,7 @@ def load(name: str) -> Peer:
         return Peer(name, np.__version__, np, np.array)
     module = _MODULES[name]
     xp = import_module(module)
-    # The wrappers of array-api-compat have no version; what they wrap does.
+    # The wrappers of array-api-compat have no version; the libraries behind them do.
     wrapped = import_module(module.removeprefix("array_api_compat."))
     peer = Peer(name, wrapped.__version__, xp, lambda x: xp.asarray(x, copy=True))
     return peer._replace(finish=xp.evaluate) if name == "nx" else peer

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     """Serve one peer until the standard input ends."""
     module, name, checkout = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which then ends this
-    # Only answers shall go to the parent, not what a library prints.
+    # Only answers go to the parent; the output of libraries does not.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     sys.path.insert(0, checkout)  # for array_api_nx; `benchmarks` is imported already
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 class _Requests:
-    """What the parent may ask for, by name."""
+    """The requests of the parent, by name."""
 
     def __init__(self, service: Service) -> None:
         self._service = service

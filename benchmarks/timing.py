@@ -13,7 +13,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Times(NamedTuple):
-    """What one worker took for a case, in seconds."""
+    """The time of one worker for a case, in seconds."""
 
     first: float
     """The first call."""
@@ -27,7 +27,7 @@ def in_turns(
     """The times of those workers that can do `case`, and the problems of the others.
 
     In each turn every worker calls for about `seconds`. The order changes from turn to turn, so
-    that nobody always follows the same neighbour.
+    that no worker always follows the same neighbour.
     """
     times: dict[Key, Times] = {}
     problems: dict[Key, str] = {}

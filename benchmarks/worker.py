@@ -41,11 +41,11 @@ class Prepared(NamedTuple):
 
     timer: Timer
     first_seconds: float = 0.0
-    """What the first call took, with all compilation and preparation."""
+    """The time of the first call, with all compilation and preparation."""
 
 
 class Service(NamedTuple):
-    """What a process needs to serve one peer; modules that can be served have a `connect`."""
+    """The parts that serve one peer in a process; modules that can be served have a `connect`."""
 
     version: str
     prepare: Callable[..., Prepared]

@@ -1,11 +1,11 @@
 """The kit for testing code that takes arrays, and the tests of the contract of backends.
 
-- `strict` namespaces have what a version of the standard says, and nothing else.
+- `strict` namespaces have the names and rules of a version of the standard, and no others.
 - `namespace` opens a namespace by its short name: strict ones, devices that lack something on
   purpose, other libraries. The pytest plugin, `array_api_nx.testing.plugin`, runs tests on many.
-- `transfers`, `recorded` and `count_evaluations` say what the code under test did.
+- `transfers`, `recorded` and `count_evaluations` record the calls of the code under test.
 - `xp_assert_equal`, `xp_assert_close`, `xp_assert_same_device` compare arrays of any library.
-- `backend_contract` is for those who write backends.
+- `backend_contract` is for authors of backends.
 
 Importing the package loads none of this, and this module loads its larger parts when they are asked
 for.

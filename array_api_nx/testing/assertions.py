@@ -1,8 +1,8 @@
 """Assertions about arrays of any library: namespace, device, dtype, shape and values.
 
-What is compared is moved to NumPy by a call that says so, so that neither a device that refuses
-silent transfers nor a log of transfers is disturbed; on the device ``meta``, which has no elements,
-only they are left out.
+Arrays are moved to NumPy by an explicit call before they are compared, so that neither a device
+that refuses silent transfers nor a log of transfers is disturbed; elements on
+the device ``meta``, which has none, are not compared.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .strict_namespaces.base import StrictBase
 __all__ = ["xp_assert_close", "xp_assert_equal", "xp_assert_same_device"]
 
 AnyArray: TypeAlias = Any
-"""An array of whatever library; or, as what is expected, a Python scalar or nested sequence."""
+"""An array of any library; or, as the expected value, a Python scalar or nested sequence."""
 
 _META: Final = Device("meta")
 
@@ -53,13 +53,13 @@ def xp_assert_equal(
     actual : array
         The result to be judged.
     desired : array, Python scalar or nested sequence
-        What it is to be. What is no array says nothing of namespace, device and dtype; a scalar
+        The expected value. Other objects than arrays imply no namespace, device and dtype; a scalar
         stands for all elements, unless the shape is checked, when `actual` must be 0-dimensional.
     check_namespace, check_device, check_dtype, check_shape : bool
-        What to compare beside the values. Values are compared after broadcasting where shapes
-        need not agree.
+        Which properties to compare in addition to the values. Values are compared after
+        broadcasting where shapes need not agree.
     err_msg : str
-        What the message begins with.
+        The beginning of the message.
 
     Raises
     ------
@@ -96,16 +96,16 @@ def xp_assert_close(
     actual : array
         The result to be judged.
     desired : array, Python scalar or nested sequence
-        What it is to be; see `xp_assert_equal`.
+        The expected value; see `xp_assert_equal`.
     rtol : float, optional
         The largest difference, relative to `desired`; by default four times the square root of the
         machine epsilon of the dtype of `actual`, and nothing for integers and bools.
     atol : float
         The largest difference beyond that.
     check_namespace, check_device, check_dtype, check_shape : bool
-        What to compare beside the values.
+        Which properties to compare in addition to the values.
     err_msg : str
-        What the message begins with.
+        The beginning of the message.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def xp_assert_same_device(*arrays: AnyArray, err_msg: str = "") -> None:
     *arrays : array
         Of one namespace, or of several.
     err_msg : str
-        What the message begins with.
+        The beginning of the message.
 
     Raises
     ------

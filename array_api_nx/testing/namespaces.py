@@ -40,7 +40,7 @@ class NotInstalledError(ImportError):
 
 
 class Choice(NamedTuple):
-    """What a short name says.
+    """The namespace that a short name selects.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class UnderTest(NamedTuple):
 
 
 def parse(text: str) -> Choice:
-    """What a short name says, without importing what it names.
+    """The namespace that a short name selects, without importing it.
 
     Parameters
     ----------
@@ -126,10 +126,10 @@ def namespace(text: str) -> Iterator[UnderTest]:
     Parameters
     ----------
     text : str
-        ``"nx"``, this package; ``"nx:strict"`` or ``"nx:strict@2024.12"``, what the standard says
+        ``"nx"``, this package; ``"nx:strict"`` or ``"nx:strict@2024.12"``, the standard
         and nothing else; ``"nx:DEVICE"``, with that default device, such as ``"nx:torch:cpu"``,
         ``"nx:meta"``, or properties of a test device, ``"nx:lazy+immutable"``; ``"nx:elsewhere"``,
-        where `device` is not the default one, so that what is made without ``device=`` shows;
+        where `device` is not the default one, so that arrays made without ``device=`` show;
         or the name of another library: ``"numpy"``, ``"torch"``, ``"torch:cuda"``,
         ``"jax.numpy"``, ``"dask.array"``, ``"cupy"``, ``"array_api_strict"``.
 
@@ -166,7 +166,7 @@ def _open_ours(choice: Choice, stack: ExitStack) -> UnderTest:
     except ImportError as error:
         raise NotInstalledError(str(error)) from None
     if choice.elsewhere:
-        # So that what is made without device= shows: it would follow the others.
+        # Arrays made without device= are uncommitted, and would follow the others.
         stack.enter_context(config_context(placement="strict"))
     else:
         stack.enter_context(config_context(default_device=device))
@@ -176,7 +176,7 @@ def _open_ours(choice: Choice, stack: ExitStack) -> UnderTest:
 def _open_other(choice: Choice, stack: ExitStack) -> UnderTest:
     root = choice.module.partition(".")[0]
     if find_spec(root) is None:
-        # Nobody knows whether an index has a name that we do not know, nor what it is there.
+        # Other libraries may have devices of any name.
         known = _INSTALL.get(root)
         advice = f"install it with: {known}" if known else "is it on PYTHONPATH?"
         raise NotInstalledError(f"{root} is not installed; {advice}")

@@ -16,7 +16,7 @@ Entry = TypeVar("Entry")
 
 
 class Record(Sequence[Entry], Generic[Entry]):
-    """A sequence of what was observed so far, in order; its text is a table.
+    """A sequence of the events observed so far, in order; its text is a table.
 
     It can be read while it grows, and stays when the `with` statement is over.
     """
@@ -92,14 +92,14 @@ class Evaluations(Record[Evaluation]):
 def transfers(*, all_threads: bool = False) -> Iterator[Transfers]:
     """A `with` statement that records which elements go from one place to another.
 
-    Recorded are moves between devices; what is read into Python, NumPy and other libraries; what
-    comes from there; and what a device computes by NumPy because its engine cannot. Each entry
-    says the kind, from where to where, how many bytes, and the user's line (see `Transfer`). On
-    the device ``cpu``, and between devices that see the same memory, entries are the same,
-    although nothing may have been copied: on an accelerator it would be.
+    Recorded are moves between devices; elements read into Python, NumPy and other libraries;
+    elements from there; and operations that a device computes by NumPy because its engine cannot.
+    Each entry says the kind, from where to where, how many bytes, and the user's line (see
+    `Transfer`). On the device ``cpu``, and between devices that see the same memory, entries are
+    the same, although nothing may have been copied: on an accelerator it would be.
 
     Not recorded are Python scalars as operands or arguments, iteration, which gives arrays, and
-    what happens inside an engine.
+    transfers inside an engine.
 
     Parameters
     ----------

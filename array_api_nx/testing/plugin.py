@@ -1,6 +1,6 @@
 """The pytest plugin: a test that takes ``xp`` runs once for each namespace of ``--xp``.
 
-It is loaded by those who ask for it alone: ``pytest -p array_api_nx.testing.plugin``, or
+It is loaded on request alone: ``pytest -p array_api_nx.testing.plugin``, or
 ``pytest_plugins = ["array_api_nx.testing.plugin"]`` in a project's top ``conftest.py``.
 """
 
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "xp_dtypes(*kinds): the kinds of dtypes that the fixture dtype goes over",
     ):
         config.addinivalue_line("markers", line)
-    _choices(config)  # what is wrong is said before anything runs
+    _choices(config)  # errors are raised before any test runs
 
 
 def _choices(config: pytest.Config) -> list[Choice]:

@@ -2,9 +2,9 @@
 
 While a `recorded` statement is open, anywhere in the process, functions that record stand in the
 places of those of the public modules, and of the methods of the class of arrays. They record the
-calls of those threads that asked for it, where the caller is no file of this package: so what the
-namespace calls for its own purposes is not recorded. The extension, which knows no functions in
-other places than its own, leaves all that arrays do to the Python methods meanwhile.
+calls of those threads that asked for it, where the caller is no file of this package: so calls
+that the namespace makes for its own purposes are not recorded. The extension, which knows no
+functions in other places than its own, leaves all that arrays do to the Python methods meanwhile.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .observation import Record, table
 __all__ = ["Call", "Calls", "recorded"]
 
 Member: TypeAlias = Any
-"""What stands under a name in a module or a class."""
+"""An attribute of a module or a class."""
 
 _NAMESPACE: Final = __name__.partition(".")[0]
 _PARTS: Final = ("linalg", "fft", "extra", "special")
@@ -110,13 +110,13 @@ _lock: Final = RLock()
 
 
 class _Replaced(NamedTuple):
-    """What was found in the places that functions which record have taken."""
+    """The attributes that recording functions have replaced."""
 
     uses: int
     members: list[tuple[Member, str, Member]]
 
 
-# By the name of the namespace: how many statements record it, and what they replaced.
+# By the name of the namespace: how many statements record it, and the attributes they replaced.
 _replaced: Final[dict[str, _Replaced]] = {}
 
 
@@ -128,7 +128,7 @@ def recorded(*namespaces: ModuleType, all_threads: bool = False) -> Iterator[Cal
     ``special``, and of the methods and operators of arrays. Recorded are the calls that code
     outside this package makes, not those that the namespace makes for itself. A function that was
     imported by its name before the statement (``from array_api_nx import add``) is not seen, nor
-    is what a compiled function does. A loop over an array is ``Array.__iter__``, and
+    are the calls of a compiled function. A loop over an array is ``Array.__iter__``, and
     ``Array.__getitem__`` for each row. Meanwhile arrays are slower, in all threads.
 
     Parameters
@@ -241,7 +241,7 @@ _ABSENT: Final = object()
 
 
 def _put(owner: Member, name: str, value: Member) -> None:
-    """Set an attribute of a module, also of one that lets nobody do so, or of a class."""
+    """Set an attribute of a module, also of a read-only one, or of a class."""
     if isinstance(owner, ModuleType):
         vars(owner)[name] = value
     elif value is _ABSENT:
@@ -288,7 +288,7 @@ def _put_recording(namespace: ModuleType, found: list[tuple[Member, str, Member]
 
 
 def _restore(namespace: ModuleType) -> None:
-    """Put back what was found, unless another statement still records."""
+    """Put the attributes back, unless another statement still records."""
     name = namespace.__name__
     with _lock:
         uses, members = _replaced.pop(name)
@@ -323,7 +323,7 @@ def _methods(namespace: ModuleType) -> Iterator[tuple[Member, str, Member]]:
     Those of a base class, which other namespaces may have, too, are replaced in the class itself.
     """
     own = namespace.__name__ == _NAMESPACE
-    # What is C's asks the functions that `complete_array` is given.
+    # Methods in C call the functions that `complete_array` is given.
     slots = native.ARRAY_METHODS if own and native is not None else ()
     type_: type = Array if own else type(namespace.empty(()))
     attributes: dict[str, Member] = {}

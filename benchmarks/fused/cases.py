@@ -1,4 +1,4 @@
-"""What is timed: expressions over large arrays, each written once against the standard.
+"""The timed cases: expressions over large arrays, each written once against the standard.
 
 A peer with a namespace runs `Case.function` as it stands; the others say the same by their own
 means, under the same name.

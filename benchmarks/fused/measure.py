@@ -22,14 +22,14 @@ from .programs import PROGRAMS
 _CASES = {case.name: case for case in (*CASES, *PROGRAMS)}
 
 SECONDS = 0.003
-"""What a turn lasts at least: short calls are repeated."""
+"""The least duration of a turn: short calls are repeated."""
 
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 """How far results may lie from NumPy's: sums of millions differ by their order."""
 
 
 class Result(NamedTuple):
-    """What one case gave at one size and dtype; keys are peers' names, left out if they cannot."""
+    """The times of one case at one size and dtype, by peer; peers that cannot are left out."""
 
     case: str
     dtype: str
@@ -45,7 +45,7 @@ class Result(NamedTuple):
 
 def connect(name: str) -> Service:
     """Serve the peer `name` in this process; a case is a name, a dtype and a number of elements."""
-    # What a peer has to say about its compilation belongs to none of the tables.
+    # Messages of a peer about its compilation belong to none of the tables.
     warnings.simplefilter("ignore")
     peer = load(name)
 
@@ -96,7 +96,7 @@ def measure(
 
 
 def disagreement(result: Any, expected: Any) -> str:
-    """What is wrong with `result`; empty if nothing is. A Python number may have any dtype."""
+    """The fault of `result`; empty if there is none. A Python number may have any dtype."""
     if isinstance(expected, tuple):
         pairs = zip(result, expected, strict=True)
         return next((problem for pair in pairs if (problem := disagreement(*pair))), "")

@@ -1,4 +1,4 @@
-"""Peak memory of a call beyond what was there before."""
+"""Peak memory of a call beyond the memory in use before."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def extra_memory(peer: Peer, case: Case, dtype: str, elements: int) -> float | N
     peer.release()
     try:
         ctypes.CDLL(None).malloc_trim(0)
-        _CLEAR.write_text("5")  # the peak starts anew
+        _CLEAR.write_text("5")  # resets the peak
         before = _kibibytes("VmRSS")
         result = call()
         peak = _kibibytes("VmHWM")

@@ -162,4 +162,4 @@ _MAKERS: dict[str, Callable[[], Peer]] = {
 NAMES = tuple(_MAKERS)
 
 DEFAULT = tuple([name for name in NAMES if name != "nx.compile"])
-"""Peers of the expressions: functions are compiled only where that is what is compared."""
+"""Peers of the expressions: functions are compiled only in the comparison of compiled functions."""

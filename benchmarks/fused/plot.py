@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-# Marker and colour of each peer; ours is drawn last and largest. The colours are told apart with
+# Marker and colour of each peer; ours is drawn last and largest. The colours differ for
 # any kind of colour vision, and the markers differ as well.
 _STYLES = {
     "numexpr": ("v", "#e69f00"),

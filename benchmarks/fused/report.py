@@ -36,14 +36,14 @@ def print_costs(title: str, rows: Mapping[str, Mapping[str, float]], peers: Sequ
 
 
 def summary(results: Sequence[Result]) -> dict[str, dict[str, float]]:
-    """Geometric means over the cases of one dtype and size, for each peer over what it can."""
+    """Geometric means over the cases of one dtype and size, for each peer over its cases."""
     rows = [result.speed for result in results]
     times = [result.fastest_milliseconds for result in results]
     fastest = [{peer: row["numpy"] / own for peer, own in row.items()} for row in times]
     peers = list(dict.fromkeys([peer for row in rows for peer in row]))
     means = {
         title: {peer: geometric_mean([row[peer] for row in of if peer in row]) for peer in peers}
-        # The second is what remains if the machine was disturbed in many turns.
+        # The second holds if the machine was disturbed in many turns.
         for title, of in (("geometric mean", rows), ("the same of the fastest turns", fastest))
     }
     ours = "nx.compile" if "nx.compile" in peers else "nx"

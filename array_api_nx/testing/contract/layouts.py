@@ -25,7 +25,7 @@ from ...primitives import table as p
 
 Shape: TypeAlias = tuple[int, ...]
 Numbers: TypeAlias = Any
-"""What NumPy computes with, and Python does alike: an array, a scalar of NumPy's or of Python's."""
+"""An operand of NumPy and of Python: an array, or a scalar of NumPy's or of Python's."""
 Oracle: TypeAlias = Callable[..., Numbers]
 
 
@@ -95,7 +95,8 @@ def assert_shares(backend: Backend, x: Handle, y: Handle, hint: object = "") -> 
 def tensor(backend: Backend, memory: NDArray, view: View, *, writable: bool = False) -> Handle:
     """A handle that reads 1-D `memory` through `view`.
 
-    It shares `memory` where the backend can. A backend without strides gets what the view shows.
+    It shares `memory` where the backend can. A backend without strides gets the elements that the
+    view shows.
     """
     view.check_fits(memory.size)
     memory.flags.writeable = writable
@@ -339,7 +340,7 @@ def assert_same(actual: NDArray, expected: NDArray, ulp: float = 0, hint: object
     if expected.dtype.kind == "c":
         size = np.maximum(np.abs(expected.real), np.abs(expected.imag))
         for part, right in ((actual.real, expected.real), (actual.imag, expected.imag)):
-            # Beside an infinity, the other part is as precise as it is on its own.
+            # Next to an infinity, the other part is as precise as it is on its own.
             own = np.where(np.isinf(size), np.abs(right), size)
             _assert_close(part, right, own, ulp, hint)
     elif expected.dtype.kind == "f":
@@ -381,7 +382,7 @@ def check(
     ulp: float = 0,
     hint: object = "",
 ) -> None:
-    """`result` is what the oracle says, in memory that none of the argument handles has."""
+    """`result` is that of the oracle, in memory that none of the argument handles has."""
     expected = np.asarray(expected)
     assert backend.shape(result) == expected.shape, hint
     assert backend.dtype(result).name == expected.dtype.name, hint

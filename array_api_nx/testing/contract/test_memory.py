@@ -1,4 +1,4 @@
-"""The contract's section "properties", and what writes to memory that is read, too."""
+"""The contract's section "properties", and writes to memory that the same call reads."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_views_of_repeated_elements_are_read_only(backend: Backend) -> None:
     ]
     for view in parts:
         assert backend.read_only_reason(view) is not None
-        # What is computed from it is not.
+        # Results computed from it are not.
         for result in (backend.copy(view), backend.unary(p.NEGATIVE, view)):
             assert backend.read_only_reason(result) is None
     # Without repeats the same layouts can be written.
@@ -130,7 +130,7 @@ def test_to_host(backend: Backend) -> None:
             host = backend.to_host(handle)
             assert type(host) is np.ndarray
             assert_same(host, oracle, hint=(dtype, layout))
-            # What is done to the ndarray itself stays without effect.
+            # Changes to the ndarray object itself stay without effect.
             host.shape = (host.size,) if host.flags.c_contiguous else host.shape
             assert backend.shape(handle) == oracle.shape
 
@@ -231,7 +231,7 @@ def test_release_memory(backend: Backend) -> None:
 def test_worth_deferring(backend: Backend) -> None:
     answers = [backend.worth_deferring(10**power) for power in range(9)]
     assert {type(answer) for answer in answers} == {bool}
-    # What is worth it at one size is worth it at all larger ones.
+    # If deferral pays at one size, it pays at all larger ones.
     assert answers == sorted(answers)
 
 
@@ -321,7 +321,7 @@ def test_try_reshape_keeps_what_strides_express(backend: Backend) -> None:
 
 
 def test_movement_writes_through(backend: Backend) -> None:
-    """A view shows what is written to the array, and the other way round."""
+    """A view shows elements that are written to the array, and the other way round."""
     memory = np.arange(24.0)
     x = tensor(backend, memory, View((4, 6)), writable=True)
     moved = backend.permute(backend.shrink(x, ((1, 3), (0, 6))), (1, 0))

@@ -1,4 +1,4 @@
-"""Every method that computes, by its trials: all dtypes, all layouts, and what it refuses."""
+"""Every method that computes, by its trials: all dtypes, all layouts, and its refusals."""
 
 from __future__ import annotations
 

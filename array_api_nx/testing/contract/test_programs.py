@@ -1,4 +1,4 @@
-"""The contract's part for programs: how a backend runs them, and what a trace asks of it."""
+"""The contract's part for programs: how a backend runs them, and the questions of a trace."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_prepare_compiled(backend: Backend) -> None:
     try:
         check_runs(backend, backend.prepare_compiled)
     except CannotCompileError:
-        # What engine="auto" has compiled is to be capable of more.
+        # An engine that engine="auto" compiles with must accept such programs.
         assert backend.compiler is None or not backend.compiles_unasked
 
 

@@ -130,7 +130,7 @@ def windows_over(draw: st.DrawFn) -> tuple[Shape, Windows]:
 @settings(max_examples=40, deadline=None)
 @given(windows_over())
 def test_fold_undoes_unfold(backend: Backend, sizes_and_windows: tuple[Shape, Windows]) -> None:
-    """Folding what was unfolded multiplies every element by how many windows it is in."""
+    """Folding an unfolded array multiplies every element by the number of its windows."""
     sizes, windows = sizes_and_windows
     x = case(backend, LAYOUTS[sum(sizes) % len(LAYOUTS)], small(d.int64, (2, *sizes), start=1))
     ones = case(backend, row_major, np.ones((1, *sizes), np.int64))

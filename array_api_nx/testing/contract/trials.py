@@ -1,9 +1,9 @@
-"""What every method of the contract that computes is tested by: trials, in every layout.
+"""The tests of all methods of the contract that compute: trials, in every layout.
 
 A trial is a list of arguments of a method, in the order of its parameters, with NumPy arrays in
 place of handles. `run` puts the arrays into layouts, calls the method, and compares the results
-with those of an oracle, a function of the same arguments. It also holds the call against what the
-contract says of all methods: results share memory where the rules say so and nowhere else,
+with those of an oracle, a function of the same arguments. It also checks the promises that the
+contract makes for all methods: results share memory where the rules say so and nowhere else,
 arguments keep their elements, results of some methods are row-major.
 """
 
@@ -65,7 +65,7 @@ class Trials(NamedTuple):
     suits : callable
         Whether the arguments of a trial, as their layouts have changed them, mean something.
     seen : callable
-        What is compared with the oracle: a function of the result and the arguments.
+        The values to compare with the oracle: a function of the result and the arguments.
     """
 
     oracle: Callable[..., Any]
@@ -191,7 +191,7 @@ def kinds_of_results(backend: Backend, method: str, arguments: Arguments) -> Seq
 def check_memory(
     backend: Backend, method: str, result: Handle, operands: list[Case], hint: object
 ) -> None:
-    """Check whose memory a result has, its order, and that the backend knows what it is."""
+    """Check the memory of a result, its order, and that the backend knows its shape."""
     host = backend.to_host(result)
     assert backend.shape(result) == host.shape, hint
     assert backend.dtype(result) is host.dtype, hint

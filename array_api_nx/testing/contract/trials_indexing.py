@@ -174,7 +174,7 @@ def uniques(dtype: DType) -> list[Arguments]:
 
 
 def unsigned(found: Any, *arguments: object) -> Any:
-    """Results with 0.0 for -0.0 among values: a zero of either sign stands for both."""
+    """Results with 0.0 for -0.0 among values: a zero of either sign may be given."""
     if isinstance(found, tuple):
         return (unsigned(found[0]), *found[1:])
     return found if found.dtype.kind == "b" else found + np.zeros((), found.dtype)

@@ -212,7 +212,7 @@ def identity(x: NDArray, n: int) -> NDArray:
 
 
 def factored(factor: NDArray, x: NDArray, upper: bool) -> tuple[NDArray, NDArray]:
-    """The matrix of a Cholesky factor, and what must be zero in the factor."""
+    """The matrix of a Cholesky factor, and the part of the factor that must be zero."""
     whole = adjoint(factor) @ factor if upper else factor @ adjoint(factor)
     return whole, np.tril(factor, -1) if upper else np.triu(factor, 1)
 

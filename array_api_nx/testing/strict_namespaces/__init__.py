@@ -6,8 +6,8 @@ Code that runs on one of them keeps to the standard, as far as its calls go::
     x = xp.asarray([1.0, 2.0])
     x + xp.asarray([1, 2])  # TypeError: what float64 with int64 gives is left unspecified
 
-Each refusal says what the standard says, in which section, and what to write instead. What is
-allowed is computed by `array_api_nx`, on any of its devices.
+Each refusal cites the standard with its section, and names an alternative. Calls that are
+allowed are computed by `array_api_nx`, on any of its devices.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def strict(
 ) -> StrictNamespace:
     """A namespace with exactly the names of a version of the standard, which refuses the rest.
 
-    What it refuses is what the standard leaves unspecified: dtypes of mixed kinds, NumPy arrays as
-    operands, index arrays beside slices, slices out of bounds, NumPy's methods, arguments by
+    It refuses the calls that the standard leaves unspecified: dtypes of mixed kinds, NumPy arrays
+    as operands, index arrays beside slices, slices out of bounds, NumPy's methods, arguments by
     another position or name. Arrays of two namespaces do not mix.
 
     Parameters

@@ -1,6 +1,6 @@
 """From the words of the table of signatures to checks of arguments.
 
-A check takes an argument and returns what the function of ours is given in its place: the array
+A check takes an argument and returns the one for the function of ours: the array
 inside a strict one, the dtype behind a strict one, most others as they are.
 """
 
@@ -55,7 +55,7 @@ _SAID: Final = {
 
 
 def words_of(function: Function, parameter: str, version: str) -> tuple[str, ...]:
-    """What an argument may be in a version of the standard."""
+    """The words for an argument in a version of the standard."""
     place = f"{function.name}.{parameter}"
     words = []
     for word in function.words(parameter):
@@ -166,7 +166,7 @@ def _misfit(
         rule += f" in {version} (scalars came with {widened_in(place, 'scalar')})"
     if "ints" in wanted and isinstance(value, tuple):
         rule += f" in {version} (tuples came with {widened_in(place, 'ints')})"
-    # What is given for dtype= has no wrong type, but is none of those that there are.
+    # A wrong dtype= is an unknown value, whatever its type.
     kind = ValueError if words == ("dtype", "None") else TypeError
     return refuse(kind, rule, function.chapter, _instead(words, parameter, value))
 

@@ -1,6 +1,6 @@
 """The array of strict namespaces: the standard's attributes and methods over an array of ours.
 
-Each namespace has a class of its own. So arrays of two namespaces are told apart by their types.
+Each namespace has a class of its own. So arrays of two namespaces differ in type.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _new = object.__new__
 class StrictArray(StrictBase):
     """An array of a strict namespace.
 
-    Made by the namespace's functions. It has the standard's attributes and methods, and beside them
-    what Python needs to print, copy and pickle it.
+    Made by the namespace's functions. It has the standard's attributes and methods, and the
+    methods by which Python prints, copies and pickles it.
 
     Standard: array object.
     """
@@ -250,7 +250,7 @@ class StrictArray(StrictBase):
             TypeError, "len of an array, which has no length", OBJECT, "use x.shape[0] or x.size"
         )
 
-    # ------------------------------------------------------------------ what Python needs
+    # ------------------------------------------------------------------ printing, copying, pickling
 
     def __repr__(self) -> str:
         return repr(self._array)

@@ -1,4 +1,4 @@
-"""The dtypes of strict namespaces: what the standard says of a dtype, and nothing else.
+"""The dtypes of strict namespaces, with the attributes of the standard and no others.
 
 They compare with ``==`` and hash. They have no name, kind or size to ask for, are not equal to
 NumPy's dtypes, and are not taken for one. All strict namespaces have the same thirteen.
@@ -101,4 +101,4 @@ def _scalars(dtype: DType) -> frozenset[type]:
 
 
 SCALARS: Final = {dtype: _scalars(dtype) for dtype in d.ALL}
-"""The types of Python scalars that may stand beside an array of each dtype."""
+"""The types of Python scalars that may be operands together with an array of each dtype."""

@@ -13,7 +13,7 @@ def refuse(kind: type[Exception], rule: str, section: str, instead: str) -> Exce
     kind : type
         Of the exception.
     rule : str
-        What was done, and what the standard says of it.
+        The call, and the rule of the standard about it.
     section : str
         Of the standard, by its title.
     instead : str
@@ -23,7 +23,7 @@ def refuse(kind: type[Exception], rule: str, section: str, instead: str) -> Exce
 
 
 def refuse_attribute(owner: str, name: str, instead: str | None, section: str) -> Exception:
-    """The AttributeError for what the standard does not have."""
+    """The AttributeError for a name that the standard does not have."""
     if name.startswith("__"):
         # Python and libraries probe for these.
         return AttributeError(f"{owner} of the standard has no {name}")

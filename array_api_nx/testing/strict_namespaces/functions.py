@@ -1,6 +1,6 @@
 """The functions of strict namespaces: checks by the table of signatures, then the function of ours.
 
-No function computes anything by itself. What one takes and gives is known when its namespace is
+No function computes anything by itself. Its parameters and results are known when its namespace is
 made; a call looks at the types of its arguments.
 """
 
@@ -20,7 +20,7 @@ from .array import StrictArray
 from .dtypes import SCALARS, STRICT
 from .errors import refuse
 from .operands import Group, check_devices, check_kinds, check_pair, check_scalar
-from .rules import RULES, Call
+from .rules import RULES, StrictCall
 from .signatures import ELEMENTWISE, PROMOTED, Function
 from .versions import lacks
 
@@ -251,7 +251,7 @@ def _of_many(
         if relate is not None:
             relate(given, kwargs)
         if rule is not None:
-            return wrap(rule(Call(policy, own, target, given, kwargs)))
+            return wrap(rule(StrictCall(policy, own, target, given, kwargs)))
         return wrap(target(*given, **kwargs))
 
     def together(given: list[Any], kwargs: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What may stand between the brackets of a strict array."""
+"""The keys that a strict array takes between brackets."""
 
 from __future__ import annotations
 

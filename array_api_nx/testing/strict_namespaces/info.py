@@ -33,7 +33,7 @@ class StrictInfo:
         raise refuse_attribute("__array_namespace_info__()", name, None, SECTION)
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """What the namespace can do; the number of dimensions came with 2024.12."""
+        """The optional features of the namespace; the number of dimensions came with 2024.12."""
         found = self._info.capabilities()
         found["boolean indexing"] = self._policy.boolean_indexing
         found["data-dependent shapes"] = self._policy.data_dependent_shapes

@@ -1,4 +1,4 @@
-"""What may stand beside an array: arrays of the same namespace, and Python scalars that fit."""
+"""The operands that go with an array: arrays of the same namespace, Python scalars that fit."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Group:
 
 
 def described(value: object) -> str:
-    """What a value is, in a few words, without its elements."""
+    """A value in a few words, without its elements."""
     own: Any = type(value)
     if isinstance(value, StrictBase):
         policy = own._policy
@@ -63,7 +63,7 @@ def described(value: object) -> str:
 
 
 def foreign(where: str, value: object) -> Exception:
-    """The TypeError for what is neither an array of the namespace nor a Python scalar."""
+    """The TypeError for an operand that is no array of the namespace and no Python scalar."""
     if isinstance(value, StrictBase | Array):
         instead = "keep to the arrays of one namespace, or convert with xp.from_dlpack(x)"
     elif isinstance(value, np.generic):
@@ -96,7 +96,7 @@ def check_devices(where: str, arrays: Sequence[Array]) -> None:
 
 
 def check_kinds(where: str, dtypes: Sequence[DType]) -> None:
-    """TypeError unless the standard says what the dtypes promote to."""
+    """TypeError unless the standard defines the promotion of the dtypes."""
     first = dtypes[0]
     for other in dtypes[1:]:
         if (first, other) not in _TOGETHER:
@@ -147,7 +147,7 @@ def check_pair(where: str, group: Group, arrays: Sequence[Array]) -> None:
 
 
 def check_scalar(where: str, dtype: DType, scalar: object, version: str, group: Group) -> None:
-    """TypeError or OverflowError unless a Python scalar may stand beside an array of a dtype."""
+    """TypeError or OverflowError unless a Python scalar fits an array of a dtype."""
     kind = type(scalar)
     if kind in SCALARS[dtype]:
         if not d.holds(dtype, scalar) and kind is int and dtype in d.INTEGRAL:

@@ -1,4 +1,4 @@
-"""What the operators of strict arrays check before they compute, and conversions to Python."""
+"""The operators of strict arrays, which check their operands, and conversions to Python."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def operators() -> Iterator[tuple[str, Callable[..., Any]]]:
     makers: dict[str, Maker] = {"": _binary, "r": _reflected, "i": _in_place}
     for name, family, group in table_of_operators():
         for prefix in prefixes(name):
-            # A reflected operator computes what the operator does.
+            # A reflected operator computes the same operation.
             operation = getattr(operator, f"__{prefix.replace('r', '')}{name}__")
             make = _unary if family == "unary" else makers[prefix]
             method = make(operation, _GROUPS[group])

@@ -1,4 +1,4 @@
-"""What tells one strict namespace from another: the version, and what it leaves out."""
+"""The options of a strict namespace: the version, and the parts that it leaves out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Policy:
 
     @cached_property
     def name(self) -> str:
-        """The name of the namespace: that of its module, and what is not as there."""
+        """The name of the namespace: that of its module, and the other options."""
         said = [f"v{self.version.replace('.', '_')}"]
         if self.numpy_conversion:
             said.append("numpy")

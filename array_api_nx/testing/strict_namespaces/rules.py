@@ -1,4 +1,4 @@
-"""What the standard asks of single functions beyond their signatures.
+"""The rules of the standard for single functions beyond their signatures.
 
 A rule is given a call whose arguments have been checked one by one, and gives the result.
 """
@@ -22,10 +22,10 @@ from .operators import check_shift
 from .policy import Policy
 from .versions import widened_in
 
-__all__ = ["RULES", "Call"]
+__all__ = ["RULES", "StrictCall"]
 
 
-class Call(NamedTuple):
+class StrictCall(NamedTuple):
     """A call of a function of ours.
 
     Attributes
@@ -47,11 +47,11 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
 
     def compute(self) -> object:
-        """What the function gives."""
+        """The result of the function."""
         return self.target(*self.given, **self.kwargs)
 
 
-Rule = Callable[[Call], object]
+Rule = Callable[[StrictCall], object]
 
 DATA_DEPENDENT = "Data-dependent output shapes"
 
@@ -59,7 +59,7 @@ DATA_DEPENDENT = "Data-dependent output shapes"
 # ---------------------------------------------------------------------- creation
 
 
-def _asarray(call: Call) -> object:
+def _asarray(call: StrictCall) -> object:
     (obj,) = call.given
     if type(obj) is call.own:
         return call.target(obj._array, **call.kwargs)
@@ -101,12 +101,12 @@ def _nested(values: Any, own: type[StrictArray]) -> Any:
     return made
 
 
-def _from_dlpack(call: Call) -> object:
+def _from_dlpack(call: StrictCall) -> object:
     (obj,) = call.given
     return call.target(obj._array if type(obj) is call.own else obj, **call.kwargs)
 
 
-def _meshgrid(call: Call) -> object:
+def _meshgrid(call: StrictCall) -> object:
     dtypes = {array.dtype for array in call.given}
     if len(dtypes) > 1:
         raise refuse(
@@ -131,14 +131,14 @@ def _in_sequence(policy: Policy, arrays: Any) -> Any:
     return list(arrays) if policy.version < "2025.12" else tuple(arrays)
 
 
-def _broadcast_arrays(call: Call) -> object:
+def _broadcast_arrays(call: StrictCall) -> object:
     return _in_sequence(call.policy, call.target(*call.given))
 
 
 # ---------------------------------------------------------------------- data types
 
 
-def _astype(call: Call) -> object:
+def _astype(call: StrictCall) -> object:
     x, dtype = call.given
     if x.dtype in d.COMPLEX and dtype not in (*d.COMPLEX, d.bool):
         raise refuse(
@@ -150,16 +150,16 @@ def _astype(call: Call) -> object:
     return call.target(x, dtype, **call.kwargs)
 
 
-def _can_cast(call: Call) -> object:
+def _can_cast(call: StrictCall) -> object:
     from_ = call.given[0].dtype if type(call.given[0]) is Array else call.given[0]
     return in_kind(from_, call.given[1]) and call.target(from_, call.given[1])
 
 
-def _limits(call: Call) -> object:
+def _limits(call: StrictCall) -> object:
     return Limits(call.target(*call.given))
 
 
-def _isdtype(call: Call) -> object:
+def _isdtype(call: StrictCall) -> object:
     said = dict(zip(("dtype", "kind"), call.given, strict=False)) | call.kwargs
     dtype, kind = said["dtype"], said["kind"]
     if type(kind) is str and kind in d.KINDS:
@@ -188,7 +188,7 @@ def _isdtype(call: Call) -> object:
     return call.target(dtype, tuple(plain))
 
 
-def _result_type(call: Call) -> object:
+def _result_type(call: StrictCall) -> object:
     if len(call.given) == 1 and type(call.given[0]) is call.own:
         return call.given[0]._array.dtype
     arrays = []
@@ -238,12 +238,12 @@ def _result_type(call: Call) -> object:
 # ---------------------------------------------------------------------- element by element
 
 
-def _shift(call: Call) -> object:
+def _shift(call: StrictCall) -> object:
     check_shift(call.target.__name__, call.given[1])
     return call.target(*call.given)
 
 
-def _clip(call: Call) -> object:
+def _clip(call: StrictCall) -> object:
     bounds = dict(zip(("min", "max"), call.given[1:], strict=False)) | call.kwargs
     x = call.given[0]
     for name, bound in bounds.items():
@@ -280,7 +280,7 @@ def _is_greater(low: Any, high: Any) -> bool:
 # ---------------------------------------------------------------------- along axes
 
 
-def _total(call: Call) -> object:
+def _total(call: StrictCall) -> object:
     (x,) = call.given
     if call.policy.version < "2023.12" and call.kwargs.get("dtype") is None:
         # Sums of floats had the default dtype, whatever that of the array.
@@ -291,7 +291,7 @@ def _total(call: Call) -> object:
     return call.target(x, **call.kwargs)
 
 
-def _scan(call: Call) -> object:
+def _scan(call: StrictCall) -> object:
     (x,) = call.given
     if not x.ndim:
         raise refuse(
@@ -303,7 +303,7 @@ def _scan(call: Call) -> object:
     return call.target(x, **call.kwargs)
 
 
-def _take(call: Call) -> object:
+def _take(call: StrictCall) -> object:
     x, indices = call.given
     if not x.ndim or indices.ndim != 1:
         raise refuse(
@@ -323,7 +323,7 @@ def _take(call: Call) -> object:
     return call.target(x, indices, **call.kwargs)
 
 
-def _along_vectors(call: Call) -> object:
+def _along_vectors(call: StrictCall) -> object:
     axis = call.kwargs.get("axis", -1)
     if call.policy.version < "2023.12":
         most = max([x.ndim for x in call.given])
@@ -340,7 +340,7 @@ def _along_vectors(call: Call) -> object:
     return call.compute()
 
 
-def _permute_dims(call: Call) -> object:
+def _permute_dims(call: StrictCall) -> object:
     axes = call.kwargs["axes"] if "axes" in call.kwargs else call.given[1]
     since = widened_in("permute_dims.axes", "negative")
     if call.policy.version < since and any(axis < 0 for axis in axes):
@@ -353,7 +353,7 @@ def _permute_dims(call: Call) -> object:
     return call.compute()
 
 
-def _tensordot(call: Call) -> object:
+def _tensordot(call: StrictCall) -> object:
     axes = call.kwargs.get("axes", 2)
     pair = isinstance(axes, tuple) and len(axes) == 2
     if type(axes) is not int and not (pair and all(isinstance(a, list | tuple) for a in axes)):
@@ -376,7 +376,7 @@ def _tensordot(call: Call) -> object:
 # ---------------------------------------------------------------------- shapes that depend on data
 
 
-def _data_dependent(call: Call) -> object:
+def _data_dependent(call: StrictCall) -> object:
     if not call.policy.data_dependent_shapes:
         raise _refuse_shape(call.target.__name__)
     return call.compute()
@@ -396,7 +396,7 @@ def _refuse_shape(name: str) -> Exception:
     )
 
 
-def _nonzero(call: Call) -> object:
+def _nonzero(call: StrictCall) -> object:
     if not call.given[0].ndim:
         raise refuse(
             ValueError,
@@ -407,13 +407,13 @@ def _nonzero(call: Call) -> object:
     return _data_dependent(call)
 
 
-def _repeat(call: Call) -> object:
+def _repeat(call: StrictCall) -> object:
     if type(call.given[1]) is Array and not call.policy.data_dependent_shapes:
         raise _refuse_shape("repeat")
     return call.compute()
 
 
-def _info(call: Call) -> object:
+def _info(call: StrictCall) -> object:
     return StrictInfo(call.policy, call.target())
 
 

@@ -1,16 +1,16 @@
-"""The standard's functions: which there are, for which dtypes, and what each argument may be.
+"""The standard's functions: their names, dtypes, and the words for each argument.
 
 The table below names the functions of the newest version; `versions` says what earlier ones lack.
-Parameters, their defaults and what they take are read from the functions of this package, whose
-annotations become the words for what an argument may be:
+Parameters, their defaults and types are read from the functions of this package, whose
+annotations become the words for an argument:
 
 - ``array[DTYPES]``: an array of the namespace; DTYPES is a key of `dtypes.GROUPS`;
-- ``scalar``: a Python scalar that fits the dtype of the array beside it;
+- ``scalar``: a Python scalar that fits the dtype of the other array;
 - ``arrays``: a tuple or list of arrays;
 - ``int``, ``float``, ``complex``: a Python number of that kind or a lesser one; ``bool``, ``str``;
 - ``ints``: a tuple of ints; ``sequence``: a tuple or list of ints;
 - ``dtype``, ``device``, ``None``;
-- ``unchecked``: whatever the function itself takes.
+- ``unchecked``: any object; the function itself checks it.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ _ADDED: Final = frozenset({"all.out", "any.out", "top_k.sorted"})
 # Parameters that may be left out here, and not in the standard.
 _REQUIRED: Final = frozenset({"where.x1", "where.x2"})
 
-# Annotations as words, in this order. Numbers after an array are scalars beside it.
+# Annotations as words, in this order. Numbers after an array are scalars that fit it.
 _WORDS: Final = (
     (r"object|Foreign|(Array|DTypeLike) \| (DTypeLike|tuple).*|int \| tuple\[Seq.*", "unchecked"),
     (r"tuple\[Array, \.\.\.\] \| list\[Array\]", "arrays"),
@@ -159,7 +159,7 @@ def operators() -> Iterator[tuple[str, str, str]]:
 
 
 def prefixes(name: str) -> tuple[str, ...]:
-    """What stands before the names of an operator's methods: reflected and in place ones too."""
+    """The prefixes of the names of an operator's methods: plain, reflected, in place."""
     return ("", "r", "i") if hasattr(operator, f"__i{name}__") else ("",)
 
 
@@ -213,7 +213,7 @@ class Function:
     target: Callable[..., Any]
 
     def words(self, parameter: str) -> tuple[str, ...]:
-        """What an argument may be."""
+        """The words for an argument."""
         return tuple(str(self.signature.parameters[parameter].annotation).split(" | "))
 
 
