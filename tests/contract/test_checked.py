@@ -279,7 +279,7 @@ BROKEN: list[tuple[str, Break, str]] = [
 
 
 @for_each(("method", "call", "words"), BROKEN)
-def test_the_frontend_must_keep_its_guarantees(method: str, call: Break, words: str) -> None:
+def test_the_frontend_must_keep_its_guarantees(method, call, words):
     with pytest.raises(ContractError) as caught:
         call(CHECKED)
     message = str(caught.value)
@@ -288,7 +288,7 @@ def test_the_frontend_must_keep_its_guarantees(method: str, call: Break, words: 
     assert "; called with " in message
 
 
-def test_every_method_is_checked() -> None:
+def test_every_method_is_checked():
     for name in METHODS:
         assert getattr(CheckedBackend, name) is not getattr(Backend, name)
     # Nothing is guaranteed for these.
@@ -297,7 +297,7 @@ def test_every_method_is_checked() -> None:
     assert {method for method, _, _ in BROKEN} == {*METHODS} - free
 
 
-def test_a_broken_promise_says_which_of_whom_and_the_arguments() -> None:
+def test_a_broken_promise_says_which_of_whom_and_the_arguments():
     with pytest.raises(AssertionError) as caught:
         CHECKED.cat([X, EMPTY, INTS], 0)
     assert str(caught.value) == (
@@ -352,20 +352,20 @@ FAULTS: list[tuple[Break, str]] = [
 
 
 @pytest.mark.parametrize(("call", "words"), FAULTS, ids=[words for _, words in FAULTS])
-def test_the_backend_must_do_its_duties(call: Break, words: str) -> None:
+def test_the_backend_must_do_its_duties(call, words):
     with pytest.raises(ContractError) as caught:
         call(CheckedBackend(Faulty()))
     assert f"the backend must: {words}" in str(caught.value)
 
 
-def test_what_is_right_passes_unchanged() -> None:
+def test_what_is_right_passes_unchanged():
     result = CheckedBackend(Faulty()).unary(p.NEGATIVE, X)
     np.testing.assert_array_equal(INNER.to_host(result), -np.ones((2, 3)))
     assert CHECKED.contiguous(X) is X
     assert CHECKED.binary(p.ADD, X, 0.0, X) is X
 
 
-def test_the_backends_under_test_are_what_they_are_called() -> None:
+def test_the_backends_under_test_are_what_they_are_called():
     assert type(BACKENDS["cpu"]()) is CPUBackend
     assert type(BACKENDS["checked"]()) is CheckedBackend
     minimal = type(BACKENDS["minimal"]())

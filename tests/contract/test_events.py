@@ -126,8 +126,6 @@ def test_listening_in_several_threads_at_a_time():
     assert not hints.watched
 
 
-# ---------------------------------------------------------------------- host_access
-
 READS = [
     ("scalar", "python", "__float__", "float(x)"),
     ("scalar", "python", "__bool__", "bool(x)"),

@@ -64,9 +64,6 @@ ONE = Explanation(1, (MEAN,))
 NOTHING = Explanation()
 
 
-# ---------------------------------------------------------------------- text
-
-
 def test_text():
     assert str(TWO) == (
         "pending: 5 operations in 2 passes over memory, 160 MB to be read, 80 MB to be allocated\n"
@@ -127,9 +124,6 @@ def test_shapes(shape, text):
     assert memory_lines(X._replace(shape=shape))[1].startswith(f"{text}  ")
 
 
-# ---------------------------------------------------------------------- flow
-
-
 def test_where_sources_come_from():
     # r0 is still the difference when it is divided, r1 what was added last.
     assert SECOND.flow() == [["a", "t1"], [0], [None, 1], [0, 2]]
@@ -141,9 +135,6 @@ def test_where_sources_come_from():
 def test_labels_show_scalars_only():
     labels = [label(*each) for each in zip(SECOND.steps, SECOND.flow(), strict=True)]
     assert labels == ["subtract", "abs", "add(1.0, ·)", "divide"]
-
-
-# ---------------------------------------------------------------------- pictures
 
 
 @pytest.mark.skipif(
@@ -185,9 +176,6 @@ def test_without_graphviz_there_is_the_text(monkeypatch):
         TWO.svg()
     assert TWO._repr_svg_() is None
     assert repr(TWO) in page(TWO._repr_html_()).text
-
-
-# ---------------------------------------------------------------------- graphs
 
 
 def test_graph():

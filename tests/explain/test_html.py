@@ -24,20 +24,20 @@ NASTY = "<script>&\"'</script>"
     ],
     ids=["card", "table", "nested", "fold"],
 )
-def test_text_is_escaped(made: str) -> None:
+def test_text_is_escaped(made):
     found = page(made)
     assert "script" not in found.tags
     assert NASTY in found.text
 
 
-def test_nested_dicts_become_tables_that_unfold() -> None:
+def test_nested_dicts_become_tables_that_unfold():
     found = page(html.nested({"a": 1, "b": {"c": None, "d": {"e": "f"}}}))
     assert found.tags.count("table") == 3
     assert found.tags.count("details") == 2
     assert found.text == "a1bcNonedef"
 
 
-def test_pages_have_neither_scripts_nor_style_sheets_nor_ink() -> None:
+def test_pages_have_neither_scripts_nor_style_sheets_nor_ink():
     # Viewers remove the first two, and ink of one colour cannot be read on dark pages and on light.
     made = html.card(
         "a", [("b", 1)], html.table([("c", 2)]), html.fold("d", html.preformatted("e"))
@@ -48,20 +48,20 @@ def test_pages_have_neither_scripts_nor_style_sheets_nor_ink() -> None:
 
 
 class TestExplanation:
-    def test_is_a_line_where_nothing_is(self) -> None:
+    def test_is_a_line_where_nothing_is(self):
         found = page(Explanation()._repr_html_())
         assert found.text == "Explanation · computed: nothing is pending"
 
-    def test_names_are_escaped(self) -> None:
+    def test_names_are_escaped(self):
         assert "<&\"'>" in page(ONE.in_short()).text
 
-    def test_in_short_it_unfolds(self) -> None:
+    def test_in_short_it_unfolds(self):
         assert page(TWO.in_short()).tags[0] == "details"
         assert "computed for this display: 5 operations" in page(TWO.in_short(was=True)).text
         assert Explanation().in_short() == ""
 
 
-def test_a_compiled_function_shows_its_program_and_counts() -> None:
+def test_a_compiled_function_shows_its_program_and_counts():
     @xp.compile
     def centred(x: xp.Array) -> xp.Array:
         return x - xp.mean(x, axis=0)
@@ -76,7 +76,7 @@ def test_a_compiled_function_shows_its_program_and_counts() -> None:
     assert explanation.summary in shown.text
 
 
-def test_settings_are_the_same_dicts_and_show_as_tables() -> None:
+def test_settings_are_the_same_dicts_and_show_as_tables():
     found = xp.show_config("dict")
     assert isinstance(found, dict)
     assert repr(found) == repr(dict(found))
@@ -88,7 +88,7 @@ def test_settings_are_the_same_dicts_and_show_as_tables() -> None:
             assert isinstance(value, dict) or f"{name}{value}" in shown.text
 
 
-def test_a_device_shows_its_dtypes_and_loads_nothing() -> None:
+def test_a_device_shows_its_dtypes_and_loads_nothing():
     shown: Page = page(xp.Device("cpu")._repr_html_())
     assert "dtypes of new arraysfloat64, complex128, int64" in shown.text
     assert "threads" in shown.text

@@ -14,7 +14,7 @@ INHERITED = {
 }  # fmt: skip
 
 
-def test_every_method_is_traced() -> None:
+def test_every_method_is_traced():
     """A default composed of others would record another program than eager code runs."""
     inherited = {
         name for name in METHODS if getattr(TracingBackend, name) is getattr(Backend, name)

@@ -21,14 +21,14 @@ def by_default() -> Iterator[None]:
         yield
 
 
-def test_the_three_answers() -> None:
+def test_the_three_answers():
     assert decide(0) is decide(AT_ONCE_MAX) is AT_ONCE
     assert decide(AT_ONCE_MAX + 1) is decide(THRESHOLD) is KERNEL
     assert decide(DEFERRED).defers
     assert decide(2**62) is KERNEL  # for which there is no memory: NumPy says so at once
 
 
-def test_settings() -> None:
+def test_settings():
     with xp.config_context(fusion="off"):
         assert decide(AT_ONCE_MAX) is AT_ONCE
         assert decide(DEFERRED) is KERNEL
@@ -42,7 +42,7 @@ def test_settings() -> None:
     assert limits.at_once == AT_ONCE_MAX
 
 
-def test_floating_point_errors_that_want_more_than_warnings_do_not_wait() -> None:
+def test_floating_point_errors_that_want_more_than_warnings_do_not_wait():
     everything = decide(DEFERRED).errors
     with np.errstate(divide="ignore"):
         assert decide(DEFERRED).errors == everything & ~1
@@ -52,7 +52,7 @@ def test_floating_point_errors_that_want_more_than_warnings_do_not_wait() -> Non
     assert decide(DEFERRED).errors == everything
 
 
-def test_sums_of_small_integers_keep_their_dtype_when_tasks_are_put_together() -> None:
+def test_sums_of_small_integers_keep_their_dtype_when_tasks_are_put_together():
     x = xp.ones(4 * DEFERRED, dtype=xp.int8)
     total = xp.sum(x, dtype=xp.int8)
     assert total.dtype is xp.int8

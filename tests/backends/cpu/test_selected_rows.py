@@ -32,7 +32,7 @@ def keys(shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
 
 @for_each("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_selections_are_numpys(shape: tuple[int, ...], dtype: str) -> None:
+def test_selections_are_numpys(shape, dtype):
     """What is left to NumPy is not compared: None, or nothing written."""
     array = values(1, dtype, shape)
     done = 0
@@ -57,7 +57,7 @@ def test_selections_are_numpys(shape: tuple[int, ...], dtype: str) -> None:
     assert done or 0 in shape or 1 in shape or len(shape) == 1 or shape[1] == 1100
 
 
-def test_bad_selections_change_nothing() -> None:
+def test_bad_selections_change_nothing():
     array = np.zeros((5, 3))
     for index in (5, -6):
         key = np.asarray([0, index])
@@ -75,7 +75,7 @@ def test_bad_selections_change_nothing() -> None:
 
 
 @for_each("rows", [4, 20_000])
-def test_keys_and_values_among_the_rows_that_are_written_are_copied_first(rows: int) -> None:
+def test_keys_and_values_among_the_rows_that_are_written_are_copied_first(rows):
     plain = np.arange(3 * rows).reshape(rows, 3) % rows
     x = xp.asarray(plain, copy=True)
     x[xp.arange(rows - 1, -1, -1)] = x
@@ -92,7 +92,7 @@ def test_keys_and_values_among_the_rows_that_are_written_are_copied_first(rows: 
     np.testing.assert_array_equal(np.asarray(y), flags)
 
 
-def test_large_arrays_of_the_namespace() -> None:
+def test_large_arrays_of_the_namespace():
     """As users call it: reading, writing, views of what is written, errors."""
     plain = np.random.default_rng(5).random((20_000, 3))
     mask = plain[:, 0] > 0.5

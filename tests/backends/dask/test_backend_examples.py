@@ -25,7 +25,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_principal_components(workers: str) -> None:
+def test_principal_components(workers):
     if workers != "0":
         pytest.importorskip("distributed")
     sizes = "--gigabytes", "0.004", "--chunks", "400kB"
@@ -37,7 +37,7 @@ def test_principal_components(workers: str) -> None:
     assert any([line.startswith("its workers had") for line in lines]) == (workers == "2")
 
 
-def test_principal_components_of_a_file(tmp_path: Path) -> None:
+def test_principal_components_of_a_file(tmp_path):
     arguments = "--gigabytes", "0.002", "--chunks", "400kB", "--npy", str(tmp_path / "x.npy")
     printed = []
     for _ in range(2):  # the second time, the file is there

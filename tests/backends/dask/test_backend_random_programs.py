@@ -51,12 +51,12 @@ def assert_alike(program: list[Step], shape: tuple[int, ...], backend: DaskBacke
 
 @settings(max_examples=100)
 @given(programs(NAMES), SHAPES, st.sampled_from(BACKENDS))
-def test_programs(program: list[Step], shape: tuple[int, ...], backend: DaskBackend) -> None:
+def test_programs(program, shape, backend):
     assert_alike(program, shape, backend)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_step(name: str) -> None:
+def test_every_step(name):
     for i in range(0, 64, 5):
         program = [Step(name, i % 5, i, i // 3), Step("scalar", 0, 1, 16), Step(name, 0, i, i)]
         assert_alike(program, (3, 4), BACKENDS[i % 2])

@@ -64,7 +64,7 @@ def check(found: xp.Array, expected: NDArray) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["elements", "rows"])
 @pytest.mark.parametrize("seed", range(3))
-def test_random_programs(kind: str, seed: int) -> None:
+def test_random_programs(kind, seed):
     rng = random.Random(seed)
     table = ELEMENTS if kind == "elements" else ELEMENTS | WITHIN_ROWS
     names = rng.sample(sorted(table), 6)
@@ -95,7 +95,7 @@ def test_random_programs(kind: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("step", sorted(ELEMENTS | WITHIN_ROWS))
-def test_each_step(step: str) -> None:
+def test_each_step(step):
     function = (ELEMENTS | WITHIN_ROWS)[step]
     compiled = xp.compile(lambda x, y: function(xp, x, y), engine="native")
     for rows in (ROWS, 1):
@@ -103,7 +103,7 @@ def test_each_step(step: str) -> None:
         check(compiled(given(x, 3), given(y, (2, 4))), function(np, x, y))
 
 
-def test_products_of_matrices() -> None:
+def test_products_of_matrices():
     rng = np.random.default_rng(1)
     x, weights, stack = rng.normal(size=(9, 4)), rng.normal(size=(4, 5)), rng.normal(size=(9, 3, 3))
     stack = stack @ stack.mT + np.eye(3)
@@ -115,7 +115,7 @@ def test_products_of_matrices() -> None:
     check(inverse(given(stack, (2, 3, 2))), stack @ np.linalg.inv(stack))
 
 
-def test_several_shapes_broadcast() -> None:
+def test_several_shapes_broadcast():
     rng = np.random.default_rng(2)
     x, y, z = rng.normal(size=(7, 1)), rng.normal(size=5), rng.normal(size=(2, 7, 5))
     compiled = xp.compile(lambda x, y, z: (x * y + z, y + 1, xp.exp(z)), engine="native")
@@ -124,7 +124,7 @@ def test_several_shapes_broadcast() -> None:
         check(one, other)
 
 
-def test_what_is_written_and_what_is_outside() -> None:
+def test_what_is_written_and_what_is_outside():
     offset = xp.zeros(4, device="dask")
 
     @xp.compile(engine="native")
@@ -142,7 +142,7 @@ def test_what_is_written_and_what_is_outside() -> None:
     check(function(first, second), (x + 5).T)
 
 
-def test_there_is_one_layer_of_programs() -> None:
+def test_there_is_one_layer_of_programs():
     x = given(np.ones((8, 4)), (2, 4))
     compiled = xp.compile(lambda x: (xp.exp(x) * 2 - 1, x**2 + x), engine="native")
     for found in compiled(x):
@@ -165,7 +165,7 @@ def test_there_is_one_layer_of_programs() -> None:
         (lambda x: xp.sum(x), "no axis in common"),
     ],
 )
-def test_what_needs_other_chunks_is_refused(function: Function, step: str) -> None:
+def test_what_needs_other_chunks_is_refused(function, step):
     values = np.arange(1.0, 25.0).reshape(6, 4)
     compiled = xp.compile(function, engine="native")
     with pytest.raises(CannotCompileError, match=rf"{step}.*engine='steps'"):
@@ -175,13 +175,13 @@ def test_what_needs_other_chunks_is_refused(function: Function, step: str) -> No
     check(xp.compile(function)(given(values, 2)), np.asarray(expected))
 
 
-def test_empty_arrays() -> None:
+def test_empty_arrays():
     compiled = xp.compile(lambda x: xp.exp(x) + 1, engine="native")
     for shape in ((0, 3), (3, 0)):
         check(compiled(xp.zeros(shape, device="dask")), np.zeros(shape))
 
 
-def test_tasks_can_be_pickled() -> None:
+def test_tasks_can_be_pickled():
     program = xp.compile(lambda x: xp.exp(x) + xp.max(x, axis=1)[:, None]).lower(
         xp.ShapeSpec(("n", "m"), xp.float64, "dask")
     )

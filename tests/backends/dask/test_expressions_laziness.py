@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -37,7 +34,7 @@ def everything_lazy(x: xp.Array, y: xp.Array) -> list[xp.Array]:
     ]  # fmt: skip
 
 
-def test_nothing_is_computed_before_it_is_asked_for() -> None:
+def test_nothing_is_computed_before_it_is_asked_for():
     x, y = on_dask(numbers(30, 4)), on_dask(np.eye(4))
     with nothing_computed():
         results = everything_lazy(x, y)
@@ -56,7 +53,7 @@ def test_nothing_is_computed_before_it_is_asked_for() -> None:
         assert tasks.count > 0
 
 
-def test_the_results_of_lazy_functions_are_those_of_the_cpu() -> None:
+def test_the_results_of_lazy_functions_are_those_of_the_cpu():
     a, b = numbers(30, 4), np.eye(4) + 1
     found = everything_lazy(on_dask(a), on_dask(b))
     expected = everything_lazy(xp.asarray(a), xp.asarray(b))
@@ -72,7 +69,7 @@ def test_the_results_of_lazy_functions_are_those_of_the_cpu() -> None:
     "ask",
     [bool, float, int, complex, repr, np.asarray, xp.evaluate, lambda x: x.to_device("cpu")],
 )
-def test_what_was_computed_is_kept(ask: Callable[[xp.Array], Any]) -> None:
+def test_what_was_computed_is_kept(ask):
     x = xp.sum(on_dask(numbers(20, 20)) * 2)
     with Tasks() as tasks:
         ask(x)
@@ -85,7 +82,7 @@ def test_what_was_computed_is_kept(ask: Callable[[xp.Array], Any]) -> None:
     assert "computed float64 of shape ()" in repr(xp.explain(x))
 
 
-def test_a_view_keeps_what_was_computed_until_the_array_is_written() -> None:
+def test_a_view_keeps_what_was_computed_until_the_array_is_written():
     x = on_dask(numbers(20, 20)) * 2
     corner = x[3, 4]
     first = float(corner)
@@ -98,13 +95,13 @@ def test_a_view_keeps_what_was_computed_until_the_array_is_written() -> None:
     assert float(corner) == first + 1
 
 
-def test_large_results_are_not_kept() -> None:
+def test_large_results_are_not_kept():
     x = on_dask(numbers(20, 20)) * 2
     np.asarray(x)
     assert xp.explain(x).pending
 
 
-def test_evaluate_keeps_chunks_and_computes_together() -> None:
+def test_evaluate_keeps_chunks_and_computes_together():
     x = on_dask(numbers(20, 20))
     y = xp.sqrt(xp.abs(x))
     z = xp.sum(y)
@@ -119,7 +116,7 @@ def test_evaluate_keeps_chunks_and_computes_together() -> None:
     assert_equal(z, np.sum(np.sqrt(np.abs(numbers(20, 20)))))
 
 
-def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_progress_bar_when_asked(capsys):
     device = xp.Device("dask", progress=True)
     xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
     assert "100%" in capsys.readouterr().out
@@ -127,9 +124,7 @@ def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
-def test_a_progress_bar_by_the_setting(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_progress_bar_by_the_setting(capsys, monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr(scheduling, "SECONDS", 0.0)
     x = xp.ones((5, 5), device=SMALL)
@@ -146,10 +141,7 @@ def test_a_progress_bar_by_the_setting(
     assert capsys.readouterr() == ("", "")
 
 
-# ---------------------------------------------------------------------- data-dependent shapes
-
-
-def test_shapes_are_known_at_once_and_explain_says_why() -> None:
+def test_shapes_are_known_at_once_and_explain_says_why():
     values = numbers(40, 3)
     x = on_dask(values) + 1
     for found, expected, words in (
@@ -168,14 +160,14 @@ def test_shapes_are_known_at_once_and_explain_says_why() -> None:
     assert "computed the repeats" in repr(xp.explain(xp.repeat(x, repeats, axis=0)))
 
 
-def test_the_counts_of_a_large_mask_are_computed_and_no_more() -> None:
+def test_the_counts_of_a_large_mask_are_computed_and_no_more():
     x = on_dask(numbers(40, 30))
     chosen = x[x > 4]
     assert xp.explain(chosen).pending
     assert chosen.shape == (int((numbers(40, 30) > 4).sum()),)
 
 
-def test_errors_that_depend_on_values_come_when_they_are_computed() -> None:
+def test_errors_that_depend_on_values_come_when_they_are_computed():
     singular = xp.linalg.inv(on_dask(np.zeros((3, 3))))
     with pytest.raises(np.linalg.LinAlgError):
         np.asarray(singular)
@@ -183,7 +175,7 @@ def test_errors_that_depend_on_values_come_when_they_are_computed() -> None:
         np.asarray(xp.take_along_axis(on_dask(numbers(3)), on_dask([7]), axis=0))
 
 
-def test_errors_that_decide_what_is_read_come_at_once() -> None:
+def test_errors_that_decide_what_is_read_come_at_once():
     x = on_dask(np.arange(30))
     with pytest.raises(IndexError, match="for axis 0 of size 30"):
         xp.take(x, on_dask([0, 30]))
@@ -192,10 +184,7 @@ def test_errors_that_decide_what_is_read_come_at_once() -> None:
     assert_equal(x ** on_dask([2] * 30), np.arange(30) ** 2)
 
 
-# ---------------------------------------------------------------------- readers of one source
-
-
-def test_every_reader_makes_a_source_for_itself() -> None:
+def test_every_reader_makes_a_source_for_itself():
     # Shared chunks would all be kept until the mean is known.
     x = xp.arange(1000, device=SMALL)
     for whole in (x, x[::2], xp.astype(x, xp.float64) * 2, (x * 2)[:-100]):
@@ -209,7 +198,7 @@ def drawn(x: xp.Array) -> int:
     return len([name for name in names(x) if name.startswith("draw-")])
 
 
-def test_reductions_that_need_nothing_else_make_a_source_together() -> None:
+def test_reductions_that_need_nothing_else_make_a_source_together():
     x = xp.random.default_rng(0, device=SMALL).standard_normal((100, 3))
     mean, deviation = xp.mean(x, axis=0), xp.std(x * 2, axis=0)
     assert drawn(xp.stack([mean, deviation, xp.sum(x[x > 0]) * xp.max(x, axis=0)])) == 1
@@ -218,7 +207,7 @@ def test_reductions_that_need_nothing_else_make_a_source_together() -> None:
     assert drawn(xp.sum((x - mean) ** 2)) == 2
 
 
-def test_a_product_makes_an_array_and_its_transpose_once() -> None:
+def test_a_product_makes_an_array_and_its_transpose_once():
     x = xp.random.default_rng(0, device=SMALL).standard_normal((100, 3))
     z = x * 2 + 1
     assert drawn(z.T @ z) == 1
@@ -226,7 +215,7 @@ def test_a_product_makes_an_array_and_its_transpose_once() -> None:
     assert_equal(z.T @ z, np.asarray(z).T @ np.asarray(z))
 
 
-def test_a_view_that_is_used_twice_in_an_expression_is_made_once() -> None:
+def test_a_view_that_is_used_twice_in_an_expression_is_made_once():
     x = xp.random.default_rng(0, device=SMALL).standard_normal((100, 3))
     column = x[:, 1]
     assert drawn(column * column + column) == 1
@@ -234,7 +223,7 @@ def test_a_view_that_is_used_twice_in_an_expression_is_made_once() -> None:
     assert_equal(column * column + column, np.full(100, 6.0))
 
 
-def test_sources_are_cut_for_the_shape_that_they_get() -> None:
+def test_sources_are_cut_for_the_shape_that_they_get():
     for x in (
         xp.random.default_rng(0, device=SMALL).standard_normal((100, 3)),
         xp.random.default_rng(0, device=SMALL).standard_normal((50, 2, 3)),
@@ -253,7 +242,7 @@ def names(x: xp.Array) -> list[str]:
     return list(x._device.backend.array(x._handle).dask.layers)
 
 
-def test_a_chain_of_operations_is_one_task_per_chunk() -> None:
+def test_a_chain_of_operations_is_one_task_per_chunk():
     x = on_dask(numbers(100))
     y = xp.sum(xp.exp(-(((x * 2 + 1) / 50) ** 2)) / (1 + xp.abs(x)))
     layers = names(y)
@@ -261,7 +250,7 @@ def test_a_chain_of_operations_is_one_task_per_chunk() -> None:
     assert len(layers) <= 5
 
 
-def test_very_long_chains_are_cut() -> None:
+def test_very_long_chains_are_cut():
     x = on_dask(numbers(10))
     y, expected = x, numbers(10)
     for i in range(1000):
@@ -271,7 +260,7 @@ def test_very_long_chains_are_cut() -> None:
     assert_equal(y, expected)
 
 
-def test_steps_from_one_small_array_to_the_next_have_few_tasks() -> None:
+def test_steps_from_one_small_array_to_the_next_have_few_tasks():
     x, expected = on_dask(numbers(10)), numbers(10)
     for _ in range(12):
         x = (xp.sort(x) + x[::-1]) / 2 + xp.mean(x)
@@ -280,7 +269,7 @@ def test_steps_from_one_small_array_to_the_next_have_few_tasks() -> None:
     assert_equal(x, expected)
 
 
-def test_what_is_used_twice_is_computed_once_in_a_chain() -> None:
+def test_what_is_used_twice_is_computed_once_in_a_chain():
     x = on_dask(numbers(10))
     for _ in range(60):
         x = x * 0.5 + x * 0.5

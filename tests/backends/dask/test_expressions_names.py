@@ -55,13 +55,13 @@ def names(result: xp.Array, optimise: Callable[..., object]) -> set[str]:
 
 
 @for_each("name", COMPUTED)
-def test_tasks_are_called_by_their_operations(name: str) -> None:
+def test_tasks_are_called_by_their_operations(name):
     found = names(COMPUTED[name](), lambda array: (array,))
     assert name in found, found
 
 
 @for_each("name", COMPUTED)
-def test_no_task_is_called_by_a_hash(name: str) -> None:
+def test_no_task_is_called_by_a_hash(name):
     result = COMPUTED[name]()
     for optimise in (lambda array: (array,), dask.optimize):
         for each in names(result, optimise):
@@ -69,7 +69,7 @@ def test_no_task_is_called_by_a_hash(name: str) -> None:
             assert not re.search("[0-9a-f]{8}", each), each
 
 
-def test_keys_are_short_enough_for_dask_to_keep_their_tokens_when_it_fuses_tasks() -> None:
+def test_keys_are_short_enough_for_dask_to_keep_their_tokens_when_it_fuses_tasks():
     y = x
     for _ in range(20):
         y = xp.sqrt(xp.abs(xp.logical_not(xp.exp(y) > 1) + xp.log1p(xp.abs(y))))

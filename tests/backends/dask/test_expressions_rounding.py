@@ -38,7 +38,7 @@ REDUCED: dict[str, tuple[Any, ...]] = {
 
 
 @for_each("layout", LAYOUTS)
-def test_layouts_of_chunks_do_not_decide_rounding(layout: str) -> None:
+def test_layouts_of_chunks_do_not_decide_rounding(layout):
     view = LAYOUTS[layout]
     for dtype in (np.float32, np.float64, np.complex128):
         x = view.astype(dtype, copy=False)
@@ -51,7 +51,7 @@ def test_layouts_of_chunks_do_not_decide_rounding(layout: str) -> None:
 
 
 @for_each("layout", LAYOUTS)
-def test_layouts_of_chunks_do_not_decide_rounding_in_programs(layout: str) -> None:
+def test_layouts_of_chunks_do_not_decide_rounding_in_programs(layout):
     x = xp.asarray(np.ones(2), device=SMALL)
     value = (x * 2 + 1)._handle.value(SMALL.backend.grid)
     assert type(value) is Expression
@@ -72,9 +72,7 @@ FORMULAS: list[Callable[[xp.Array], xp.Array]] = [
 
 
 @for_each("formula", FORMULAS)
-def test_settings_of_the_thread_that_asks_do_not_decide_rounding(
-    formula: Callable[[xp.Array], xp.Array],
-) -> None:
+def test_settings_of_the_thread_that_asks_do_not_decide_rounding(formula):
     x = xp.random.default_rng(0, device="dask:chunks=64kB").standard_normal((4000, 11))
     with dask.config.set(scheduler="threads"):
         expected = np.asarray(formula(x))

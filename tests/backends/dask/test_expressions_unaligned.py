@@ -61,7 +61,7 @@ def sent(shift: int) -> Iterator[None]:
         yield
 
 
-def test_chunks_that_are_sent_are_not_aligned() -> None:
+def test_chunks_that_are_sent_are_not_aligned():
     seen: list[bool] = []
     with sent(3):
         x = da.from_array(numbers(30), chunks=10).map_blocks(np.copy)
@@ -72,7 +72,7 @@ def test_chunks_that_are_sent_are_not_aligned() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @for_each("name", FORMULAS)
-def test_operations_on_chunks_at_odd_places(name: str, mode: str) -> None:
+def test_operations_on_chunks_at_odd_places(name, mode):
     a = numbers(200)
     for shift in (1, 4):
         with sent(shift), settings(mode):
@@ -90,7 +90,7 @@ def cut_out(dtype: str, n: int) -> NDArray:
 
 @for_each("make", [cut_out, lambda dtype, n: cut_out(dtype, n)[::-1]])
 @for_each("dtype", ["int16", "float64", "complex64"])
-def test_chunks_whose_elements_are_no_whole_elements_apart(make: Any, dtype: str) -> None:
+def test_chunks_whose_elements_are_no_whole_elements_apart(make, dtype):
     a = make(dtype, 300)
     theirs = da.from_array(np.arange(3), chunks=1).map_blocks(
         lambda block: a[100 * int(block[0]) :][:100], dtype=a.dtype, chunks=((100,) * 3,)
@@ -103,7 +103,7 @@ def test_chunks_whose_elements_are_no_whole_elements_apart(make: Any, dtype: str
             np.testing.assert_array_equal(np.asarray(xp.flip(x)[1:]), a[::-1][1:])
 
 
-def test_chunks_in_foreign_byte_order() -> None:
+def test_chunks_in_foreign_byte_order():
     a = np.arange(30, dtype=np.dtype("f8").newbyteorder())
     theirs = da.from_array(np.arange(30.0), chunks=10).map_blocks(
         lambda block: block.astype(a.dtype), dtype=np.float64

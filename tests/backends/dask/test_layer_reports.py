@@ -8,7 +8,7 @@ import array_api_nx as xp
 from tests.backends.dask.programs import SMALL, numbers, on_dask
 
 
-def test_what_is_pending() -> None:
+def test_what_is_pending():
     x = on_dask(numbers(30, 4))
     found = xp.explain(xp.sum(xp.exp(x) * 2, axis=0))
     assert found.pending
@@ -21,20 +21,20 @@ def test_what_is_pending() -> None:
     assert found.nbytes == 32
 
 
-def test_what_is_in_memory() -> None:
+def test_what_is_in_memory():
     found = xp.explain(on_dask(numbers(30, 4)))
     assert not found.pending
     assert found.summary.startswith("computed: nothing is pending, 960 B in ")
     assert found.passes == ()
 
 
-def test_the_graph() -> None:
+def test_the_graph():
     x = on_dask(numbers(30, 4))
     found = xp.explain(xp.linalg.qr(x @ x.T)[0])
     assert found.dot().startswith("digraph")
 
 
-def test_many_inputs_have_names() -> None:
+def test_many_inputs_have_names():
     arrays = [on_dask(numbers(2)) for _ in range(30)]
     found = xp.explain(xp.concat(arrays))
     given = [memory.name for memory in found.passes[-1].inputs]
@@ -43,7 +43,7 @@ def test_many_inputs_have_names() -> None:
     ]  # fmt: skip
 
 
-def test_runtime_info() -> None:
+def test_runtime_info():
     np.asarray(on_dask(1.0))
     facts = SMALL.backend.runtime_info()
     assert facts["chunks"] == 200

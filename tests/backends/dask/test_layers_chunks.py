@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,21 +20,21 @@ def largest(x: xp.Array) -> int:
 
 
 @pytest.mark.parametrize(("given", "limit"), [("64MiB", 2**26), ("1kB", 1000), (5000, 5000)])
-def test_the_option(given: Any, limit: int) -> None:
+def test_the_option(given, limit):
     backend = DaskBackend(given)
     assert backend.runtime_info()["chunks"] == limit
     sizes = backend.grid.chunks((10**5, 10**4), np.dtype(float))
     assert limit / 4 <= prod(map(max, sizes)) * 8 <= limit
 
 
-def test_the_default_is_a_setting_of_dask() -> None:
+def test_the_default_is_a_setting_of_dask():
     import dask
 
     with dask.config.set({"array.chunk-size": "1MiB"}):
         assert Grid(None).limit == 2**20
 
 
-def test_sizes_that_are_none() -> None:
+def test_sizes_that_are_none():
     with pytest.raises(ValueError, match="give a size like '64MiB'"):
         DaskBackend(0)
     with pytest.raises(ValueError, match="nonsense"):
@@ -43,18 +42,18 @@ def test_sizes_that_are_none() -> None:
 
 
 @pytest.mark.parametrize("size", ["1", "200", "1kB", "64MiB", "1.5 GB", ".5GiB", "1e6", "128m"])
-def test_sizes_in_names_of_devices(size: str) -> None:
+def test_sizes_in_names_of_devices(size):
     assert xp.Device(f"dask:chunks={size}").name == f"dask:chunks={size}"
     assert Grid(size).limit >= 1
 
 
 @pytest.mark.parametrize("size", ["", "abc", "-1", "0", "0.0MB", "64XB", "1e-3", "auto"])
-def test_names_of_devices_without_a_size(size: str) -> None:
+def test_names_of_devices_without_a_size(size):
     with pytest.raises(ValueError, match=rf"no device .*a size, such as chunks=64MiB.*{size!r}"):
         xp.Device("dask", chunks=size)
 
 
-def test_results_that_do_not_fit_are_refused_before_they_are_computed() -> None:
+def test_results_that_do_not_fit_are_refused_before_they_are_computed():
     x = xp.zeros(1 << 41, device="dask")
     for ask in (np.asarray, xp.evaluate, lambda x: x.to_device("cpu")):
         with pytest.raises(MemoryError, match=r"for 16.00 TiB, .*take parts .*x\[start:stop\]"):
@@ -62,7 +61,7 @@ def test_results_that_do_not_fit_are_refused_before_they_are_computed() -> None:
     assert np.asarray(x[5:8]).tolist() == [0.0] * 3
 
 
-def test_results_that_are_larger_than_what_they_are_made_of() -> None:
+def test_results_that_are_larger_than_what_they_are_made_of():
     x, y = on_dask(numbers(40)), on_dask(numbers(30))
     for result, expected in (
         (x[:, None] + y[None, :], numbers(40)[:, None] + numbers(30)),
@@ -78,14 +77,14 @@ def test_results_that_are_larger_than_what_they_are_made_of() -> None:
         assert_equal(result, expected)
 
 
-def test_matrix_products_are_cut_along_all_axes() -> None:
+def test_matrix_products_are_cut_along_all_axes():
     a, b = numbers(3, 20, 30), numbers(30, 25)
     x = on_dask(a) @ on_dask(b)
     assert largest(x) <= 2 * CHUNK
     assert_equal(x, a @ b)
 
 
-def test_chunks_without_elements_do_no_harm() -> None:
+def test_chunks_without_elements_do_no_harm():
     a = numbers(60)
     x = on_dask(a)
     chosen = x[(x > 40) | (x < -45)]
@@ -96,18 +95,15 @@ def test_chunks_without_elements_do_no_harm() -> None:
     assert float(xp.var(chosen)) == pytest.approx(expected.var())
 
 
-def test_the_mean_of_many_numbers_of_low_precision() -> None:
+def test_the_mean_of_many_numbers_of_low_precision():
     # float32 cannot count that far.
     x = xp.full((2**11 + 1, 2**13), 0.5, dtype=xp.float32, device=LARGE)
     assert float(xp.mean(x)) == 0.5
 
 
-# ---------------------------------------------------------------------- tall matrices
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
 @pytest.mark.parametrize(("rows", "columns"), [(100, 3), (200, 2), (57, 1), (1000, 3)])
-def test_decompositions_of_tall_matrices(dtype: str, rows: int, columns: int) -> None:
+def test_decompositions_of_tall_matrices(dtype, rows, columns):
     rng = np.random.default_rng(7)
     a = rng.standard_normal((rows, columns)).astype(dtype)
     if dtype == "complex128":
@@ -131,7 +127,7 @@ def test_decompositions_of_tall_matrices(dtype: str, rows: int, columns: int) ->
     np.testing.assert_allclose((u * s) @ vh, a.T, atol=tolerance)
 
 
-def test_tall_matrices_stay_in_blocks_of_rows() -> None:
+def test_tall_matrices_stay_in_blocks_of_rows():
     q, r = xp.linalg.qr(on_dask(numbers(300, 2)))
     assert largest(q) <= CHUNK
     assert r.shape == (2, 2)

@@ -89,7 +89,7 @@ def applied(formula: Formula, *devices: Any) -> list[xp.Array]:
 
 
 @for_each("selection", SELECTIONS)
-def test_reductions_of_selections_are_those_of_the_cpu(selection: str) -> None:
+def test_reductions_of_selections_are_those_of_the_cpu(selection):
     here, there = applied(SELECTIONS[selection], "cpu", SMALL)
     for name, reduce in REDUCTIONS.items():
         if here.dtype.kind == "b" and name in ("min", "max", "mean", "var", "std"):
@@ -110,13 +110,13 @@ def test_reductions_of_selections_are_those_of_the_cpu(selection: str) -> None:
 
 
 @for_each("name", [*EXPRESSIONS, *COUNTED])
-def test_what_is_computed_of_selections_is_what_the_cpu_computes(name: str) -> None:
+def test_what_is_computed_of_selections_is_what_the_cpu_computes(name):
     here, there = applied({**EXPRESSIONS, **COUNTED}[name], "cpu", SMALL)
     assert_equal(there, np.asarray(here))
 
 
 @for_each("name", EXPRESSIONS)
-def test_no_mask_is_counted_for_a_reduction(name: str) -> None:
+def test_no_mask_is_counted_for_a_reduction(name):
     operands = [on_dask(a) for a in (X, Y, V)]
     with nothing_computed():
         result = EXPRESSIONS[name](*operands)
@@ -128,7 +128,7 @@ def test_no_mask_is_counted_for_a_reduction(name: str) -> None:
 
 
 @for_each("name", REDUCTIONS)
-def test_no_mask_is_counted_for_any_reduction(name: str) -> None:
+def test_no_mask_is_counted_for_any_reduction(name):
     x, v = on_dask(X), on_dask(V)
     with nothing_computed():
         REDUCTIONS[name](x[x > 0])
@@ -136,18 +136,15 @@ def test_no_mask_is_counted_for_any_reduction(name: str) -> None:
         REDUCTIONS[name](x[:, v[:6] > 0])
 
 
-def test_what_is_selected_is_made_once_for_the_mask_and_the_sum() -> None:
+def test_what_is_selected_is_made_once_for_the_mask_and_the_sum():
     x = xp.random.default_rng(0, device=SMALL).standard_normal((100, 5))
     layers = list(xp.sum(x[x > 0])._handle.array(x._device.backend.grid).dask.layers)
     assert len([name for name in layers if name.startswith("draw-")]) == 1
     assert not [name for name in layers if name.startswith(("count-", "compress-"))]
 
 
-# ---------------------------------------------------------------------- no elements
-
-
 @for_each("name", REDUCTIONS)
-def test_reductions_of_nothing_are_those_of_the_cpu(name: str) -> None:
+def test_reductions_of_nothing_are_those_of_the_cpu(name):
     formulas: list[Formula] = [
         lambda x, y, v: REDUCTIONS[name](x[x > 100]),
         lambda x, y, v: REDUCTIONS[name](x[v > 100, :], axis=0),
@@ -169,7 +166,7 @@ def test_reductions_of_nothing_are_those_of_the_cpu(name: str) -> None:
         assert repr(seen[0]) == repr(seen[1])
 
 
-def test_chunks_without_selected_elements_leave_no_trace() -> None:
+def test_chunks_without_selected_elements_leave_no_trace():
     x = xp.asarray(np.arange(100, dtype=np.uint16), device=SMALL)
     assert xp.explain(x + 0).chunks[0] == (100,)
     y = xp.asarray(np.arange(-100.0, 0.0), device=SMALL)
@@ -180,10 +177,7 @@ def test_chunks_without_selected_elements_leave_no_trace() -> None:
     assert int(xp.min(x[x > 70])) == 71
 
 
-# ---------------------------------------------------------------------- values
-
-
-def test_a_selection_is_of_what_there_was_when_it_was_made() -> None:
+def test_a_selection_is_of_what_there_was_when_it_was_made():
     x = on_dask(X)
     mask = x > 0
     chosen = x[mask]
@@ -195,7 +189,7 @@ def test_a_selection_is_of_what_there_was_when_it_was_made() -> None:
     assert_equal(chosen, X[X > 0])
 
 
-def test_a_sum_has_the_same_bits_before_and_after_somebody_asks_for_the_shape() -> None:
+def test_a_sum_has_the_same_bits_before_and_after_somebody_asks_for_the_shape():
     x = on_dask(X)
     chosen = xp.exp(x[x > 1])
     before = float(xp.sum(chosen))
@@ -204,14 +198,14 @@ def test_a_sum_has_the_same_bits_before_and_after_somebody_asks_for_the_shape() 
     assert "how many elements the mask selects" in repr(xp.explain(chosen))
 
 
-def test_warnings_are_those_of_selected_elements_alone() -> None:
+def test_warnings_are_those_of_selected_elements_alone():
     x = on_dask(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         xp.evaluate(xp.sum(xp.log(x[x > 0])))
 
 
-def test_masks_that_differ_in_a_number_are_different() -> None:
+def test_masks_that_differ_in_a_number_are_different():
     x = on_dask(np.asarray([-1.0, 0.0, 1.0, 2.0] * 20))
     for first, second in ((1, 1.5), (0.0, -0.0), (1, True)):
         a, b = x[x * first > 0], x[x * second > 0]

@@ -37,7 +37,7 @@ def centred(n: int) -> dict[str, Any]:
     return graph
 
 
-def test_chunks_are_used_as_soon_as_they_are_made() -> None:
+def test_chunks_are_used_as_soon_as_they_are_made():
     with Held() as unordered:
         assert get_sync(centred(20), "total") == 60
     with Held() as ordered, _InOrder():
@@ -47,9 +47,7 @@ def test_chunks_are_used_as_soon_as_they_are_made() -> None:
 
 
 @pytest.mark.parametrize("rows", [3, 100])
-def test_tasks_have_a_blas_thread_each_and_one_alone_has_no_more(
-    monkeypatch: pytest.MonkeyPatch, rows: int
-) -> None:
+def test_tasks_have_a_blas_thread_each_and_one_alone_has_no_more(monkeypatch, rows):
     threadpoolctl = pytest.importorskip("threadpoolctl")
 
     def threads() -> set[int]:

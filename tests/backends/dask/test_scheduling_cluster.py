@@ -36,7 +36,7 @@ def on_the_cluster(client: Client, in_order: None) -> Iterator[None]:
         yield
 
 
-def test_the_active_client_computes(client: Client) -> None:
+def test_the_active_client_computes(client):
     assert SMALL.backend.runtime_info()["scheduler"] == client.scheduler.address
     x = on_dask(numbers(30, 4))
     z = (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
@@ -47,7 +47,7 @@ def test_the_active_client_computes(client: Client) -> None:
     assert_equal(xp.unique_values(x), np.unique(a))
 
 
-def test_chunks_travel_between_workers(client: Client) -> None:
+def test_chunks_travel_between_workers(client):
     a = numbers(200)
     x = on_dask(a) + 0
     xp.evaluate(x)
@@ -57,7 +57,7 @@ def test_chunks_travel_between_workers(client: Client) -> None:
 
 
 @for_each("n", [1, 10, 100, 1000])
-def test_statistics_of_columns_of_any_length(client: Client, n: int) -> None:
+def test_statistics_of_columns_of_any_length(client, n):
     x = xp.random.default_rng(0, device="dask:chunks=4kB").standard_normal((n, 10))
     y = xp.random.default_rng(0).standard_normal((n, 10))
     formulas: list[Callable[[xp.Array], xp.Array]] = [
@@ -69,7 +69,7 @@ def test_statistics_of_columns_of_any_length(client: Client, n: int) -> None:
         np.testing.assert_allclose(np.asarray(formula(x)), np.asarray(formula(y)), rtol=1e-9)
 
 
-def test_evaluate_keeps_chunks_on_the_workers(client: Client) -> None:
+def test_evaluate_keeps_chunks_on_the_workers(client):
     x = on_dask(numbers(40, 10)) * 2
     xp.evaluate(x)
     assert not xp.explain(x).pending
@@ -79,7 +79,7 @@ def test_evaluate_keeps_chunks_on_the_workers(client: Client) -> None:
     assert_equal(x, numbers(40, 10) * 2)
 
 
-def test_a_worker_that_dies_loses_nothing(client: Client) -> None:
+def test_a_worker_that_dies_loses_nothing(client):
     x = on_dask(numbers(40, 10)) * 2
     xp.evaluate(x)
     y = xp.cumulative_sum(x, axis=0)
@@ -91,13 +91,13 @@ def test_a_worker_that_dies_loses_nothing(client: Client) -> None:
     assert victim not in client.run(os.getpid).values()
 
 
-def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_progress_bar_when_asked(capsys):
     device = xp.Device("dask", chunks=200, progress=True)
     xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
     assert "Completed" in capsys.readouterr().out
 
 
-def test_what_a_cluster_held_goes_with_it_and_nothing_else(client: Client) -> None:
+def test_what_a_cluster_held_goes_with_it_and_nothing_else(client):
     x = on_dask(numbers(40, 10))
     y = x * 2
     with (
@@ -114,7 +114,7 @@ def test_what_a_cluster_held_goes_with_it_and_nothing_else(client: Client) -> No
     assert_equal(x, numbers(40, 10))
 
 
-def test_a_program_that_was_written_beside_a_cluster_runs_without_it(client: Client) -> None:
+def test_a_program_that_was_written_beside_a_cluster_runs_without_it(client):
     x = xp.random.default_rng(0, device="dask:chunks=8kB").standard_normal((500, 100))
     y = xp.sort(x, axis=0) + xp.reshape(xp.sort(x, axis=1), (500, 100))[::-1, :]
     with dask.config.set(scheduler="threads"):
@@ -122,7 +122,7 @@ def test_a_program_that_was_written_beside_a_cluster_runs_without_it(client: Cli
         np.testing.assert_array_equal(np.asarray(y), expected)
 
 
-def test_a_task_that_ends_its_workers_is_an_error_that_names_the_device(client: Client) -> None:
+def test_a_task_that_ends_its_workers_is_an_error_that_names_the_device(client):
     from distributed.scheduler import KilledWorker
 
     from array_api_nx.backends.dask import scheduling

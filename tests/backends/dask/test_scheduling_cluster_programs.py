@@ -119,17 +119,13 @@ def on_the_cluster(in_order: None) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_results_are_those_of_threads_bit_for_bit(
-    client: Client, program: Callable[[xp.Array], xp.Array]
-) -> None:
+def test_results_are_those_of_threads_bit_for_bit(client, program):
     expected = on_threads(program)
     with client.as_current():
         assert_same_bits(np.asarray(program(data())), expected)
 
 
-def test_chunks_that_travelled_are_summed_and_multiplied_as_where_they_were_made(
-    client: Client,
-) -> None:
+def test_chunks_that_travelled_are_summed_and_multiplied_as_where_they_were_made(client):
     def received(dask_worker: Any) -> int:
         return len(dask_worker.transfer_incoming_log)
 
@@ -154,7 +150,7 @@ def test_chunks_that_travelled_are_summed_and_multiplied_as_where_they_were_made
         assert sum(client.run(received).values()) > before
 
 
-def test_a_worker_that_is_killed_while_a_program_runs_changes_no_bit(client: Client) -> None:
+def test_a_worker_that_is_killed_while_a_program_runs_changes_no_bit(client):
     def program(x: xp.Array) -> xp.Array:
         return xp.sum(xp.sort(standardised(x), axis=0)[::7, :], axis=0)
 
@@ -185,7 +181,7 @@ def test_a_worker_that_is_killed_while_a_program_runs_changes_no_bit(client: Cli
         assert victim not in client.run(os.getpid).values()
 
 
-def test_workers_short_of_memory_spill_and_end() -> None:
+def test_workers_short_of_memory_spill_and_end():
     def spilled(dask_worker: Any) -> int:
         return int(dask_worker.data.spilled_total.disk)
 
@@ -204,7 +200,7 @@ def test_workers_short_of_memory_spill_and_end() -> None:
         assert sum(client.run(spilled).values()) > 0
 
 
-def test_a_dashboard_shows_names_of_operations(client: Client) -> None:
+def test_a_dashboard_shows_names_of_operations(client):
     names = set()
     with client.as_current():
         for program in PROGRAMS:

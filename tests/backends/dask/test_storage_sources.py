@@ -45,9 +45,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "numbers.npy"
 
 
-def test_a_mapped_file_is_read_chunk_by_chunk_when_it_is_needed(
-    path: Path, reads: list[int]
-) -> None:
+def test_a_mapped_file_is_read_chunk_by_chunk_when_it_is_needed(path, reads):
     with nothing_computed():
         x = xp.asarray(np.load(path, mmap_mode="r"), device=SMALL)
         y = (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
@@ -69,9 +67,7 @@ def test_a_mapped_file_is_read_chunk_by_chunk_when_it_is_needed(
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_parts_of_mapped_files_in_any_order(
-    tmp_path: Path, reads: list[int], key: Any, order: Any
-) -> None:
+def test_parts_of_mapped_files_in_any_order(tmp_path, reads, key, order):
     values = np.asarray(numbers(30, 11), order=order)
     np.save(tmp_path / "x.npy", values)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")[key]
@@ -81,14 +77,14 @@ def test_parts_of_mapped_files_in_any_order(
     assert sum(reads) <= max(1, prod(mapped.shape)) * 8
 
 
-def test_a_mapped_file_without_a_header(tmp_path: Path) -> None:
+def test_a_mapped_file_without_a_header(tmp_path):
     numbers(50).astype(np.int16).tofile(tmp_path / "x")
     mapped = np.memmap(tmp_path / "x", np.int16, "r", offset=20)
     assert_equal(xp.asarray(mapped, device=SMALL), numbers(50).astype(np.int16)[10:])
 
 
 @pytest.mark.parametrize("mode", ["r", "r+"])
-def test_a_mapped_file_is_not_written(path: Path, mode: Any) -> None:
+def test_a_mapped_file_is_not_written(path, mode):
     mapped = np.load(path, mmap_mode=mode)
     x = xp.asarray(mapped, device=SMALL)
     with pytest.raises(ValueError, match="read from a mapped file"):
@@ -99,7 +95,7 @@ def test_a_mapped_file_is_not_written(path: Path, mode: Any) -> None:
     np.testing.assert_array_equal(np.load(path), numbers(60, 9))
 
 
-def test_memory_that_others_can_write_is_copied() -> None:
+def test_memory_that_others_can_write_is_copied():
     values = numbers(10)
     x = xp.asarray(values, device=SMALL)
     y = x + 1
@@ -108,9 +104,6 @@ def test_memory_that_others_can_write_is_copied() -> None:
     values.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         xp.asarray(values, device=SMALL)[0] = 1.0
-
-
-# ---------------------------------------------------------------------- other Dask arrays
 
 
 def adopted(array: da.Array) -> xp.Array:
@@ -122,7 +115,7 @@ def adopted(array: da.Array) -> xp.Array:
     return like
 
 
-def test_dask_arrays_come_in_without_being_computed() -> None:
+def test_dask_arrays_come_in_without_being_computed():
     with nothing_computed():
         source = da.from_array(numbers(40, 5), chunks=(7, 5)) * 2
         x = adopted(source)
@@ -132,7 +125,7 @@ def test_dask_arrays_come_in_without_being_computed() -> None:
     np.testing.assert_array_equal(source.compute(), numbers(40, 5) * 2)
 
 
-def test_dask_arrays_of_unknown_size_get_one() -> None:
+def test_dask_arrays_of_unknown_size_get_one():
     source = da.from_array(numbers(40), chunks=7)
     x = adopted(source[source > 10])
     assert x.shape == (int((numbers(40) > 10).sum()),)
@@ -140,7 +133,7 @@ def test_dask_arrays_of_unknown_size_get_one() -> None:
     assert_equal(x, numbers(40)[numbers(40) > 10])
 
 
-def test_dask_arrays_that_do_not_fit_are_refused() -> None:
+def test_dask_arrays_that_do_not_fit_are_refused():
     with pytest.raises(TypeError, match="no dtype for"):
         adopted(da.from_array(np.asarray(["a", "b"])))
     masked = da.ma.masked_equal(da.from_array(numbers(5)), 3)
@@ -148,16 +141,13 @@ def test_dask_arrays_that_do_not_fit_are_refused() -> None:
         adopted(masked)
 
 
-def test_zarr_arrays(tmp_path: Path) -> None:
+def test_zarr_arrays(tmp_path):
     zarr = pytest.importorskip("zarr")
     zarr.save(str(tmp_path / "x.zarr"), numbers(30, 4))
     with nothing_computed():
         x = adopted(da.from_zarr(str(tmp_path / "x.zarr")))
         total = xp.sum(x * 2)
     assert float(total) == numbers(30, 4).sum() * 2
-
-
-# ---------------------------------------------------------------------- made
 
 
 @pytest.mark.parametrize(
@@ -168,14 +158,14 @@ def test_zarr_arrays(tmp_path: Path) -> None:
         ((2**63, 2**63 + 90), xp.uint64), ((-5.5, 40.0), xp.complex64),
     ],
 )  # fmt: skip
-def test_ranges_have_the_bits_of_the_cpu(arguments: tuple[Any, ...], dtype: Any) -> None:
+def test_ranges_have_the_bits_of_the_cpu(arguments, dtype):
     x = xp.arange(*arguments, dtype=dtype, device=SMALL)
     expected = np.asarray(xp.arange(*arguments, dtype=dtype))
     assert x.dtype.name == expected.dtype.name
     np.testing.assert_array_equal(np.asarray(x), expected)
 
 
-def test_what_is_filled_takes_no_memory_before_it_is_used() -> None:
+def test_what_is_filled_takes_no_memory_before_it_is_used():
     huge = xp.ones((10**6, 10**5), device=LARGE)
     assert xp.explain(huge).nbytes == 8 * 10**11
     assert float(huge[5, 5]) == 1.0

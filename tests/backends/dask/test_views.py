@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import array_api_nx as xp
-from tests.backends.dask.programs import NDArray, assert_equal, nothing_computed, numbers, on_dask
+from tests.backends.dask.programs import assert_equal, nothing_computed, numbers, on_dask
 
 
 @st.composite
@@ -67,7 +67,7 @@ def moved(x: Any, kind: str, argument: Any) -> Any:
 
 @settings(max_examples=60)
 @given(st.data())
-def test_writes_go_through_any_chain_of_views(data: st.DataObject) -> None:
+def test_writes_go_through_any_chain_of_views(data):
     shape = data.draw(st.sampled_from([(6, 8), (40,), (3, 4, 6), (10, 2)]))
     whole = numbers(*shape)
     x = on_dask(whole)
@@ -90,7 +90,7 @@ def test_writes_go_through_any_chain_of_views(data: st.DataObject) -> None:
             assert_equal(other, right)
 
 
-def test_writing_computes_nothing() -> None:
+def test_writing_computes_nothing():
     x = on_dask(numbers(20, 20))
     with nothing_computed():
         x[::2, ::-3] = x[1::2, ::3]
@@ -98,7 +98,7 @@ def test_writing_computes_nothing() -> None:
         x[x < 0] = 0.0
 
 
-def test_what_is_read_and_written_may_overlap() -> None:
+def test_what_is_read_and_written_may_overlap():
     values = numbers(50)
     for key, other in (
         (slice(1, None), slice(None, -1)),
@@ -113,7 +113,7 @@ def test_what_is_read_and_written_may_overlap() -> None:
 
 
 @pytest.mark.parametrize("key", [np.asarray([3, -1, 3, 0]), np.asarray([[1], [2]])])
-def test_index_arrays_write_across_chunks(key: NDArray) -> None:
+def test_index_arrays_write_across_chunks(key):
     host = numbers(30, 7)
     x, index = on_dask(host), on_dask(key)
     values = numbers(*key.shape, 7)
@@ -129,7 +129,7 @@ def test_index_arrays_write_across_chunks(key: NDArray) -> None:
     assert_equal(x, host)
 
 
-def test_masks_write_across_chunks() -> None:
+def test_masks_write_across_chunks():
     host = numbers(30, 7)
     x = on_dask(host)
     mask = host > 0
@@ -142,7 +142,7 @@ def test_masks_write_across_chunks() -> None:
     assert_equal(x, host)
 
 
-def test_bytes_are_written_through() -> None:
+def test_bytes_are_written_through():
     host = numbers(6, 10) + 1j
     x = on_dask(host)
     backend = x._device.backend
@@ -155,7 +155,7 @@ def test_bytes_are_written_through() -> None:
         backend.bitcast(backend.slice(x._handle, ((0, 6, 1), (0, 5, 2))), xp.float64)
 
 
-def test_copies_do_not_see_writes() -> None:
+def test_copies_do_not_see_writes():
     x = on_dask(numbers(10, 10))
     copies = [
         xp.asarray(x, copy=True), x + 0.0, xp.astype(x, xp.float32), xp.concat([x]), xp.sort(x),
@@ -167,7 +167,7 @@ def test_copies_do_not_see_writes() -> None:
         np.testing.assert_array_equal(np.asarray(each), values)
 
 
-def test_what_was_handed_out_is_a_copy() -> None:
+def test_what_was_handed_out_is_a_copy():
     values = numbers(10)
     x = xp.asarray(values, device=on_dask(values).device)
     values[...] = 0.0
@@ -177,7 +177,7 @@ def test_what_was_handed_out_is_a_copy() -> None:
     assert_equal(x, numbers(10))
 
 
-def test_repeated_elements_are_read_only() -> None:
+def test_repeated_elements_are_read_only():
     x = xp.broadcast_to(on_dask(numbers(4)), (3, 4))
     with pytest.raises(ValueError, match="share memory"):
         x[0, 0] = 1.0
@@ -189,7 +189,7 @@ def test_repeated_elements_are_read_only() -> None:
     nothing += 1.0
 
 
-def test_views_of_repeated_elements_are_read_only() -> None:
+def test_views_of_repeated_elements_are_read_only():
     x = on_dask(numbers(4))
     same = xp.broadcast_to(x, (1, 4))[0, :]
     same += 1.0

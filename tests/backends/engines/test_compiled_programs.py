@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -49,7 +48,7 @@ def programs(name: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("name", ["float32", "float64", "int64"])
-def test_random_programs_agree_with_their_steps(device: xp.Device, name: str) -> None:
+def test_random_programs_agree_with_their_steps(device, name):
     for number, names in enumerate(programs(name)):
 
         def function(x: xp.Array, names: list[str] = names) -> list[xp.Array]:
@@ -99,7 +98,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_random_writes_and_views(device: xp.Device, seed: int) -> None:
+def test_random_writes_and_views(device, seed):
     """What arguments hold afterwards, what results hold, and what shows the same memory."""
     rng = random.Random(seed)
     writes = sorted(WRITES)[seed::2]
@@ -132,7 +131,7 @@ def test_random_writes_and_views(device: xp.Device, seed: int) -> None:
     assert compiled.cache_info().compilations == 1
 
 
-def test_arguments_are_written(device: xp.Device) -> None:
+def test_arguments_are_written(device):
     @xp.compile(engine="native")
     def function(x: xp.Array, y: xp.Array) -> xp.Array:
         x[1:] += y[0]
@@ -152,9 +151,7 @@ def test_arguments_are_written(device: xp.Device) -> None:
 
 
 @pytest.mark.parametrize("engine", ["auto", "steps"])
-def test_what_is_written_shows_in_other_arguments_over_the_same_memory(
-    device: xp.Device, engine: Any
-) -> None:
+def test_what_is_written_shows_in_other_arguments_over_the_same_memory(device, engine):
     def function(x: xp.Array, y: xp.Array) -> xp.Array:
         x += 1
         return y * 2
@@ -171,7 +168,7 @@ def test_what_is_written_shows_in_other_arguments_over_the_same_memory(
         assert compiled(x, y).to_device("cpu").tolist() == [0.0, *[2.0 * i for i in range(2, 9)]]
 
 
-def test_arrays_from_outside_are_read_at_each_call(device: xp.Device) -> None:
+def test_arrays_from_outside_are_read_at_each_call(device):
     offset = xp.zeros(3, device=device)
     function = xp.compile(lambda x: x + offset, engine="native")
     x = xp.ones(3, device=device)
@@ -180,7 +177,7 @@ def test_arrays_from_outside_are_read_at_each_call(device: xp.Device) -> None:
     assert function(x).to_device("cpu").tolist() == [3.0] * 3
 
 
-def test_results_show_arguments(device: xp.Device) -> None:
+def test_results_show_arguments(device):
     function = xp.compile(lambda x: (x.T, x + 1), engine="native")
     x = xp.zeros((2, 3), device=device)
     shown, _ = function(x)
@@ -188,7 +185,7 @@ def test_results_show_arguments(device: xp.Device) -> None:
     assert float(shown[1, 0]) == 5.0
 
 
-def test_errors_of_elements_leave_arguments_alone(device: xp.Device) -> None:
+def test_errors_of_elements_leave_arguments_alone(device):
     @xp.compile(engine="native")
     def function(x: xp.Array, i: xp.Array) -> xp.Array:
         x += 1
@@ -218,7 +215,7 @@ MASKS = {
 
 
 @pytest.mark.parametrize("case", MASKS)
-def test_arrays_written_through_masks(device: xp.Device, case: str) -> None:
+def test_arrays_written_through_masks(device, case):
     """As many values as the mask selects; another mask is refused, and nothing written."""
     mask_shape, write, value_shape = MASKS[case]
     count = 5 if len(mask_shape) == 2 else 2
@@ -245,7 +242,7 @@ def test_arrays_written_through_masks(device: xp.Device, case: str) -> None:
         np.testing.assert_array_equal(given[0].to_device("cpu"), expected)
 
 
-def test_calls_that_the_extension_makes(device: xp.Device) -> None:
+def test_calls_that_the_extension_makes(device):
     """From the second call on it makes them, where the arguments are as before, and only there."""
     function = xp.compile(lambda x, y: (x @ y, x + 1, xp.sum(y)), engine="native")
 
@@ -282,9 +279,7 @@ def test_calls_that_the_extension_makes(device: xp.Device) -> None:
 
 
 @pytest.mark.skipif(native is None, reason="there is no extension")
-def test_arrays_that_views_were_taken_of_stay_quick(
-    device: xp.Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arrays_that_views_were_taken_of_stay_quick(device, monkeypatch):
     """No Python of ours runs for whole arrays, also if they were written and others show them."""
     function = xp.compile(lambda x, y: x + 2 * y, engine="native")
     x, y = xp.ones((2, 3), device=device), xp.zeros((2, 3), device=device)
@@ -308,7 +303,7 @@ def test_arrays_that_views_were_taken_of_stay_quick(
 
 
 @pytest.mark.skipif(native is None, reason="there is no extension")
-def test_quick_calls_that_look_for_errors(device: xp.Device) -> None:
+def test_quick_calls_that_look_for_errors(device):
     """What they find is explained, and the next call is quick again."""
     inverse = xp.compile(lambda x: 2 * xp.linalg.inv(x), engine="native")
     x, singular = xp.eye(2, device=device), xp.ones((2, 2), device=device)
@@ -325,7 +320,7 @@ def test_quick_calls_that_look_for_errors(device: xp.Device) -> None:
         assert xp.all(xp.isnan(inverse(nan)))
 
 
-def test_arguments_of_jax_stay_as_they_are(device: xp.Device) -> None:
+def test_arguments_of_jax_stay_as_they_are(device):
     """A call looks no view of them up, with which others would take longer."""
     if device.backend.compiler != "jax.jit":
         pytest.skip("elsewhere the view says whether an array may be written")
@@ -337,7 +332,7 @@ def test_arguments_of_jax_stay_as_they_are(device: xp.Device) -> None:
 
 
 @pytest.mark.skipif(native is None, reason="there is no extension")
-def test_errors_of_quick_calls_are_left_to_python(device: xp.Device) -> None:
+def test_errors_of_quick_calls_are_left_to_python(device):
     function = xp.compile(lambda x: x + 1, engine="native")
     x = xp.ones(3, device=device)
     function(x)
@@ -357,7 +352,7 @@ def test_errors_of_quick_calls_are_left_to_python(device: xp.Device) -> None:
         function(x)
 
 
-def test_compiled_functions_within_others(device: xp.Device) -> None:
+def test_compiled_functions_within_others(device):
     inner = xp.compile(lambda x: 2 * x, engine="native")
     one = xp.ones(3, device=device)
     inner(one)
@@ -368,7 +363,7 @@ def test_compiled_functions_within_others(device: xp.Device) -> None:
     assert outer(xp.zeros(3, device=device)).to_device("cpu").tolist() == [4.0] * 3
 
 
-def test_gradients_pass_through_compiled_functions(device: xp.Device) -> None:
+def test_gradients_pass_through_compiled_functions(device):
     if device.backend.compiler != "torch.compile":
         pytest.skip("only PyTorch has gradients in its arrays")
     import torch
@@ -383,7 +378,7 @@ def test_gradients_pass_through_compiled_functions(device: xp.Device) -> None:
     assert tensor.grad.tolist() == [0.0, 4.0, 8.0]
 
 
-def test_a_step_that_cannot_be_compiled_is_named(device: xp.Device) -> None:
+def test_a_step_that_cannot_be_compiled_is_named(device):
     x = xp.arange(4.0, device=device)
 
     def function(x: xp.Array) -> xp.Array:
@@ -399,7 +394,7 @@ def test_a_step_that_cannot_be_compiled_is_named(device: xp.Device) -> None:
     assert "floor_divide" in str(compiled.explain(x)).splitlines()[-1]
 
 
-def test_auto_compiles_what_is_called_again_and_again(device: xp.Device) -> None:
+def test_auto_compiles_what_is_called_again_and_again(device):
     function = xp.compile(lambda x: xp.sum(2 * x))
     x = xp.ones(6, device=device)
     for _ in range(9):
@@ -411,9 +406,7 @@ def test_auto_compiles_what_is_called_again_and_again(device: xp.Device) -> None
     assert f"compiled by {device.backend.compiler}" in str(function.explain(x))
 
 
-def test_a_program_that_the_compiler_refuses_goes_on_step_by_step(
-    device: xp.Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_the_compiler_refuses_goes_on_step_by_step(device, monkeypatch):
     """The compiler is asked once, whatever the sizes, and `explain` says what it answered."""
     asked = []
 
@@ -453,7 +446,7 @@ def test_a_program_that_the_compiler_refuses_goes_on_step_by_step(
 
 
 @pytest.mark.parametrize("name", ["uint16", "uint32", "uint64"])
-def test_unsigned_integers_are_moved_and_chosen(device: xp.Device, name: str) -> None:
+def test_unsigned_integers_are_moved_and_chosen(device, name):
     def function(x: xp.Array) -> list[xp.Array]:
         y = xp.asarray(x, copy=True)
         y[x > 5] = 7
@@ -469,14 +462,14 @@ def test_unsigned_integers_are_moved_and_chosen(device: xp.Device, name: str) ->
         np.testing.assert_array_equal(mine.to_device("cpu"), other.to_device("cpu"))
 
 
-def test_steps_are_not_compiled(device: xp.Device) -> None:
+def test_steps_are_not_compiled(device):
     function = xp.compile(lambda x: 2 * x, engine="steps")
     for _ in range(12):
         function(xp.ones(3, device=device))
     assert function.cache_info().compilations == 0
 
 
-def test_the_engine_is_kept_by_pickling(device: xp.Device) -> None:
+def test_the_engine_is_kept_by_pickling(device):
     x = xp.ones(3, device=device)
     doubled(x)
     assert pickle.loads(pickle.dumps(doubled)) is doubled

@@ -87,8 +87,6 @@ def check(functions: Functions, *sets: tuple[xp.Array, ...], roundings: float = 
     assert not wrong
 
 
-# ---------------------------------------------------------------------- element by element
-
 SHIFTS = (p.BITWISE_LEFT_SHIFT, p.BITWISE_RIGHT_SHIFT)
 WITH_SCALARS = (p.ADD, p.SUBTRACT, p.MULTIPLY, p.DIVIDE, p.POW, p.MAXIMUM)
 
@@ -172,7 +170,7 @@ def compilable(functions: Functions, *arrays: xp.Array) -> Functions:
 
 
 @pytest.mark.parametrize("dtype", d.ALL, ids=lambda dtype: dtype.name)
-def test_primitives_give_the_same_at_special_operands(device: xp.Device, dtype: DType) -> None:
+def test_primitives_give_the_same_at_special_operands(device, dtype):
     values = operands(dtype, device.backend.compiler == "jax.jit")
     bits = np.arange(values[0].size) % (8 * dtype.itemsize)
     counts = bits.astype(dtype.name if dtype in d.INTEGRAL else "int64")
@@ -229,16 +227,14 @@ EXTREMES = [
 ]  # fmt: skip
 
 
-def test_operations_are_not_joined_by_rules_of_real_numbers(device: xp.Device) -> None:
+def test_operations_are_not_joined_by_rules_of_real_numbers(device):
     sets = ([-0.0, 2.0, -3.0], [5.0, 1e200, 0.1, -3.0], EXTREMES, [1e308] * 5)
     check(IDENTITIES, *[(xp.asarray(values, device=device),) for values in sets], roundings=8)
 
 
-def test_a_zero_is_added_to_a_single_element(device: xp.Device) -> None:
+def test_a_zero_is_added_to_a_single_element(device):
     check({"x + 0": lambda x: 1 / (x + 0)}, (xp.asarray([-0.0], device=device),))
 
-
-# ---------------------------------------------------------------------- reductions and scans
 
 LENGTHS = (1, 7, 16, 17, 33, 70)
 """About the lengths of vectors, where an engine compiles each length by itself."""
@@ -270,7 +266,7 @@ def contents(dtype: DType) -> list[NDArray]:
 
 
 @pytest.mark.parametrize("dtype", d.ALL, ids=lambda dtype: dtype.name)
-def test_reductions_and_scans_of_1_to_70_elements(device: xp.Device, dtype: DType) -> None:
+def test_reductions_and_scans_of_1_to_70_elements(device, dtype):
     whole = [xp.asarray(x, device=device) for x in contents(dtype)]
     functions = compilable(reductions(dtype), whole[0])
     if device.backend.compiler == "torch.compile" and dtype not in d.COMPLEX:
@@ -286,7 +282,7 @@ def test_reductions_and_scans_of_1_to_70_elements(device: xp.Device, dtype: DTyp
     check(cut, *[(x,) for x in whole], roundings=1 << 12)
 
 
-def test_reductions_of_rows_and_columns(device: xp.Device) -> None:
+def test_reductions_of_rows_and_columns(device):
     """Of integers of one byte, whose vectors are longer than those of what they are compared as."""
     functions: Functions = {}
     for op in ("max", "min", "argmax", "argmin", "sum", "cumulative_sum"):

@@ -65,7 +65,7 @@ WRITES: dict[str, Callable[[Any], None]] = {
 }
 
 
-def test_what_is_read_is_read_before_it_is_written(device: xp.Device) -> None:
+def test_what_is_read_is_read_before_it_is_written(device):
     """In arrays that the program makes, and in arguments."""
 
     def function(given: xp.Array) -> list[xp.Array]:
@@ -99,7 +99,7 @@ def test_what_is_read_is_read_before_it_is_written(device: xp.Device) -> None:
     assert compiled.cache_info().compilations == 2
 
 
-def test_positions_are_read_before_they_are_written(device: xp.Device) -> None:
+def test_positions_are_read_before_they_are_written(device):
     def function(x: xp.Array) -> tuple[xp.Array, xp.Array]:
         x += 1
         x %= 7
@@ -116,7 +116,7 @@ def test_positions_are_read_before_they_are_written(device: xp.Device) -> None:
     assert [each.to_device("cpu").tolist() for each in compiled(x)] == expected
 
 
-def test_gradients_pass_through_what_is_computed_otherwise(device: xp.Device) -> None:
+def test_gradients_pass_through_what_is_computed_otherwise(device):
     """By formulas that have the derivatives of the functions, at zero and at large numbers, too."""
     if device.backend.compiler != "torch.compile":
         pytest.skip("only PyTorch has gradients in its arrays")

@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize("name", ["torch", "jax", "cupy", "dask"])
-def test_the_engine_loads(name: str) -> None:
+def test_the_engine_loads(name):
     if find_spec(name) is None:
         pytest.skip(f"{name} is not installed: its tests do not run")
     assert import_module(name).__name__ == name

@@ -22,7 +22,7 @@ def by_steps(memory: NDArray, view: View) -> NDArray | None:
     return np.broadcast_to(boxed.reshape(way.kept), view.shape)
 
 
-def test_the_usual_layouts_need_no_single_elements() -> None:
+def test_the_usual_layouts_need_no_single_elements():
     values = np.arange(24).reshape(2, 1, 3, 4)
     for layout in LAYOUTS:
         if layout is not masked:
@@ -41,7 +41,7 @@ def views(draw: st.DrawFn) -> tuple[int, View]:
 
 
 @given(views())
-def test_steps_lead_to_the_view(size_and_view: tuple[int, View]) -> None:
+def test_steps_lead_to_the_view(size_and_view):
     size, view = size_and_view
     memory = np.arange(size)
     expected = read(memory, view)
@@ -51,9 +51,9 @@ def test_steps_lead_to_the_view(size_and_view: tuple[int, View]) -> None:
     np.testing.assert_array_equal(memory[np.broadcast_to(positions(view), view.shape)], expected)
 
 
-def test_views_of_no_elements_have_no_steps() -> None:
+def test_views_of_no_elements_have_no_steps():
     assert steps(View((2, 0)), 4) is None
 
 
-def test_windows_that_overlap_have_no_steps() -> None:
+def test_windows_that_overlap_have_no_steps():
     assert steps(View((3, 2), (1, 1)), 4) is None

@@ -55,7 +55,7 @@ def selections(draw: st.DrawFn) -> Keys:
 
 
 @given(selections())
-def test_reading_and_writing(keys: Keys) -> None:
+def test_reading_and_writing(keys):
     x = np.arange(24).reshape(SHAPE)
     try:
         expected = x[plain(keys)]
@@ -83,18 +83,18 @@ def test_reading_and_writing(keys: Keys) -> None:
         np.testing.assert_array_equal(flat.reshape(SHAPE), written)
 
 
-def test_the_last_value_for_an_element_wins() -> None:
+def test_the_last_value_for_an_element_wins():
     found = selected((3, 2), (np.array([2, 0, 2, 0]), None))
     positions, values = found.written(0, [2, 1], np.arange(8).reshape(4, 2))
     assert dict(zip(positions.tolist(), values.tolist(), strict=True)) == {4: 4, 5: 5, 0: 6, 1: 7}
 
 
-def test_scalars_are_given_back() -> None:
+def test_scalars_are_given_back():
     positions, value = selected((3,), (np.array([2, 0]),)).written(1, [2], 7)
     assert (positions.tolist(), value) == ([5, 1], 7)
 
 
-def test_in_range() -> None:
+def test_in_range():
     assert in_range(np, np.array([0, -1, 2, -3]), 3).tolist() == [0, 2, 2, 0]
     assert in_range(np, np.array([], np.int64), 0).tolist() == []
     for wrong in (3, -4):

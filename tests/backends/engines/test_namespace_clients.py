@@ -44,7 +44,7 @@ SCIPY = [
 
 
 @pytest.mark.parametrize("name", SCIPY)
-def test_scipy(name: str) -> None:
+def test_scipy(name):
     device = find("torch:cpu")
     pytest.importorskip("scipy")
     call = scipy_calls()[name]
@@ -56,7 +56,7 @@ def test_scipy(name: str) -> None:
     np.testing.assert_allclose(np.asarray(result), call(X, Y), rtol=1e-10, atol=1e-12)
 
 
-def test_scikit_learn() -> None:
+def test_scikit_learn():
     device = find("torch:cpu")
     sklearn = pytest.importorskip("sklearn")
     with sklearn.config_context(array_api_dispatch=True):

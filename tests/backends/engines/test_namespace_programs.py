@@ -154,17 +154,17 @@ def check(device: xp.Device, strategy: st.SearchStrategy[list[str]], name: str, 
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_integers_and_booleans_agree_to_the_bit(device: xp.Device, name: str) -> None:
+def test_integers_and_booleans_agree_to_the_bit(device, name):
     tables = [MOVEMENT] if name == "bool" else [MOVEMENT, NUMBERS, INTEGERS]
     check(device, programs(*tables), name, 0)
 
 
 @pytest.mark.parametrize("name", ["float32", "float64", "complex128"])
-def test_movement_of_floats_agrees_to_the_bit(device: xp.Device, name: str) -> None:
+def test_movement_of_floats_agrees_to_the_bit(device, name):
     check(device, programs(MOVEMENT), name, 0)
 
 
 @pytest.mark.parametrize(("name", "tol"), [("float32", 1e-4), ("float64", 1e-11)])
-def test_floats_agree_but_for_rounding(device: xp.Device, name: str, tol: float) -> None:
+def test_floats_agree_but_for_rounding(device, name, tol):
     bounded = {k: v for k, v in NUMBERS.items() if k not in ("square", "multiply", "matmul")}
     check(device, programs(MOVEMENT, bounded, FLOATS), name, tol)

@@ -30,20 +30,20 @@ def function(*operands: Any) -> Any:
         ((d.float32,), d.float64, False),
     ],
 )
-def test_one_real_dtype_is_for_engines(dtypes: Any, result: Any, found: bool) -> None:
+def test_one_real_dtype_is_for_engines(dtypes, result, found):
     loop = ufunc_loop(ufunc("erf", 1), dtypes, (result,))
     assert (engines_function({"erf": function}, loop) is function) is found
     assert engines_function({"erfc": function}, loop) is None
 
 
-def test_another_ufunc_of_the_same_name_is_not_mistaken_for_scipys() -> None:
+def test_another_ufunc_of_the_same_name_is_not_mistaken_for_scipys():
     loop = ufunc_loop(np.exp2, (d.float64,), (d.float64,))
     assert loop.name == "exp2"
     assert engines_function({"exp2": function}, loop) is None
 
 
 @pytest.mark.parametrize("name", ["torch:cpu", "jax:cpu"])
-def test_scalars_beside_arrays(name: str) -> None:
+def test_scalars_beside_arrays(name):
     x = xp.asarray([0.0, 0.5, np.nan, 2.0], device=device(name))
     result = xp.special.xlogy(x, 3.0)
     assert result.device == x.device

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_the_square_root_of_float32_is_rounded_to_nearest(compiled: bool) -> None:
+def test_the_square_root_of_float32_is_rounded_to_nearest(compiled):
     generator = np.random.default_rng(0)
     a = generator.uniform(0, 2, 10_001) * 2.0 ** generator.integers(-60, 60, 10_001)
     a = np.concatenate([a, [0.0, -0.0, np.inf, -np.inf, np.nan, -1.0]]).astype(np.float32)

@@ -20,7 +20,7 @@ TABLE = special_functions("cpu")
 
 @pytest.mark.parametrize("name", sorted(TABLE))
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_functions_agree_with_scipy(name: str, dtype: type) -> None:
+def test_functions_agree_with_scipy(name, dtype):
     def ours(*values: Any) -> Any:
         return TABLE[name](*[torch.from_numpy(x) for x in values]).numpy()
 
@@ -28,7 +28,7 @@ def test_functions_agree_with_scipy(name: str, dtype: type) -> None:
 
 
 @pytest.mark.parametrize("name", ["ndtr", "gammaln", "j0"])
-def test_a_function_that_differs_is_noticed(name: str) -> None:
+def test_a_function_that_differs_is_noticed(name):
     theirs = getattr(torch.special, {"j0": "bessel_j0"}.get(name, name))
 
     def ours(x: Any) -> Any:
@@ -37,5 +37,5 @@ def test_a_function_that_differs_is_noticed(name: str) -> None:
     assert distance(ours, ufunc(name, 1), np.float64) > 100
 
 
-def test_nothing_is_known_of_other_kinds_of_devices() -> None:
+def test_nothing_is_known_of_other_kinds_of_devices():
     assert special_functions("mps") == {}

@@ -81,9 +81,7 @@ def searched(x: xp.Array) -> tuple[xp.Array, ...]:
 
 
 @pytest.mark.parametrize("function", [movement, written, numbers, searched])
-def test_one_function_serves_many_sizes(
-    device: xp.Device, function: Callable[[xp.Array], tuple[xp.Array, ...]]
-) -> None:
+def test_one_function_serves_many_sizes(device, function):
     compiled = xp.compile(function, engine="native")
     for seed, shape in enumerate(SIZES):
         values = np.random.default_rng(seed).random(shape)
@@ -97,7 +95,7 @@ def test_one_function_serves_many_sizes(
     assert compiled.cache_info() == (1, 1, len(SIZES), 2)
 
 
-def test_sizes_that_never_change_stay_numbers(device: xp.Device) -> None:
+def test_sizes_that_never_change_stay_numbers(device):
     """Loops over them are unrolled: a k-means assignment takes a tenth of the time."""
     function = xp.compile(lambda x, y: x @ y, engine="native")
 
@@ -111,7 +109,7 @@ def test_sizes_that_never_change_stay_numbers(device: xp.Device) -> None:
     assert [compilations(n, m) for n, m in ((6, 3), (7, 5), (9, 6))] == [3, 3, 3]
 
 
-def test_large_arrays_have_a_function_of_their_own(device: xp.Device) -> None:
+def test_large_arrays_have_a_function_of_their_own(device):
     function = xp.compile(lambda x: 2 * x + 1, engine="native")
     for n, compilations in ((10, 1), (20, 2), (100_000, 3), (30, 3), (200_001, 3)):
         x = xp.arange(float(n), device=device)
@@ -119,7 +117,7 @@ def test_large_arrays_have_a_function_of_their_own(device: xp.Device) -> None:
         assert function.cache_info().compilations == compilations
 
 
-def test_what_pytorch_takes_for_granted_is_asked_again(device: xp.Device) -> None:
+def test_what_pytorch_takes_for_granted_is_asked_again(device):
     """Of one row PyTorch makes a broadcast one, where more than one are added to others."""
     function = xp.compile(lambda x: x[1:] + x[:1], engine="native")
     for n in (5, 6, 2, 9, 3, 2):
@@ -129,7 +127,7 @@ def test_what_pytorch_takes_for_granted_is_asked_again(device: xp.Device) -> Non
     assert function.cache_info().compilations <= 4
 
 
-def test_programs_whose_sizes_cannot_be_left_open(device: xp.Device) -> None:
+def test_programs_whose_sizes_cannot_be_left_open(device):
     """NumPy computes the values of `linspace` for a number of them."""
     function = xp.compile(
         lambda x: x + xp.linspace(0, 1, x.shape[0], device=x.device), engine="native"
@@ -140,7 +138,7 @@ def test_programs_whose_sizes_cannot_be_left_open(device: xp.Device) -> None:
         assert function.cache_info().compilations == compilations
 
 
-def test_errors_tell_the_sizes_of_the_call(device: xp.Device) -> None:
+def test_errors_tell_the_sizes_of_the_call(device):
     def write(x: xp.Array, mask: xp.Array, values: xp.Array) -> None:
         x[mask] = values
 
@@ -159,7 +157,7 @@ def test_errors_tell_the_sizes_of_the_call(device: xp.Device) -> None:
     assert index.cache_info().compilations == 2
 
 
-def test_arguments_are_written_and_constants_read(device: xp.Device) -> None:
+def test_arguments_are_written_and_constants_read(device):
     offset = xp.zeros(1, device=device)
 
     @xp.compile(engine="native")
@@ -177,7 +175,7 @@ def test_arguments_are_written_and_constants_read(device: xp.Device) -> None:
     assert function.cache_info().compilations == 2
 
 
-def test_gradients_pass_through(device: xp.Device) -> None:
+def test_gradients_pass_through(device):
     import torch
 
     function = xp.compile(lambda x: xp.sum(x * x) / x.shape[0], engine="native")
@@ -189,7 +187,7 @@ def test_gradients_pass_through(device: xp.Device) -> None:
         np.testing.assert_allclose(tensor.grad, 2 * np.arange(n) / n, 1e-6)
 
 
-def test_programs_go_with_their_functions(device: xp.Device) -> None:
+def test_programs_go_with_their_functions(device):
     function = xp.compile(lambda x: 2 * x + x.shape[0], engine="native")
     for n in (3, 4, 5):
         x = xp.ones(n, device=device)
@@ -200,7 +198,7 @@ def test_programs_go_with_their_functions(device: xp.Device) -> None:
     assert program() is None
 
 
-def test_cuda_graphs_stay_off(device: xp.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cuda_graphs_stay_off(device, monkeypatch):
     """Where a process asks for them, results would be overwritten by the next call."""
     import torch._dynamo
     import torch._inductor.config as config
@@ -225,7 +223,7 @@ def test_cuda_graphs_stay_off(device: xp.Device, monkeypatch: pytest.MonkeyPatch
     assert seen == [(True, False), (True, False)]
 
 
-def test_auto_takes_the_function_that_is_there(device: xp.Device) -> None:
+def test_auto_takes_the_function_that_is_there(device):
     function = xp.compile(lambda x: xp.sum(2 * x))
     for n, compilations in ((3, 1), (4, 2), (5, 2)):
         for _ in range(11):
@@ -233,7 +231,7 @@ def test_auto_takes_the_function_that_is_there(device: xp.Device) -> None:
         assert function.cache_info().compilations == compilations
 
 
-def test_what_is_told_of_a_program_compiles_nothing(device: xp.Device) -> None:
+def test_what_is_told_of_a_program_compiles_nothing(device):
     function = xp.compile(lambda x: 2 * x, engine="native")
     function(xp.ones(3, device=device))
     for n in (4, 5):
@@ -243,7 +241,7 @@ def test_what_is_told_of_a_program_compiles_nothing(device: xp.Device) -> None:
     assert function.cache_info().compilations == 2
 
 
-def test_a_size_of_one_where_a_spec_allows_it(device: xp.Device) -> None:
+def test_a_size_of_one_where_a_spec_allows_it(device):
     from array_api_nx.core.symbolic import dynamic
 
     function = xp.compile(lambda x: xp.sum(2 * x, axis=0), engine="native")
@@ -254,7 +252,7 @@ def test_a_size_of_one_where_a_spec_allows_it(device: xp.Device) -> None:
     assert function.cache_info() == (1, 1, 5, 3)
 
 
-def test_guards_are_asked_for_other_sizes() -> None:
+def test_guards_are_asked_for_other_sizes():
     pytest.importorskip("torch")
     from array_api_nx.backends.engines.torch_symbolic import Symbols
 

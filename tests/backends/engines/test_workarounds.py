@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from array_api_nx.backends.engines.workarounds import METHODS, WORKAROUNDS, Workaround, apply
+from array_api_nx.backends.engines.workarounds import METHODS, WORKAROUNDS, apply
 from array_api_nx.core import dtypes as d
 from array_api_nx.primitives import table as p
 from tests.support.tables import for_each
@@ -14,7 +14,7 @@ DOCS = (Path(__file__).parents[3] / "docs" / "devices.md").read_text(encoding="u
 
 
 @for_each("row", WORKAROUNDS)
-def test_rows_say_what_and_why(row: Workaround) -> None:
+def test_rows_say_what_and_why(row):
     assert row.engine.partition(":")[0] in ("torch", "jax", "cupy")
     assert row.method in METHODS
     assert re.fullmatch(r"(https://github\.com/[\w-]+/[\w-]+/(issues|pull)/\d+)?", row.issue)
@@ -24,16 +24,16 @@ def test_rows_say_what_and_why(row: Workaround) -> None:
 
 
 @for_each("row", WORKAROUNDS)
-def test_the_documentation_has_every_row(row: Workaround) -> None:
+def test_the_documentation_has_every_row(row):
     assert row.limitation in DOCS
     assert row.issue in DOCS
 
 
-def test_every_way_is_used() -> None:
+def test_every_way_is_used():
     assert {row.method for row in WORKAROUNDS} == set(METHODS)
 
 
-def test_kernels_without_a_row_stay_what_they_are() -> None:
+def test_kernels_without_a_row_stay_what_they_are():
     def kernel() -> None: ...
 
     assert apply("torch:cpu", p.ADD, d.float64, kernel, {}) is kernel
@@ -41,7 +41,7 @@ def test_kernels_without_a_row_stay_what_they_are() -> None:
     assert apply("jax:cpu", p.ADD, d.float64, kernel, {}) is kernel
 
 
-def test_rows_apply_from_the_inside_out() -> None:
+def test_rows_apply_from_the_inside_out():
     def wrapper(name: str):
         return lambda op, kernel: f"{name}({kernel})"
 
@@ -50,7 +50,7 @@ def test_rows_apply_from_the_inside_out() -> None:
     assert apply("torch:cpu", p.REMAINDER, d.float32, "raw", wrappers) == "signed(special(raw))"
 
 
-def test_rows_of_one_kind_of_device_apply_to_that_alone() -> None:
+def test_rows_of_one_kind_of_device_apply_to_that_alone():
     wrappers = {name: lambda op, kernel, name=name: name for name in METHODS}
     assert apply("torch:cuda", p.EXP, d.complex64, "raw", wrappers) == "special"
     assert apply("torch:cpu", p.EXP, d.complex64, "raw", wrappers) == "raw"

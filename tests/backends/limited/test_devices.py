@@ -23,7 +23,7 @@ from array_api_nx.device import is_loaded
         ("meta", "meta"),
     ],
 )
-def test_properties_in_any_order_are_one_device(given: str, canonical: str) -> None:
+def test_properties_in_any_order_are_one_device(given, canonical):
     device = xp.Device(given)
     assert str(device) == canonical
     assert xp.Device(canonical) is device
@@ -31,24 +31,24 @@ def test_properties_in_any_order_are_one_device(given: str, canonical: str) -> N
 
 
 @pytest.mark.parametrize("name", ["test:slow", "test:lazy:1", "test:1:2", "test:-1", "test:Lazy"])
-def test_other_names_are_errors_that_list_the_properties(name: str) -> None:
+def test_other_names_are_errors_that_list_the_properties(name):
     with pytest.raises(ValueError, match=r"its properties are immutable, lazy, .*as in test:") as e:
         xp.Device(name)
     assert all(each in str(e.value) for each in PROPERTIES)
 
 
-def test_there_is_one_device_meta() -> None:
+def test_there_is_one_device_meta():
     with pytest.raises(ValueError, match="there is one such device, meta"):
         xp.Device("meta:1")
 
 
 @pytest.mark.parametrize("prop", PROPERTIES)
-def test_a_property_alone_names_the_device_that_is_meant(prop: str) -> None:
+def test_a_property_alone_names_the_device_that_is_meant(prop):
     with pytest.raises(ValueError, match=f"did you mean 'test:{prop}'"):
         xp.Device(prop)
 
 
-def test_numbers_make_devices_that_do_not_mix() -> None:
+def test_numbers_make_devices_that_do_not_mix():
     first, second = [xp.ones(3, device=f"test:{number}:lazy") for number in (1, 2)]
     with pytest.raises(ValueError, match=r"different devices, test:1:lazy and test:2:lazy"):
         first + second
@@ -57,14 +57,14 @@ def test_numbers_make_devices_that_do_not_mix() -> None:
     assert bool(xp.all(first + second.to_device(first.device) == 2))
 
 
-def test_devices_load_on_first_use() -> None:
+def test_devices_load_on_first_use():
     device = xp.Device("test:77")
     assert not is_loaded(device)
     assert float(xp.sum(xp.ones(3, device=device))) == 3.0
     assert is_loaded(device)
 
 
-def test_they_are_listed_only_as_the_default() -> None:
+def test_they_are_listed_only_as_the_default():
     info = xp.__array_namespace_info__()
     device = xp.Device("test:lazy")
     assert not [each for each in info.devices() if str(each).startswith(("test", "meta"))]
@@ -83,7 +83,7 @@ def test_they_are_listed_only_as_the_default() -> None:
         ("meta", False, False),
     ],
 )
-def test_capabilities_are_those_of_the_default_device(name: str, masks: bool, shapes: bool) -> None:
+def test_capabilities_are_those_of_the_default_device(name, masks, shapes):
     with xp.config_context(default_device=name):
         found = xp.__array_namespace_info__().capabilities()
     assert found == {
@@ -110,9 +110,7 @@ WIDE = ("float64", "complex128")
         ),
     ],
 )
-def test_dtypes_and_defaults(
-    name: str, missing: tuple[str, ...], defaults: tuple[xp.DType, ...]
-) -> None:
+def test_dtypes_and_defaults(name, missing, defaults):
     info = xp.__array_namespace_info__()
     every = info.dtypes(device="cpu")
     assert info.dtypes(device=name) == {k: v for k, v in every.items() if k not in missing}

@@ -75,7 +75,7 @@ def described(result: Any) -> list[tuple[object, ...]]:
 
 
 @for_each("call", CALLS)
-def test_shapes_and_dtypes_are_those_of_the_cpu(call: Callable[[Any, Any], Any]) -> None:
+def test_shapes_and_dtypes_are_those_of_the_cpu(call):
     expected = call(xp.asarray(X), xp.asarray(M))
     with xp.config_context(default_device="meta"):
         found = call(xp.asarray(X), xp.asarray(M))
@@ -107,13 +107,13 @@ def x() -> xp.Array:
         (lambda x: x[x > 0], r"an index gives a size that depends"),
     ],
 )
-def test_looks_at_elements_name_the_line(look: Callable[[Any], object], words: str, x: Any) -> None:
+def test_looks_at_elements_name_the_line(look, words, x):
     with pytest.raises(LimitError, match=rf"test_elementless.py:\d+: {words}") as caught:
         look(x)
     assert "arrays on device meta have a shape and a dtype, and no elements" in str(caught.value)
 
 
-def test_a_bool_that_decides_is_found_where_it_stands(x: xp.Array) -> None:
+def test_a_bool_that_decides_is_found_where_it_stands(x):
     line = sys._getframe().f_lineno + 3
     with pytest.raises(LimitError) as caught:
         # The next line is the one that the error names.
@@ -121,7 +121,7 @@ def test_a_bool_that_decides_is_found_where_it_stands(x: xp.Array) -> None:
     assert f"test_elementless.py:{line}: bool() needs" in str(caught.value)
 
 
-def test_writes_change_shapes_of_nothing(x: xp.Array) -> None:
+def test_writes_change_shapes_of_nothing(x):
     x[0, :] = 3.0
     x[x > 0] = 0.0
     x[xp.asarray([0, 1], device="meta"), 1] = xp.zeros(2, device="meta")
@@ -149,19 +149,17 @@ def test_writes_change_shapes_of_nothing(x: xp.Array) -> None:
         (lambda x: xp.max(x[:0], axis=0), ValueError),
     ],
 )
-def test_errors_of_shapes_and_dtypes_are_those_of_the_cpu(
-    call: Callable[[Any], object], error: type[Exception], x: xp.Array
-) -> None:
+def test_errors_of_shapes_and_dtypes_are_those_of_the_cpu(call, error, x):
     with pytest.raises(error) as caught:
         call(x)
     assert not isinstance(caught.value, LimitError)
 
 
-def test_arrays_print_without_elements(x: xp.Array) -> None:
+def test_arrays_print_without_elements(x):
     assert repr(x) == str(x) == "Array(shape=(2, 3), dtype=float64, device='meta')"
 
 
-def test_views_know_their_memory(x: xp.Array) -> None:
+def test_views_know_their_memory(x):
     assert xp.asarray(x) is x
     assert copy.copy(x).shape == (2, 3)
     assert xp.asarray(x, copy=True).shape == (2, 3)
@@ -169,13 +167,13 @@ def test_views_know_their_memory(x: xp.Array) -> None:
         xp.reshape(x.T, (6,), copy=False)
 
 
-def test_arrays_of_other_devices_come_in_as_shapes() -> None:
+def test_arrays_of_other_devices_come_in_as_shapes():
     for given in (np.ones((3, 4), np.float32), xp.ones((3, 4), dtype=xp.float32), [[1.0] * 4] * 3):
         x = xp.asarray(given, device="meta", dtype=xp.float32)
         assert (x.shape, x.dtype) == ((3, 4), xp.float32)
 
 
-def test_nothing_is_kept_of_what_was_computed() -> None:
+def test_nothing_is_kept_of_what_was_computed():
     x = xp.ones((1000, 1000), device="meta")
 
     def steps(number: int) -> None:
@@ -202,7 +200,7 @@ def test_nothing_is_kept_of_what_was_computed() -> None:
     assert peak < 1_000_000
 
 
-def test_compiled_functions_and_shapes(x: xp.Array) -> None:
+def test_compiled_functions_and_shapes(x):
     outside = xp.ones(3, device="meta")
 
     def function(a: xp.Array) -> xp.Array:
@@ -219,7 +217,7 @@ def test_compiled_functions_and_shapes(x: xp.Array) -> None:
     assert not x.device.backend.has_elements(x._handle)
 
 
-def test_is_lazy_array() -> None:
+def test_is_lazy_array():
     compat = pytest.importorskip("array_api_compat")
     assert compat.is_lazy_array(xp.ones(3, device="meta"))
     assert compat.size(xp.ones(3, device="meta")) == 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import pickle
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -25,7 +24,7 @@ def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     return found
 
 
-def test_nothing_is_computed_before_somebody_asks(evaluations: list[Any]) -> None:
+def test_nothing_is_computed_before_somebody_asks(evaluations):
     x = xp.arange(12.0, device=DEVICE)
     y = xp.reshape(xp.sin(x), (3, 4)).T @ xp.ones((3, 2), device=DEVICE)
     y[0, :] = 5.0
@@ -60,7 +59,7 @@ def test_nothing_is_computed_before_somebody_asks(evaluations: list[Any]) -> Non
         lambda x: 2.0 in x,
     ],
 )
-def test_what_asks(ask: Callable[[xp.Array], object], evaluations: list[Any]) -> None:
+def test_what_asks(ask, evaluations):
     x = xp.arange(4.0, device=DEVICE) + 1
     assert evaluations == []
     ask(x)
@@ -68,7 +67,7 @@ def test_what_asks(ask: Callable[[xp.Array], object], evaluations: list[Any]) ->
     assert {device for device, _ in evaluations} == {DEVICE}
 
 
-def test_what_is_computed_is_not_computed_again(evaluations: list[Any]) -> None:
+def test_what_is_computed_is_not_computed_again(evaluations):
     x = xp.arange(4.0, device=DEVICE) + 1
     xp.evaluate(x)
     assert len(evaluations) == 1
@@ -80,7 +79,7 @@ def test_what_is_computed_is_not_computed_again(evaluations: list[Any]) -> None:
     assert len(evaluations) == 2
 
 
-def test_index_arrays_and_counts_that_are_known_ask_for_nothing(evaluations: list[Any]) -> None:
+def test_index_arrays_and_counts_that_are_known_ask_for_nothing(evaluations):
     x = xp.arange(4.0, device=DEVICE)
     results = (
         xp.take(x, xp.asarray([0, 1], device=DEVICE)),
@@ -95,13 +94,13 @@ def test_index_arrays_and_counts_that_are_known_ask_for_nothing(evaluations: lis
     ]  # fmt: skip
 
 
-def test_repeats_of_each_element() -> None:
+def test_repeats_of_each_element():
     x = xp.asarray([[1, 2, 3], [4, 5, 6]], device=DEVICE)
     found = xp.repeat(x, xp.asarray([2, 0, 1], device=DEVICE), axis=1)
     assert found.tolist() == [[1, 1, 3], [4, 4, 6]]
 
 
-def test_views_share_memory() -> None:
+def test_views_share_memory():
     x = xp.zeros((3, 4), device=DEVICE)
     row, flat, turned = x[1, :], xp.reshape(x, (-1,)), x.T
     before = x + 0
@@ -115,7 +114,7 @@ def test_views_share_memory() -> None:
     assert not np.asarray(before).any()
 
 
-def test_the_host_shares_nothing() -> None:
+def test_the_host_shares_nothing():
     values = np.ones(3)
     x = xp.asarray(values, device=DEVICE)
     values[0] = 5
@@ -123,7 +122,7 @@ def test_the_host_shares_nothing() -> None:
     assert x.tolist() == [1, 1, 1]
 
 
-def test_errors_that_depend_on_elements_come_with_them() -> None:
+def test_errors_that_depend_on_elements_come_with_them():
     singular = xp.linalg.inv(xp.zeros((2, 2), device=DEVICE))
     for _ in range(2):
         with pytest.raises(np.linalg.LinAlgError):
@@ -135,7 +134,7 @@ def test_errors_that_depend_on_elements_come_with_them() -> None:
         xp.asarray([2], device=DEVICE) ** xp.asarray([-1], device=DEVICE)
 
 
-def test_a_write_that_fails_writes_nothing() -> None:
+def test_a_write_that_fails_writes_nothing():
     x = xp.zeros(3, device=DEVICE)
     x[xp.asarray([7], device=DEVICE)] = 1.0
     with pytest.raises(IndexError):
@@ -144,7 +143,7 @@ def test_a_write_that_fails_writes_nothing() -> None:
     assert x.tolist() == [2, 0, 0]
 
 
-def test_errstate_is_that_of_the_operation() -> None:
+def test_errstate_is_that_of_the_operation():
     x = xp.zeros(2, device=DEVICE)
     with np.errstate(divide="ignore", invalid="ignore"):
         quiet = x / x
@@ -155,7 +154,7 @@ def test_errstate_is_that_of_the_operation() -> None:
 
 
 @pytest.mark.parametrize("device", [DEVICE, "meta"])
-def test_random_numbers_are_drawn(device: str) -> None:
+def test_random_numbers_are_drawn(device):
     with xp.config_context(default_device=device):
         x = xp.random.default_rng(1).normal(size=(3, 2))
     assert (str(x.device), x.shape, x.dtype) == (device, (3, 2), xp.float64)
@@ -163,7 +162,7 @@ def test_random_numbers_are_drawn(device: str) -> None:
         assert x.tolist() == xp.random.default_rng(1).normal(size=(3, 2)).tolist()
 
 
-def test_long_chains_are_computed_without_recursion() -> None:
+def test_long_chains_are_computed_without_recursion():
     x = xp.zeros(2, device=DEVICE)
     for _ in range(5_000):
         x = x + 1
@@ -174,7 +173,7 @@ def test_long_chains_are_computed_without_recursion() -> None:
     gc.collect()
 
 
-def test_operands_are_dropped_when_they_were_read() -> None:
+def test_operands_are_dropped_when_they_were_read():
     x = xp.ones(10, device=DEVICE) + 1
     y = x * 2
     call = y._handle.memory.value.call
@@ -183,7 +182,7 @@ def test_operands_are_dropped_when_they_were_read() -> None:
     assert (call.arguments, call.keywords) == ((), {})
 
 
-def test_threads_compute_what_they_share_once(evaluations: list[Any]) -> None:
+def test_threads_compute_what_they_share_once(evaluations):
     x = xp.ones((50, 50), device=DEVICE)
     for _ in range(20):
         x = x @ x / 50
@@ -192,7 +191,7 @@ def test_threads_compute_what_they_share_once(evaluations: list[Any]) -> None:
     assert found == pytest.approx([1.0] * 40)
 
 
-def test_whether_an_array_is_lazy(evaluations: list[Any]) -> None:
+def test_whether_an_array_is_lazy(evaluations):
     compat = pytest.importorskip("array_api_compat")
     x = xp.ones((2, 3), device=DEVICE)
     assert compat.is_lazy_array(x)
@@ -201,7 +200,7 @@ def test_whether_an_array_is_lazy(evaluations: list[Any]) -> None:
     assert evaluations == []
 
 
-def test_lazy_apply(evaluations: list[Any]) -> None:
+def test_lazy_apply(evaluations):
     xpx = pytest.importorskip("array_api_extra")
     x = xp.asarray([3.0, 1.0, 2.0], device=DEVICE) * 2
 
@@ -216,7 +215,7 @@ def test_lazy_apply(evaluations: list[Any]) -> None:
     assert xpx.at(x)[1].set(7.0).tolist() == [6, 7, 4]
 
 
-def test_scipy_computes_on_it() -> None:
+def test_scipy_computes_on_it():
     special = pytest.importorskip("scipy.special")
     x = xp.asarray([0.5, 1.5], device=DEVICE)
     np.testing.assert_allclose(np.asarray(xp.special.erf(x)), special.erf([0.5, 1.5]))

@@ -23,9 +23,6 @@ def on_host(x: xp.Array) -> Any:
     return np.asarray(x.to_device("cpu"))
 
 
-# ---------------------------------------------------------------------- what all of them do
-
-
 def standardised(x: xp.Array) -> tuple[xp.Array, ...]:
     centred = x - xp.mean(x, axis=0)
     scale = xp.std(x, axis=0)
@@ -41,7 +38,7 @@ def standardised(x: xp.Array) -> tuple[xp.Array, ...]:
 
 
 @pytest.mark.parametrize("name", [*PROPERTIES, ALL, "1", "immutable,lazy"])
-def test_results_are_those_of_the_cpu(name: str) -> None:
+def test_results_are_those_of_the_cpu(name):
     values = np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32)
     expected = standardised(xp.asarray(values))
     with xp.config_context(default_device=f"test:{name}"):
@@ -57,17 +54,14 @@ def test_results_are_those_of_the_cpu(name: str) -> None:
 
 
 @pytest.mark.parametrize("prop", PROPERTIES)
-def test_shapes_can_be_evaluated(prop: str) -> None:
+def test_shapes_can_be_evaluated(prop):
     spec = xp.ShapeSpec(("n", 4), xp.float32, f"test:{prop}")
     (total,) = xp.eval_shape(lambda x: (xp.sum(x @ x.T, axis=1),), spec)
     assert [str(size) for size in total.shape] == ["n"]
     assert total.device == spec.device
 
 
-# ---------------------------------------------------------------------- immutable
-
-
-def test_immutable_arrays_are_not_written_to() -> None:
+def test_immutable_arrays_are_not_written_to():
     x = xp.ones((2, 3), device="test:immutable")
     for key in (0, (slice(None), 1), xp.asarray([0], device=x.device), x > 0, ...):
         with pytest.raises(ValueError, match=r"test:immutable never change; make another .* where"):
@@ -77,7 +71,7 @@ def test_immutable_arrays_are_not_written_to() -> None:
     assert bool(xp.all(x == 1))
 
 
-def test_in_place_operators_make_new_arrays_of_immutable_ones() -> None:
+def test_in_place_operators_make_new_arrays_of_immutable_ones():
     x = y = xp.asarray([[1, 2], [3, 4]], dtype=xp.float32, device="test:immutable")
     for change, expected in (
         (lambda a: a.__iadd__(1), [[2, 3], [4, 5]]),
@@ -96,7 +90,7 @@ def test_in_place_operators_make_new_arrays_of_immutable_ones() -> None:
         x += xp.ones((3, 1, 1), dtype=xp.float32, device=x.device)
 
 
-def test_immutable_arrays_share_nothing_with_the_host() -> None:
+def test_immutable_arrays_share_nothing_with_the_host():
     values = np.ones(3)
     x = xp.asarray(values, device="test:immutable")
     values[0] = 5
@@ -108,7 +102,7 @@ def test_immutable_arrays_share_nothing_with_the_host() -> None:
         np.asarray(x, copy=False)
 
 
-def test_functions_that_write_to_what_they_made_work_on_immutable_arrays() -> None:
+def test_functions_that_write_to_what_they_made_work_on_immutable_arrays():
     x = xp.asarray([[3.0, 1.0], [2.0, 5.0]], device="test:immutable")
     for function in (
         lambda a: xp.extra.nan_to_num(a),
@@ -124,9 +118,6 @@ def test_functions_that_write_to_what_they_made_work_on_immutable_arrays() -> No
         )
 
 
-# ---------------------------------------------------------------------- dtypes
-
-
 @pytest.mark.parametrize(
     ("device", "lacking", "there"),
     [
@@ -137,7 +128,7 @@ def test_functions_that_write_to_what_they_made_work_on_immutable_arrays() -> No
         ("test:no_x64", xp.uint64, "uint32"),
     ],
 )
-def test_dtypes_that_are_not_there(device: str, lacking: xp.DType, there: str) -> None:
+def test_dtypes_that_are_not_there(device, lacking, there):
     x = xp.asarray([1, 2, 3], dtype=xp.int8, device=device)
     calls: list[Callable[[], object]] = [
         lambda: xp.zeros(3, dtype=lacking, device=device),
@@ -166,7 +157,7 @@ def test_dtypes_that_are_not_there(device: str, lacking: xp.DType, there: str) -
         xp.from_dlpack(np.ones(3, lacking.name), device=device)
 
 
-def test_what_would_promote_to_a_dtype_that_is_not_there_is_an_error() -> None:
+def test_what_would_promote_to_a_dtype_that_is_not_there_is_an_error():
     x, y = [xp.ones(3, dtype=dtype, device="test:no_x64") for dtype in (xp.int32, xp.uint32)]
     with pytest.raises(TypeError, match="device test:no_x64 has no int64"):
         x + y
@@ -177,7 +168,7 @@ def test_what_would_promote_to_a_dtype_that_is_not_there_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("device", "integral"), [("test:no_float64", xp.int64), ("test:no_x64", xp.int32)]
 )
-def test_default_dtypes_follow_the_device(device: str, integral: xp.DType) -> None:
+def test_default_dtypes_follow_the_device(device, integral):
     with xp.config_context(default_device=device):
         numbers = xp.asarray([[3, 1], [2, 5]])
         flags = numbers > 2
@@ -210,7 +201,7 @@ def test_default_dtypes_follow_the_device(device: str, integral: xp.DType) -> No
         assert unsigned is (xp.uint64 if integral is xp.int64 else xp.uint32)
 
 
-def test_indices_of_32_bits_select() -> None:
+def test_indices_of_32_bits_select():
     x = xp.reshape(xp.arange(12, device="test:no_x64"), (3, 4))
     index = xp.asarray([2, 0], device=x.device)
     assert index.dtype is xp.int32
@@ -226,17 +217,14 @@ def test_indices_of_32_bits_select() -> None:
         assert found.dtype is xp.int32
 
 
-def test_integers_that_do_not_fit_the_default_are_errors() -> None:
+def test_integers_that_do_not_fit_the_default_are_errors():
     with pytest.raises(OverflowError, match="out of range for dtype int32"):
         xp.asarray([1, 2**40], device="test:no_x64")
     with pytest.raises(OverflowError, match="out of range for dtype int32"):
         xp.asarray(2**40, device="test:no_x64")
 
 
-# ---------------------------------------------------------------------- masks and shapes
-
-
-def test_no_index_by_masks() -> None:
+def test_no_index_by_masks():
     x = xp.arange(4, device="test:no_mask_index")
     with pytest.raises(LimitError, match=r"test_limits.py:\d+: an index has a mask, .* takes no m"):
         x[x > 1]
@@ -263,13 +251,13 @@ def test_no_index_by_masks() -> None:
         lambda x: xp.extra.bincount(x),
     ],
 )
-def test_shapes_that_depend_on_elements(device: str, call: Callable[[xp.Array], object]) -> None:
+def test_shapes_that_depend_on_elements(device, call):
     x = xp.arange(4, device=device)
     with pytest.raises(LimitError, match=r"test_limits.py:\d+: .* a size that depends on the elem"):
         call(x)
 
 
-def test_shapes_that_are_known_are_no_errors() -> None:
+def test_shapes_that_are_known_are_no_errors():
     x = xp.arange(4, device="test:static_shapes")
     x[x > 1] = 7
     assert x.tolist() == [0, 1, 7, 7]
@@ -277,10 +265,7 @@ def test_shapes_that_are_known_are_no_errors() -> None:
     assert x[xp.asarray([0, 1], device=x.device)].tolist() == [0, 1]
 
 
-# ---------------------------------------------------------------------- the host
-
-
-def test_no_way_from_the_host_to_the_memory() -> None:
+def test_no_way_from_the_host_to_the_memory():
     x = xp.ones(3, device="test:no_host")
     with pytest.raises(TypeError, match=r"not converted to NumPy silently; .*to_device\('cpu'\)"):
         np.asarray(x)
@@ -295,7 +280,7 @@ def test_no_way_from_the_host_to_the_memory() -> None:
         xp.asarray(x, device="cpu", copy=False)
 
 
-def test_ways_that_say_so_lead_to_the_host() -> None:
+def test_ways_that_say_so_lead_to_the_host():
     x = xp.ones(3, device="test:no_host")
     assert np.asarray(x.to_device("cpu")).tolist() == [1, 1, 1]
     assert np.from_dlpack(x, device="cpu").tolist() == [1, 1, 1]
@@ -307,7 +292,7 @@ def test_ways_that_say_so_lead_to_the_host() -> None:
     assert (x.tolist(), str(other.device)) == ([1, 1, 1], "test:1:no_host")
 
 
-def test_what_is_done_on_the_host_does_not_show() -> None:
+def test_what_is_done_on_the_host_does_not_show():
     values = np.ones(3)
     x = xp.asarray(values, device="test:no_host")
     values[0] = 5
@@ -317,7 +302,7 @@ def test_what_is_done_on_the_host_does_not_show() -> None:
     assert values.tolist() == [5, 1, 1]
 
 
-def test_transfers_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transfers_take_their_time(monkeypatch):
     waited: list[float] = []
     monkeypatch.setattr(limits, "sleep", waited.append)
     x = xp.asarray(np.ones(1000), device="test:slow_transfer")
@@ -330,18 +315,15 @@ def test_transfers_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(waited) == 4
 
 
-def test_a_transfer_is_slow() -> None:
+def test_a_transfer_is_slow():
     x = xp.ones(1, device="test:slow_transfer")
     start = time.perf_counter()
     float(x[0])
     assert time.perf_counter() - start >= limits.LATENCY
 
 
-# ---------------------------------------------------------------------- array_api_extra
-
-
 @pytest.mark.parametrize("device", ["test:immutable", "test:immutable,lazy"])
-def test_at_writes_to_immutable_arrays(device: str) -> None:
+def test_at_writes_to_immutable_arrays(device):
     xpx = pytest.importorskip("array_api_extra")
     x = xp.ones(3, device=device)
     assert xpx.at(x)[1].set(5.0).tolist() == [1, 5, 1]
@@ -351,7 +333,7 @@ def test_at_writes_to_immutable_arrays(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", ["test:no_mask_index", "test:immutable,lazy,static_shapes"])
-def test_at_takes_masks(device: str) -> None:
+def test_at_takes_masks(device):
     xpx = pytest.importorskip("array_api_extra")
     x = xp.asarray([1.0, 2.0, 3.0], device=device)
     assert xpx.at(x)[x > 1].set(5.0).tolist() == [1, 5, 5]
@@ -359,7 +341,7 @@ def test_at_takes_masks(device: str) -> None:
     assert xpx.at(y)[y > 1].add(1.0).tolist() == [1, 3, 4]
 
 
-def test_the_backend_is_the_cpu_backend_inside_the_contract() -> None:
+def test_the_backend_is_the_cpu_backend_inside_the_contract():
     backend = limits.limited("test:immutable", ("immutable",))
     assert isinstance(backend, limits.LimitedBackend)
     assert isinstance(backend.inner, CPUBackend)

@@ -51,9 +51,6 @@ def numpys(name: str) -> tuple[int, list[str]]:
     return max(flags), words
 
 
-# ---------------------------------------------------------------------- modes
-
-
 def test_modes_by_default():
     with ThreadPoolExecutor(1) as executor:
         assert executor.submit(modes).result() == NUMPYS_DEFAULT
@@ -106,9 +103,6 @@ def test_modes_belong_to_the_thread():
         assert modes() == outside
 
 
-# ---------------------------------------------------------------------- report
-
-
 @pytest.mark.parametrize("name", MISHAPS)
 def test_reports_have_numpys_words(name):
     flags, words = numpys(name)
@@ -142,9 +136,6 @@ def test_a_filter_can_make_them_exceptions():
         warnings.simplefilter("error")
         with pytest.raises(RuntimeWarning, match="invalid value encountered in sqrt"):
             report([("sqrt", 8, 8)])
-
-
-# ---------------------------------------------------------------------- located
 
 
 @pytest.fixture(params=dict.fromkeys([fperrors._located, fperrors.located]))

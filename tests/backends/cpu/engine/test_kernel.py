@@ -148,7 +148,7 @@ SHAPES = [
 
 @settings(max_examples=400)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_random_expressions(seed: int) -> None:
+def test_random_expressions(seed):
     rng = np.random.default_rng(seed)
     shape = tuple(rng.choice([n, n + 1, max(n - 1, 1)]) for n in SHAPES[rng.integers(len(SHAPES))])
     shape = tuple(map(int, shape))
@@ -209,7 +209,7 @@ BITS = {"float32": "662f8ed04f013392", "float64": "974b605fe305ba9c"}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_sums_have_the_same_bits_on_every_processor(dtype: str) -> None:
+def test_sums_have_the_same_bits_on_every_processor(dtype):
     """They are added up in an order of their own."""
     x = (np.arange(9900) * 7919 % 1009 / np.asarray(97, dtype)).astype(dtype).reshape(90, 110)
     with ways("process"):

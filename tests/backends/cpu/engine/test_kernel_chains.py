@@ -14,7 +14,7 @@ from tests.support.programs import needs_extension, numpy_of, same_bits
 pytestmark = needs_extension
 
 
-def test_chains_in_place_that_run_again_read_what_was_there() -> None:
+def test_chains_in_place_that_run_again_read_what_was_there():
     """A chain that overflows runs once more step by step."""
     numbers = np.linspace(1, 2, 700_000)
     numbers[5] = 1e200
@@ -24,7 +24,7 @@ def test_chains_in_place_that_run_again_read_what_was_there() -> None:
     assert same_bits(numpy_of(x), (numbers + numbers) * numbers)
 
 
-def test_programs_warn_of_the_operation_that_overflowed() -> None:
+def test_programs_warn_of_the_operation_that_overflowed():
     @xp.compile
     def compute(x: xp.Array) -> xp.Array:
         return (x * 2 + 1) * x
@@ -36,7 +36,7 @@ def test_programs_warn_of_the_operation_that_overflowed() -> None:
 
 
 @pytest.mark.parametrize("shape", [(700_001,), (901, 777), (30_000, 23)])
-def test_chains_of_large_arrays_run_in_parts(shape: tuple[int, ...]) -> None:
+def test_chains_of_large_arrays_run_in_parts(shape):
     """Where memory is fetched ahead. Some results are read by several steps."""
     rng = np.random.default_rng(2)
     arrays = [rng.uniform(-1, 1, shape) for _ in range(3)]
@@ -55,7 +55,7 @@ def test_chains_of_large_arrays_run_in_parts(shape: tuple[int, ...]) -> None:
             assert same_bits(np.asarray(result), wanted)
 
 
-def test_programs_of_two_dtypes() -> None:
+def test_programs_of_two_dtypes():
     rng = np.random.default_rng(4)
     narrow, wide = rng.uniform(-1, 1, 3000).astype(np.float32), rng.uniform(-1, 1, 3000)
 

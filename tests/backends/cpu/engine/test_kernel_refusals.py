@@ -132,12 +132,12 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @for_each(("message", "changes"), WRONG)
-def test_wrong_kernels(message: str, changes: dict[str, Any]) -> None:
+def test_wrong_kernels(message, changes):
     with pytest.raises(ValueError, match=message):
         prepare(kernel(**changes))
 
 
-def test_fields_are_given_by_name() -> None:
+def test_fields_are_given_by_name():
     assert native is not None
     fields = kernel()._asdict()
     for name in fields:
@@ -152,7 +152,7 @@ def test_fields_are_given_by_name() -> None:
         wrong_call(*fields.values())
 
 
-def test_operands_stay_inside_their_memory() -> None:
+def test_operands_stay_inside_their_memory():
     x, one, out = memories()
     run = prepare(kernel()).run
     for offset in (-8, 8, 48, 1 << 40, -(1 << 40)):
@@ -177,7 +177,7 @@ def test_operands_stay_inside_their_memory() -> None:
                 run([(memory, wrong), one, out], 1)
 
 
-def test_wrong_memories() -> None:
+def test_wrong_memories():
     run = prepare(kernel()).run
     x, one, out = memories()
     frozen = np.zeros(6)
@@ -205,7 +205,7 @@ def test_wrong_memories() -> None:
 
 
 @for_each("dims", [(0, 6), (1, 0), (0, 0)])
-def test_nothing_runs_on_nothing(dims: tuple[int, int]) -> None:
+def test_nothing_runs_on_nothing(dims):
     given = memories()
     run = prepare(kernel(dims=dims, tasks=3 if dims[1] else 1)).run
     assert run(given, 2) == (0, 0)
@@ -213,7 +213,7 @@ def test_nothing_runs_on_nothing(dims: tuple[int, int]) -> None:
 
 
 @for_each("threads", [1, 3])
-def test_flags_belong_to_the_step_that_raised_them(threads: int) -> None:
+def test_flags_belong_to_the_step_that_raised_them(threads):
     run, given = prepare(kernel()).run, memories()
     assert run(given, threads) == (0, 1)
     for values, flags in [
@@ -228,7 +228,7 @@ def test_flags_belong_to_the_step_that_raised_them(threads: int) -> None:
     assert run(given, threads) == (0, 0)
 
 
-def test_references_are_kept_and_released() -> None:
+def test_references_are_kept_and_released():
     run, good = prepare(kernel()).run, memories()
     arrays = [memory for memory, _ in good]
     counts = [sys.getrefcount(array) for array in arrays]

@@ -126,7 +126,7 @@ def kernel_of(op: Primitive) -> Callable[..., Any]:
 
 
 @for_each(("op", "found"), ELEMENTWISE)
-def test_lengths(op: Primitive, found: list[loops.Loop]) -> None:
+def test_lengths(op, found):
     for loop in found:
         inputs = arguments(op, loop, 130)
         for length in LENGTHS:
@@ -136,7 +136,7 @@ def test_lengths(op: Primitive, found: list[loops.Loop]) -> None:
 
 
 @for_each(("op", "found"), ELEMENTWISE)
-def test_tiles_are_as_the_whole(op: Primitive, found: list[loops.Loop]) -> None:
+def test_tiles_are_as_the_whole(op, found):
     for loop in found:
         inputs = arguments(op, loop, 300)
         for tile in (1, 7, 64, 299):
@@ -144,7 +144,7 @@ def test_tiles_are_as_the_whole(op: Primitive, found: list[loops.Loop]) -> None:
 
 
 @for_each(("op", "found"), ELEMENTWISE)
-def test_strides(op: Primitive, found: list[loops.Loop]) -> None:
+def test_strides(op, found):
     for loop in found:
         inputs = arguments(op, loop, 201)
         check(loop, kernel_of(op), [x[::2] for x in inputs], 64)
@@ -152,7 +152,7 @@ def test_strides(op: Primitive, found: list[loops.Loop]) -> None:
 
 
 @for_each(("op", "found"), BINARY)
-def test_constant_operands(op: Primitive, found: list[loops.Loop]) -> None:
+def test_constant_operands(op, found):
     for loop in found:
         first, second = arguments(op, loop, 130)
         for k in range(0, 60, 4):
@@ -162,7 +162,7 @@ def test_constant_operands(op: Primitive, found: list[loops.Loop]) -> None:
 
 
 @for_each(("op", "found"), ELEMENTWISE)
-def test_calls_with_numpy(op: Primitive, found: list[loops.Loop]) -> None:
+def test_calls_with_numpy(op, found):
     for loop in found:
         inputs = arguments(op, loop, 100)
         expected = kernel_of(op)(*inputs)
@@ -177,7 +177,7 @@ def test_calls_with_numpy(op: Primitive, found: list[loops.Loop]) -> None:
                 assert same_bits(place, expected)
 
 
-def test_every_loop_of_the_table() -> None:
+def test_every_loop_of_the_table():
     missing = {
         (op.name, dtype.kind)
         for op in p.of_family("unary", "binary")
@@ -196,7 +196,7 @@ def test_every_loop_of_the_table() -> None:
     }
 
 
-def test_loops_are_made_once() -> None:
+def test_loops_are_made_once():
     dtype = np.dtype(np.float64)
     for name in ("add", "erf"):
         op = next(op for op in p.of_family("unary", "binary") if op.name == name)
@@ -206,7 +206,7 @@ def test_loops_are_made_once() -> None:
     assert loops.reduction(p.SUM, dtype) is loops.reduction(p.SUM, dtype)
 
 
-def test_names_are_those_of_warnings() -> None:
+def test_names_are_those_of_warnings():
     dtype = np.dtype(np.float64)
     found = [loops.find(op, dtype) for op in (p.DIVIDE, p.ABS, p.ROUND, p.POW)]
     assert [loop.name for loop in found if loop] == ["divide", "absolute", "rint", "power"]
@@ -214,7 +214,7 @@ def test_names_are_those_of_warnings() -> None:
 
 
 @for_each("source", DTYPES)
-def test_casts(source: np.dtype[Any]) -> None:
+def test_casts(source):
     for target in DTYPES:
         loop = loops.cast(source, target)
         if (source.kind + target.kind) in ("fi", "fu", "ci", "cu", "cf"):
@@ -227,7 +227,7 @@ def test_casts(source: np.dtype[Any]) -> None:
 
 
 @for_each("dtype", DTYPES)
-def test_select(dtype: np.dtype[Any]) -> None:
+def test_select(dtype):
     loop = loops.select(dtype)
     for length in (1, 7, 64, 131):
         condition = values(np.dtype(bool), length, 0)
@@ -243,7 +243,7 @@ def test_select(dtype: np.dtype[Any]) -> None:
 
 
 @for_each("dtype", DTYPES)
-def test_replace_nan(dtype: np.dtype[Any]) -> None:
+def test_replace_nan(dtype):
     loop = loops.replace_nan(dtype)
     assert (loop is not None) is (dtype.kind == "f")
     if loop is None:
@@ -260,7 +260,7 @@ REDUCTIONS = [p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL, p.COUNT_NONZERO]
 
 
 @pytest.mark.parametrize("op", REDUCTIONS)
-def test_reductions(op: Primitive) -> None:
+def test_reductions(op):
     found = 0
     for dtype in DTYPES:
         reduction = loops.reduction(op, dtype)
@@ -292,7 +292,7 @@ def test_reductions(op: Primitive) -> None:
 
 @for_each("dtype", DTYPES)
 @pytest.mark.parametrize("op", [p.MAX, p.MIN])
-def test_extremes_pass_over_nan(op: Primitive, dtype: np.dtype[Any]) -> None:
+def test_extremes_pass_over_nan(op, dtype):
     loop = loops.extreme(op, dtype)
     assert (loop is not None) is (dtype.kind == "f")
     if loop is None:
@@ -320,7 +320,7 @@ def test_extremes_pass_over_nan(op: Primitive, dtype: np.dtype[Any]) -> None:
 
 
 @pytest.mark.parametrize("op", [p.ADD, p.MULTIPLY, p.MAXIMUM])
-def test_running_loops(op: Primitive) -> None:
+def test_running_loops(op):
     found = 0
     for dtype in DTYPES:
         ordinary, loop = loops.find(op, dtype), loops.running(op, dtype)

@@ -66,7 +66,7 @@ def check(computed: NDArray | None, expected: Any) -> bool:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @for_each("op", BINARY)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_scalars_are_weak(op: Any, dtype: str, scalar: float) -> None:
+def test_scalars_are_weak(op, dtype, scalar):
     loop = loops.find(op, np.dtype(dtype))
     assert loop is not None
     x = memory(dtype)
@@ -100,7 +100,7 @@ def random_operand(rng: Random, shape: tuple[int, ...], dtype: np.dtype[Any]) ->
 @needs_extension
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_anything_is_numpys(dtype: str) -> None:
+def test_anything_is_numpys(dtype):
     found = [loops.find(op, np.dtype(dtype)) for op in OPS]
     found += [loops.cast(np.dtype(dtype), np.dtype(other)) for other in DTYPES[::3]]
     known = [loop for loop in found if loop is not None] + [loops.select(np.dtype(dtype))]
@@ -142,7 +142,7 @@ def few(dtype: str, shape: tuple[int, ...], salt: int) -> NDArray:
 
 @needs_extension
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
-def test_scalars_that_overflow_are_numpys(dtype: str) -> None:
+def test_scalars_that_overflow_are_numpys(dtype):
     loop = loops.find(p.ADD, np.dtype(dtype))
     assert loop is not None
     for x in (few(dtype, (9,), 1), few(dtype, (900,), 1)):
@@ -156,7 +156,7 @@ def test_scalars_that_overflow_are_numpys(dtype: str) -> None:
 
 
 @needs_extension
-def test_dims_that_are_too_many() -> None:
+def test_dims_that_are_too_many():
     loop = loops.find(p.NEGATIVE, np.dtype(float))
     assert loop is not None
     for ndim in (30, 31, 32, 33, 64):
@@ -165,7 +165,7 @@ def test_dims_that_are_too_many() -> None:
 
 
 @needs_extension
-def test_what_is_left_to_numpy() -> None:
+def test_what_is_left_to_numpy():
     loop = loops.find(p.ADD, np.dtype(float))
     assert loop is not None
     x = memory("float64")
@@ -180,7 +180,7 @@ def test_what_is_left_to_numpy() -> None:
 
 
 @needs_extension
-def test_the_extension_refuses_what_is_no_operation() -> None:
+def test_the_extension_refuses_what_is_no_operation():
     assert native is not None
     loop = loops.find(p.ADD, np.dtype(float))
     assert loop is not None
@@ -205,7 +205,7 @@ def test_the_extension_refuses_what_is_no_operation() -> None:
 
 @needs_extension
 @pytest.mark.parametrize("dtype", ["S8", "V8", "M8[s]", "m8[s]", "O", "U2", ">f8", "i4,f4"])
-def test_the_extension_refuses_dtypes_that_their_number_does_not_tell(dtype: str) -> None:
+def test_the_extension_refuses_dtypes_that_their_number_does_not_tell(dtype):
     # Elements of another length or meaning could have the number of the dtype that is expected.
     assert native is not None
     refused = np.dtype(dtype)
@@ -222,7 +222,7 @@ def test_the_extension_refuses_dtypes_that_their_number_does_not_tell(dtype: str
 
 
 @needs_extension
-def test_conversions_that_run_python_code_are_left_to_numpy() -> None:
+def test_conversions_that_run_python_code_are_left_to_numpy():
     loop = loops.find(p.ADD, np.dtype(float))
     assert loop is not None
     x = np.ones(100_000)
@@ -237,7 +237,7 @@ def test_conversions_that_run_python_code_are_left_to_numpy() -> None:
 
 @needs_extension
 @pytest.mark.parametrize("shape", [(3, 1000), (300, 200), (MIDDLE,)])
-def test_more_threads_than_there_could_be(shape: tuple[int, ...]) -> None:
+def test_more_threads_than_there_could_be(shape):
     loop = loops.find(p.EXP, np.dtype(float))
     assert loop is not None
     x = np.linspace(-1, 1, prod(shape)).reshape(shape)
@@ -247,12 +247,9 @@ def test_more_threads_than_there_could_be(shape: tuple[int, ...]) -> None:
             assert check(operations.compute(eager(loop), x), expected)
 
 
-# ---------------------------------------------------------------------- through the frontend
-
-
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("fusion", ["auto", "off"])
-def test_warnings_are_numpys(fusion: Any) -> None:
+def test_warnings_are_numpys(fusion):
     x = xp.asarray(np.linspace(-1, 1, MIDDLE), copy=True)
     with xp.config_context(fusion=fusion):
         with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
@@ -267,14 +264,14 @@ def test_warnings_are_numpys(fusion: Any) -> None:
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.filterwarnings("always::RuntimeWarning")
-def test_one_warning_of_a_scalar(order: Any) -> None:
+def test_one_warning_of_a_scalar(order):
     x = xp.asarray(np.ones((200, 300), np.float32, order=order))
     with pytest.warns(RuntimeWarning) as warned:
         x * 1e300
     assert [str(each.message) for each in warned] == ["overflow encountered in cast"]
 
 
-def test_the_larger_operand_decides() -> None:
+def test_the_larger_operand_decides():
     small = xp.asarray(np.arange(200.0)[:, None], copy=True)
     large = xp.asarray(np.arange(300.0) * np.ones((200, 1)), copy=True)
     expected = np.asarray(small) - np.asarray(large)
@@ -282,7 +279,7 @@ def test_the_larger_operand_decides() -> None:
     assert np.array_equal(np.asarray(large - small), -expected)
 
 
-def test_squares_and_other_powers() -> None:
+def test_squares_and_other_powers():
     x = np.linspace(-3, 3, MIDDLE)
     for exponent in (2, 3, 2.0, 0, 1, *([-1] if ROUNDS_ALIKE else [])):
         with np.errstate(all="ignore"):
@@ -295,7 +292,7 @@ def test_squares_and_other_powers() -> None:
 @pytest.mark.parametrize("dtype", [xp.float32, xp.float64])
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("keepdims", [False, True])
-def test_sums_means_and_variances(dtype: Any, axis: int | None, keepdims: bool) -> None:
+def test_sums_means_and_variances(dtype, axis, keepdims):
     x = xp.asarray(memory("float64"), dtype=dtype, copy=True)
     data = np.asarray(x, dtype=np.float64)
     tolerance = 1e-5 if dtype is xp.float32 else 1e-13
@@ -313,13 +310,13 @@ def test_sums_means_and_variances(dtype: Any, axis: int | None, keepdims: bool) 
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_more_is_subtracted_than_there_is() -> None:
+def test_more_is_subtracted_than_there_is():
     x = xp.asarray(memory("float64"), copy=True)
     found = xp.var(x, axis=0, correction=x.shape[0])
     assert xp.all(xp.isnan(found))
 
 
-def test_sums_do_not_depend_on_the_number_of_threads() -> None:
+def test_sums_do_not_depend_on_the_number_of_threads():
     x = xp.asarray(memory("float64"), copy=True)
     found = []
     for threads in (1, 2, 3):
@@ -328,7 +325,7 @@ def test_sums_do_not_depend_on_the_number_of_threads() -> None:
     assert found[0] == found[1] == found[2]
 
 
-def test_threads_reduce_at_the_same_time() -> None:
+def test_threads_reduce_at_the_same_time():
     arrays = [xp.asarray(memory("float64") + i, copy=True) for i in range(8)]
 
     def reduced(x: xp.Array) -> list[bytes]:
@@ -341,14 +338,14 @@ def test_threads_reduce_at_the_same_time() -> None:
             assert found
 
 
-def test_sums_without_fusion_are_numpys() -> None:
+def test_sums_without_fusion_are_numpys():
     data = memory("float64")
     with xp.config_context(fusion="off"):
         assert float(xp.sum(xp.asarray(data, copy=True))) == float(np.sum(data))
 
 
 @pytest.mark.parametrize("function", [xp.sum, xp.mean])
-def test_sums_of_single_elements(function: Any) -> None:
+def test_sums_of_single_elements(function):
     data = memory("float64")[:, None]
     x = xp.asarray(data, copy=True)
     assert np.asarray(function(x, axis=())).tobytes() == data.tobytes()
@@ -356,7 +353,7 @@ def test_sums_of_single_elements(function: Any) -> None:
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_sums_warn_of_overflow() -> None:
+def test_sums_warn_of_overflow():
     x = xp.full(MIDDLE, 1e305)
     with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
         total = float(xp.sum(x))
@@ -364,8 +361,6 @@ def test_sums_warn_of_overflow() -> None:
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         float(xp.sum(x))
 
-
-# ---------------------------------------------------------------------- scans
 
 SCANS = {op: getattr(np, op.by.numpy) for op in p.of_family("scan")}
 
@@ -398,7 +393,7 @@ def check_scan(op: Any, x: NDArray, axis: int, dtype: str) -> bool:
 @for_each("dtype", ["float32", "float64", "int8", "uint16", "int64", "complex128"])
 @pytest.mark.parametrize("op", SCANS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_scans_are_numpys(op: Any, dtype: str, threads: int) -> None:
+def test_scans_are_numpys(op, dtype, threads):
     along = across = 0
     with xp.config_context(num_threads=threads):
         for shape in [(30, 40), (2, 3000), (3000, 20), (5, 70, 33), (40, 3, 21), (1, 9, 5000)]:
@@ -421,14 +416,14 @@ def test_scans_are_numpys(op: Any, dtype: str, threads: int) -> None:
 @needs_extension
 @pytest.mark.parametrize("source", ["bool", "int8", "float32"])
 @pytest.mark.parametrize("target", ["int64", "float64", "complex64"])
-def test_scans_of_what_is_cast_first(source: str, target: str) -> None:
+def test_scans_of_what_is_cast_first(source, target):
     x = numbers((60, 50), source)
     assert check_scan(p.CUMULATIVE_SUM, x, 0, target)
     assert check_scan(p.CUMULATIVE_SUM, x, 1, target)
 
 
 @needs_extension
-def test_scans_that_are_left_to_numpy() -> None:
+def test_scans_that_are_left_to_numpy():
     x = numbers((60, 50), "float64")
     total = p.CUMULATIVE_SUM
     for array, axis in [
@@ -451,7 +446,7 @@ def test_scans_that_are_left_to_numpy() -> None:
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("axis", [0, 1])
-def test_scans_warn_once(axis: int) -> None:
+def test_scans_warn_once(axis):
     x = xp.full((200, 300), 1e307)
     with pytest.warns(RuntimeWarning, match="overflow encountered in accumulate") as found:
         xp.cumulative_sum(x, axis=axis)
@@ -462,8 +457,6 @@ def test_scans_warn_once(axis: int) -> None:
         xp.cumulative_sum(x, axis=axis)
 
 
-# ---------------------------------------------------------------------- totals
-
 REDUCTIONS = {op: getattr(np, op.by.numpy) for op in (p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL)}
 EXACT = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 
@@ -471,7 +464,7 @@ EXACT = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
 @needs_extension
 @for_each("threads", [1, 2, 3, 2**62])
 @pytest.mark.parametrize("dtype", EXACT)
-def test_totals_are_numpys(dtype: str, threads: int) -> None:
+def test_totals_are_numpys(dtype, threads):
     rng = np.random.default_rng(5)
     for size in (1, 2, 1023, 1024, 1025, 5000, 300_000):
         whole = rng.integers(0, 2 if dtype == "bool" else 100, size).astype(dtype)
@@ -488,7 +481,7 @@ def test_totals_are_numpys(dtype: str, threads: int) -> None:
 
 @needs_extension
 @pytest.mark.parametrize("position", [None, 0, 1, 29_999, 30_000, 59_999])
-def test_totals_of_booleans(position: int | None) -> None:
+def test_totals_of_booleans(position):
     ones, zeros = np.ones(60_000, bool), np.zeros(60_000, bool)
     if position is not None:
         ones[position], zeros[position] = False, True
@@ -506,7 +499,7 @@ def test_totals_of_booleans(position: int | None) -> None:
 
 
 @needs_extension
-def test_only_whole_pieces_of_integers_have_totals() -> None:
+def test_only_whole_pieces_of_integers_have_totals():
     numbers = np.arange(60_000)
     assert operations.total(p.SUM, numbers) == numbers.sum()
     for array in (numbers[::2], numbers[::-1], np.broadcast_to(numbers[:1], 50_000), numbers[:0]):
@@ -523,7 +516,7 @@ def test_only_whole_pieces_of_integers_have_totals() -> None:
 
 
 @needs_extension
-def test_totals_check_what_they_are_told() -> None:
+def test_totals_check_what_they_are_told():
     assert native is not None
     numbers = np.arange(60_000)
     good = operations._exact(p.SUM, numbers.dtype)

@@ -79,26 +79,23 @@ def met_by_two(parallel_for: ParallelFor) -> set[int]:
     return idents
 
 
-# ---------------------------------------------------------------------- which calls are made
-
-
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 1000])
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
-def test_each_number_once(parallel_for: ParallelFor, count: int, threads: int) -> None:
+def test_each_number_once(parallel_for, count, threads):
     for _ in range(5):
         seen: list[int] = []
         parallel_for(seen.append, count, threads)
         assert sorted(seen) == list(range(count))
 
 
-def test_several_threads_make_them_the_calling_one_among_them(parallel_for: ParallelFor) -> None:
+def test_several_threads_make_them_the_calling_one_among_them(parallel_for):
     idents = met_by_two(parallel_for)
     assert len(idents) == 2
     assert threading.get_ident() in idents
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_no_more_threads_than_asked_for(parallel_for: ParallelFor, threads: int) -> None:
+def test_no_more_threads_than_asked_for(parallel_for, threads):
     parallel_for(lambda _: time.sleep(0.001), 16, 6)  # so that more are there
     lock = threading.Lock()
     now = most = 0
@@ -116,7 +113,7 @@ def test_no_more_threads_than_asked_for(parallel_for: ParallelFor, threads: int)
     assert most <= threads
 
 
-def test_no_more_threads_than_numbers(parallel_for: ParallelFor) -> None:
+def test_no_more_threads_than_numbers(parallel_for):
     idents = set()
 
     def task(_: int) -> None:
@@ -129,12 +126,12 @@ def test_no_more_threads_than_numbers(parallel_for: ParallelFor) -> None:
         assert len(idents) <= 2
 
 
-def test_what_is_no_number_is_refused(parallel_for: ParallelFor) -> None:
+def test_what_is_no_number_is_refused(parallel_for):
     with pytest.raises(TypeError):
         parallel_for(print, "3", 2)  # type: ignore[arg-type]
 
 
-def test_other_threads_have_a_copy_of_the_context(parallel_for: ParallelFor) -> None:
+def test_other_threads_have_a_copy_of_the_context(parallel_for):
     variable = contextvars.ContextVar("variable", default=0)
     caller = threading.get_ident()
     for value in (1, 2):
@@ -157,14 +154,11 @@ def test_other_threads_have_a_copy_of_the_context(parallel_for: ParallelFor) -> 
         assert variable.get() == value
 
 
-# ---------------------------------------------------------------------- errors
-
-
 class Failed(Exception):
     pass
 
 
-def test_an_exception_ends_it(parallel_for: ParallelFor) -> None:
+def test_an_exception_ends_it(parallel_for):
     begun = []
 
     def task(number: int) -> None:
@@ -182,7 +176,7 @@ def test_an_exception_ends_it(parallel_for: ParallelFor) -> None:
 
 
 @pytest.mark.parametrize("in_caller", [True, False])
-def test_an_exception_of_either_thread(parallel_for: ParallelFor, in_caller: bool) -> None:
+def test_an_exception_of_either_thread(parallel_for, in_caller):
     """It is raised when the other thread has ended its call, which makes no more of them."""
     caller = threading.get_ident()
     meeting = threading.Barrier(2, timeout=60)
@@ -203,7 +197,7 @@ def test_an_exception_of_either_thread(parallel_for: ParallelFor, in_caller: boo
     assert len(met_by_two(parallel_for)) == 2
 
 
-def test_of_two_exceptions_that_of_the_calling_thread(parallel_for: ParallelFor) -> None:
+def test_of_two_exceptions_that_of_the_calling_thread(parallel_for):
     caller = threading.get_ident()
     meeting = threading.Barrier(2, timeout=60)
 
@@ -218,7 +212,7 @@ def test_of_two_exceptions_that_of_the_calling_thread(parallel_for: ParallelFor)
         parallel_for(task, 2, 2)
 
 
-def test_nothing_is_kept_alive(parallel_for: ParallelFor) -> None:
+def test_nothing_is_kept_alive(parallel_for):
     class Task:
         def __call__(self, number: int) -> None:
             met_by.add(threading.get_ident())
@@ -253,7 +247,7 @@ def test_nothing_is_kept_alive(parallel_for: ParallelFor) -> None:
 
 
 @needs_timers
-def test_a_signal_ends_it(parallel_for: ParallelFor) -> None:
+def test_a_signal_ends_it(parallel_for):
     ended = []
 
     def task(number: int) -> None:
@@ -270,16 +264,13 @@ def test_a_signal_ends_it(parallel_for: ParallelFor) -> None:
 
 
 @needs_timers
-def test_a_signal_ends_calls_of_a_builtin(parallel_for: ParallelFor) -> None:
+def test_a_signal_ends_calls_of_a_builtin(parallel_for):
     """Python does not look for signals in them."""
     with pytest.raises(Alarm), alarm():
         parallel_for(bool, 10**7, 2)
 
 
-# ---------------------------------------------------------------------- nested, several callers
-
-
-def test_a_task_may_call_it(parallel_for: ParallelFor) -> None:
+def test_a_task_may_call_it(parallel_for):
     seen = []
 
     def task(number: int) -> None:
@@ -295,7 +286,7 @@ def test_a_task_may_call_it(parallel_for: ParallelFor) -> None:
     assert sorted(seen) == [(i, j) for i in range(6) for j in range(5)]
 
 
-def test_a_task_may_compute(parallel_for: ParallelFor) -> None:
+def test_a_task_may_compute(parallel_for):
     found = {}
 
     def task(number: int) -> None:
@@ -307,7 +298,7 @@ def test_a_task_may_compute(parallel_for: ParallelFor) -> None:
     assert found == {n: pytest.approx(MANY_TASKS * (n**0.5 + 1)) for n in range(6)}
 
 
-def test_many_callers_at_once(parallel_for: ParallelFor) -> None:
+def test_many_callers_at_once(parallel_for):
     """Some of them compute kernels, whose team may be the same."""
     failed = []
 
@@ -332,7 +323,7 @@ def test_many_callers_at_once(parallel_for: ParallelFor) -> None:
     assert not failed
 
 
-def test_kernels_and_calls_by_turns(parallel_for: ParallelFor) -> None:
+def test_kernels_and_calls_by_turns(parallel_for):
     """A thread that comes late for one kind of job finds the other."""
     x = xp.asarray(np.linspace(0.0, 1.0, MANY_TASKS))
     expected = np.sqrt(np.asarray(x)) + 1
@@ -344,7 +335,7 @@ def test_kernels_and_calls_by_turns(parallel_for: ParallelFor) -> None:
             assert np.array_equal(np.asarray(xp.sqrt(x) + 1), expected)
 
 
-def test_who_comes_while_the_team_works_works_alone(parallel_for: ParallelFor) -> None:
+def test_who_comes_while_the_team_works_works_alone(parallel_for):
     begun, end = threading.Event(), threading.Event()
 
     def hold(_: int) -> None:
@@ -362,7 +353,7 @@ def test_who_comes_while_the_team_works_works_alone(parallel_for: ParallelFor) -
     assert len(met_by_two(parallel_for)) == 2
 
 
-def test_a_late_thread_is_not_waited_for(parallel_for: ParallelFor) -> None:
+def test_a_late_thread_is_not_waited_for(parallel_for):
     """Here it waits for the GIL, which the calling thread keeps until it is done."""
     met_by_two(parallel_for)
     interval = sys.getswitchinterval()
@@ -376,19 +367,16 @@ def test_a_late_thread_is_not_waited_for(parallel_for: ParallelFor) -> None:
         sys.setswitchinterval(interval)
 
 
-def test_without_the_extension_one_thread_makes_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extension_one_thread_makes_all_calls(monkeypatch):
     monkeypatch.setattr(parallel, "native", None)
     seen: list[tuple[int, int]] = []
     parallel.parallel_for(lambda i: seen.append((i, threading.get_ident())), 20, 3)
     assert seen == [(i, threading.get_ident()) for i in range(20)]
 
 
-# ---------------------------------------------------------------------- processes
-
-
 @needs_fork
 @may_warn
-def test_a_forked_child_has_threads_of_its_own(parallel_for: ParallelFor) -> None:
+def test_a_forked_child_has_threads_of_its_own(parallel_for):
     assert len(met_by_two(parallel_for)) == 2
 
     def check() -> None:
@@ -400,7 +388,7 @@ def test_a_forked_child_has_threads_of_its_own(parallel_for: ParallelFor) -> Non
 
 @needs_fork
 @may_warn
-def test_a_child_forked_while_the_team_works(parallel_for: ParallelFor) -> None:
+def test_a_child_forked_while_the_team_works(parallel_for):
     begun, end = threading.Event(), threading.Event()
 
     def hold(_: int) -> None:
@@ -450,9 +438,7 @@ if {daemons}:
 
 
 @pytest.mark.parametrize(("daemons", "pause"), [(0, 0.0), (3, 0.0), (3, 0.003)])
-def test_the_interpreter_ends_while_threads_are_inside(
-    parallel_for: ParallelFor, daemons: int, pause: float
-) -> None:
+def test_the_interpreter_ends_while_threads_are_inside(parallel_for, daemons, pause):
     result = subprocess.run(
         [sys.executable, "-c", ENDING.format(daemons=daemons, pause=pause)],
         env={**os.environ, "PYTHONPATH": str(Path(xp.__file__).parents[1])},

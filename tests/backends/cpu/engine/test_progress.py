@@ -22,7 +22,7 @@ from ....support.programs import assert_same, numpy_of, pending
 needs_extension = pytest.mark.skipif(native is None, reason="without the extension nothing waits")
 
 SIZE = max(2 * DEFERRED, 1_000_000)
-"""Deferred elements whose sine, taken twelve times, takes a thread a hundred milliseconds or more:
+"""Deferred elements whose sine, taken twelve times, takes a thread a hundred milliseconds or more;
 a pass reports its progress every twenty milliseconds."""
 
 
@@ -95,7 +95,7 @@ def alone() -> Iterator[None]:
 
 @needs_extension
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_evaluation(bars: list[Bar], threads: int) -> None:
+def test_an_evaluation(bars, threads):
     # On a busy machine the calling thread may come too late to do, and to tell, anything.
     for _ in range(20):
         x = numbers()
@@ -111,7 +111,7 @@ def test_an_evaluation(bars: list[Bar], threads: int) -> None:
 
 @needs_extension
 @pytest.mark.usefixtures("alone")
-def test_one_bar_for_all_passes(bars: list[Bar]) -> None:
+def test_one_bar_for_all_passes(bars):
     y = sines(numbers())
     centred = sines(y - xp.mean(y))
     passes = xp.explain(centred).passes
@@ -125,7 +125,7 @@ def test_one_bar_for_all_passes(bars: list[Bar]) -> None:
 
 @needs_extension
 @pytest.mark.usefixtures("alone")
-def test_a_call_of_a_compiled_function(bars: list[Bar]) -> None:
+def test_a_call_of_a_compiled_function(bars):
     function, x = xp.compile(sines), numbers()
     with xp.config_context(progress=True):
         for _ in range(2):
@@ -137,7 +137,7 @@ def test_a_call_of_a_compiled_function(bars: list[Bar]) -> None:
 
 @needs_extension
 @pytest.mark.usefixtures("alone")
-def test_none_unless_asked_for(bars: list[Bar]) -> None:
+def test_none_unless_asked_for(bars):
     xp.evaluate(sines(numbers()))
     with xp.config_context(progress=True), xp.config_context(progress=False):
         xp.evaluate(sines(numbers()))
@@ -146,7 +146,7 @@ def test_none_unless_asked_for(bars: list[Bar]) -> None:
 
 @needs_extension
 @pytest.mark.usefixtures("alone")
-def test_an_exception_ends_the_evaluation(bars: list[Bar], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_ends_the_evaluation(bars, monkeypatch):
     y = sines(numbers())
     monkeypatch.setattr(Bar, "error", KeyboardInterrupt())
     with xp.config_context(progress=True), pytest.raises(KeyboardInterrupt):
@@ -160,10 +160,7 @@ def test_an_exception_ends_the_evaluation(bars: list[Bar], monkeypatch: pytest.M
     assert not pending(y)
 
 
-# ---------------------------------------------------------------------- the setting
-
-
-def test_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_tqdm(monkeypatch):
     monkeypatch.setattr(config, "find_spec", lambda name: None)
     message = "progress shows bars by tqdm, which is not installed; .* pip install tqdm"
     with pytest.raises(ImportError, match=message):
@@ -174,7 +171,7 @@ def test_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
         assert np.asarray(xp.ones(2)).tolist() == [1.0, 1.0]
 
 
-def test_what_is_no_flag() -> None:
+def test_what_is_no_flag():
     message = "progress must be True or False, not 'yes'; False is the default"
     with pytest.raises(TypeError, match=message):
         xp.config_context(progress="yes")  # type: ignore[arg-type]

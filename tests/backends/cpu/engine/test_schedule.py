@@ -42,8 +42,6 @@ def empty(*shape: int) -> np.ndarray:
     return np.lib.stride_tricks.as_strided(np.empty(1), shape, strides, writeable=False)
 
 
-# ---------------------------------------------------------------------- going over a schedule
-
 Block = tuple[int, tuple[int, ...], tuple[range, ...]]
 
 
@@ -89,9 +87,6 @@ def named(shape: tuple[int, ...], layouts: list[Layout]) -> np.ndarray:
 
 def in_order(columns: np.ndarray) -> np.ndarray:
     return columns[:, np.lexsort(columns[::-1])]
-
-
-# ---------------------------------------------------------------------- any schedule
 
 
 @st.composite
@@ -201,8 +196,6 @@ def assert_legal(plan: Schedule, layout: Layout, operand: KernelOperand) -> None
             assert here.shape[1] == first.shape[1] or not first.any()
             np.testing.assert_array_equal(here, first[: len(here), : here.shape[1]])
 
-
-# ---------------------------------------------------------------------- typical schedules
 
 N = 8_000_000
 
@@ -407,9 +400,7 @@ TYPICAL = [
 
 
 @for_each(("shape", "words", "axes", "width", "expected"), TYPICAL)
-def test_typical_schedules(
-    shape: tuple[int, ...], words: str, axes: Any, width: int, expected: dict[str, Any]
-) -> None:
+def test_typical_schedules(shape, words, axes, width, expected):
     plan = planned(shape, words, axes, width)
     last = plan.operands[-1]
     facts = {
@@ -430,7 +421,7 @@ def test_typical_schedules(
 
 
 @for_each(("least", "is_exact"), [(module.EXACT_PARTIAL_MIN, True), (module.PARTIAL_MIN, False)])
-def test_exact_reductions_are_divided_sooner(least: int, is_exact: bool) -> None:
+def test_exact_reductions_are_divided_sooner(least, is_exact):
     for size in (least, least + 1):
         plan = planned((size,), "whole", (0,), 0, is_exact=is_exact)
         assert plan.partial == (plan.tasks > 1) == (size > least)
@@ -445,7 +436,7 @@ def test_exact_reductions_are_divided_sooner(least: int, is_exact: bool) -> None
         (((1, 9), (2, 20), (3, 30)), (10, 20, 30), ((1, 9), (2, 20), (3, 30))),
     ],
 )
-def test_boxes_keep_axes_apart(box: Any, dims: tuple[int, ...], merged: Any) -> None:
+def test_boxes_keep_axes_apart(box, dims, merged):
     layout = operand("whole", (10, 20, 30))
     layouts = [layout._replace(box=box), layout._replace(role="output")]
     plan = schedule((10, 20, 30), layouts, 0)

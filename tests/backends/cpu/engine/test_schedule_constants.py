@@ -25,7 +25,7 @@ def constants(paths: Iterable[Path], pattern: str) -> dict[str, set[str]]:
     return found
 
 
-def test_no_constant_stands_in_both_languages() -> None:
+def test_no_constant_stands_in_both_languages():
     number = r"(\d+|2\*\*\d+|1 << \d+)"
     python = constants((PACKAGE / "backends/cpu").rglob("*.py"), rf"(?m)^(\w+): Final = {number}\b")
     c = constants((PACKAGE / "native").glob("*.[ch]"), rf"\b([A-Z_]{{3,}}) = {number}\b")
@@ -35,7 +35,7 @@ def test_no_constant_stands_in_both_languages() -> None:
 
 
 @pytest.mark.skipif(native is None, reason="no extension")
-def test_limits_of_kernels_come_from_the_extension() -> None:
+def test_limits_of_kernels_come_from_the_extension():
     assert native is not None
     for name in ("MAX_OPERANDS", "MAX_STEPS", "MAX_PASSES", "MAX_ARRAYS"):
         assert getattr(kernel, name) == getattr(native, name) > 0
@@ -43,7 +43,7 @@ def test_limits_of_kernels_come_from_the_extension() -> None:
 
 
 @pytest.mark.skipif(native is None, reason="no extension")
-def test_wrong_sizes_of_tiles_are_refused() -> None:
+def test_wrong_sizes_of_tiles_are_refused():
     set_tiles: Any = native.set_tiles if native is not None else None
     names = ["transposed_rows", "column_bytes", "transposed_columns", "row_bytes"]
     sizes = dict.fromkeys([*names, "packed_columns", "fetched_bytes"], 1)
@@ -54,7 +54,7 @@ def test_wrong_sizes_of_tiles_are_refused() -> None:
         set_tiles()
 
 
-def test_measurements_that_the_code_cites_are_rows_of_the_page() -> None:
+def test_measurements_that_the_code_cites_are_rows_of_the_page():
     page = PACKAGE.parent / "docs/tuning.md"
     if not page.exists():
         pytest.skip("the documentation is not installed")

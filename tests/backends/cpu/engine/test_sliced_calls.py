@@ -106,12 +106,9 @@ def everywhere(compute: Callable[[], Any], expected: NDArray, divided: list[int]
         assert bool(divided) == (threads > 1)
 
 
-# ---------------------------------------------------------------------- operations
-
-
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint16", "int8", "bool"])
-def test_sort(dtype: str, axis: int, divided: list[int]) -> None:
+def test_sort(dtype, axis, divided):
     for x in layouts(dtype):
         for stable in (False, True):
             kind: Any = "stable" if stable and dtype.startswith("float") else None
@@ -127,7 +124,7 @@ def test_sort(dtype: str, axis: int, divided: list[int]) -> None:
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint16", "bool"])
-def test_argsort(dtype: str, axis: int, divided: list[int]) -> None:
+def test_argsort(dtype, axis, divided):
     for x in layouts(dtype):
         reverse: Any = np.negative if dtype.startswith("float") else np.invert
         for stable in (False, True):
@@ -140,7 +137,7 @@ def test_argsort(dtype: str, axis: int, divided: list[int]) -> None:
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint16", "bool"])
-def test_partition(dtype: str, axis: int, divided: list[int]) -> None:
+def test_partition(dtype, axis, divided):
     for x in layouts(dtype):
         for kth in ((5,), (0, 5, x.shape[axis] - 1)):
             expected = x.copy()
@@ -151,7 +148,7 @@ def test_partition(dtype: str, axis: int, divided: list[int]) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint16", "uint64"])
-def test_bincount(dtype: str, divided: list[int]) -> None:
+def test_bincount(dtype, divided):
     x = np.random.default_rng(5).integers(0, 50, 20_000).astype(dtype)
     for length in (0, 70):
         for each in (x, x[::-3]):
@@ -160,7 +157,7 @@ def test_bincount(dtype: str, divided: list[int]) -> None:
             everywhere(count, expected, divided)
 
 
-def test_bincount_in_one_table_if_that_is_large(divided: list[int]) -> None:
+def test_bincount_in_one_table_if_that_is_large(divided):
     x = np.arange(5000)
     same(BACKEND.bincount(wrap(x), None, 0, extend=True), np.ones(5000, np.int64))
     assert not divided
@@ -185,7 +182,7 @@ SINGLE = pytest.param(
 @pytest.mark.parametrize(
     ("dtype", "norm"), [("complex128", "backward"), ("complex128", "ortho"), SINGLE]
 )
-def test_fft(dtype: str, axis: int, norm: Any, divided: list[int]) -> None:
+def test_fft(dtype, axis, norm, divided):
     for x in layouts(dtype):
         for ours, function in ((BACKEND.fft, np.fft.fft), (BACKEND.ifft, np.fft.ifft)):
             expected = function(x, None, axis, norm)
@@ -201,7 +198,7 @@ def test_fft(dtype: str, axis: int, norm: Any, divided: list[int]) -> None:
 
 
 @pytest.mark.parametrize("axes", [(0, 1), (2, 0), (1, 2, 0)])
-def test_fft_over_several_axes(axes: tuple[int, ...], divided: list[int]) -> None:
+def test_fft_over_several_axes(axes, divided):
     for x in layouts("complex128"):
         for ours, function in ((BACKEND.fft, np.fft.fftn), (BACKEND.ifft, np.fft.ifftn)):
             expected = function(x, None, axes, "ortho")
@@ -217,7 +214,7 @@ def test_fft_over_several_axes(axes: tuple[int, ...], divided: list[int]) -> Non
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool", "complex128"])
-def test_take(dtype: str, axis: int, divided: list[int]) -> None:
+def test_take(dtype, axis, divided):
     rng = np.random.default_rng(5)
     for x in layouts(dtype):
         size = x.shape[axis]
@@ -231,7 +228,7 @@ def test_take(dtype: str, axis: int, divided: list[int]) -> None:
 
 
 @pytest.mark.parametrize("shape", [(5000,), (2, 3000), (3, 2000, 2)])
-def test_take_of_few_long_rows(shape: tuple[int, ...], divided: list[int]) -> None:
+def test_take_of_few_long_rows(shape, divided):
     x = np.arange(np.prod(shape)).reshape(shape)
     axis = min(1, len(shape) - 1)
     indices = np.random.default_rng(6).integers(-2000, 2000, 7001)
@@ -239,7 +236,7 @@ def test_take_of_few_long_rows(shape: tuple[int, ...], divided: list[int]) -> No
     everywhere(partial(BACKEND.take, wrap(x), wrap(indices), axis), expected, divided)
 
 
-def test_reading_by_index_arrays_that_lie_otherwise(divided: list[int]) -> None:
+def test_reading_by_index_arrays_that_lie_otherwise(divided):
     x = np.arange(4000.0).reshape(40, 100)
     indices = np.random.default_rng(7).integers(-40, 40, (30, 20))
     for array, where in [(x, indices.T), (np.asfortranarray(x), indices), (x[:, ::2], indices)]:
@@ -256,7 +253,7 @@ def test_reading_by_index_arrays_that_lie_otherwise(divided: list[int]) -> None:
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("dtype", ["float64", "int16", "complex64"])
-def test_gather(dtype: str, axis: int, divided: list[int]) -> None:
+def test_gather(dtype, axis, divided):
     rng = np.random.default_rng(8)
     for x in layouts(dtype):
         shape = list(x.shape)
@@ -268,7 +265,7 @@ def test_gather(dtype: str, axis: int, divided: list[int]) -> None:
 
 
 @pytest.mark.parametrize("shape", [(6000,), (2, 3000), (1, 5000, 1)])
-def test_gather_along_the_only_long_axis(shape: tuple[int, ...], divided: list[int]) -> None:
+def test_gather_along_the_only_long_axis(shape, divided):
     x = np.arange(np.prod(shape)).reshape(shape)
     axis = min(1, len(shape) - 1)
     indices = np.random.default_rng(9).integers(-1000, 1000, shape)
@@ -276,7 +273,7 @@ def test_gather_along_the_only_long_axis(shape: tuple[int, ...], divided: list[i
     everywhere(partial(BACKEND.gather, wrap(x), wrap(indices), axis), expected, divided)
 
 
-def test_gather_by_indices_that_lie_otherwise() -> None:
+def test_gather_by_indices_that_lie_otherwise():
     x = np.arange(90_000).reshape(300, 300)
     indices = np.random.default_rng(9).integers(0, 300, (300, 300)).T
     with xp.config_context(num_threads=2):
@@ -284,7 +281,7 @@ def test_gather_by_indices_that_lie_otherwise() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
-def test_matmul(dtype: str, divided: list[int]) -> None:
+def test_matmul(dtype, divided):
     for x in layouts(dtype, STACK):
         turned = x.swapaxes(1, 2)
         small = x[:1, : x.shape[2], :7]
@@ -298,7 +295,7 @@ def test_matmul(dtype: str, divided: list[int]) -> None:
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_arg_reduce(dtype: str, axis: int, divided: list[int]) -> None:
+def test_arg_reduce(dtype, axis, divided):
     for x in [*layouts(dtype), next(layouts(dtype))[:, :, 3:5].copy()]:
         for op, name in ((p.ARGMIN, "argmin"), (p.ARGMAX, "argmax")):
             for keepdims in (False, True):
@@ -307,7 +304,7 @@ def test_arg_reduce(dtype: str, axis: int, divided: list[int]) -> None:
                 everywhere(compute, np.ascontiguousarray(expected), divided)
 
 
-def test_extremes_of_short_rows() -> None:
+def test_extremes_of_short_rows():
     rng = np.random.default_rng(12)
     with xp.config_context(num_threads=2):
         for length in (1, 2, 3, 8, 48, 49):
@@ -322,7 +319,7 @@ def test_extremes_of_short_rows() -> None:
                 assert np.array_equal(np.asarray(xp.argmax(ours, axis=1)), x.argmax(1))
 
 
-def test_extremes_refuse_what_they_cannot_read() -> None:
+def test_extremes_refuse_what_they_cannot_read():
     assert native is not None
     x, places = np.zeros((4, 3)), np.zeros(4, np.int64)
     frozen = places.copy()
@@ -344,7 +341,7 @@ def test_extremes_refuse_what_they_cannot_read() -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (3, 2), (64, 64)])
-def test_matmul_of_broadcast_stacks(shape: tuple[int, int], divided: list[int]) -> None:
+def test_matmul_of_broadcast_stacks(shape, divided):
     rng = np.random.default_rng(10)
     left, right = rng.random((12, 1, *shape)), rng.random((13, *shape[::-1]))
     expected = MATMUL(left, right)
@@ -352,7 +349,7 @@ def test_matmul_of_broadcast_stacks(shape: tuple[int, int], divided: list[int]) 
     everywhere(partial(BACKEND.matmul, wrap(left), wrap(right)), expected, divided)
 
 
-def test_products_that_are_left_to_blas(divided: list[int]) -> None:
+def test_products_that_are_left_to_blas(divided):
     rng = np.random.default_rng(10)
     with xp.config_context(num_threads=2):
         for first, second in [
@@ -370,10 +367,7 @@ def test_products_that_are_left_to_blas(divided: list[int]) -> None:
     assert divided == []
 
 
-# ---------------------------------------------------------------------- what is not divided
-
-
-def test_no_elements(divided: list[int]) -> None:
+def test_no_elements(divided):
     none = np.zeros((500, 0, 3))
     indices = np.zeros((500, 0, 3), np.int64)
     with xp.config_context(num_threads=2):
@@ -388,7 +382,7 @@ def test_no_elements(divided: list[int]) -> None:
         same(BACKEND.matmul(wrap(none.swapaxes(1, 2)), wrap(none)), np.zeros((500, 3, 3)))
 
 
-def test_one_row(divided: list[int]) -> None:
+def test_one_row(divided):
     x = np.random.default_rng(1).random(9000)
     with xp.config_context(num_threads=2):
         same(BACKEND.sort(wrap(x), 0, descending=False, stable=True), np.sort(x))
@@ -399,7 +393,7 @@ def test_one_row(divided: list[int]) -> None:
 
 @pytest.mark.parametrize("shape", [(1000, 3), (3, 1000), (2, 2, 900, 1), (7, 9, 11), (1, 64)])
 @pytest.mark.parametrize("axis", [None, 0, 1])
-def test_parts_cover_everything_once(shape: tuple[int, ...], axis: int | None) -> None:
+def test_parts_cover_everything_once(shape, axis):
     with xp.config_context(num_threads=3):
         keys = sliced_calls.divide(shape, axis, 10)
     if keys is None:
@@ -414,12 +408,9 @@ def test_parts_cover_everything_once(shape: tuple[int, ...], axis: int | None) -
     assert 2 <= len(keys) <= 12
 
 
-# ---------------------------------------------------------------------- errors and warnings
-
-
 @pytest.mark.parametrize("wrong", [40, -41, 2**62, -(2**63)])
 @pytest.mark.parametrize("place", [0, 3999, 7999])
-def test_indices_that_are_out_of_range(wrong: int, place: int, divided: list[int]) -> None:
+def test_indices_that_are_out_of_range(wrong, place, divided):
     x = np.arange(8000.0).reshape(40, 200)
     indices = np.zeros(8000, np.int64)
     indices[place] = wrong
@@ -441,13 +432,13 @@ def test_indices_that_are_out_of_range(wrong: int, place: int, divided: list[int
         assert divided
 
 
-def test_stacks_that_do_not_broadcast(divided: list[int]) -> None:
+def test_stacks_that_do_not_broadcast(divided):
     left, right = wrap(np.ones((400, 3, 3))), wrap(np.ones((401, 3, 3)))
     with xp.config_context(num_threads=2), pytest.raises(ValueError, match="broadcast"):
         BACKEND.matmul(left, right)
 
 
-def test_the_first_exception_ends_it() -> None:
+def test_the_first_exception_ends_it():
     begun = []
 
     def task(key: sliced_calls.Key) -> None:
@@ -463,7 +454,7 @@ def test_the_first_exception_ends_it() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_errors_are_told_of_once_and_in_numpys_words(divided: list[int]) -> None:
+def test_errors_are_told_of_once_and_in_numpys_words(divided):
     huge = np.full((100, 64), 1e308)
     stack = np.full((100, 16, 16), 1e308)
     operations: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
@@ -498,10 +489,7 @@ def test_errors_are_told_of_once_and_in_numpys_words(divided: list[int]) -> None
             assert divided
 
 
-# ---------------------------------------------------------------------- threads
-
-
-def test_several_threads_do_the_work() -> None:
+def test_several_threads_do_the_work():
     meeting = threading.Barrier(2, timeout=60)
     seen = set()
 
@@ -519,7 +507,7 @@ def test_several_threads_do_the_work() -> None:
     assert threading.current_thread() in seen
 
 
-def test_through_the_frontend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_through_the_frontend(monkeypatch):
     divided = []
     run = sliced_calls.run
     monkeypatch.setattr(sliced_calls, "run", lambda *args: (divided.append(1), run(*args)))
@@ -544,15 +532,13 @@ def test_through_the_frontend(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(divided) == 8
 
 
-# ---------------------------------------------------------------------- products in parts
-
 LONG = sliced_calls._IN_PARTS_MIN
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (16, 10), (5, 32), (32, 32)])
 @pytest.mark.parametrize("inner", [LONG, LONG + 1, 2 * LONG + 300])
-def test_products_in_parts(rows: int, columns: int, inner: int, dtype: str) -> None:
+def test_products_in_parts(rows, columns, inner, dtype):
     rng = np.random.default_rng(3)
     # Small integers: every order of additions gives the same sums.
     x = rng.integers(-9, 10, (inner, rows)).astype(dtype)
@@ -566,7 +552,7 @@ def test_products_in_parts(rows: int, columns: int, inner: int, dtype: str) -> N
             np.testing.assert_array_equal(found, expected)
 
 
-def test_threads_change_no_bit_of_products_in_parts() -> None:
+def test_threads_change_no_bit_of_products_in_parts():
     rng = np.random.default_rng(4)
     x, y = rng.standard_normal((16, 50_000)), rng.standard_normal((50_000, 10))
     found = []
@@ -577,7 +563,7 @@ def test_threads_change_no_bit_of_products_in_parts() -> None:
     np.testing.assert_allclose(found[0], x @ y, rtol=1e-9, atol=1e-9)
 
 
-def test_warnings_of_products_in_parts_are_those_of_one_product() -> None:
+def test_warnings_of_products_in_parts_are_those_of_one_product():
     x, y = np.ones((2, LONG)), np.ones((LONG, 2))
     x[0, 0] = x[1, -1] = np.inf
     y[0] = 0.0
@@ -589,7 +575,7 @@ def test_warnings_of_products_in_parts_are_those_of_one_product() -> None:
         sliced_calls.matmul_in_parts(x, y)
 
 
-def test_other_products_have_no_parts() -> None:
+def test_other_products_have_no_parts():
     for left, right, dtype in [
         ((2, LONG - 1), (LONG - 1, 2), "float64"),
         ((1, LONG), (LONG, 2), "float64"),
@@ -602,7 +588,7 @@ def test_other_products_have_no_parts() -> None:
         assert not sliced_calls.has_parts(left, right, np.dtype(dtype))
 
 
-def test_compiled_functions_multiply_in_parts() -> None:
+def test_compiled_functions_multiply_in_parts():
     rng = np.random.default_rng(5)
     x = rng.integers(-9, 10, (LONG, 3)).astype(float)
     y = rng.integers(-9, 10, (LONG, 4)).astype(float)

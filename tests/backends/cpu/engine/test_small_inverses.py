@@ -56,14 +56,14 @@ def size(request: pytest.FixtureRequest) -> int:
 
 @needs_extension
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_inverses_are_numpys(size: int, dtype: str) -> None:
+def test_inverses_are_numpys(size, dtype):
     for matrices in _matrices(size, dtype):
         assert len(matrices) > 5
         assert _same(inverses(matrices), np.linalg.inv(matrices), matrices)
 
 
 @needs_extension
-def test_matrices_may_lie_anyhow(size: int) -> None:
+def test_matrices_may_lie_anyhow(size):
     x = np.random.default_rng(0).standard_normal((6, 4, size, size))
     padded = np.zeros((6, 4, 2 * size, 3 * size))
     padded[..., ::2, ::3] = x
@@ -77,7 +77,7 @@ def test_matrices_may_lie_anyhow(size: int) -> None:
 
 
 @needs_extension
-def test_threads_change_no_bit(size: int) -> None:
+def test_threads_change_no_bit(size):
     x = np.random.default_rng(0).standard_normal((30_000, size, size))
     with xp.config_context(num_threads=1):
         expected = inverses(x)
@@ -88,7 +88,7 @@ def test_threads_change_no_bit(size: int) -> None:
 
 @needs_extension
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_what_is_left_to_numpy(size: int, dtype: str) -> None:
+def test_what_is_left_to_numpy(size, dtype):
     """Matrices without an inverse, or with numbers at the limits of the dtype."""
     x = np.random.default_rng(0).standard_normal((9, size, size)).astype(dtype)
     limits = np.finfo(dtype)
@@ -109,7 +109,7 @@ def test_what_is_left_to_numpy(size: int, dtype: str) -> None:
 
 @needs_extension
 @pytest.mark.parametrize("place", [0, 70_000, -1])
-def test_one_singular_matrix_among_many(size: int, place: int) -> None:
+def test_one_singular_matrix_among_many(size, place):
     """Each thread finds it, whichever slice it is in."""
     x = np.random.default_rng(0).standard_normal((100_000, size, size))
     x[place] = 0.0
@@ -120,7 +120,7 @@ def test_one_singular_matrix_among_many(size: int, place: int) -> None:
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize(("value", "error"), [(3e38, "underflow"), (1e-40, "overflow")])
-def test_errors_of_single_precision_are_reported(value: float, error: str, compiled: bool) -> None:
+def test_errors_of_single_precision_are_reported(value, error, compiled):
     function = xp.compile(xp.linalg.inv) if compiled else xp.linalg.inv
     numbers = np.eye(2, dtype=np.float32)[None] * np.float32(value)
     with np.errstate(all="ignore"):
@@ -133,7 +133,7 @@ def test_errors_of_single_precision_are_reported(value: float, error: str, compi
 
 
 @needs_extension
-def test_subnormal_pivots_are_left_to_numpy(size: int) -> None:
+def test_subnormal_pivots_are_left_to_numpy(size):
     """LAPACK divides by them. Their reciprocals are finite here, but have few bits."""
     x = np.zeros((COUNT, size, size))
     x[:] = np.eye(size)
@@ -144,7 +144,7 @@ def test_subnormal_pivots_are_left_to_numpy(size: int) -> None:
 
 
 @needs_extension
-def test_nearly_singular_matrices_are_left_to_numpy(size: int) -> None:
+def test_nearly_singular_matrices_are_left_to_numpy(size):
     """Rounding decides whether a pivot becomes 0, and so whether there is an error."""
     x = np.arange(1.0, size * size + 1).reshape(size, size)
     x[-1] = x[:-1].sum(0) * (1 + 1e-15)
@@ -154,12 +154,12 @@ def test_nearly_singular_matrices_are_left_to_numpy(size: int) -> None:
 
 
 @needs_extension
-def test_other_matrices_are_left_to_numpy() -> None:
+def test_other_matrices_are_left_to_numpy():
     for other in (np.ones((3, 1, 1)), np.eye(6), np.eye(3, dtype=complex), np.eye(3, dtype=int)):
         assert inverses(other) is None
 
 
-def test_public_functions_agree_with_numpy() -> None:
+def test_public_functions_agree_with_numpy():
     inverse = xp.compile(xp.linalg.inv)
     for size in (1, *SIZES, 6):
         for dtype in ("float64", "float32"):
@@ -170,7 +170,7 @@ def test_public_functions_agree_with_numpy() -> None:
                 np.testing.assert_array_equal(found, np.asarray(xp.linalg.inv(xp.asarray(x))))
 
 
-def test_a_compiled_function_finds_singular_matrices() -> None:
+def test_a_compiled_function_finds_singular_matrices():
     function = xp.compile(lambda x: xp.linalg.inv(x + 0.0))
     x = xp.asarray([[[1.0, 2.0], [3.0, 5.0]], [[2.0, 1.0], [1.0, 3.0]]])
     expected = np.asarray(function(x))
@@ -181,7 +181,7 @@ def test_a_compiled_function_finds_singular_matrices() -> None:
 
 
 @needs_extension
-def test_bad_arguments_of_the_extension() -> None:
+def test_bad_arguments_of_the_extension():
     x = np.eye(3)[None]
     for matrices, result in [
         (x[0], np.empty((3, 3))),

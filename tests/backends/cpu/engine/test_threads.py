@@ -64,9 +64,6 @@ def python(code: str, **variables: str) -> str:
     return result.stdout.strip()
 
 
-# ---------------------------------------------------------------------- what the system grants
-
-
 def test_available_is_at_most_what_the_machine_has():
     assert 1 <= available() <= (os.cpu_count() or 1)
 
@@ -140,9 +137,6 @@ def test_version_1(tmp_path, controllers, quota, expected):
     assert groups(tmp_path, membership, files) == expected
 
 
-# ---------------------------------------------------------------------- who decides
-
-
 @pytest.mark.usefixtures("without_setting")
 def test_the_default_is_what_is_available(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
@@ -182,9 +176,6 @@ with config_context(num_threads=2):
 """
     found = python(code, ARRAY_API_NX_NUM_THREADS="5", OMP_NUM_THREADS="3")
     assert found.splitlines() == ["5 ARRAY_API_NX_NUM_THREADS", "2 config_context"]
-
-
-# ---------------------------------------------------------------------- worker processes
 
 
 @needs_fork
@@ -231,9 +222,6 @@ with threads.limits.lock:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     assert python(code) == "46"
-
-
-# ---------------------------------------------------------------------- limits
 
 
 def test_a_limit_holds_whatever_was_asked_for():
@@ -308,9 +296,6 @@ def test_the_limit_of_a_thread_ends_with_it():
         assert count() == 8
     threads.limits.set(5)
     assert threads.limits.by_thread == {threading.current_thread(): 5}
-
-
-# ---------------------------------------------------------------------- threadpoolctl
 
 
 @pytest.fixture
@@ -389,9 +374,6 @@ print(threads.count() == threads.available())
     assert python(code) == "True"
 
 
-# ---------------------------------------------------------------------- facts
-
-
 def test_facts_say_how_many_threads_and_why():
     with xp.config_context(num_threads=7):
         found = diagnostics.runtime_info()
@@ -423,8 +405,6 @@ def test_cache_sizes(tmp_path):
     assert diagnostics.cache_sizes(tmp_path) == unknown | {"L1": 49152, "L2": 2097152}
 
 
-# ---------------------------------------------------------------------- processors
-
 needs_processors = pytest.mark.skipif(
     native is None or not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2,
     reason="no extension, or one processor, or the system does not tell",
@@ -455,7 +435,7 @@ with xp.config_context(num_threads=2):
 
 
 @needs_processors
-def test_workers_may_run_wherever_the_caller_may() -> None:
+def test_workers_may_run_wherever_the_caller_may():
     """They are kept from the caller's processor only until they have woken."""
     code = ASLEEP + "print({len(os.sched_getaffinity(each)) for each in others()})"
     allowed = len(os.sched_getaffinity(0))
@@ -463,7 +443,7 @@ def test_workers_may_run_wherever_the_caller_may() -> None:
 
 
 @needs_processors
-def test_a_caller_that_is_kept_on_one_processor_has_workers() -> None:
+def test_a_caller_that_is_kept_on_one_processor_has_workers():
     code = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])" + ASLEEP
     # ThreadSanitizer has a thread, too.
     assert int(python(code + "print(len(others()))", OPENBLAS_NUM_THREADS="1")) >= 1

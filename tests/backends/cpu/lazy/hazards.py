@@ -24,9 +24,6 @@ def numbers(shape: tuple[int, ...], step: int = 7) -> NDArray:
     return (np.arange(size) * step % (25 if size <= 25 else 65521) - 8.0).reshape(shape)
 
 
-# ---------------------------------------------------------------------- what is pending
-
-
 def assigned(ns: Any, v: Any, value: Any) -> list[Any]:
     y = ns.zeros(v.shape)
     y[...] = value
@@ -79,8 +76,6 @@ VIEWS: dict[str, Callable[[Any, Any], Any]] = {
     "new axis": lambda ns, x: x[:, None, 1:3],
     "last row": lambda ns, x: x[3],
 }
-
-# ---------------------------------------------------------------------- what is written
 
 S = np.s_
 KEYS: dict[str, Any] = {
@@ -217,8 +212,6 @@ WRITES: dict[str, Write] = {
     "by NumPy": lambda ns, x, b: (setitem(e := np.asarray(x), S[1:], 9.0), iadd(e, 1.0)),
     "the other operand": lambda ns, x, b: (setitem(b, ..., 3.0), isub(b, x)),
 }
-
-# ---------------------------------------------------------------------- where x comes from
 
 
 def evaluated(ns: Any, a: NDArray) -> tuple[Any, list[Any]]:

@@ -40,8 +40,6 @@ def x() -> xp.Array:
     return xp.asarray(numbers(SHAPE), copy=True)
 
 
-# ---------------------------------------------------------------------- what is deferred
-
 ELEMENTWISE: dict[str, Callable[[xp.Array], xp.Array]] = {
     "unary": xp.exp,
     "operator": operator.neg,
@@ -203,9 +201,6 @@ def test_what_is_pending_stays_right_in_another_context(x):
         assert_same(numpy_of(y), numbers(SHAPE) * 2.0)
 
 
-# ---------------------------------------------------------------------- what does not force
-
-
 QUESTIONS: dict[str, Callable[[xp.Array], object]] = {
     "shape": lambda x: x.shape,
     "dtype": lambda x: x.dtype,
@@ -243,9 +238,6 @@ def test_what_does_not_force(name, x):
         y = x * 2.0
         QUESTIONS[name](y)
         assert pending(y)
-
-
-# ---------------------------------------------------------------------- what forces
 
 
 FORCES: dict[str, Callable[[xp.Array], object]] = {
@@ -338,9 +330,6 @@ def test_writing_evaluates_readers(x):
         assert pending(other)
 
 
-# ---------------------------------------------------------------------- evaluate
-
-
 def test_evaluate_computes_all_its_arguments(x):
     with deferring():
         y = x * 2.0
@@ -364,9 +353,6 @@ def test_evaluate_takes_arrays(value, x):
         with pytest.raises(TypeError):
             xp.evaluate(y, value)
         assert_same(numpy_of(y), numbers(SHAPE) * 2.0)
-
-
-# ---------------------------------------------------------------------- memory
 
 
 def test_results_that_do_not_fit_into_memory(x):
@@ -406,9 +392,6 @@ def test_nothing_is_kept_of_what_is_dropped():
         tracemalloc.stop()
     # A tenth of what one array per round would be, or the bounded pool.
     assert held < rounds * size * 8 / 10 + (64 << 20) / 10
-
-
-# ---------------------------------------------------------------------- caps
 
 
 @pytest.mark.parametrize("mode", ["context", "process", "always"])
@@ -480,9 +463,6 @@ def test_rows_of_a_pending_array_one_by_one(x):
         assert [float(total) for total in sums] == list(numbers(SHAPE).sum(axis=1) * 2.0)
         stacked = xp.stack([row * 2.0 for row in y])
         assert_same(numpy_of(stacked), numbers(SHAPE) * 4.0)
-
-
-# ---------------------------------------------------------------------- what it takes to defer
 
 
 def test_few_calls_in_few_files():

@@ -83,9 +83,6 @@ def test_every_write_after_every_read(origin, write, mode):
         check(mode, origin, views[(first + i) % len(views)], reads[i], write)
 
 
-# ---------------------------------------------------------------------- creation
-
-
 def created(ns: Any, name: str) -> Any:
     match name:
         case "zeros":
@@ -119,9 +116,6 @@ def test_filled_arrays_are_arrays_of_their_own(name, mode):
         assert_same(x, oracle, f"result {i}")
 
 
-# ---------------------------------------------------------------------- the order of evaluation
-
-
 @for_each("order", list(permutations(range(5))))
 def test_the_order_of_asking_does_not_matter(order):
     def program(ns: Any) -> list[Any]:
@@ -140,9 +134,6 @@ def test_the_order_of_asking_does_not_matter(order):
             assert_same(numpy_of(results[i]), oracle[i], f"result {i}")
         for i in order:
             assert_same(numpy_of(results[i]), oracle[i], f"result {i}, again")
-
-
-# ---------------------------------------------------------------------- handles that die
 
 
 def leaf_dropped(ns: Any) -> list[Any]:
@@ -220,9 +211,6 @@ def test_handles_that_die(program, mode):
         assert_same(x, oracle, f"result {i}")
 
 
-# ---------------------------------------------------------------------- few dimensions
-
-
 @pytest.mark.parametrize("mode", SETTINGS)
 @for_each("shape", [(), (1,), (1, 1), (5,), (0,), (2, 0, 3)])
 def test_shapes_with_few_or_no_elements(shape, mode):
@@ -241,9 +229,6 @@ def test_shapes_with_few_or_no_elements(shape, mode):
         actual = [numpy_of(x) for x in program(xp)]
     for i, (x, oracle) in enumerate(zip(actual, program(np), strict=True)):
         assert_same(x, oracle, f"result {i}")
-
-
-# ---------------------------------------------------------------------- writes that fail
 
 
 @pytest.mark.parametrize("mode", SETTINGS)
@@ -277,7 +262,7 @@ def test_writes_that_fail_change_nothing(mode):
 @pytest.mark.parametrize("as_array", [False, True])
 @pytest.mark.parametrize("read", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
-def test_one_element_is_written(as_array: bool, read: bool, shared: bool) -> None:
+def test_one_element_is_written(as_array, read, shared):
     """Pending expressions that read the memory are computed first; nothing else is changed."""
     memory = np.ones((400, 500))
     x = xp.asarray(memory, copy=not shared)
@@ -291,9 +276,6 @@ def test_one_element_is_written(as_array: bool, read: bool, shared: bool) -> Non
         assert (memory[3, 499] != 1.0) == shared
     x[5] = xp.asarray(5.0) if as_array else 5.0
     assert int(xp.count_nonzero(x != 1.0)) == 502
-
-
-# ---------------------------------------------------------------------- in place, while pending
 
 
 def in_place_while_pending(ns: Any) -> list[Any]:
@@ -325,7 +307,7 @@ def in_place_of_turned_and_dropped(ns: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("program", [in_place_while_pending, in_place_of_turned_and_dropped])
-def test_in_place_operations_on_what_is_pending(program: Any) -> None:
+def test_in_place_operations_on_what_is_pending(program):
     oracle = program(np)
     for order in ([*range(len(oracle))], [*range(len(oracle))][::-1]):
         with deferring():
@@ -334,7 +316,7 @@ def test_in_place_operations_on_what_is_pending(program: Any) -> None:
                 assert_same(numpy_of(results[i]), oracle[i], f"result {i}")
 
 
-def test_in_place_operations_on_what_is_pending_wait() -> None:
+def test_in_place_operations_on_what_is_pending_wait():
     with deferring():
         y = xp.ones((4, 6)) * 2.0
         y += 1.0
@@ -347,7 +329,7 @@ def test_in_place_operations_on_what_is_pending_wait() -> None:
         assert float(y[3, 5]) == 10.0
 
 
-def test_errors_of_in_place_operations_that_wait_come_with_the_elements() -> None:
+def test_errors_of_in_place_operations_that_wait_come_with_the_elements():
     with deferring():
         y = xp.zeros((4, 6)) + 1.0
         y /= xp.zeros((4, 6))

@@ -97,8 +97,6 @@ def check(form: Form, a: NDArray, target: Any, source: Any, hint: str) -> None:
         assert_same(numpy_of(result), right, f"{hint}, pending before the write")
 
 
-# ---------------------------------------------------------------------- small
-
 LENGTH, COUNT = 7, 3
 SLICES = [
     slice(first, first + step * COUNT if first + step * COUNT >= 0 else None, step)
@@ -154,8 +152,6 @@ def test_all_pairs_of_windows(form, mode):
                 check(form, a, target, source, f"{name} of {other}")
 
 
-# ---------------------------------------------------------------------- several tiles
-
 LONG = 2 * LARGE + 101
 SHIFTS = (1, 3, 64, 1000, 4096, LONG // 3)
 
@@ -205,9 +201,6 @@ def test_large_blocks(form, threads):
         for name in ("top", "one row on", "transposed", "flipped"):
             for other, source in {**BLOCKS, **REPEATED}.items():
                 check(form, a, BLOCKS[name], source, f"{name} of {other}")
-
-
-# ---------------------------------------------------------------------- what people write
 
 
 def stencil(ns: Any, x: Any) -> Any:

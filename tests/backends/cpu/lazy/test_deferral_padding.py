@@ -46,7 +46,7 @@ def paddings(draw: st.DrawFn, ndim: int) -> Widths:
 
 @rounds(max_examples=80)
 @given(data=st.data())
-def test_padded_arrays(data: st.DataObject) -> None:
+def test_padded_arrays(data):
     shape = data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=3).map(tuple))
     dtype = data.draw(st.sampled_from(DTYPES))
     values = numbers(shape, dtype)
@@ -90,7 +90,7 @@ def test_padded_arrays(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("axis", [None, 0, 1])
-def test_many_tiles(threads: int, axis: Any) -> None:
+def test_many_tiles(threads, axis):
     values = numbers((700, 300))
     widths = (13, 2000), (0, 77)
     padded = np.pad(values, widths, constant_values=2.0)
@@ -104,7 +104,7 @@ def test_many_tiles(threads: int, axis: Any) -> None:
         )
 
 
-def test_a_reduction_makes_no_padded_array() -> None:
+def test_a_reduction_makes_no_padded_array():
     with settings("large"):
         x = xp.asarray(numbers((400, 300)), copy=True)
         explanation = xp.explain(xp.sum(xp.square(pad(x, ((5, 5), (0, 9)), 1.5))))
@@ -117,7 +117,7 @@ def test_a_reduction_makes_no_padded_array() -> None:
         assert [step.operation for step in only.steps] == ["square", "sum"]
 
 
-def test_a_reduction_takes_no_memory_for_a_padded_array() -> None:
+def test_a_reduction_takes_no_memory_for_a_padded_array():
     x = xp.asarray(np.ones((DEFERRED // 1000 + 1, 1000)), copy=True)
     xp.evaluate(xp.sum(x))
     tracemalloc.start()
@@ -129,7 +129,7 @@ def test_a_reduction_takes_no_memory_for_a_padded_array() -> None:
     assert peak < 2 * x.size
 
 
-def test_nested_padding_with_the_same_fill_is_one() -> None:
+def test_nested_padding_with_the_same_fill_is_one():
     with settings("process"):
         x = xp.asarray(numbers((4, 6)), copy=True)
         once = pad(x, ((1, 0), (2, 0)), 3.0)
@@ -138,7 +138,7 @@ def test_nested_padding_with_the_same_fill_is_one() -> None:
         assert xp.explain(pad(pad(x, ((1, 1),) * 2, 0.0), ((1, 1),) * 2, -0.0)).operations == 2
 
 
-def test_writes_do_not_show_in_padded_arrays() -> None:
+def test_writes_do_not_show_in_padded_arrays():
     with settings("process"):
         x = xp.asarray(np.ones((4, 6)), copy=True)
         padded = pad(x, ((1, 1), (1, 1)), 0.0)
@@ -150,7 +150,7 @@ def test_writes_do_not_show_in_padded_arrays() -> None:
         assert float(xp.sum(x)) == 120.0
 
 
-def test_shared_memory_is_read_at_once() -> None:
+def test_shared_memory_is_read_at_once():
     values = np.ones((4, 200))
     with settings("large", fusion_threshold=100):
         padded = pad(xp.asarray(values), ((1, 1), (1, 1)), 0.0)
@@ -158,7 +158,7 @@ def test_shared_memory_is_read_at_once() -> None:
         assert float(xp.sum(padded)) == 800.0
 
 
-def test_single_elements() -> None:
+def test_single_elements():
     with settings("process"):
         padded = pad(xp.asarray(np.ones((4, 6)), copy=True), ((1, 1), (1, 1)), 9.0)
         assert float(padded[0, 3]) == 9.0
@@ -166,13 +166,13 @@ def test_single_elements() -> None:
         assert pending(padded)
 
 
-def test_padding_of_what_is_the_same_everywhere() -> None:
+def test_padding_of_what_is_the_same_everywhere():
     with settings("process"):
         padded = pad(xp.full((3, 4), 2.0), ((1, 1), (1, 1)), 9.0)
         assert_same(numpy_of(padded), np.pad(np.full((3, 4), 2.0), 1, constant_values=9.0))
 
 
-def test_padding_of_nothing() -> None:
+def test_padding_of_nothing():
     with settings("process"):
         padded = pad(xp.zeros((3, 0)), ((1, 1), (1, 1)), 9.0)
         assert_same(numpy_of(padded), np.full((5, 2), 9.0))

@@ -37,9 +37,6 @@ def ours(shape: tuple[int, ...] = SHAPE) -> xp.Array:
     return xp.asarray(numbers(shape), copy=True)
 
 
-# ---------------------------------------------------------------------- lent to us
-
-
 class Lender:
     """Another library's array, known by DLPack alone."""
 
@@ -219,9 +216,6 @@ def test_copies_of_lent_memory_are_ours(make):
         assert_same(numpy_of(y), numbers(SHAPE) * 2.0)
 
 
-# ---------------------------------------------------------------------- handed out
-
-
 def _bytes(x: xp.Array) -> xp.Array:
     return x.view(xp.int64)
 
@@ -396,9 +390,6 @@ def test_a_pickle_buffer_shows_the_memory_as_it_is():
         assert_same(numpy_of(late), numbers(SHAPE) + 2.0)
 
 
-# ---------------------------------------------------------------------- memory in use is not reused
-
-
 def _use_memory(shape: tuple[int, ...]) -> None:
     """Compute results of that shape and drop them, and hold as many for a moment."""
     held = []
@@ -482,9 +473,6 @@ def test_results_never_share_memory():
                 assert not np.shares_memory(first, second)
 
 
-# ---------------------------------------------------------------------- fusion="always"
-
-
 @pytest.mark.parametrize("lend", LENT)
 def test_always_defers_what_reads_lent_memory(lend):
     a = numbers(SHAPE)
@@ -511,9 +499,6 @@ def test_always_defers_what_reads_handed_out_memory(export):
         assert_same(numpy_of(early), a + 1.0)
         assert_same(numpy_of(late), a + 2.0)
         assert_same(e[0], np.zeros(6))
-
-
-# ---------------------------------------------------------------------- results much larger
 
 
 @for_each("times", [1, 2, 3, 4, 8])

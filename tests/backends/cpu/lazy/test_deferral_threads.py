@@ -69,9 +69,6 @@ def x() -> xp.Array:
     return xp.asarray(numbers(SHAPE), copy=True)
 
 
-# ---------------------------------------------------------------------- one after the other
-
-
 def test_what_one_thread_deferred_another_one_writes(x):
     deferred, written = threading.Event(), threading.Event()
     results: list[Any] = []
@@ -142,9 +139,6 @@ def test_settings_are_those_of_the_thread(x):
 
     together(one, other)
     assert answers == {"inside": True, "outside": False}
-
-
-# ---------------------------------------------------------------------- at the same time
 
 
 @pytest.mark.parametrize("round_", range(8))
@@ -326,8 +320,6 @@ def test_warnings_go_to_the_thread_that_computes(x):
             together(lambda: xp.evaluate(y))
     assert caught == []
 
-
-# ---------------------------------------------------------------------- fork
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 

@@ -56,7 +56,7 @@ CHAINS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @for_each("name", CHAINS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_chains_have_the_bits_of_numpys_arrays(name: str, dtype: str, way: str) -> None:
+def test_chains_have_the_bits_of_numpys_arrays(name, dtype, way):
     function = CHAINS[name]
     a, b = samples(dtype)
     expected = np.asarray(function(np, a, b))
@@ -65,7 +65,7 @@ def test_chains_have_the_bits_of_numpys_arrays(name: str, dtype: str, way: str) 
         assert_same(numpy_of(result), expected)
 
 
-def test_large_arrays_are_deferred_and_computed_in_one_pass() -> None:
+def test_large_arrays_are_deferred_and_computed_in_one_pass():
     x = xp.linspace(0, 1, DEFERRED)
     result = xp.exp(-x * x) * special.erf(x) + np.cbrt(x)
     assert pending(result)
@@ -76,7 +76,7 @@ def test_large_arrays_are_deferred_and_computed_in_one_pass() -> None:
     assert_same(numpy_of(result), expected)
 
 
-def test_no_ufunc_of_others_is_deferred() -> None:
+def test_no_ufunc_of_others_is_deferred():
     assert loops.of_ufunc(ufunc_loop(np.fmax, (d.float64,) * 2, (d.float64,))) is not None
     assert loops.of_ufunc(ufunc_loop(special.erf, (d.float32,), (d.float32,))) is not None
     # Functions of integers warn of other numbers.
@@ -86,7 +86,7 @@ def test_no_ufunc_of_others_is_deferred() -> None:
     assert loops.of_ufunc(ufunc_loop(other, (d.float64,), (d.float64,))) is None
 
 
-def test_others_ufuncs_and_several_outputs_run_at_once() -> None:
+def test_others_ufuncs_and_several_outputs_run_at_once():
     numba = pytest.importorskip("numba")
 
     @numba.vectorize(["float64(float64)"])
@@ -106,14 +106,14 @@ def test_others_ufuncs_and_several_outputs_run_at_once() -> None:
         assert_same(numpy_of(found), expected)
 
 
-def test_functions_of_integers_warn_as_scipys_do() -> None:
+def test_functions_of_integers_warn_as_scipys_do():
     x = xp.ones(DEFERRED)
     x[-1] = 1.5  # alone, since SciPy warns of each element
     with pytest.warns(RuntimeWarning, match="truncated to an integer"):
         assert not pending(special.kn(x, 2.0))
 
 
-def test_scipys_errors_are_told_where_somebody_asked_for_them() -> None:
+def test_scipys_errors_are_told_where_somebody_asked_for_them():
     x = xp.flip(xp.arange(DEFERRED, dtype=xp.float64))  # one pole, since SciPy warns of each
     for y in (x, x[-2:]):
         raising = pytest.raises(scipy_special.SpecialFunctionError)
@@ -131,7 +131,7 @@ def test_scipys_errors_are_told_where_somebody_asked_for_them() -> None:
     assert waiting[-1] == xp.inf
 
 
-def test_floating_point_errors_are_those_of_the_call() -> None:
+def test_floating_point_errors_are_those_of_the_call():
     x = xp.full(DEFERRED, 1e4)
     with np.errstate(all="ignore"):
         silent = np.exp2(x)
@@ -144,7 +144,7 @@ def test_floating_point_errors_are_those_of_the_call() -> None:
     assert caught[0].filename == __file__
 
 
-def test_several_threads_compute_at_the_same_time() -> None:
+def test_several_threads_compute_at_the_same_time():
     x = xp.linspace(0.1, 3, DEFERRED)
     expected = special.gammaln(np.asarray(x)) * 2
     results: list[xp.Array] = []
@@ -166,7 +166,7 @@ def test_several_threads_compute_at_the_same_time() -> None:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", CHAINS)
-def test_programs_have_the_bits_of_numpys_arrays(name: str) -> None:
+def test_programs_have_the_bits_of_numpys_arrays(name):
     def function(x: xp.Array, y: xp.Array) -> xp.Array:
         result: xp.Array = CHAINS[name](xp, x, y)
         return result

@@ -38,9 +38,6 @@ def warned() -> Iterator[list[str]]:
     texts += [str(warning.message) for warning in caught]
 
 
-# ---------------------------------------------------------------------- computed once, or never
-
-
 def test_warnings_come_with_the_value(x):
     with deferring():
         zero = x * 0.0
@@ -129,9 +126,6 @@ def test_probing_a_pending_array(x):
         assert_same(numpy_of(z), a * 2.0 + 1.0)
         assert float(xp.sum(y[0])) == 0.0
         assert_same(numpy_of(y[1:]), a[1:] * 2.0)
-
-
-# ---------------------------------------------------------------------- np.errstate
 
 
 @pytest.mark.parametrize("second", ["ignore", "warn", "raise"])

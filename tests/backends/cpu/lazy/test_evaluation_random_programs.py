@@ -85,9 +85,6 @@ def test_every_step_is_a_program():
             assert_alike(program, (3, 4), {"mode": "process"})
 
 
-# ---------------------------------------------------------------------- any floats
-
-
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e308, -1e308, 5e-324, 1e-310, 1.0, -1.0, 0.5]
 
 
@@ -203,9 +200,6 @@ def test_scalars_that_are_equal_but_not_the_same(scalars):
             seen.append([numpy_of(y) for y in results])
     for i, (actual, oracle) in enumerate(zip(seen[1], seen[0], strict=True)):
         assert_same(actual, oracle, f"result {i}")
-
-
-# ---------------------------------------------------------------------- rounding of reductions
 
 
 def _condition(values: NDArray, name: str) -> float:

@@ -28,15 +28,7 @@ AXES: list[Any] = [None, 0, 1, 2, (0, 1), (1, 2), (0, 2), (0, 1, 2)]
     shift=st.sampled_from([0.0, 3.0, 1e4]),
     correction=st.sampled_from([0, 1, 0.5]),
 )
-def test_variances(
-    shape: tuple[int, ...],
-    axis: Any,
-    order: list[int],
-    flipped: bool,
-    dtype: Any,
-    shift: float,
-    correction: float,
-) -> None:
+def test_variances(shape, axis, order, flipped, dtype, shift, correction):
     rng = np.random.default_rng(0)
     values = (rng.standard_normal(shape) + shift).astype(dtype)
     x = xp.permute_dims(xp.asarray(values, copy=True), tuple(order))
@@ -64,7 +56,7 @@ def test_variances(
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("dtype", [xp.float64, xp.float32])
-def test_bits_do_not_depend_on_the_number_of_threads(axis: Any, dtype: Any) -> None:
+def test_bits_do_not_depend_on_the_number_of_threads(axis, dtype):
     values = np.random.default_rng(0).standard_normal((700, 300))
     x = xp.astype(xp.asarray(values, copy=True), dtype)
     results = []
@@ -76,7 +68,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(axis: Any, dtype: Any) -> N
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
-def test_no_less_accurate_than_two_passes(axis: Any) -> None:
+def test_no_less_accurate_than_two_passes(axis):
     rng = np.random.default_rng(0)
     for scale, shift in ((1, 0), (1, 1e6), (1e-3, 1), (1, 1e9)):
         values = rng.standard_normal((500, 400)) * scale + shift
@@ -95,7 +87,7 @@ def test_no_less_accurate_than_two_passes(axis: Any) -> None:
     [[np.inf], [-np.inf], [np.inf, -np.inf], [np.nan], [np.nan, np.inf], [1e300]],
 )
 @for_each("axis", [None, 0, 1])
-def test_special_values(special: list[float], axis: Any) -> None:
+def test_special_values(special, axis):
     values = np.random.default_rng(0).standard_normal((90, 70))
     for i, value in enumerate(special):
         values[7 + 40 * i, 3 + i] = value
@@ -115,7 +107,7 @@ def test_special_values(special: list[float], axis: Any) -> None:
         (1e200, "overflow encountered in multiply"),
     ],
 )
-def test_warnings_are_those_without_fusion(value: float, text: str) -> None:
+def test_warnings_are_those_without_fusion(value, text):
     values = np.ones((50, 60))
     values[3, 4] = value
     for mode in ("off", "context"):
@@ -125,7 +117,7 @@ def test_warnings_are_those_without_fusion(value: float, text: str) -> None:
         assert [str(each.message) for each in caught] == [text]
 
 
-def test_constants_have_no_variance() -> None:
+def test_constants_have_no_variance():
     for value in (0.1, 1e100, -3.7e-100, 1e16 + 2):
         values: NDArray = np.full((300, 41), value)
         with deferring():
@@ -134,10 +126,7 @@ def test_constants_have_no_variance() -> None:
                 assert (std <= 1e-16 * abs(value)).all()
 
 
-# ---------------------------------------------------------------------- shared with means
-
-
-def test_a_variance_computes_the_mean_that_waits() -> None:
+def test_a_variance_computes_the_mean_that_waits():
     x = xp.asarray(np.arange(200.0).reshape(40, 5), copy=True)
     with settings("process"):
         mean = xp.mean(x, axis=0, keepdims=True)
@@ -149,7 +138,7 @@ def test_a_variance_computes_the_mean_that_waits() -> None:
         assert numpy_of(mean).tolist() == [[97.5, 98.5, 99.5, 100.5, 101.5]]
 
 
-def test_both_in_one_expression_read_memory_once() -> None:
+def test_both_in_one_expression_read_memory_once():
     values = np.arange(200.0).reshape(40, 5)
     x = xp.asarray(values, copy=True)
     with settings("process"):
@@ -160,7 +149,7 @@ def test_both_in_one_expression_read_memory_once() -> None:
         )
 
 
-def test_a_write_leaves_both_as_they_were() -> None:
+def test_a_write_leaves_both_as_they_were():
     with settings("process"):
         x = xp.asarray(np.arange(60.0), copy=True)
         mean, var = xp.mean(x), xp.var(x)
@@ -171,7 +160,7 @@ def test_a_write_leaves_both_as_they_were() -> None:
         assert float(xp.mean(x)) != 29.5
 
 
-def test_variances_of_few_elements_take_two_passes() -> None:
+def test_variances_of_few_elements_take_two_passes():
     x = xp.asarray(np.arange(200.0).reshape(40, 5), copy=True)
     with settings("process"):
         var = xp.var(x, axis=1)

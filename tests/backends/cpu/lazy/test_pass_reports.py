@@ -49,9 +49,6 @@ def steps(each: PassExplanation) -> list[str]:
     return [f"{step.target} = {step.operation}({', '.join(step.sources)})" for step in each.steps]
 
 
-# ---------------------------------------------------------------------- what is pending
-
-
 def test_nothing_is_computed():
     x = array()
     with settings("process"):
@@ -105,9 +102,6 @@ def test_a_view_of_a_pending_array_is_pending():
 def test_only_arrays_are_explained():
     with xp.config_context(operands="strict"), pytest.raises(TypeError):
         xp.explain(np.ones(3))  # type: ignore[arg-type]
-
-
-# ---------------------------------------------------------------------- names and steps
 
 
 def test_one_pass():
@@ -171,9 +165,6 @@ def test_filling():
     assert only.outputs[0].nbytes == BYTES
 
 
-# ---------------------------------------------------------------------- views
-
-
 @pytest.mark.parametrize(
     ("make", "shape", "note"),
     [
@@ -228,9 +219,6 @@ def test_a_stored_value_that_is_read_in_two_ways():
     assert "another view of t1" in second.inputs[1].note
 
 
-# ---------------------------------------------------------------------- copied tiles
-
-
 def test_tiles_that_are_copied():
     # A row of so few columns is repeated, and another array is read down its columns.
     x, y = array((1000, PACKED_COLUMNS // 2)), array((1000, 1000))
@@ -279,9 +267,6 @@ def test_extremes_among_numbers_are_one_operation():
     assert steps(only) == ["result = nanmin(a)"]
     only = only_pass(lambda x: largest(x, -low), array())
     assert steps(only) == ["r0 = where(isnan(a), inf, a)", "result = max(r0)"]
-
-
-# ---------------------------------------------------------------------- several passes
 
 
 def test_standardised_rows():
@@ -358,8 +343,6 @@ def test_partial_results():
     assert only.outputs[0].note == f"in {only.tasks} parts, put together at the end"
 
 
-# ---------------------------------------------------------------------- programs
-
 OPERATIONS: list[Callable[[xp.Array, xp.Array], xp.Array]] = [
     lambda x, y: x + y,
     lambda x, y: x * y - 1,
@@ -417,9 +400,6 @@ def test_every_program_can_be_explained(program, mode):
             if explanation.pending:
                 assert_complete(explanation)
             assert xp.explain(result).pending == explanation.pending
-
-
-# ---------------------------------------------------------------------- documentation
 
 
 def test_examples_of_the_functions():

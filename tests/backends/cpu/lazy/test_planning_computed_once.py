@@ -87,9 +87,7 @@ def loop(seed: int) -> tuple[Program, list[NDArray]]:
 
 @pytest.mark.filterwarnings("ignore:a compiled function has more than 1,000 steps")
 @pytest.mark.parametrize("first", range(0, 120, 10))
-def test_no_operation_of_a_loop_is_computed_twice(
-    first: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_operation_of_a_loop_is_computed_twice(first, monkeypatch):
     total = 0
     for seed in range(first, first + 10):
         program, start = loop(seed)
@@ -108,9 +106,7 @@ def test_no_operation_of_a_loop_is_computed_twice(
 
 @pytest.mark.parametrize("length", [30, 33, 60, 100, 300])
 @pytest.mark.parametrize("is_compiled", [False, True])
-def test_a_loop_of_two_arrays_computes_each_once(
-    length: int, is_compiled: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loop_of_two_arrays_computes_each_once(length, is_compiled, monkeypatch):
     def function(x: xp.Array) -> xp.Array:
         a = m = x
         for _ in range(length):
@@ -124,9 +120,7 @@ def test_a_loop_of_two_arrays_computes_each_once(
     assert len(count) == 2 * length
 
 
-def test_a_cut_for_too_many_operands_stores_what_both_parts_need(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_cut_for_too_many_operands_stores_what_both_parts_need(monkeypatch):
     def function(x: xp.Array, y: xp.Array) -> xp.Array:
         powers = [y]
         for _ in range(3):
@@ -147,7 +141,7 @@ def test_a_cut_for_too_many_operands_stores_what_both_parts_need(
     assert set(count.values()) == {1}
 
 
-def test_what_was_computed_meanwhile_does_not_count_as_pending() -> None:
+def test_what_was_computed_meanwhile_does_not_count_as_pending():
     with settings("process"), count_evaluations() as evaluations:
         a = m = xp.linspace(0.0, 1.0, 50)
         for _ in range(400):  # what is stored of `a` has readers that were made before
@@ -157,7 +151,7 @@ def test_what_was_computed_meanwhile_does_not_count_as_pending() -> None:
     assert len(evaluations) <= 800 // MAX_PENDING + 2
 
 
-def test_a_mean_and_a_variance_of_the_same_elements_store_nothing_else() -> None:
+def test_a_mean_and_a_variance_of_the_same_elements_store_nothing_else():
     def moments(x: xp.Array, y: xp.Array) -> tuple[xp.Array, xp.Array]:
         products = x * y
         return xp.mean(products, axis=0), xp.var(products, axis=0)
@@ -167,7 +161,7 @@ def test_a_mean_and_a_variance_of_the_same_elements_store_nothing_else() -> None
     assert {memory.kind for memory in only.outputs} == {"result"}
 
 
-def test_constants_do_not_cut_an_expression() -> None:
+def test_constants_do_not_cut_an_expression():
     with settings("process"):
         x = xp.linspace(0.0, 1.0, 50)
         y = x

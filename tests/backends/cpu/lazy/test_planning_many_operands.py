@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ def powers(lib: Any, x: Any) -> list[Any]:
 @pytest.mark.parametrize("program", [slices, choices, kept, powers])
 @pytest.mark.parametrize("way", ["off", "process"])
 @pytest.mark.parametrize("is_compiled", [False, True])
-def test_results(program: Callable[..., list[Any]], way: str, is_compiled: bool) -> None:
+def test_results(program, way, is_compiled):
     expected: list[NDArray] = program(np, X)
     with settings(way):
         x = xp.asarray(X, copy=True)
@@ -63,7 +62,7 @@ def test_results(program: Callable[..., list[Any]], way: str, is_compiled: bool)
             assert np.array_equal(numpy_of(one), other)
 
 
-def test_no_pass_has_more_operands_than_a_kernel_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_pass_has_more_operands_than_a_kernel_takes(monkeypatch):
     operands: list[int] = []
     make_pass = planning.make_pass
 

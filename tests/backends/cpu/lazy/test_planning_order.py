@@ -23,7 +23,7 @@ def operations(function: Callable[..., Any], arguments: int) -> list[str]:
     return [step.operation for step in only.steps]
 
 
-def test_links_of_a_chain_follow_each_other() -> None:
+def test_links_of_a_chain_follow_each_other():
     """Whatever the order of the operands: what takes another loop is computed before."""
     roots = ["sin", "multiply", "add"]
     assert operations(lambda x, y: x * 2.0 + xp.sin(y), 2) == roots
@@ -32,7 +32,7 @@ def test_links_of_a_chain_follow_each_other() -> None:
     assert found == ["exp", "multiply", "exp", "add", "divide", "multiply"]
 
 
-def test_what_is_read_twice_comes_before_the_chain() -> None:
+def test_what_is_read_twice_comes_before_the_chain():
     def function(x: xp.Array, y: xp.Array) -> xp.Array:
         shared = y + 1.0
         return (xp.exp(x) * 2.0) * shared - shared
@@ -40,7 +40,7 @@ def test_what_is_read_twice_comes_before_the_chain() -> None:
     assert operations(function, 2) == ["add", "exp", "multiply", "multiply", "subtract"]
 
 
-def test_a_loop_that_is_no_link_has_its_chains_computed_first() -> None:
+def test_a_loop_that_is_no_link_has_its_chains_computed_first():
     found = operations(lambda x, y: xp.where(xp.abs(x) > 0.5, y * 2.0 - 1.0, y), 2)
     assert found == ["multiply", "subtract", "abs", "greater", "where"]
 
@@ -54,7 +54,7 @@ OVERFLOWING: dict[str, Callable[..., Any]] = {
 
 @for_each("name", OVERFLOWING)
 @pytest.mark.parametrize("fusion", ["auto", "always"])
-def test_warnings_come_in_the_order_of_operations(name: str, fusion: Any) -> None:
+def test_warnings_come_in_the_order_of_operations(name, fusion):
     function = OVERFLOWING[name]
     x, y = np.full(100_000, 1e300), np.full(100_000, np.inf)
     compiled = xp.compile(lambda x, y: function(xp, x, y))

@@ -56,7 +56,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[Pass]:
     axis=st.sampled_from([None, 0, 1, 2, (0, 2)]),
     threads=st.sampled_from([1, 3]),
 )
-def test_the_same_as_one_by_one(names: list[str], axis: Any, threads: int) -> None:
+def test_the_same_as_one_by_one(names, axis, threads):
     values = numbers((32, 8, 36))
     with settings("process", num_threads=threads):
         x = xp.asarray(values, copy=True)
@@ -70,7 +70,7 @@ def test_the_same_as_one_by_one(names: list[str], axis: Any, threads: int) -> No
                 assert_same(numpy_of(result), expected, name)
 
 
-def test_one_pass(passes: list[Pass]) -> None:
+def test_one_pass(passes):
     with settings("process"):
         x = xp.asarray(numbers((40, 100)), copy=True)
         y = xp.asarray(numbers((40, 100)), copy=True)
@@ -79,7 +79,7 @@ def test_one_pass(passes: list[Pass]) -> None:
     assert sorted([len(each.accumulations) for each in passes]) == [1, 1, 1, 3]
 
 
-def test_in_an_expression() -> None:
+def test_in_an_expression():
     with settings("process"):
         x = xp.asarray(numbers((40, 100)), copy=True)
         low, high = [f(x, axis=1, keepdims=True) for f in (xp.min, xp.max)]
@@ -91,7 +91,7 @@ def test_in_an_expression() -> None:
     assert [memory.name for memory in first.outputs] == ["t1", "t2"]
 
 
-def test_not_of_different_elements(passes: list[Pass]) -> None:
+def test_not_of_different_elements(passes):
     with settings("process"):
         x = xp.asarray(numbers((40, 100)), copy=True)
         y = xp.asarray(numbers((40, 100)), copy=True)
@@ -99,7 +99,7 @@ def test_not_of_different_elements(passes: list[Pass]) -> None:
     assert [len(each.accumulations) for each in passes] == [1, 1, 1]
 
 
-def test_not_of_too_many_arrays(passes: list[Pass]) -> None:
+def test_not_of_too_many_arrays(passes):
     with settings("process"):
         x = xp.asarray(numbers((4, 8)), copy=True)
         sums = []

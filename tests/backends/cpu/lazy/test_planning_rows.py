@@ -121,8 +121,6 @@ def test_softmax_is_one_pass():
         assert len(xp.explain(_softmax(xp, xp.ones((50, 10_000)))).passes) == 3
 
 
-# ---------------------------------------------------------------------- products
-
 CONSUMERS = {
     "softmax": lambda xp, s: _softmax(xp, s),
     "rectified": lambda xp, s: xp.maximum(s - 1, 0),
@@ -189,8 +187,6 @@ def test_empty_and_wrong_sizes():
     with pytest.raises(ValueError, match="matmul"):
         program(xp.ones((50_000, 3)), xp.ones((4, 2)))
 
-
-# ---------------------------------------------------------------------- kernels
 
 F8 = np.dtype(np.float64)
 

@@ -90,7 +90,7 @@ PASSES: list[tuple[Callable[[Array], Any], tuple[int, ...], str, str]] = [
 
 
 @for_each(("function", "shape", "dtype", "expected"), PASSES)
-def test_passes(function: Any, shape: tuple[int, ...], dtype: str, expected: str) -> None:
+def test_passes(function, shape, dtype, expected):
     run = xp.compile(function).explain(xp.ones(shape, dtype=dtype)).run
     assert run is not None
     words = [
@@ -100,12 +100,12 @@ def test_passes(function: Any, shape: tuple[int, ...], dtype: str, expected: str
     assert " | ".join(words) == expected
 
 
-def test_equal_numbers_in_two_steps_are_not_updated_together() -> None:
+def test_equal_numbers_in_two_steps_are_not_updated_together():
     y, z = xp.compile(equal_numbers)(ones(6, 4))
     assert (float(xp.sum(y)), float(xp.sum(z))) == (2 * 20 + 5 * 4, 2 * 24)
 
 
-def test_fills_do_not_meet_those_outside() -> None:
+def test_fills_do_not_meet_those_outside():
     """Equal expressions are one, but one that is planned has no elements."""
     x = xp.asarray(ones(MANY_TASKS, 3), copy=True)
 
@@ -119,7 +119,7 @@ def test_fills_do_not_meet_those_outside() -> None:
             assert [float(each[0, 0]) for each in results] == [2.5, 7.5, 2.0]
 
 
-def test_simple_programs() -> None:
+def test_simple_programs():
     """Those whose runs need not look at what an output shows."""
     for function in (lambda x: x * 2, lambda x: (xp.exp(x), xp.sum(x)), lambda x: (x * 2)[1:]):
         assert planned(function, ones(6)).is_simple
@@ -135,14 +135,11 @@ def test_simple_programs() -> None:
     assert not transposed.is_simple
 
 
-# ---------------------------------------------------------------------- memory and threads
-
-
 def chain(x: Array) -> Array:
     return x * 2 + 1
 
 
-def test_which_programs_run_on_one_thread() -> None:
+def test_which_programs_run_on_one_thread():
     """As long as a second thread is worth little."""
     assert planned(chain, ones(MIDDLE)).is_small
     assert not planned(chain, ones(MANY_TASKS)).is_small
@@ -151,7 +148,7 @@ def test_which_programs_run_on_one_thread() -> None:
     assert not planned(lambda x: x @ x, ones(190, 190)).is_small
 
 
-def test_which_programs_keep_memory() -> None:
+def test_which_programs_keep_memory():
     """Small ones, and those that the extension runs in one call."""
     assert planned(lambda x: xp.exp(x).T @ x, ones(6, 4)).keeps_memory
     assert not planned(lambda x: xp.exp(x).T @ x, ones(MANY_TASKS, 4)).keeps_memory
@@ -162,7 +159,7 @@ def test_which_programs_keep_memory() -> None:
     assert not planned(lambda x: [x * 2 + 1] * 2, ones(MANY_TASKS)).keeps_memory
 
 
-def test_slots_of_a_long_chain_take_turns() -> None:
+def test_slots_of_a_long_chain_take_turns():
     def function(x: Array) -> Array:
         for _ in range(6):
             x = xp.exp(x) @ xp.eye(4)
@@ -177,7 +174,7 @@ def test_slots_of_a_long_chain_take_turns() -> None:
 @pytest.mark.skipif(not ROUNDS_ALIKE, reason="NumPy before 2.3 rounds variances otherwise")
 @pytest.mark.parametrize("size", [AT_ONCE // 3, AT_ONCE // 2 + 1, MANY_TASKS])
 @pytest.mark.parametrize("dtype", [xp.float32, xp.float64])
-def test_sums_round_as_outside(size: int, dtype: Any) -> None:
+def test_sums_round_as_outside(size, dtype):
     x = xp.asarray(np.random.default_rng(5).random(size), dtype=dtype, copy=True)
 
     def function(x: Array) -> Any:

@@ -48,9 +48,6 @@ def run_of(function: Callable[..., Any], *arrays: Array) -> RunExplanation:
     return found
 
 
-# ---------------------------------------------------------------------- the peak of memory
-
-
 @pytest.fixture
 def no_pool() -> Iterator[None]:
     """Memory that is released is not kept, so that it is measured."""
@@ -146,9 +143,6 @@ def test_what_lives_together():
     # Three of them at a time, and what the sum is accumulated in.
     assert 3 * 8 * 100_000 <= found < 3.1 * 8 * 100_000
     assert "24*n*m" in str(explanation)
-
-
-# ---------------------------------------------------------------------- what is told
 
 
 def test_text():

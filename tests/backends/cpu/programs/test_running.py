@@ -48,9 +48,6 @@ def memory(request: pytest.FixtureRequest) -> None:
         request.getfixturevalue("nothing_is_small")
 
 
-# ---------------------------------------------------------------------- results
-
-
 def standardise(x: Array) -> Array:
     return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
 
@@ -235,9 +232,6 @@ def test_without_the_extension():
     assert outputs[0] == outputs[1]
 
 
-# ---------------------------------------------------------------------- memory
-
-
 @pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("function", [standardise, several, in_place, indices, padded, filled])
 def test_results_have_memory_of_their_own(function):
@@ -291,9 +285,6 @@ def test_unaligned_arguments():
             leaves(xp.compile(function)(mine)), leaves(function(xp.asarray(x))), strict=True
         ):
             assert_same(found, expected)
-
-
-# ---------------------------------------------------------------------- at one time
 
 
 def test_small_programs_take_memory_for_runs_by_python_alone(monkeypatch):
@@ -379,9 +370,6 @@ def test_runs_that_a_compiled_callable_declines():
             assert_same(numpy_of(compiled(x)), expected)
     with pytest.warns(RuntimeWarning, match="invalid value encountered in matmul"):
         compiled(x)
-
-
-# ---------------------------------------------------------------------- floating-point errors
 
 
 def divide(x: Array) -> Any:

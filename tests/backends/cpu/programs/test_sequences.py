@@ -196,7 +196,7 @@ def test_errors_are_warned_of_from_several_threads():
 
 @pytest.mark.parametrize("name", list(REDUCED))
 @pytest.mark.parametrize("n", [130, 185, 300, 361, 400])
-def test_sums_have_the_bits_that_they_have_outside_programs(name: str, n: int) -> None:
+def test_sums_have_the_bits_that_they_have_outside_programs(name, n):
     """Whether one thread adds them up, as NumPy does, or a kernel."""
     function = REDUCED[name]
     for dtype in (np.float32, np.float64):
@@ -207,7 +207,7 @@ def test_sums_have_the_bits_that_they_have_outside_programs(name: str, n: int) -
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "var", "std", "standardise", "softmax"])
-def test_programs_with_sums_run_without_python(name: str, python_runs: list[object]) -> None:
+def test_programs_with_sums_run_without_python(name, python_runs):
     compiled = xp.compile(REDUCED[name])
     x = square(300)
     compiled(x)
@@ -218,7 +218,7 @@ def test_programs_with_sums_run_without_python(name: str, python_runs: list[obje
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 @pytest.mark.parametrize("axis", [None, 0, 1])
-def test_means_of_complex_products(dtype: Any, axis: int | None) -> None:
+def test_means_of_complex_products(dtype, axis):
     """Of two small arrays, whose product is too large to be added up outside the kernel."""
     x = (rng.standard_normal((600, 1)) + 1j).astype(dtype)
     y = (rng.standard_normal((1, 700)) - 2j).astype(dtype)
@@ -229,7 +229,7 @@ def test_means_of_complex_products(dtype: Any, axis: int | None) -> None:
         np.testing.assert_allclose(np.asarray(compiled(*arrays)), expected, 1e-3, 1e-4)
 
 
-def test_sums_that_overflow_warn_as_outside_programs() -> None:
+def test_sums_that_overflow_warn_as_outside_programs():
     x = xp.full((300, 300), 1e308)
     for function in (lambda x: xp.sum(x, axis=0), lambda x: xp.mean(x, axis=1)):
         compiled = xp.compile(function)
@@ -240,7 +240,7 @@ def test_sums_that_overflow_warn_as_outside_programs() -> None:
 
 
 @pytest.mark.parametrize("n", [3, 40, 300])
-def test_results_in_other_layouts(n: int, python_runs: list[object]) -> None:
+def test_results_in_other_layouts(n, python_runs):
     x, y = square(n), square(n)
     compiled = xp.compile(moved)
     expected = [np.asarray(each) for each in moved(x, y)]
@@ -282,7 +282,7 @@ WRONG_ORDERS: list[tuple[Any, ...]] = [
 
 
 @pytest.mark.parametrize("order", WRONG_ORDERS)
-def test_layouts_outside_the_memory_are_left_to_python(order: tuple[Any, ...]) -> None:
+def test_layouts_outside_the_memory_are_left_to_python(order):
     compiled: Any = xp.compile(lambda x: x * 2)
     x = xp.asarray([1.0, 2.0, 3.0, 4.0])
     for _ in range(3):
