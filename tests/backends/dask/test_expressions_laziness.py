@@ -66,8 +66,7 @@ def test_the_results_of_lazy_functions_are_those_of_the_cpu():
 
 
 @pytest.mark.parametrize(
-    "ask",
-    [bool, float, int, complex, repr, np.asarray, xp.evaluate, lambda x: x.to_device("cpu")],
+    "ask", [bool, float, int, complex, repr, np.asarray, xp.evaluate, lambda x: x.to_device("cpu")]
 )
 def test_what_was_computed_is_kept(ask):
     x = xp.sum(on_dask(numbers(20, 20)) * 2)

@@ -165,10 +165,7 @@ def told(call, capfd, **settings):
     exception."""
     log, error = Log(), None
     capfd.readouterr()
-    with (
-        np.errstate(**settings, call=log),
-        warnings.catch_warnings(record=True) as caught,
-    ):
+    with np.errstate(**settings, call=log), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             call()

@@ -418,10 +418,7 @@ def test_indices_that_are_out_of_range(wrong, place, divided):
     for compute, numpy in [
         (lambda: BACKEND.take(wrap(x), wrap(indices), 0), lambda: x.take(indices, 0)),
         (lambda: BACKEND.index_get(wrap(x), (wrap(indices),)), lambda: x[indices]),
-        (
-            lambda: BACKEND.gather(wrap(x), wrap(whole), 0),
-            lambda: np.take_along_axis(x, whole, 0),
-        ),
+        (lambda: BACKEND.gather(wrap(x), wrap(whole), 0), lambda: np.take_along_axis(x, whole, 0)),
     ]:
         with pytest.raises(IndexError) as expected:
             numpy()

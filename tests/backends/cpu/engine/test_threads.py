@@ -377,11 +377,7 @@ print(threads.count() == threads.available())
 def test_facts_say_how_many_threads_and_why():
     with xp.config_context(num_threads=7):
         found = diagnostics.runtime_info()
-    assert found["threads"] == {
-        "in use": 7,
-        "available": available(),
-        "because": "config_context",
-    }
+    assert found["threads"] == {"in use": 7, "available": available(), "because": "config_context"}
     assert set(found) == {"extension", "threads", "caches", "pool"}
     assert found["extension"]["in use"] is (native is not None)
     assert found["extension"]["built"] >= found["extension"]["in use"]
@@ -391,11 +387,7 @@ def test_facts_say_how_many_threads_and_why():
 def test_cache_sizes(tmp_path):
     unknown = {"L1": None, "L2": None, "L3": None}
     assert diagnostics.cache_sizes(tmp_path / "absent") == unknown
-    described = [
-        ("1", "Data", "48K"),
-        ("1", "Instruction", "32K"),
-        ("2", "Unified", "2048K"),
-    ]
+    described = [("1", "Data", "48K"), ("1", "Instruction", "32K"), ("2", "Unified", "2048K")]
     for number, files in enumerate(described):
         directory = tmp_path / f"index{number}"
         directory.mkdir()

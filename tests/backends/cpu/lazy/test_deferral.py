@@ -19,14 +19,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.cpu.lazy.builder import MAX_PENDING
 from tests.backends.cpu.lazy.hazards import numbers
-from tests.support.programs import (
-    LARGE,
-    assert_same,
-    deferring,
-    numpy_of,
-    pending,
-    settings,
-)
+from tests.support.programs import LARGE, assert_same, deferring, numpy_of, pending, settings
 from tests.support.sizes import DEFERRED, THRESHOLD
 from tests.support.tables import for_each
 

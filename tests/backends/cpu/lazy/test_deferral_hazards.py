@@ -14,15 +14,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.backends.cpu.lazy.hazards import (
-    KEYED,
-    KEYS,
-    ORIGINS,
-    READS,
-    VIEWS,
-    WRITES,
-    numbers,
-)
+from tests.backends.cpu.lazy.hazards import KEYED, KEYS, ORIGINS, READS, VIEWS, WRITES, numbers
 from tests.support.programs import SETTINGS, NDArray, assert_same, deferring, numpy_of, settings
 from tests.support.tables import for_each
 

@@ -82,10 +82,7 @@ def test_no_less_accurate_than_two_passes(axis):
             assert ours <= max(theirs, 2 * np.finfo(dtype).eps * exact.max())
 
 
-@for_each(
-    "special",
-    [[np.inf], [-np.inf], [np.inf, -np.inf], [np.nan], [np.nan, np.inf], [1e300]],
-)
+@for_each("special", [[np.inf], [-np.inf], [np.inf, -np.inf], [np.nan], [np.nan, np.inf], [1e300]])
 @for_each("axis", [None, 0, 1])
 def test_special_values(special, axis):
     values = np.random.default_rng(0).standard_normal((90, 70))
