@@ -8,25 +8,19 @@ backwards some do, and nothing is promised.)
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from array_api_nx.backends.cpu.engine import loops
-from array_api_nx.backends.cpu.engine.kernel import (
-    Instruction,
-    Kernel,
-    KernelOperand,
-    Reduction,
-    prepare,
-)
+import array_api_nx as xp
+from array_api_nx.backends.cpu.engine import loops, operations
 from array_api_nx.backends.cpu.kernels import BINARY_NEW, REDUCE, UNARY
 from array_api_nx.core import dtypes as d
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.table import Primitive
-from tests.support.programs import needs_extension, same_bits
+from tests.support.programs import needs_extension, same_bits, settings
 from tests.support.tables import for_each
 
 pytestmark = needs_extension
@@ -68,40 +62,16 @@ def values(dtype: np.dtype[Any], size: int, seed: int) -> NDArray:
     return ordinary
 
 
-def row(
-    loop: loops.Loop, length: int, tile: int, strides: Sequence[int], packed: bool = False
-) -> Kernel:
-    """One loop over a row whose inputs step by that many elements."""
-    *inputs, output = [
-        KernelOperand(
-            dtype.itemsize, (0, dtype.itemsize * stride), 0, "packed" if packed else "direct"
-        )
-        for dtype, stride in zip([*loop.inputs, loop.output], [*strides, 1], strict=True)
-    ]
-    program = (Instruction(loop, tuple(range(len(inputs))), len(inputs)),)
-    return Kernel((1, length), (1, tile), 0, 1, 1, (*inputs, output), (), program)
-
-
-def check(
-    loop: loops.Loop, kernel: Callable[..., Any], inputs: list[NDArray], tile: int = 131
-) -> None:
-    """Compare the machine with `kernel` on 1-d inputs, which may be broadcast or strided."""
+def check(loop: loops.Loop, kernel: Callable[..., Any], inputs: list[NDArray]) -> None:
+    """Compare the loop with `kernel` on 1-d inputs, which may be broadcast or strided."""
     expected = kernel(*inputs)
     assert expected.dtype == loop.output
-    strides = [x.strides[0] // x.itemsize for x in inputs]
-    description = row(loop, expected.size, tile, strides, not set(strides) <= {0, 1})
-    memories = []
-    for x in inputs:
-        memory = x if x.base is None else x.base
-        memories.append((memory, address(x) - address(memory)))
-    out = np.zeros(expected.shape, loop.output)
-    prepare(description).run([*memories, (out, 0)], 1)
-    assert same_bits(out, expected), (loop, inputs)
-
-
-def address(x: NDArray) -> int:
-    start: int = x.__array_interface__["data"][0]
-    return start
+    found = operations.compute(loop, *inputs)
+    if found is None:  # what is left to NumPy
+        backwards = any([x.strides[0] < 0 for x in inputs])
+        assert backwards or expected.size == 0 or loop.name == "positive"
+    else:
+        assert same_bits(found, expected), (loop, inputs)
 
 
 def loops_of(*families: str) -> Iterator[tuple[Primitive, list[loops.Loop]]]:
@@ -136,18 +106,10 @@ def test_lengths(op, found):
 
 
 @for_each(("op", "found"), ELEMENTWISE)
-def test_tiles_are_as_the_whole(op, found):
-    for loop in found:
-        inputs = arguments(op, loop, 300)
-        for tile in (1, 7, 64, 299):
-            check(loop, kernel_of(op), inputs, tile)
-
-
-@for_each(("op", "found"), ELEMENTWISE)
 def test_strides(op, found):
     for loop in found:
         inputs = arguments(op, loop, 201)
-        check(loop, kernel_of(op), [x[::2] for x in inputs], 64)
+        check(loop, kernel_of(op), [x[::2] for x in inputs])
         check(loop, kernel_of(op), [inputs[0][::3], *[x[:67] for x in inputs[1:]]])
 
 
@@ -301,22 +263,16 @@ def test_extremes_pass_over_nan(op, dtype):
     for length in (*LENGTHS, 300):
         x = values(dtype, length, length)
         x[length // 2] = np.nan
-        replaced = np.where(np.isnan(x), dtype.type(identity), x)
-        size = dtype.itemsize
-        for memory, stride in ((x, 1), (np.repeat(x, 3), 3)):
-            best = np.full(1, identity, dtype)
-            source = KernelOperand(
-                size, (0, stride * size), 0, "direct" if stride == 1 else "packed"
-            )
-            operands = source, KernelOperand(size, (0, 0), 0, "direct")
-            step = Reduction(loop, 0, 1, True, True, np.asarray(identity, dtype))
-            kernel = Kernel((1, length), (1, 131), 0, 1, 1, operands, (), (step,))
-            assert prepare(kernel).run([(memory, 0), (best, 0)], 1) == (0,)
-            # Of 0.0 and -0.0 either one is the largest.
-            assert best[0] == REDUCE[op](replaced, axis=0, dtype=None)
-        before, columns = values(dtype, length, 1), x
+        expected = REDUCE[op](np.where(np.isnan(x), dtype.type(identity), x), axis=0, dtype=None)
+        for memory, step in ((x, 1), (np.repeat(x, 3), 3)):
+            with settings("process"):
+                ours = xp.asarray(memory, copy=True)[::step]
+                best = getattr(xp, op.name)(xp.where(xp.isnan(ours), identity, ours))
+                # Of 0.0 and -0.0 either one is the largest.
+                assert float(best) == float(expected)
+        before = values(dtype, length, 1)
         before[np.isnan(before) | (before == 0)] = 1
-        check(loop, np.fmax if op is p.MAX else np.fmin, [before, columns])
+        check(loop, np.fmax if op is p.MAX else np.fmin, [before, x])
 
 
 @pytest.mark.parametrize("op", [p.ADD, p.MULTIPLY, p.MAXIMUM])
