@@ -33,7 +33,6 @@ def keys(shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
 @for_each("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_selections_are_numpys(shape, dtype):
-    """What is left to NumPy is not compared: None, or nothing written."""
     array = values(1, dtype, shape)
     done = 0
     for key in keys(shape):
@@ -93,7 +92,6 @@ def test_keys_and_values_among_the_rows_that_are_written_are_copied_first(rows):
 
 
 def test_large_arrays_of_the_namespace():
-    """As users call it: reading, writing, views of what is written, errors."""
     plain = np.random.default_rng(5).random((20_000, 3))
     mask = plain[:, 0] > 0.5
     places = np.random.default_rng(6).integers(-20_000, 20_000, 30_000)

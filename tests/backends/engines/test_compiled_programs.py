@@ -99,7 +99,6 @@ WRITES = {
 
 @pytest.mark.parametrize("seed", range(2))
 def test_random_writes_and_views(device, seed):
-    """What arguments hold afterwards, what results hold, and what shows the same memory."""
     rng = random.Random(seed)
     writes = sorted(WRITES)[seed::2]
     rng.shuffle(writes)
@@ -216,7 +215,6 @@ MASKS = {
 
 @pytest.mark.parametrize("case", MASKS)
 def test_arrays_written_through_masks(device, case):
-    """As many values as the mask selects; another mask is refused, and nothing written."""
     mask_shape, write, value_shape = MASKS[case]
     count = 5 if len(mask_shape) == 2 else 2
     x, values = np.zeros((3, 4)), np.arange(1.0, np.prod(value_shape) + 1).reshape(value_shape)
@@ -243,7 +241,6 @@ def test_arrays_written_through_masks(device, case):
 
 
 def test_calls_that_the_extension_makes(device):
-    """From the second call on it makes them, where the arguments are as before, and only there."""
     function = xp.compile(lambda x, y: (x @ y, x + 1, xp.sum(y)), engine="native")
 
     def check(x: np.ndarray, y: np.ndarray, turned: bool = False) -> None:
@@ -280,7 +277,6 @@ def test_calls_that_the_extension_makes(device):
 
 @pytest.mark.skipif(native is None, reason="there is no extension")
 def test_arrays_that_views_were_taken_of_stay_quick(device, monkeypatch):
-    """No Python of ours runs for whole arrays, also if they were written and others show them."""
     function = xp.compile(lambda x, y: x + 2 * y, engine="native")
     x, y = xp.ones((2, 3), device=device), xp.zeros((2, 3), device=device)
     function(x, y)
@@ -304,7 +300,6 @@ def test_arrays_that_views_were_taken_of_stay_quick(device, monkeypatch):
 
 @pytest.mark.skipif(native is None, reason="there is no extension")
 def test_quick_calls_that_look_for_errors(device):
-    """What they find is explained, and the next call is quick again."""
     inverse = xp.compile(lambda x: 2 * xp.linalg.inv(x), engine="native")
     x, singular = xp.eye(2, device=device), xp.ones((2, 2), device=device)
     for _ in range(2):
@@ -321,7 +316,6 @@ def test_quick_calls_that_look_for_errors(device):
 
 
 def test_arguments_of_jax_stay_as_they_are(device):
-    """A call looks no view of them up, with which others would take longer."""
     if device.backend.compiler != "jax.jit":
         pytest.skip("elsewhere the view says whether an array may be written")
     function = xp.compile(lambda x, y: x + y, engine="native")
@@ -407,7 +401,6 @@ def test_auto_compiles_what_is_called_again_and_again(device):
 
 
 def test_a_program_that_the_compiler_refuses_goes_on_step_by_step(device, monkeypatch):
-    """The compiler is asked once, whatever the sizes, and `explain` says what it answered."""
     asked = []
 
     def refuse(*arguments: object, **options: object) -> None:

@@ -283,7 +283,6 @@ def test_reductions_and_scans_of_1_to_70_elements(device, dtype):
 
 
 def test_reductions_of_rows_and_columns(device):
-    """Of integers of one byte, whose vectors are longer than those of what they are compared as."""
     functions: Functions = {}
     for op in ("max", "min", "argmax", "argmin", "sum", "cumulative_sum"):
         for axis in (0, 1):

@@ -66,8 +66,6 @@ WRITES: dict[str, Callable[[Any], None]] = {
 
 
 def test_what_is_read_is_read_before_it_is_written(device):
-    """In arrays that the program makes, and in arguments."""
-
     def function(given: xp.Array) -> list[xp.Array]:
         results = []
         for write in WRITES.values():
@@ -117,7 +115,6 @@ def test_positions_are_read_before_they_are_written(device):
 
 
 def test_gradients_pass_through_what_is_computed_otherwise(device):
-    """By formulas that have the derivatives of the functions, at zero and at large numbers, too."""
     if device.backend.compiler != "torch.compile":
         pytest.skip("only PyTorch has gradients in its arrays")
     import torch

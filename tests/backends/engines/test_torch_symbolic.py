@@ -96,7 +96,6 @@ def test_one_function_serves_many_sizes(device, function):
 
 
 def test_sizes_that_never_change_stay_numbers(device):
-    """Loops over them are unrolled: a k-means assignment takes a tenth of the time."""
     function = xp.compile(lambda x, y: x @ y, engine="native")
 
     def compilations(n: int, m: int) -> int:

@@ -177,7 +177,6 @@ def test_an_exception_ends_it(parallel_for):
 
 @pytest.mark.parametrize("in_caller", [True, False])
 def test_an_exception_of_either_thread(parallel_for, in_caller):
-    """It is raised when the other thread has ended its call, which makes no more of them."""
     caller = threading.get_ident()
     meeting = threading.Barrier(2, timeout=60)
     ended = []
@@ -265,7 +264,6 @@ def test_a_signal_ends_it(parallel_for):
 
 @needs_timers
 def test_a_signal_ends_calls_of_a_builtin(parallel_for):
-    """Python does not look for signals in them."""
     with pytest.raises(Alarm), alarm():
         parallel_for(bool, 10**7, 2)
 
@@ -299,7 +297,6 @@ def test_a_task_may_compute(parallel_for):
 
 
 def test_many_callers_at_once(parallel_for):
-    """Some of them compute kernels, whose team may be the same."""
     failed = []
 
     def call(own: int) -> None:
@@ -324,7 +321,6 @@ def test_many_callers_at_once(parallel_for):
 
 
 def test_kernels_and_calls_by_turns(parallel_for):
-    """A thread that comes late for one kind of job finds the other."""
     x = xp.asarray(np.linspace(0.0, 1.0, MANY_TASKS))
     expected = np.sqrt(np.asarray(x)) + 1
     with xp.config_context(num_threads=4, fusion="off"):

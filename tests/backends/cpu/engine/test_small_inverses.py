@@ -89,7 +89,6 @@ def test_threads_change_no_bit(size):
 @needs_extension
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_what_is_left_to_numpy(size, dtype):
-    """Matrices without an inverse, or with numbers at the limits of the dtype."""
     x = np.random.default_rng(0).standard_normal((9, size, size)).astype(dtype)
     limits = np.finfo(dtype)
     for special in (np.nan, np.inf, limits.max, limits.smallest_subnormal):
@@ -110,7 +109,6 @@ def test_what_is_left_to_numpy(size, dtype):
 @needs_extension
 @pytest.mark.parametrize("place", [0, 70_000, -1])
 def test_one_singular_matrix_among_many(size, place):
-    """Each thread finds it, whichever slice it is in."""
     x = np.random.default_rng(0).standard_normal((100_000, size, size))
     x[place] = 0.0
     for threads in (1, 3):

@@ -428,7 +428,6 @@ with xp.config_context(num_threads=2):
 
 @needs_processors
 def test_workers_may_run_wherever_the_caller_may():
-    """They are kept from the caller's processor only until they have woken."""
     code = ASLEEP + "print({len(os.sched_getaffinity(each)) for each in others()})"
     allowed = len(os.sched_getaffinity(0))
     assert python(code, OPENBLAS_NUM_THREADS="1") == f"{{{allowed}}}"

@@ -459,7 +459,6 @@ def test_rows_of_a_pending_array_one_by_one(x):
 
 
 def test_few_calls_in_few_files():
-    """What reads like one operation is one short way through few files."""
     package = str(Path(xp.__file__).parent)
     calls: list[str] = []
 
@@ -483,7 +482,6 @@ def test_few_calls_in_few_files():
 
 
 def test_without_the_extension_nothing_is_deferred():
-    """Tiles that are computed by calls from Python are slower than NumPy."""
     code = (
         "import array_api_nx as xp\n"
         "with xp.config_context(fusion='always', fusion_threshold=0):\n"

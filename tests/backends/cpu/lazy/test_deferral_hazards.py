@@ -255,7 +255,6 @@ def test_writes_that_fail_change_nothing(mode):
 @pytest.mark.parametrize("read", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
 def test_one_element_is_written(as_array, read, shared):
-    """Pending expressions that read the memory are computed first; nothing else is changed."""
     memory = np.ones((400, 500))
     x = xp.asarray(memory, copy=not shared)
     for flipped in (False, True):

@@ -78,7 +78,6 @@ def test_fused_draws_have_the_bits_of_others(program):
     ],
 )
 def test_kernels_draw_numbers_apart(kind, dtype, span, step):
-    """A kernel that copies rows of numbers."""
     made = np.dtype(dtype)
     drawing = native.drawing(kind, made, 5, 6, 1000, 3, span)
     rows, columns = 3, 1201

@@ -24,7 +24,6 @@ def operations(function: Callable[..., Any], arguments: int) -> list[str]:
 
 
 def test_links_of_a_chain_follow_each_other():
-    """Whatever the order of the operands: what takes another loop is computed before."""
     roots = ["sin", "multiply", "add"]
     assert operations(lambda x, y: x * 2.0 + xp.sin(y), 2) == roots
     assert operations(lambda x, y: xp.sin(y) + x * 2.0, 2) == roots

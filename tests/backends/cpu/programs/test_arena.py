@@ -31,7 +31,6 @@ def test_places(found):
 
 @given(st.lists(blocks(), max_size=14))
 def test_no_more_than_side_by_side(found):
-    """And no less than what is needed at one time."""
     _, total = place(found)
     aligned = [-(-block.size // 64) * 64 for block in found]
     assert total <= sum(aligned)

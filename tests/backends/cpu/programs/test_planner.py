@@ -106,7 +106,6 @@ def test_equal_numbers_in_two_steps_are_not_updated_together():
 
 
 def test_fills_do_not_meet_those_outside():
-    """Equal expressions are one, but one that is planned has no elements."""
     x = xp.asarray(ones(MANY_TASKS, 3), copy=True)
 
     def function(x: Array) -> Any:
@@ -120,7 +119,6 @@ def test_fills_do_not_meet_those_outside():
 
 
 def test_simple_programs():
-    """Those whose runs need not look at what an output shows."""
     for function in (lambda x: x * 2, lambda x: (xp.exp(x), xp.sum(x)), lambda x: (x * 2)[1:]):
         assert planned(function, ones(6)).is_simple
     for function in (
@@ -140,7 +138,6 @@ def chain(x: Array) -> Array:
 
 
 def test_which_programs_run_on_one_thread():
-    """As long as a second thread is worth little."""
     assert planned(chain, ones(MIDDLE)).is_small
     assert not planned(chain, ones(MANY_TASKS)).is_small
     assert not planned(xp.sin, ones(MIDDLE)).is_small
@@ -149,7 +146,6 @@ def test_which_programs_run_on_one_thread():
 
 
 def test_which_programs_keep_memory():
-    """Small ones, and those that the extension runs in one call."""
     assert planned(lambda x: xp.exp(x).T @ x, ones(6, 4)).keeps_memory
     assert not planned(lambda x: xp.exp(x).T @ x, ones(MANY_TASKS, 4)).keeps_memory
     assert planned(xp.sin, ones(MIDDLE)).keeps_memory

@@ -127,8 +127,6 @@ def test_the_formula_gives_the_number(function):
 
 
 def test_what_lives_together():
-    """By hand: `exp` for the results of two others, which replace one another."""
-
     def function(x: Array) -> Array:
         y = xp.exp(x)
         z = y[::-1, :] + y

@@ -175,8 +175,6 @@ def test_sizes_of_0_and_1(function):
 @pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("dtype", [xp.float64, xp.int64, xp.int8])
 def test_nothing(dtype):
-    """Reductions over no elements, to none, and beside others."""
-
     def function(x: Array, y: Array) -> Any:
         z = y * 2 + y
         return xp.sum(x + x, axis=0), xp.max(x + 1, axis=1), z + xp.sum(x), xp.max(z, axis=0)
@@ -193,7 +191,6 @@ def test_nothing(dtype):
 @hypothesis_settings(max_examples=25)
 @given(program=programs(TRACEABLE), shapes=SHAPES)
 def test_random_programs_with_memory_per_run(program, shapes):
-    """Compiled and eager agree, also in the values that are written to arguments."""
     with settings("process"), np.errstate(all="ignore"):
         function = xp.compile(lambda *arrays: run(program, *arrays))
         for seed, shape in enumerate(shapes):
@@ -207,7 +204,6 @@ def test_random_programs_with_memory_per_run(program, shapes):
 
 @pytest.mark.slow
 def test_without_the_extension():
-    """The same results, bit for bit."""
     code = """if True:
         import numpy as np, array_api_nx as xp
         from tests.backends.cpu.programs import test_running as t
@@ -235,7 +231,6 @@ def test_without_the_extension():
 @pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("function", [standardise, several, in_place, indices, padded, filled])
 def test_results_have_memory_of_their_own(function):
-    """Of that of others, of the arguments, of the arena, and of later results."""
     compiled = xp.compile(function)
     kept: list[tuple[Array, np.ndarray[Any, Any]]] = []
     for i in range(4):
@@ -288,7 +283,6 @@ def test_unaligned_arguments():
 
 
 def test_small_programs_take_memory_for_runs_by_python_alone(monkeypatch):
-    """Calls from C have memory of their own, and need nothing of what Python calls."""
     bound = []
 
     class Counted(running.KeptRun):
@@ -314,7 +308,6 @@ def test_small_programs_take_memory_for_runs_by_python_alone(monkeypatch):
 
 
 def test_many_threads():
-    """Small programs keep memory from run to run; no two runs have the same."""
     functions = [xp.compile(each) for each in (standardise, several, in_place, nearest)]
     given = [normal(7, 3) for _ in range(40)]
     expected = [[leaves(each.__wrapped__(x * 1)) for each in functions] for x in given]
@@ -333,7 +326,6 @@ def test_many_threads():
 
 
 def test_runs_within_runs():
-    """A program that runs while another run of it is not over."""
     backend_runs: list[Any] = []
     compiled = xp.compile(lambda x: xp.cumulative_sum(x + 0.0, axis=0) @ (x * 2))
     x = xp.asarray(np.eye(3) * 2 + 1)
@@ -409,7 +401,6 @@ def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[li
     ],
 )
 def test_floating_point_errors(function, state):
-    """Warnings, or errors, as in eager code, in whatever state the program was traced."""
     values = np.asarray([0.0, 1.0, -2.0, 3.0, 1e-3, 0.5])
     compiled = xp.compile(function)
     with np.errstate(all="ignore"):
@@ -424,8 +415,6 @@ def test_floating_point_errors(function, state):
 
 
 def test_many_operations_and_many_arrays():
-    """More scalars, stores, arguments and results than one kernel can have."""
-
     def long(x: Array) -> Array:
         for i in range(200):
             x = x * (1 + i / 1000) + i

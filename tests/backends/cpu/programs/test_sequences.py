@@ -125,7 +125,6 @@ def test_sums_of_parts_have_the_same_bits_whatever_the_threads(axis, python_runs
 
 
 def test_what_others_account_for_is_left_to_python(python_runs):
-    """Arrays above the threshold of deferral may be read by expressions that wait."""
     n = int(max(limits.tracked, 10) ** 0.5) + 1
     compiled, x, y = xp.compile(cheap), square(n, np.float32), square(n, np.float32)
     for _ in range(3):
@@ -197,7 +196,6 @@ def test_errors_are_warned_of_from_several_threads():
 @pytest.mark.parametrize("name", list(REDUCED))
 @pytest.mark.parametrize("n", [130, 185, 300, 361, 400])
 def test_sums_have_the_bits_that_they_have_outside_programs(name, n):
-    """Whether one thread adds them up, as NumPy does, or a kernel."""
     function = REDUCED[name]
     for dtype in (np.float32, np.float64):
         x = square(n, dtype)
@@ -219,7 +217,6 @@ def test_programs_with_sums_run_without_python(name, python_runs):
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_means_of_complex_products(dtype, axis):
-    """Of two small arrays, whose product is too large to be added up outside the kernel."""
     x = (rng.standard_normal((600, 1)) + 1j).astype(dtype)
     y = (rng.standard_normal((1, 700)) - 2j).astype(dtype)
     compiled = xp.compile(lambda x, y: xp.mean(x * y, axis=axis))
