@@ -1,4 +1,4 @@
-"""Reports of transfers and evaluations: who is told, and what the setting `host_access` does."""
+"""Reports of transfers and evaluations: their listeners, and the setting `host_access`."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_shapes(shape, text):
 
 
 def test_where_sources_come_from():
-    # r0 is still the difference when it is divided, r1 what was added last.
+    # r0 is still the difference when it is divided, r1 the last sum.
     assert SECOND.flow() == [["a", "t1"], [0], [None, 1], [0, 2]]
     assert SECOND.writers() == [3]
     assert MEAN.flow() == [["<&\"'>"], [0, None]]

@@ -8,9 +8,9 @@ from array_api_nx.tracing.backend import TracingBackend
 INHERITED = {
     "shrink", "reshape",  # of movement that is traced
     "explain", "explain_program", "axis_order", "may_overlap", "prepare",
-    "prepare_compiled", "worth_deferring",  # of what has elements
+    "prepare_compiled", "worth_deferring",  # of arrays with elements
     "native", "from_native", "available_dtypes",
-    "sizes",  # of what is traced all are known
+    "sizes",  # all sizes are known
 }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ KEPT: list[tuple[Function, tuple[DType, ...]]] = [
 def test_identities(call, dtypes):
     for dtype in dtypes:
         x = special(dtype)
-        # What is left makes a copy, as results are nobody else's memory.
+        # A copy is left, as results have memory of their own.
         assert methods(call, x) == ["copy"]
         with np.errstate(all="ignore"):
             assert_same(xp.compile(call)(x), call(x), dtype)

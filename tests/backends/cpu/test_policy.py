@@ -25,7 +25,7 @@ def test_the_three_answers():
     assert decide(0) is decide(AT_ONCE_MAX) is AT_ONCE
     assert decide(AT_ONCE_MAX + 1) is decide(THRESHOLD) is KERNEL
     assert decide(DEFERRED).defers
-    assert decide(2**62) is KERNEL  # for which there is no memory: NumPy says so at once
+    assert decide(2**62) is KERNEL  # NumPy raises MemoryError at once
 
 
 def test_settings():

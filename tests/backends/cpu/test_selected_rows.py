@@ -64,7 +64,7 @@ def test_bad_selections_change_nothing():
             selected_rows.read(array, key)
         with pytest.raises(IndexError):
             selected_rows.write(array, key, np.ones((2, 3)))
-    # NumPy is to say what is wrong with these.
+    # NumPy raises the error.
     for mask in (np.ones(4, bool), np.ones((5, 2), bool)):
         assert selected_rows.read(array, mask) is None
         assert not selected_rows.write(array, mask, 1)

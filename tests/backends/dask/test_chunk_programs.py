@@ -1,4 +1,4 @@
-"""Programs that are one layer of a graph: NumPy's results, whatever the chunks; what is refused."""
+"""Programs that are one layer of a graph: NumPy's results for any chunks; which are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Function = Callable[..., Any]
 ROWS = 12
 CHUNKS = [((5, 7), (4,)), ((2,) * 6, (2, 2)), ((3, 6, 3), (1, 3))]
 
-# From an array of (n, 4), and others like it, to one more. What stands here for NumPy, too.
+# From arrays of (n, 4) to one more, for either namespace.
 ELEMENTS: dict[str, Function] = {
     "add": lambda np, x, y: x + y,
     "divide": lambda np, x, y: x / (2.5 + np.abs(y)),

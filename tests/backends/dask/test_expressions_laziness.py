@@ -1,4 +1,4 @@
-"""What is computed, when, and how often."""
+"""When results are computed, and how often."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_reductions_that_need_nothing_else_make_a_source_together():
     x = xp.random.default_rng(0, device=SMALL).standard_normal((100, 3))
     mean, deviation = xp.mean(x, axis=0), xp.std(x * 2, axis=0)
     assert drawn(xp.stack([mean, deviation, xp.sum(x[x > 0]) * xp.max(x, axis=0)])) == 1
-    # What waits for these makes its own.
+    # Expressions that wait for these make their own.
     assert drawn((x - mean) / deviation) == 2
     assert drawn(xp.sum((x - mean) ** 2)) == 2
 

@@ -1,4 +1,4 @@
-"""What a dashboard calls tasks: the words of their keys."""
+"""The names of tasks on a dashboard: the words of their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks round alike wherever they run: whatever came to them how, and whoever asks."""
+"""Tasks round alike wherever they run, whatever the layout of their chunks."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MODES = ["default", "context", "process"]
 
 
 def at_odd_place(part: Any, shift: int) -> Any:
-    """What a task gave, with all arrays read-only and `shift` bytes off."""
+    """The result of a task, with all arrays read-only and `shift` bytes off."""
     if isinstance(part, np.ndarray) and part.dtype != object:
         block = np.empty(part.nbytes + 32, np.uint8)
         start = -block.ctypes.data % 16 + shift

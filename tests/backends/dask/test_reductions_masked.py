@@ -1,4 +1,4 @@
-"""Reductions of what a mask selects: what they give, and that nothing is counted for them."""
+"""Reductions of elements that a mask selects: their results, and that no mask is counted."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ COUNTED: dict[str, Formula] = {
 
 
 def applied(formula: Formula, *devices: Any) -> list[xp.Array]:
-    """What a formula gives on each device."""
+    """The results of a formula on each device."""
     return [formula(*[xp.asarray(a, device=device) for a in (X, Y, V)]) for device in devices]
 
 

@@ -52,7 +52,7 @@ def test_tasks_have_a_blas_thread_each_and_one_alone_has_no_more(monkeypatch, ro
 
     def threads() -> set[int]:
         found = threadpoolctl.ThreadpoolController().select(user_api="blas").info()
-        # Our own kernels count as BLAS, and are told in another way.
+        # Our own kernels count as BLAS, and have a limit of their own.
         return {each["num_threads"] for each in found if each["internal_api"] != "array_api_nx"}
 
     seen: list[set[int]] = []

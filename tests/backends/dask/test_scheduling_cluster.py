@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    # The workers defer what they do to small chunks, as they do with large ones.
+    # The workers defer operations on small chunks, as on large ones.
     with two_workers(ARRAY_API_NX_FUSION_THRESHOLD="0") as client:
         yield client
 

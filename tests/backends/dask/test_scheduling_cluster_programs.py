@@ -81,7 +81,7 @@ def drawn(x: xp.Array) -> xp.Array:
 
 
 def across(x: xp.Array) -> xp.Array:
-    """Sums and products of what is neither row-major nor column-major."""
+    """Sums and products of arrays that are neither row-major nor column-major."""
     y = xp.permute_dims(xp.reshape(x, (-1, 50, COLUMNS)), (1, 2, 0))[::2, 1:, :]
     return xp.sum(y, axis=(0, 2)) + xp.var(y) + y[3, :, :] @ y[4, :, :].T @ y[3, :, 0]
 
@@ -139,7 +139,7 @@ def test_chunks_that_travelled_are_summed_and_multiplied_as_where_they_were_made
     with dask.config.set(scheduler="threads"):
         expected = [np.asarray(program(y)) for program in programs]
     with client.as_current():
-        # Held by the first worker alone: the second has to fetch what it works on.
+        # Held by the first worker alone: the second has to fetch its operands.
         first, second = client.run(os.getpid)
         with dask.annotate(workers=[first], allow_other_workers=False):
             xp.evaluate(y)
@@ -190,8 +190,8 @@ def test_workers_short_of_memory_spill_and_end():
 
     rows = 30 * ROWS  # 480 MB
     expected = on_threads(program, rows)
-    # The two workers together keep 360 MiB of results in memory: not all chunks of `x`. What their
-    # processes take besides, which differs from machine to machine, decides nothing.
+    # The two workers together keep 360 MiB of results in memory: not all chunks of `x`, whatever
+    # memory their processes take besides.
     memory = {"distributed.worker.memory.target": 0.3, "distributed.worker.memory.spill": False}
     with dask.config.set(memory), two_workers("600MiB") as client:
         x = data(rows) * 1

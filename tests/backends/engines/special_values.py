@@ -30,7 +30,7 @@ def operands(count: int, dtype: type) -> list[Any]:
 def distance(
     ours: Callable[..., Any], ufunc: np.ufunc, dtype: type, *, flushes: bool = False
 ) -> float:
-    """The largest error, in roundings of the result plus what one of an operand does to it.
+    """The largest error, in roundings of the result plus the effect of one rounding of an operand.
 
     It is inf if one of two results is NaN or infinite, and the other is something else. Errors
     below the smallest normal number do not count; if the engine `flushes`, neither do operands

@@ -156,7 +156,7 @@ def test_what_is_written_shows_in_other_arguments_over_the_same_memory(device, e
         return y * 2
 
     compiled = xp.compile(function, engine=engine)
-    for _ in range(12):  # `auto` compiles what is called again
+    for _ in range(12):  # `auto` compiles functions that are called again
         x = xp.arange(8.0, device=device)
         result = compiled(x, x[::-1])
         assert result.to_device("cpu").tolist() == [2.0 * (8 - i) for i in range(8)]

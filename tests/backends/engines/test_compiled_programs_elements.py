@@ -1,4 +1,4 @@
-"""Compiled by engines, every primitive gives what it gives by itself, at special operands, too.
+"""Compiled by engines, every primitive has its eager results, at special operands too.
 
 Results agree to rounding; NaN, infinities and the signs of zeros are the same. Below the smallest
 normal number anything may be zero. Many results come out of one compiled function, because each
@@ -43,7 +43,7 @@ def device(device: xp.Device) -> xp.Device:
 
 
 def difference(actual: NDArray, expected: NDArray, roundings: float) -> str | None:
-    """What is wrong with `actual`, if something is."""
+    """How `actual` differs, or None."""
     if (actual.dtype, actual.shape) != (expected.dtype, expected.shape):
         return f"{actual.dtype} {actual.shape} instead of {expected.dtype} {expected.shape}"
     whole = [actual, expected]
@@ -68,8 +68,7 @@ def difference(actual: NDArray, expected: NDArray, roundings: float) -> str | No
 
 
 def check(functions: Functions, *sets: tuple[xp.Array, ...], roundings: float = ROUNDINGS) -> None:
-    """Compiled together the functions give what they give by themselves, for each set of
-    arguments."""
+    """Compiled together the functions have their eager results, for each set of arguments."""
 
     def together(*arrays: xp.Array) -> list[xp.Array]:
         return [function(*arrays) for function in functions.values()]

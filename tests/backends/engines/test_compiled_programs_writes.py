@@ -1,4 +1,4 @@
-"""Compiled programs that write what they read: to themselves, shifted, reversed, by indices."""
+"""Compiled programs that write to their operands: to themselves, shifted, reversed, by indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines behind the namespace: where arrays go, what shares memory, and what goes wrong."""
+"""Engines behind the namespace: devices of results, shared memory, and errors."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_pytorch_exports_read_only_memory_as_such():
 def test_read_only_memory_read_as_another_dtype_is_read_only(name):
     device = find(name)
     if name.startswith("jax"):
-        pytest.skip("JAX copies what is read as another dtype")
+        pytest.skip("JAX copies bytes that are read as another dtype")
     array = np.arange(4.0)
     array.flags.writeable = False
     with warnings.catch_warnings():
@@ -267,7 +267,7 @@ def test_arrays_go_out_without_a_copy_or_not_at_all(name):
     else:
         with pytest.raises(ValueError, match=TAKES_A_COPY):
             np.asarray(x, copy=False)
-        # What they computed, or never change, can be read there.
+        # Computed elements, and those that never change, can be read there.
         assert np.from_dlpack(x, copy=False).tolist() == [0, 1, 2, 3]
     for y in (np.asarray(x[::-1]), np.from_dlpack(x[::-1]), np.asarray(x[::-1], copy=True)):
         assert y.tolist() == [3, 2, 1, 0]

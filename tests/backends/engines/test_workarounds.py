@@ -37,7 +37,7 @@ def test_kernels_without_a_row_stay_what_they_are():
     def kernel() -> None: ...
 
     assert apply("torch:cpu", p.ADD, d.float64, kernel, {}) is kernel
-    # What cannot be corrected is not wrapped either.
+    # A kernel that is not corrected is not wrapped.
     assert apply("jax:cpu", p.ADD, d.float64, kernel, {}) is kernel
 
 

@@ -1,4 +1,4 @@
-"""The names of devices for tests, and what is known of them before they are used."""
+"""The names of devices for tests, and their properties before they are used."""
 
 from __future__ import annotations
 

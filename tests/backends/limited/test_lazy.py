@@ -1,4 +1,4 @@
-"""Devices whose elements are computed when somebody asks for them."""
+"""Devices whose elements are computed when they are needed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEVICE = "test:lazy"
 
 @pytest.fixture
 def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """What was reported of evaluations."""
+    """The reports of evaluations."""
     found: list[tuple[str, str]] = []
     monkeypatch.setattr(lazy, "evaluated", lambda device, why: found.append((device, why)))
     return found

@@ -148,7 +148,7 @@ MODES = ["ignore", "warn", "raise", "call", "print", "log"]
 
 
 class Log:
-    """A callback, and a log, of NumPy."""
+    """NumPy calls it, and writes to it."""
 
     def __init__(self):
         self.met = []
@@ -161,8 +161,7 @@ class Log:
 
 
 def told(call, capfd, **settings):
-    """What is told of errors: of the warnings, of what was called, logged and printed, and of the
-    exception."""
+    """The reports of errors: warnings, calls, logged text, printed text, and the exception."""
     log, error = Log(), None
     capfd.readouterr()
     with np.errstate(**settings, call=log), warnings.catch_warnings(record=True) as caught:
@@ -184,7 +183,7 @@ def test_calls_of_numpy_warn_here(located, tmp_path):
         assert words == ["divide by zero encountered in log", "invalid value encountered in log"]
         assert {each.filename for each in found} == {__file__}
         assert [str(each.message) for each in caught(np.log, np.asarray([0.0]))] == words[:1]
-        # What is not ours is not hidden.
+        # Frames of other packages are not hidden.
         found = caught(inside.call, located, np.log, np.asarray([0.0]))
         assert found[0].filename == inside.__file__
 

@@ -1,4 +1,4 @@
-"""Computations that a signal ends: what was begun is dropped, and everything else is as before."""
+"""A signal ends a computation: its results are dropped, and everything else is as before."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def test_flags_belong_to_the_step_that_raised_them(threads):
         given[0][0][:] = values
         assert run(given, threads) == flags
     with np.errstate(divide="ignore"):
-        np.divide(1.0, np.zeros(1))  # what was raised before does not count
+        np.divide(1.0, np.zeros(1))  # flags raised before do not count
     assert run(given, threads) == (0, 0)
 
 

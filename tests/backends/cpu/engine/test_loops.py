@@ -1,4 +1,4 @@
-"""Every loop against the kernel that it stands for, bit for bit.
+"""Every loop has the bits of its NumPy kernel.
 
 NumPy's loops take other paths at lengths around the widths of vector registers, at odd addresses,
 and for strided and constant operands; the bits must not change there. (For operands that run
@@ -67,7 +67,7 @@ def check(loop: loops.Loop, kernel: Callable[..., Any], inputs: list[NDArray]) -
     expected = kernel(*inputs)
     assert expected.dtype == loop.output
     found = operations.compute(loop, *inputs)
-    if found is None:  # what is left to NumPy
+    if found is None:  # NumPy computes it
         backwards = any([x.strides[0] < 0 for x in inputs])
         assert backwards or expected.size == 0 or loop.name == "positive"
     else:

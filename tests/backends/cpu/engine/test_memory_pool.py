@@ -1,4 +1,4 @@
-"""The pool of released memory: what comes back, what must not, and how much waits."""
+"""The pool of released memory: which memory is reused, which must not be, and how much is kept."""
 
 from __future__ import annotations
 

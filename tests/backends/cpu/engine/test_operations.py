@@ -46,7 +46,7 @@ def eager(loop: Loop) -> Loop:
 
 
 def check(computed: NDArray | None, expected: Any) -> bool:
-    """Whether anything was computed; if so, it is what NumPy gives, and lies as NumPy's does."""
+    """Whether something was computed; if so, with NumPy's elements and strides."""
     if computed is None:
         return False
     expected = np.asarray(expected)
@@ -229,7 +229,7 @@ def test_conversions_that_run_python_code_are_left_to_numpy():
 
     class Shrinks(float):
         def __float__(self) -> float:
-            raise AssertionError("nobody converts it")
+            raise AssertionError("it is not converted")
 
     assert operations.compute(loop, x, Shrinks()) is None
     assert operations.compute(loop, Shrinks(), x) is None

@@ -1,4 +1,4 @@
-"""parallel_for: which calls are made, and what can go wrong."""
+"""parallel_for: its calls, and its errors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def end_in(seconds: int) -> Iterator[None]:
 def status_of_child(function: Callable[[], object]) -> int:
     """Call a function in a forked child; 0 if it returned."""
     with warnings.catch_warnings():
-        # Python 3.12 warns of forks while there are threads; this is what they must survive.
+        # Python 3.12 warns of forks while there are threads.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:

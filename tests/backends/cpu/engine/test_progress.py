@@ -1,4 +1,4 @@
-"""Progress bars: when there is one, and what it is told. A stand-in for tqdm notes that."""
+"""Progress bars: when there is one, and its values. A stand-in for tqdm records them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ STARTS = count(1)
 
 
 def numbers() -> xp.Array:
-    """Other numbers each time: what an array of another test has been computed to is known."""
+    """Other numbers each time, since results of equal expressions are known."""
     x = xp.full((SIZE,), 1 / next(STARTS))
     xp.evaluate(x)
     return x
@@ -88,7 +88,7 @@ def assert_complete(bar: Bar, total: int) -> None:
 
 @pytest.fixture
 def alone() -> Iterator[None]:
-    """One thread, which tells how far it is. Of several it is the calling one that does."""
+    """One thread, which reports its progress. Of several threads the calling one does."""
     with xp.config_context(num_threads=1):
         yield
 

@@ -150,7 +150,7 @@ def test_any_schedule(problem):
     for size, reduced, k in zip(plan.dims, plan.reduced, range(len(plan.dims)), strict=True):
         if size > 1:
             assert reduced == (sums is not None and sums.strides[k] == 0)
-    # Tasks share no accumulator: they are split along what is kept, or have their own.
+    # Tasks share no accumulator: they are split along a kept dim, or have their own.
     assert plan.partial == (plan.tasks > 1 and plan.reduced[plan.split])
     kept = prod([n for n, reduced in zip(plan.dims, plan.reduced, strict=True) if not reduced])
     for layout, operand in zip(layouts, plan.operands, strict=True):
@@ -283,7 +283,7 @@ TYPICAL = [
         for s in (1, 2, 4, 8, 16)
     ],
     case((STREAMED // 8,), "8 > 8", width=0, access="direct streamed", columns=lambda n: n <= MOST),
-    # What is only reduced is read in long pieces; not so registers and packed tiles.
+    # Operands that are only reduced have long tiles; registers and packed tiles have not.
     case((N,), "whole", (0,), 0, cells=lambda n: MOST < n <= module.REDUCED_CELLS),
     case((N,), "whole", (0,), 8, cells=lambda n: n <= MOST),
     case((N,), "stepped", (0,), 0, cells=lambda n: n <= MOST),

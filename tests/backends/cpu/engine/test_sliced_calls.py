@@ -244,7 +244,7 @@ def test_reading_by_index_arrays_that_lie_otherwise(divided):
         with xp.config_context(num_threads=2):
             same(BACKEND.index_get(wrap(array), (wrap(where),)), expected)
             assert divided == []
-            # The indices that a mask stands for lie as they should.
+            # The indices of a mask are contiguous.
             mask = np.resize([True, False, True], 40)
             same(BACKEND.index_get(wrap(array), (wrap(mask),)), array[mask])
             assert len(divided) == array.flags.c_contiguous

@@ -27,14 +27,14 @@ def _matrices(size: int, dtype: str) -> Iterator[NDArray]:
     yield numbers.astype(dtype)
     yield (numbers * 10.0 ** rng.integers(-9, 9, (COUNT, 1, 1))).astype(dtype)
     yield (numbers * 10.0 ** rng.integers(-9, 9, (COUNT, 1, size))).astype(dtype)
-    integers = rng.integers(-2, 3, shape).astype(float)  # of which several may be the pivot
+    integers = rng.integers(-2, 3, shape).astype(float)  # several may be the pivot
     for some in (integers, np.triu(integers), np.tril(integers), np.copysign(integers, -1.0)):
         yield some[np.abs(np.linalg.det(some)) > 0.5].astype(dtype)
     yield np.eye(size, dtype=dtype)[np.argsort(rng.random((COUNT, size)))]
 
 
 def inverses(matrices: NDArray) -> NDArray | None:
-    """What the extension computes; None if it leaves them to LAPACK."""
+    """The extension's inverses; None if it leaves them to LAPACK."""
     result = np.empty(matrices.shape, matrices.dtype)
     return result if invert_into(matrices, result) else None
 

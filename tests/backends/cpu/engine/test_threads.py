@@ -1,4 +1,4 @@
-"""How many threads: settings, what the system grants, workers of joblib, threadpoolctl."""
+"""The number of threads: settings, the system's limits, workers of joblib, threadpoolctl."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 @pytest.fixture(autouse=True)
 def looked_up_again() -> Iterator[None]:
-    """What is looked up once is looked up in each test, and again after it."""
+    """Cached values are looked up in each test, and again after it."""
     threads.default.cache_clear()
     threads.available.cache_clear()
     yield
@@ -36,7 +36,7 @@ def looked_up_again() -> Iterator[None]:
 
 @pytest.fixture
 def without_setting() -> Iterator[None]:
-    """No setting says how many threads, whatever the environment does."""
+    """No setting gives the number of threads, whatever the environment does."""
     token = stack.set((*stack.get(), current()._replace(num_threads=None)))
     yield
     stack.reset(token)

@@ -1,4 +1,4 @@
-"""What the hazard tests combine: what is pending, how it sees x, what is written, what x was.
+"""The parts of hazard tests: pending expressions, views of x, writes, and origins of x.
 
 Functions take the namespace first, so that they run on NumPy's arrays too.
 """
@@ -30,7 +30,7 @@ def assigned(ns: Any, v: Any, value: Any) -> list[Any]:
     return [y]
 
 
-# What reads: functions of the namespace, a view of x, and 0-d b, which is never written.
+# Functions of the namespace, a view of x, and 0-d b, which is never written.
 READS: dict[str, Read] = {
     "add": lambda ns, v, b: [v + 1.0],
     "two arrays": lambda ns, v, b: [v * b],
@@ -216,10 +216,10 @@ WRITES: dict[str, Write] = {
 
 def evaluated(ns: Any, a: NDArray) -> tuple[Any, list[Any]]:
     p = ns.asarray(a, copy=True) * 1.0
-    twin = p * 1.0
+    equal = p * 1.0
     if ns is xp:
         xp.evaluate(p)
-    return p, [twin]
+    return p, [equal]
 
 
 def chain(ns: Any, p: Any) -> tuple[Any, list[Any]]:
@@ -235,9 +235,9 @@ ORIGINS: dict[str, Callable[[Any, NDArray], tuple[Any, list[Any]]]] = {
         (p := ns.asarray(a - 1.0, copy=True)) + (q := ns.ones(a.shape)),
         [p, q],
     ),
-    "pending twin": lambda ns, a: (
+    "pending equal": lambda ns, a: (
         (p := ns.asarray(a - 1.0, copy=True)) + 1.0,
-        [twin := p + 1.0, p, twin * 2.0, p + 1.0],
+        [equal := p + 1.0, p, equal * 2.0, p + 1.0],
     ),
     "pending window": lambda ns, a: (
         (wide := ns.asarray(np.pad(a, 2), copy=True) * 1.0)[2:-2, 2:-2],

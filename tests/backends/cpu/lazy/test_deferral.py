@@ -1,4 +1,4 @@
-"""What is deferred, what forces it, and what bounds it."""
+"""Which operations are deferred, which force an evaluation, and limits."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ COPIED: dict[str, Callable[[xp.Array], object]] = {
 
 @pytest.mark.parametrize("name", COPIED)
 def test_what_copies_hands_nothing_out(name, x):
-    # So what reads it afterwards can still be deferred.
+    # So later readers can still be deferred.
     with deferring():
         y = x * 2.0
         for array in (x, y):
@@ -319,7 +319,7 @@ def test_writing_evaluates_readers(x):
         other = xp.asarray([1.0], copy=True) + 1.0
         x[0] = 5.0
         assert not any([pending(reader) for reader in (y, z, q)])
-        # What does not read x is left alone.
+        # Arrays that do not read x are still pending.
         assert pending(other)
 
 
@@ -358,7 +358,7 @@ def test_results_that_do_not_fit_into_memory(x):
                 xp.evaluate(huge)
         with pytest.raises(MemoryError):
             x[...] = huge[:4] * 2.0
-        # While it lives, what it reads cannot be handed out.
+        # While it lives, its operands cannot be handed out.
         del huge
         assert_same(numpy_of(y), numbers(SHAPE)[0] * 2.0)
         x[...] = 3.0
@@ -373,17 +373,17 @@ def test_nothing_is_kept_of_what_is_dropped():
         with settings("large"):
             for i in range(rounds):
                 y = x * float(i)
-                z, twin = y + 1.0, x * float(i)
+                z, equal = y + 1.0, x * float(i)
                 y[0] = 5.0
                 xp.evaluate(z)
-                total = xp.sum(twin - z)
+                total = xp.sum(equal - z)
                 x += 1.0
-                del y, z, twin
+                del y, z, equal
                 assert float(total) == -size
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # A tenth of what one array per round would be, or the bounded pool.
+    # A tenth of one array per round, or the bounded pool.
     assert held < rounds * size * 8 / 10 + (64 << 20) / 10
 
 

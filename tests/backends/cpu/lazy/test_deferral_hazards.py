@@ -1,6 +1,6 @@
 """Expressions that are pending when memory that they read is written.
 
-What was called before a write reads the elements from before it, whatever is computed later. Every
+A call before a write reads the elements from before it, even if it is computed later. Every
 program here runs on NumPy's arrays too, which compute at once.
 """
 
@@ -59,8 +59,8 @@ def test_parts_written_while_parts_are_read(view, key, mode):
 
 RUNS = [
     *[("process", origin) for origin in ORIGINS],
-    *[("context", name) for name in ("memory", "pending sum", "pending twin", "evaluated")],
-    *[("always", name) for name in ("memory", "pending twin", "exported")],
+    *[("context", name) for name in ("memory", "pending sum", "pending equal", "evaluated")],
+    *[("always", name) for name in ("memory", "pending equal", "exported")],
     ("off", "memory"),
 ]
 
@@ -288,7 +288,7 @@ def in_place_while_pending(ns: Any) -> list[Any]:
 def in_place_of_turned_and_dropped(ns: Any) -> list[Any]:
     x = ns.asarray(numbers((4, 6)), copy=True)
     turned = (x + 1.0).T
-    turned += x.T  # what is pending lies otherwise
+    turned += x.T  # the pending array has another layout
     y = x * 3.0
     z = y + 1.0
     y += z

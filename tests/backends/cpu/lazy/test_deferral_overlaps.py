@@ -19,7 +19,7 @@ from tests.support.programs import LARGE, SETTINGS, NDArray, assert_same, numpy_
 from tests.support.tables import for_each
 
 # Each writes the view t and reads the view s; t0 is t as it was before. On NumPy both are copies.
-# What they return must be what it was when it was called.
+# Their results must not change after the call.
 
 
 def copied(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Padding that has no memory: what reads a padded array reads the array, and the fill around it."""
+"""Padding without memory: readers of a padded array read the array and the fill around it."""
 
 from __future__ import annotations
 

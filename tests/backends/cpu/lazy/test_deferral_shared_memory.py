@@ -1,6 +1,6 @@
 """Memory that others can write: lent to us by reference, or handed out.
 
-What reads it runs at once, so that a later write from outside cannot reach it; with
+Its readers run at once, so that a later write from outside cannot reach them; with
 fusion="always" the user has promised that there is none, and it may be read late.
 """
 
@@ -33,7 +33,7 @@ SHAPE = (4, 6)
 
 
 def ours(shape: tuple[int, ...] = SHAPE) -> xp.Array:
-    """An array whose memory nobody else knows."""
+    """An array with memory of its own."""
     return xp.asarray(numbers(shape), copy=True)
 
 
@@ -91,7 +91,7 @@ def test_large_lent_memory():
 
 @pytest.mark.parametrize("lend", LENT)
 def test_lent_memory_with_ours(lend):
-    # One operand anyone can write is enough; what was pending already still is right.
+    # One operand that others can write is enough; earlier pending arrays stay right.
     a = numbers(SHAPE)
     with deferring():
         x, mine = LENT[lend](a), ours()
@@ -152,7 +152,7 @@ def _exported(a: NDArray) -> tuple[xp.Array, xp.Array]:
 
 
 def _parts(a: NDArray) -> tuple[xp.Array, xp.Array]:
-    """Two imports of which neither begins where the block does, put together again."""
+    """Two imports that begin elsewhere than the block, put together again."""
     x, y = xp.asarray(a[::-1]), xp.asarray(a)
     return x[::-1], y
 
@@ -255,14 +255,14 @@ def test_handed_out_memory(origin, export):
         e = EXPORTS[export](x)
         assert_same(e, a)
         assert not pending(x)
-        # From outside: what was called before must not see it.
+        # From outside: earlier calls must not see it.
         e[1:] = -5.0
         oracle = a.copy()
         oracle[1:] = -5.0
         for y, right in zip(readers, [a * 2.0 + 1.0, np.sum(a[1:]), a[::-1] - 1.0], strict=False):
             assert_same(numpy_of(y), right)
         assert_same(numpy_of(x), oracle)
-        # What is called from now on runs at once.
+        # Later calls run at once.
         y, z = chain(x), xp.max(x[:, ::2], axis=0)
         e[...] = 99.0
         assert_same(numpy_of(y), oracle * 2.0 + 1.0)
@@ -515,7 +515,7 @@ def test_what_is_small_beside_the_result_is_copied_and_read_late(times, threshol
         lent[...] = -1.0
         other[...] = -2.0
         assert_same(numpy_of(result), expected)
-        # The memory is still lent: what is made later reads what is there now.
+        # The memory is still lent: later expressions read its present elements.
         for value in (3.0, 5.0):
             lent[0] = value
             assert_same(numpy_of(x + 0.0), lent)

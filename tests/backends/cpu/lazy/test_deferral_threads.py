@@ -38,7 +38,7 @@ PATIENCE = 60.0
 
 
 def together(*functions: Callable[[], object]) -> None:
-    """Run functions in threads of their own, that start together; raise what they raise."""
+    """Run functions in threads of their own, that start together; raise their errors."""
     start = threading.Barrier(len(functions))
     errors: list[BaseException] = []
 
@@ -327,7 +327,7 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cann
 def forked(check: Callable[[], bool]) -> int:
     """The exit status of a child process: 0 if `check` holds there."""
     with warnings.catch_warnings():
-        # Python 3.12 and JAX warn of forks while there are threads; this is what they must survive.
+        # Python 3.12 and JAX warn of forks while there are threads.
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
         child = os.fork()

@@ -122,7 +122,7 @@ def test_scipys_errors_are_told_where_somebody_asked_for_them():
         warning = pytest.warns(scipy_special.SpecialFunctionWarning)
         with scipy_special.errstate(all="warn"), warning:
             special.gammaln(y)
-    # Whoever asks for errors later has not called the function.
+    # A later setting does not concern the call.
     waiting = special.gammaln(x)
     assert pending(waiting)
     with scipy_special.errstate(all="raise"), warnings.catch_warnings():

@@ -186,7 +186,7 @@ def test_scalars_that_are_equal_but_not_the_same(scalars):
 
 
 def _condition(values: NDArray, name: str) -> float:
-    """What one rounding error may amount to, from the sizes of the terms."""
+    """The size of one rounding error, from the sizes of the terms."""
     size = np.abs(values).astype(np.float64)
     match name:
         case "sum":
@@ -262,7 +262,7 @@ def _largest_condition(values: NDArray, name: str, axis: Any) -> float:
     lanes = kept.reshape(-1, *kept.shape[len(axes) :]).reshape(
         int(np.prod(kept.shape[: len(axes)])), -1
     )
-    # Twenty lanes stand for all; the factor makes up for the rest.
+    # Twenty lanes are enough; the factor covers the others.
     return 8 * max([_condition(lane, name) for lane in lanes.T[:20]])
 
 

@@ -41,7 +41,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[int]]:
 
 
 def loop(seed: int) -> tuple[Program, list[NDArray]]:
-    """A loop of up to 300 steps that carries one to four arrays, and what it begins with.
+    """A loop of up to 300 steps that carries one to four arrays, and their first values.
 
     Some loops look at a number now and then, and some hold values that nothing reads.
     """
@@ -144,7 +144,7 @@ def test_a_cut_for_too_many_operands_stores_what_both_parts_need(monkeypatch):
 def test_what_was_computed_meanwhile_does_not_count_as_pending():
     with settings("process"), count_evaluations() as evaluations:
         a = m = xp.linspace(0.0, 1.0, 50)
-        for _ in range(400):  # what is stored of `a` has readers that were made before
+        for _ in range(400):  # stored values of `a` have earlier readers
             a = a * 0.5
             m = xp.maximum(m, a)
         xp.evaluate(m)

@@ -31,7 +31,7 @@ def choices(lib: Any, x: Any) -> list[Any]:
 
 
 def kept(lib: Any, x: Any) -> list[Any]:
-    """Expensive values that somebody holds, each read by a sum."""
+    """Expensive values that are held, each read by a sum."""
     values = [lib.sin(x * float(i)) for i in range(1, 40)]
     return [*values, *[lib.max(x * y) for y in values]]
 

@@ -1,4 +1,4 @@
-"""Reductions and products that are computed in the tiles of what reads them."""
+"""Reductions and products that are computed in the tiles of their readers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def laid_out(values: NDArray, layout: str) -> NDArray:
 
 
 def whole(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> NDArray:
-    """Whole numbers, of which sums and products are exact; one of a thousand is not finite."""
+    """Whole numbers, whose sums and products are exact; one of a thousand is not finite."""
     values = rng.integers(-3, 4, shape).astype(dtype)
     odd = rng.random(shape) < 0.001
     values[odd] = rng.choice([np.nan, np.inf, -np.inf], shape)[odd]
@@ -117,7 +117,7 @@ def test_softmax_is_one_pass():
         x = xp.ones((2_000, 10))
         assert len(xp.explain(_softmax(xp, x)).passes) == 1
         held = xp.sum(xp.ones((2_000, 10)) * x, axis=1, keepdims=True)
-        assert len(xp.explain(x / held).passes) == 2  # somebody may ask for the sums
+        assert len(xp.explain(x / held).passes) == 2  # the sums are held
         assert len(xp.explain(_softmax(xp, xp.ones((50, 10_000)))).passes) == 3
 
 

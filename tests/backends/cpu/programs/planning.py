@@ -1,4 +1,4 @@
-"""What the tests of programs share: how to get at a program's plan."""
+"""The plans of programs, for their tests."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_memory_is_used_again():
     positions, total = place(chain)
     assert set(positions) == {0, 640}
     assert total == 1280
-    # A small block goes where a larger one was, and one that is used throughout beside both.
+    # A small block takes the place of a larger one; one that is used throughout lies next to both.
     assert place([SlotLifetime(100, 0, 5), SlotLifetime(640, 0, 2), SlotLifetime(64, 3, 5)]) == (
         [640, 0, 0],
         740,

@@ -1,4 +1,4 @@
-"""What is told of programs, against what they do."""
+"""Reports of programs agree with their runs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def no_pool() -> Iterator[None]:
 
 
 def chain(x: Array) -> Array:
-    """Several intermediates live at a time: what reads them reads them in other orders."""
+    """Several intermediates live at a time: their readers read them in other orders."""
     a = xp.exp(x)
     b = xp.sin(a[::-1, :]) + a
     c = xp.cos(b[::-1, :]) * a
@@ -81,7 +81,7 @@ def updates(x: Array) -> Any:
 
 
 def means(x: Array) -> Any:
-    """Whose sums lie beside the quotients for a moment."""
+    """Sums and quotients live at the same time."""
     narrow = x[:, :1] * x[:, 1:2]
     y = xp.reshape(x, (-1, 2))
     return xp.mean(y, axis=1), xp.mean(xp.astype(y, xp.float32), axis=1) + 1, narrow
@@ -138,7 +138,7 @@ def test_what_lives_together():
     sizes = {n: 1000, m: 100}
     found = eval_dim(explanation.peak_bytes, sizes)
     assert found is not None
-    # Three of them at a time, and what the sum is accumulated in.
+    # Three of them at a time, and the accumulators of the sum.
     assert 3 * 8 * 100_000 <= found < 3.1 * 8 * 100_000
     assert "24*n*m" in str(explanation)
 

@@ -130,7 +130,7 @@ def leaves(x: Any) -> list[Array]:
 
 
 def check(function: Callable[[Array], Any], *shapes: tuple[int, int], calls: int = 2) -> None:
-    """Compiled and eager agree on all layouts, and in what they write."""
+    """Compiled and eager results and writes agree on all layouts."""
     compiled = xp.compile(function)
     for shape in shapes:
         values = rng.standard_normal(shape)
@@ -240,7 +240,7 @@ def test_results_have_memory_of_their_own(function):
         for a, b in combinations([np.asarray(each) for each in (*[k for k, _ in kept], x)], 2):
             assert not np.shares_memory(a, b), i
         if i == 2:
-            # What others do with a result stays there.
+            # Writes to a result stay there.
             for result in results:
                 result[...] = 9
             kept = kept[: -len(results)]

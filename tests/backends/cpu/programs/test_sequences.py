@@ -74,7 +74,7 @@ def square(n: int, dtype: Any = np.float64) -> Array:
 
 @pytest.fixture
 def python_runs(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What Python ran."""
+    """The runs by Python."""
     runs: list[object] = []
     run = running.PlannedRun.__call__
 
@@ -249,7 +249,7 @@ def test_results_in_other_layouts(n, python_runs):
         array = np.asarray(result)
         assert array.strides == wanted.strides
         np.testing.assert_array_equal(array, wanted)
-    results[1][...] = 7.0  # nobody else has this memory
+    results[1][...] = 7.0  # no other array has this memory
     for number in (0, 2, 3):
         np.testing.assert_array_equal(np.asarray(results[number]), expected[number])
     for result, wanted in zip(compiled(x, y), expected, strict=True):
