@@ -95,7 +95,7 @@ def compute(ns: Any, pool: list[Any], choices: list[tuple[int, int]], kept: int 
             case name if name in UNARY:
                 result = getattr(ns, name)(x)
             case name:
-                result = getattr(ns, name)(x, y)
+                result = getattr(ns, name)(*((y, x) if j & 32 else (x, y)))
         # NumPy may round otherwise where it does not read forwards.
         pool = [*pool, np.ascontiguousarray(result) if ns is np else result]
     return [*pool[first:-1:kept], pool[-1]]
