@@ -1,7 +1,5 @@
 """The user's line, found from inside the package."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import warnings

@@ -1,7 +1,5 @@
 """The checked backend notices every broken promise, on either side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

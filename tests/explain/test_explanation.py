@@ -1,7 +1,5 @@
 """Explanations as text, as pictures and as graphs, from passes written by hand."""
 
-from __future__ import annotations
-
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -21,6 +19,7 @@ from array_api_nx.explain.model import (
     label,
     memory_lines,
 )
+from tests.support.refusals import refused
 
 from ..support.pages import page
 
@@ -172,8 +171,7 @@ def test_graphviz_is_given_the_graph(monkeypatch):
 
 def test_without_graphviz_there_is_the_text(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(ImportError, match="pip install graphviz, and its program dot"):
-        TWO.svg()
+    refused(ImportError, "pip install graphviz, and its program dot", TWO.svg)
     assert TWO._repr_svg_() is None
     assert repr(TWO) in page(TWO._repr_html_()).text
 

@@ -1,7 +1,5 @@
 """What notebooks show of explanations, settings, devices and counts: HTML for any page."""
 
-from __future__ import annotations
-
 import pytest
 
 import array_api_nx as xp

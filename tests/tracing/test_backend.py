@@ -1,7 +1,5 @@
 """The tracing backend has a rule for every method of the contract."""
 
-from __future__ import annotations
-
 from array_api_nx.contract.backend import METHODS, Backend
 from array_api_nx.tracing.backend import TracingBackend
 

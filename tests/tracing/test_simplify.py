@@ -1,7 +1,5 @@
 """Simplified programs: fewer steps, the same bits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Without the extension nothing is deferred, and programs run step by step as on other backends."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.programs import needs_extension

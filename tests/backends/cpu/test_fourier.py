@@ -1,8 +1,6 @@
 """Fourier transforms have numpy.fft's bits and warnings, whatever memory they lie in; but those of
 real numbers and of single precision are computed in a shorter way, as scipy.fft does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

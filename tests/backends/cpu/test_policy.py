@@ -1,7 +1,5 @@
 """The one question: at once, by a kernel, or deferred?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

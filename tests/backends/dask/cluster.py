@@ -1,7 +1,5 @@
 """Clusters of two processes on this machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Without Dask there is nothing to test here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Formulas of each chapter, for 200 elements of float64, which Dask computes as the CPU does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Arrays on Dask in chunks of a few elements, and what Dask does with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

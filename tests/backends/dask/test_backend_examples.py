@@ -1,7 +1,5 @@
 """The example in examples/, run as a user runs it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The same random programs on the CPU and on Dask, in chunks of a few elements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

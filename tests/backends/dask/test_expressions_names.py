@@ -1,7 +1,5 @@
 """The names of tasks on a dashboard: the words of their keys."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Tasks round alike wherever they run, whatever the layout of their chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Chunks that lie anywhere in memory, as those that another worker sent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any

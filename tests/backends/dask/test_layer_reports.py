@@ -1,7 +1,5 @@
 """What `explain` and `show_config` tell of arrays on Dask."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import array_api_nx as xp

@@ -1,7 +1,5 @@
 """Chunks: their size, and that operations keep them from growing."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np
@@ -11,6 +9,7 @@ import array_api_nx as xp
 from array_api_nx.backends.dask import DaskBackend
 from array_api_nx.backends.dask.layers import Grid
 from tests.backends.dask.programs import CHUNK, LARGE, SMALL, assert_equal, numbers, on_dask
+from tests.support.refusals import refused
 
 
 def largest(x: xp.Array) -> int:
@@ -35,10 +34,8 @@ def test_the_default_is_a_setting_of_dask():
 
 
 def test_sizes_that_are_none():
-    with pytest.raises(ValueError, match="give a size like '64MiB'"):
-        DaskBackend(0)
-    with pytest.raises(ValueError, match="nonsense"):
-        DaskBackend("nonsense")
+    refused(ValueError, "give a size like '64MiB'", DaskBackend, 0)
+    refused(ValueError, "nonsense", DaskBackend, "nonsense")
 
 
 @pytest.mark.parametrize("size", ["1", "200", "1kB", "64MiB", "1.5 GB", ".5GiB", "1e6", "128m"])
@@ -56,8 +53,7 @@ def test_names_of_devices_without_a_size(size):
 def test_results_that_do_not_fit_are_refused_before_they_are_computed():
     x = xp.zeros(1 << 41, device="dask")
     for ask in (np.asarray, xp.evaluate, lambda x: x.to_device("cpu")):
-        with pytest.raises(MemoryError, match=r"for 16.00 TiB, .*take parts .*x\[start:stop\]"):
-            ask(x)
+        refused(MemoryError, r"for 16.00 TiB, .*take parts .*x\[start:stop\]", ask, x)
     assert np.asarray(x[5:8]).tolist() == [0.0] * 3
 
 

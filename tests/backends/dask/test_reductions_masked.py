@@ -1,7 +1,5 @@
 """Reductions of elements that a mask selects: their results, and that no mask is counted."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

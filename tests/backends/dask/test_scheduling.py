@@ -1,7 +1,5 @@
 """The order in which tasks run in this process, and on how many threads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import dask

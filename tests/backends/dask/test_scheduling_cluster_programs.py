@@ -1,7 +1,5 @@
 """Whole programs on a cluster of two processes: with the bits that threads give here."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Where elements come from: mapped files, Zarr, other Dask arrays, ranges, and memory."""
 
-from __future__ import annotations
-
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from tests.backends.dask.programs import (
     numbers,
     on_dask,
 )
+from tests.support.refusals import refused
 
 
 @pytest.fixture
@@ -134,11 +133,9 @@ def test_dask_arrays_of_unknown_size_get_one():
 
 
 def test_dask_arrays_that_do_not_fit_are_refused():
-    with pytest.raises(TypeError, match="no dtype for"):
-        adopted(da.from_array(np.asarray(["a", "b"])))
+    refused(TypeError, "no dtype for", adopted, da.from_array(np.asarray(["a", "b"])))
     masked = da.ma.masked_equal(da.from_array(numbers(5)), 3)
-    with pytest.raises(TypeError, match="map_blocks"):
-        adopted(masked)
+    refused(TypeError, "map_blocks", adopted, masked)
 
 
 def test_zarr_arrays(tmp_path):

@@ -1,7 +1,5 @@
 """Views of arrays on Dask: writes to either show in the other, whatever lies between them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests of this folder run on every engine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

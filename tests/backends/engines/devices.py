@@ -1,7 +1,5 @@
 """The devices of engines that the tests know, and why one cannot be tested here."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import pytest

@@ -1,7 +1,5 @@
 """How far an engine's function is from SciPy's: over all magnitudes, and at special values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

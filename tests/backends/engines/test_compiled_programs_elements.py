@@ -5,8 +5,6 @@ normal number anything may be zero. Many results come out of one compiled functi
 takes an engine's compiler a second or more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

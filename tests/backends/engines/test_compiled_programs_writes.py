@@ -1,7 +1,5 @@
 """Compiled programs that write to their operands: to themselves, shifted, reversed, by indices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

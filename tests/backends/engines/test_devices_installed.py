@@ -1,7 +1,5 @@
 """Which engines the tests of engines found."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.util import find_spec
 

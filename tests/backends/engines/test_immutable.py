@@ -1,7 +1,5 @@
 """Reading views by reshaping, slicing and transposing, against their definition."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """JAX's functions agree with SciPy's ufuncs of the same names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SciPy and scikit-learn on arrays of PyTorch: the results agree with NumPy's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

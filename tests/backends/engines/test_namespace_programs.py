@@ -1,8 +1,6 @@
 """The same random programs on the CPU and on an engine: the same bits for integers and movement,
 and the same numbers but for rounding for floats."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which ufuncs an engine computes by a function of its own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

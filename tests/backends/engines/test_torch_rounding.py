@@ -1,7 +1,5 @@
 """Where PyTorch's rounding is not IEEE 754's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

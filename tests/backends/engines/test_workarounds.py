@@ -1,7 +1,5 @@
 """The table of workarounds: every row says something that can be looked up."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

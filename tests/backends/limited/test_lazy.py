@@ -1,7 +1,5 @@
 """Devices whose elements are computed when they are needed."""
 
-from __future__ import annotations
-
 import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +10,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.limited import lazy
+from tests.support.refusals import refused
 
 DEVICE = "test:lazy"
 
@@ -125,11 +124,9 @@ def test_the_host_shares_nothing():
 def test_errors_that_depend_on_elements_come_with_them():
     singular = xp.linalg.inv(xp.zeros((2, 2), device=DEVICE))
     for _ in range(2):
-        with pytest.raises(np.linalg.LinAlgError):
-            singular.tolist()
+        refused(np.linalg.LinAlgError, "", singular.tolist)
     outside = xp.take(xp.ones(3, device=DEVICE), xp.asarray([7], device=DEVICE))
-    with pytest.raises(IndexError):
-        xp.evaluate(outside)
+    refused(IndexError, "", xp.evaluate, outside)
     with pytest.raises(ValueError, match="negative integer powers"):
         xp.asarray([2], device=DEVICE) ** xp.asarray([-1], device=DEVICE)
 
@@ -137,8 +134,7 @@ def test_errors_that_depend_on_elements_come_with_them():
 def test_a_write_that_fails_writes_nothing():
     x = xp.zeros(3, device=DEVICE)
     x[xp.asarray([7], device=DEVICE)] = 1.0
-    with pytest.raises(IndexError):
-        x.tolist()
+    refused(IndexError, "", x.tolist)
     x[0] = 2.0
     assert x.tolist() == [2, 0, 0]
 

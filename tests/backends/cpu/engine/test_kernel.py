@@ -1,7 +1,5 @@
 """Random expressions in many small tiles and tasks: NumPy's bits, and nothing else is written."""
 
-from __future__ import annotations
-
 import hashlib
 import warnings
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """Steps of arithmetic that follow each other run as one, with the results and the floating-point
 errors of steps that run one by one. (`test_kernel` has random ones.)"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

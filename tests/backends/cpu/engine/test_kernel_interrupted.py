@@ -1,7 +1,5 @@
 """A signal ends a computation: its results are dropped, and everything else is as before."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

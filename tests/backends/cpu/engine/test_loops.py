@@ -5,8 +5,6 @@ and for strided and constant operands; the bits must not change there. (For oper
 backwards some do, and nothing is promised.)
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any

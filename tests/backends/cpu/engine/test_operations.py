@@ -1,7 +1,5 @@
 """Operations that are computed at once, several threads each: NumPy's bits, layout and warnings."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from math import prod
@@ -18,6 +16,7 @@ from array_api_nx.native import native
 from array_api_nx.primitives import table as p
 from tests.support.alike import DTYPES
 from tests.support.numpy_versions import ROUNDS_ALIKE
+from tests.support.refusals import refused
 from tests.support.sizes import MIDDLE
 from tests.support.tables import for_each
 
@@ -193,10 +192,8 @@ def test_the_extension_refuses_what_is_no_operation():
         native.compute((pointer, inputs[:1], output, *rest), 1, x, x)
     with pytest.raises(ValueError, match="an operation must have 6 to 6 items"):
         native.compute((pointer, inputs, output), 1, x, x)
-    with pytest.raises(TypeError, match="takes 2 operands"):
-        native.compute(loop.operation, 1, x)
-    with pytest.raises(ValueError, match="threads must be from 1"):
-        native.compute(loop.operation, 0, x, x)
+    refused(TypeError, "takes 2 operands", native.compute, loop.operation, 1, x)
+    refused(ValueError, "threads must be from 1", native.compute, loop.operation, 0, x, x)
     assert native.compute(loop.operation, 1, x, "text") is None
     moments, _ = loops.reduction(p.VAR, np.dtype(float)) or pytest.fail("no moments")
     with pytest.raises(ValueError, match="moments"):
@@ -540,11 +537,8 @@ def test_totals_check_what_they_are_told():
         ((pointer, dtype, 0, alone), ValueError),
         ((pointer, dtype, identity, -1), ValueError),
     ):
-        with pytest.raises(error):
-            native.total(wrong, 2, numbers)
-    with pytest.raises(ValueError, match="threads"):
-        native.total(good, 0, numbers)
-    with pytest.raises(TypeError, match="total takes"):
-        native.total(good, 2)
+        refused(error, "", native.total, wrong, 2, numbers)
+    refused(ValueError, "threads", native.total, good, 0, numbers)
+    refused(TypeError, "total takes", native.total, good, 2)
     for array in (numbers.astype("i4"), numbers.astype(">i8"), [1, 2], None):
         assert native.total(good, 2, array) is None

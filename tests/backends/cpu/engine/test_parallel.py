@@ -1,7 +1,5 @@
 """parallel_for: its calls, and its errors."""
 
-from __future__ import annotations
-
 import contextvars
 import gc
 import os
@@ -23,6 +21,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import parallel
 from array_api_nx.native import native
+from tests.support.refusals import refused
 from tests.support.signals import Alarm, alarm, needs_timers
 from tests.support.sizes import MANY_TASKS
 
@@ -189,8 +188,7 @@ def test_an_exception_of_either_thread(parallel_for, in_caller):
         time.sleep(0.02)
         ended.append(number)
 
-    with pytest.raises(Failed):
-        parallel_for(task, 50, 2)
+    refused(Failed, "", parallel_for, task, 50, 2)
     # One, but for those that it makes while the system does not let the other thread raise.
     assert 1 <= len(ended) < 25
     assert len(met_by_two(parallel_for)) == 2
@@ -207,8 +205,7 @@ def test_of_two_exceptions_that_of_the_calling_thread(parallel_for):
             raise Failed
         raise LookupError
 
-    with pytest.raises(Failed):
-        parallel_for(task, 2, 2)
+    refused(Failed, "", parallel_for, task, 2, 2)
 
 
 def test_nothing_is_kept_alive(parallel_for):

@@ -1,7 +1,5 @@
 """Schedules: every element once, where shape and strides say, and the shapes of typical ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod

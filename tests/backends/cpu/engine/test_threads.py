@@ -1,7 +1,5 @@
 """The number of threads: settings, the system's limits, workers of joblib, threadpoolctl."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Small arrays are treated as large ones are, or as small ones that a context defers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -3,8 +3,6 @@
 Functions take the namespace first, so that they run on NumPy's arrays too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from operator import iadd, imul, isub, itruediv, setitem
 from typing import Any

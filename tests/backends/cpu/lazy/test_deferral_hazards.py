@@ -4,8 +4,6 @@ A call before a write reads the elements from before it, even if it is computed 
 program here runs on NumPy's arrays too, which compute at once.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import permutations
 from typing import Any

@@ -5,8 +5,6 @@ over each other. On small arrays every pair of views of one shape; on large ones
 different tiles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Padding without memory: readers of a padded array read the array and the fill around it."""
 
-from __future__ import annotations
-
 import tracemalloc
 from math import prod
 from typing import Any

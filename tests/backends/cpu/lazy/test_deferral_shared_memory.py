@@ -4,8 +4,6 @@ Its readers run at once, so that a later write from outside cannot reach them; w
 fusion="always" the user has promised that there is none, and it may be read late.
 """
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Threads meet at barriers, so that what overlaps does so in every run; the stress
 chance brings, and are right however it falls.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -3,8 +3,6 @@
 Floating-point warnings tell: they come with the value.
 """
 
-from __future__ import annotations
-
 import gc
 import warnings
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The exception are sums of floats in tiles, which may round otherwise than NumPy'
 compute with small whole numbers, and other numbers have tests of their own.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Variances: one pass over memory, which gives the mean as well."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What `explain` says of pending arrays, and that it computes nothing."""
 
-from __future__ import annotations
-
 import doctest
 import gc
 import re

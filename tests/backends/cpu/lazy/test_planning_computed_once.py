@@ -1,7 +1,5 @@
 """No operation is computed twice, whatever several passes or several evaluations need of it."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator

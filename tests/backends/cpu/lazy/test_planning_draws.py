@@ -1,7 +1,5 @@
 """Random numbers that passes draw tile by tile."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +11,7 @@ from array_api_nx.backends.cpu.engine import loops
 from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, prepare
 from array_api_nx.native import native
 from tests.support.programs import assert_same
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 pytestmark = pytest.mark.skipif(native is None, reason="without the extension nothing is deferred")
@@ -114,8 +113,7 @@ def test_kernels_refuse_what_is_no_draw(changes, words):
     def run():
         prepare(kernel).run([(drawing, 0), (np.empty(5, loop.output), 0)], 1)
 
-    with pytest.raises(ValueError, match=words):
-        run()
+    refused(ValueError, words, run)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +129,7 @@ def test_kernels_refuse_what_is_no_draw(changes, words):
 )
 def test_draws_refuse_other_parameters(kind, parameters, words):
     drawing = native.drawing(kind, np.dtype("float64"), 5, 6, 0, 0, 0, 1.0)
-    with pytest.raises(ValueError, match=words):
-        native.draw(drawing, 0, np.empty(5), *parameters)
+    refused(ValueError, words, native.draw, drawing, 0, np.empty(5), *parameters)
 
 
 def test_draws_take_parameters_that_lie_apart():

@@ -1,7 +1,5 @@
 """Expressions that read, keep or reduce more than one kernel may have as operands."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

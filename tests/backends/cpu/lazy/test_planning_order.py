@@ -1,7 +1,5 @@
 """In which order the steps of a pass run."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

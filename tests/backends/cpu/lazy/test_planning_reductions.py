@@ -1,7 +1,5 @@
 """Several reductions of the same elements: one pass over memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

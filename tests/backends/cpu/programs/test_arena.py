@@ -1,7 +1,5 @@
 """Places of blocks in a larger one."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The passes and calls that a compiled function becomes, and the memory that they use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

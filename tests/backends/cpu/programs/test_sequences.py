@@ -1,7 +1,5 @@
 """Programs that the extension runs without Python, on one thread and on several."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
