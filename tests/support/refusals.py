@@ -13,12 +13,12 @@ __all__ = ["refused", "refused_unchanged"]
 
 def refused(
     error: type[Exception] | tuple[type[Exception], ...],
-    words: str,
+    words: str | None,
     call: Callable[..., Any],
     *arguments: Any,
     **named: Any,
 ) -> None:
-    """The call raises this error, and the regular expression `words` matches its message."""
+    """The call raises this error, and the regular expression `words`, if given, matches its message."""
     __tracebackhide__ = True
     with pytest.raises(error, match=words):
         call(*arguments, **named)

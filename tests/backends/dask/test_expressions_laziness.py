@@ -167,7 +167,7 @@ def test_the_counts_of_a_large_mask_are_computed_and_no_more():
 
 def test_errors_that_depend_on_values_come_when_they_are_computed():
     singular = xp.linalg.inv(on_dask(np.zeros((3, 3))))
-    refused(np.linalg.LinAlgError, "", np.asarray, singular)
+    refused(np.linalg.LinAlgError, None, np.asarray, singular)
     with pytest.raises(IndexError):
         np.asarray(xp.take_along_axis(on_dask(numbers(3)), on_dask([7]), axis=0))
 

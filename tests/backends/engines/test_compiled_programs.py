@@ -191,11 +191,11 @@ def test_errors_of_elements_leave_arguments_alone(device):
 
     x = xp.arange(5.0, device=device)
     assert float(function(x, xp.asarray([-1, 0], device=device))[0]) == 5.0
-    refused(IndexError, "", function, x, xp.asarray([0, 5], device=device))
+    refused(IndexError, None, function, x, xp.asarray([0, 5], device=device))
     assert x.to_device("cpu").tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
     inverse = xp.compile(xp.linalg.inv, engine="native")
     assert float(inverse(xp.asarray([[2.0, 0.0], [0.0, 4.0]], device=device))[1, 1]) == 0.25
-    refused(np.linalg.LinAlgError, "", inverse, xp.ones((2, 2), device=device))
+    refused(np.linalg.LinAlgError, None, inverse, xp.ones((2, 2), device=device))
 
 
 MASKS = {
@@ -263,8 +263,8 @@ def test_calls_that_the_extension_makes(device):
     check(x[:2], y)
     check(x, y, turned=True)
     check(x, y)
-    refused(TypeError, "", function, 1, xp.asarray(y, device=device))
-    refused(TypeError, "", function, xp.asarray(x, device=device))
+    refused(TypeError, None, function, 1, xp.asarray(y, device=device))
+    refused(TypeError, None, function, xp.asarray(x, device=device))
     with pytest.raises(ValueError, match="matmul of shapes"):
         function(xp.asarray(x, device=device), xp.asarray(y[:2], device=device, copy=True))
 
@@ -299,7 +299,7 @@ def test_quick_calls_that_look_for_errors(device):
         inverse(x)
         quick = inverse._program
         assert quick is not None
-        refused(np.linalg.LinAlgError, "", inverse, singular)
+        refused(np.linalg.LinAlgError, None, inverse, singular)
         assert inverse(x).to_device("cpu").tolist() == [[2.0, 0.0], [0.0, 2.0]]
         assert inverse._program == quick
     nan = xp.full((2, 2), xp.nan, device=device)
@@ -334,7 +334,7 @@ def test_errors_of_quick_calls_are_left_to_python(device):
     assert function(x).to_device("cpu").tolist() == [2.0] * 3
     assert function._program == quick
     function._program = failing(KeyboardInterrupt())
-    refused(KeyboardInterrupt, "", function, x)
+    refused(KeyboardInterrupt, None, function, x)
 
 
 def test_compiled_functions_within_others(device):

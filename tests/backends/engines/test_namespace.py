@@ -391,8 +391,8 @@ def test_negative_powers_of_integers(device):
 
 def test_singular_matrices(device):
     x = xp.zeros((2, 2), device=device)
-    refused(np.linalg.LinAlgError, "", xp.linalg.inv, x)
-    refused(np.linalg.LinAlgError, "", xp.linalg.cholesky, -xp.eye(2, device=device))
+    refused(np.linalg.LinAlgError, None, xp.linalg.inv, x)
+    refused(np.linalg.LinAlgError, None, xp.linalg.cholesky, -xp.eye(2, device=device))
 
 
 def test_out_of_memory(device):

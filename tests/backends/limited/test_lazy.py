@@ -124,9 +124,9 @@ def test_the_host_shares_nothing():
 def test_errors_that_depend_on_elements_come_with_them():
     singular = xp.linalg.inv(xp.zeros((2, 2), device=DEVICE))
     for _ in range(2):
-        refused(np.linalg.LinAlgError, "", singular.tolist)
+        refused(np.linalg.LinAlgError, None, singular.tolist)
     outside = xp.take(xp.ones(3, device=DEVICE), xp.asarray([7], device=DEVICE))
-    refused(IndexError, "", xp.evaluate, outside)
+    refused(IndexError, None, xp.evaluate, outside)
     with pytest.raises(ValueError, match="negative integer powers"):
         xp.asarray([2], device=DEVICE) ** xp.asarray([-1], device=DEVICE)
 
@@ -134,7 +134,7 @@ def test_errors_that_depend_on_elements_come_with_them():
 def test_a_write_that_fails_writes_nothing():
     x = xp.zeros(3, device=DEVICE)
     x[xp.asarray([7], device=DEVICE)] = 1.0
-    refused(IndexError, "", x.tolist)
+    refused(IndexError, None, x.tolist)
     x[0] = 2.0
     assert x.tolist() == [2, 0, 0]
 

@@ -193,7 +193,7 @@ def test_located_passes_everything_on(located):
     assert located(function) == ((), {})
     assert located(function, 1, 2, a=3) == ((1, 2), {"a": 3})
     assert located(function, function=4) == ((), {"function": 4})
-    refused(TypeError, "", located)
+    refused(TypeError, None, located)
     with np.errstate(all="warn"), pytest.raises(ZeroDivisionError):
         located(lambda: 1 / 0)
 
@@ -367,7 +367,7 @@ def test_tasks_have_settings_of_their_own(located):
         for _ in range(20):
             await asyncio.sleep(0)
             if mode == "raise":
-                refused(FloatingPointError, "", located, np.log, zero)
+                refused(FloatingPointError, None, located, np.log, zero)
             else:
                 located(np.log, zero)
         return len(log.met)
@@ -421,11 +421,11 @@ def test_a_caller_in_contexts():
     assert [call(leave), call(leave, 1, 2), call(leave)] == [0, 0, 0]
     assert settled == [([1, 2], "outside")]
     assert prepared == [[]]
-    refused(KeyError, "", call, leave, "bad")
+    refused(KeyError, None, call, leave, "bad")
     assert call(lambda: (call(leave), leave())) == (1, 0)
-    refused(ZeroDivisionError, "", call, lambda: 1 // leave(3))
+    refused(ZeroDivisionError, None, call, lambda: 1 // leave(3))
     assert settled[-1] == ([3], "outside")
-    refused(KeyError, "", call, lambda: 1 // leave("bad"))
+    refused(KeyError, None, call, lambda: 1 // leave("bad"))
     # More at a time than are kept afterwards.
     nested = range(40)
     calls = reduce(lambda inner, _: lambda: call(inner) + 1, nested, lambda: 0)
@@ -435,8 +435,8 @@ def test_a_caller_in_contexts():
     for wrong in (None, (Context(),), (Context(), ()), ([], [])):
         with pytest.raises(TypeError, match="a context and a list"):
             fperrors.native.ContextCaller(lambda wrong=wrong: wrong, settle)(leave)
-    refused(ZeroDivisionError, "", fperrors.native.ContextCaller(lambda: 1 // 0, settle), leave)
+    refused(ZeroDivisionError, None, fperrors.native.ContextCaller(lambda: 1 // 0, settle), leave)
     entered = Context()
     with pytest.raises(RuntimeError, match="already entered"):
         entered.run(fperrors.native.ContextCaller(lambda: (entered, []), settle), leave)
-    refused(TypeError, "", fperrors.native.ContextCaller, prepare)
+    refused(TypeError, None, fperrors.native.ContextCaller, prepare)

@@ -190,7 +190,7 @@ def test_wrong_memories():
         [(b"12345678", 0), one, out], [(x[0], "0"), one, out], [x[0], one, out], 3,
     ]  # fmt: skip
     for wrong in garbled:
-        refused(TypeError, "", run, wrong, 1)
+        refused(TypeError, None, run, wrong, 1)
     refused(ValueError, "threads must be from 1", run, [x, one, out], 0)
     assert not out[0].any()
 

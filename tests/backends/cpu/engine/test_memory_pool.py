@@ -292,7 +292,7 @@ def test_a_lack_of_memory_gives_up_what_waits():
     free = pool.take(N)
     del free
     assert pool.stats().blocks == 1
-    refused(MemoryError, "", pool.take, 2**60)
+    refused(MemoryError, None, pool.take, 2**60)
     assert pool.stats().blocks == 0
 
 
@@ -300,14 +300,14 @@ def test_a_lack_of_memory_gives_up_what_waits():
     ("shape", "error"), [((-1,), ValueError), ((2**40, 2**40), ValueError), (("a",), TypeError)]
 )
 def test_bad_shapes_are_refused(pool, shape, error):
-    refused(error, "", module.empty, shape, np.dtype(np.float64))
-    refused(error, "", module.empty, shape, np.dtype(object))
+    refused(error, None, module.empty, shape, np.dtype(np.float64))
+    refused(error, None, module.empty, shape, np.dtype(object))
     assert pool.stats()[:2] == (0, 0)
 
 
 @pytest.mark.parametrize("bytes", [-1, 1.5, None])
 def test_bad_limits_are_refused(pool, bytes):
-    refused((TypeError, ValueError), "", native.limit_spares, bytes)
+    refused((TypeError, ValueError), None, native.limit_spares, bytes)
     assert pool.stats().limit == MANY
 
 

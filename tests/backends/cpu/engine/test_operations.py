@@ -537,7 +537,7 @@ def test_totals_check_what_they_are_told():
         ((pointer, dtype, 0, alone), ValueError),
         ((pointer, dtype, identity, -1), ValueError),
     ):
-        refused(error, "", native.total, wrong, 2, numbers)
+        refused(error, None, native.total, wrong, 2, numbers)
     refused(ValueError, "threads", native.total, good, 0, numbers)
     refused(TypeError, "total takes", native.total, good, 2)
     for array in (numbers.astype("i4"), numbers.astype(">i8"), [1, 2], None):

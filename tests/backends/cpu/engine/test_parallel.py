@@ -188,7 +188,7 @@ def test_an_exception_of_either_thread(parallel_for, in_caller):
         time.sleep(0.02)
         ended.append(number)
 
-    refused(Failed, "", parallel_for, task, 50, 2)
+    refused(Failed, None, parallel_for, task, 50, 2)
     # One, but for those that it makes while the system does not let the other thread raise.
     assert 1 <= len(ended) < 25
     assert len(met_by_two(parallel_for)) == 2
@@ -205,7 +205,7 @@ def test_of_two_exceptions_that_of_the_calling_thread(parallel_for):
             raise Failed
         raise LookupError
 
-    refused(Failed, "", parallel_for, task, 2, 2)
+    refused(Failed, None, parallel_for, task, 2, 2)
 
 
 def test_nothing_is_kept_alive(parallel_for):

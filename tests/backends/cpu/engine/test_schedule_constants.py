@@ -49,7 +49,7 @@ def test_wrong_sizes_of_tiles_are_refused():
     for name in ("transposed_rows", "transposed_columns"):
         with pytest.raises(ValueError, match="a tile must have elements"):
             set_tiles(**(sizes | {name: 0}))
-    refused(TypeError, "", set_tiles)
+    refused(TypeError, None, set_tiles)
 
 
 def test_measurements_that_the_code_cites_are_rows_of_the_page():
