@@ -18,7 +18,7 @@ def refused(
     *arguments: Any,
     **named: Any,
 ) -> None:
-    """The call raises this error, and the regular expression `words`, if given, matches its message."""
+    """The call raises this error, and the pattern `words`, if given, matches its message."""
     __tracebackhide__ = True
     with pytest.raises(error, match=words):
         call(*arguments, **named)
