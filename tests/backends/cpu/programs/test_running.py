@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx import Array
@@ -31,7 +30,6 @@ from tests.support.tables import for_each
 
 ROOT = Path(__file__).parents[4]
 rng = np.random.default_rng(3)
-SIZES = st.tuples(*[st.integers(1, 3) | st.integers(1, 6)] * 2)
 
 
 def normal(*shape: int) -> Array:
