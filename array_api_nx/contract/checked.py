@@ -8,7 +8,7 @@ so arrays made with and without it work together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import prod
 from typing import Final
 
@@ -17,11 +17,11 @@ import numpy as np
 from ..core.dtypes import SCALAR_PROMOTION, DType
 from ..primitives.rules import ROW_MAJOR, ROWS, RULED, SHARING, ArrayType, asked, results_of
 from . import replay
-from .arguments import AxisOrder, Handle, Native, Scalar
+from .arguments import Handle, Native, Scalar
 from .backend import METHODS, Backend
 from .checked_call import CheckedCall, ContractError, HeldType, Shape
 from .derived import Derived, Method, derive, method_of
-from .guarantees import OPERANDS, SCALARS, promises
+from .guarantees import OPERANDS, PROMISES, SCALARS, by_method
 from .numpy_dtypes import NDArray
 from .program import Argument, Program
 from .replay import Run
@@ -54,8 +54,8 @@ class CheckedBackend(Derived):  # type: ignore[misc]  # see Derived
         """CheckedCall a method of `inner`, with checks around it."""
         call = _checked(self.inner, method, method.values(arguments, keywords))
         result = getattr(self.inner, method.name)(*arguments, **keywords)
-        if method.name in _DUTIES:
-            asked(_DUTIES[method.name], {**call.named, "call": call, "result": result})
+        for words, condition in _DUTIES.get(method.name, ()):
+            call.owes(asked(condition, {**call.named, "call": call, "result": result}), words)
         if method.name in RULED:
             _check_results(call, result)
         return result
@@ -80,7 +80,7 @@ def _checked(backend: Backend, method: Method, values: list[Argument]) -> Checke
         call.operands(*[named[each] for each in OPERANDS[name]])
     for each in SCALARS.get(name, ()):
         call.scalar(named[each], call.dtype)
-    for words, condition in promises(name):
+    for words, condition in PROMISES.get(name, ()):
         call.guarantees(asked(condition, {**named, "call": call}), words.format(**named))
     return call
 
@@ -153,80 +153,27 @@ def _memory(call: CheckedCall, x: Handle) -> NDArray | None:
 
 # ---------------------------------------------------------------------- duties of single methods
 
-_DUTIES: Final[dict[str, Callable[..., None]]] = {}
 
-
-def _duty(function: Callable[..., None]) -> Callable[..., None]:
-    _DUTIES[function.__name__.removeprefix("_")] = function
-    return function
-
-
-@_duty
-def _to_host(call: CheckedCall, result: NDArray, x: HeldType) -> None:
-    call.owes(type(result) is np.ndarray, "return a NumPy array")
-    call.owes(result.shape == x.shape, "keep the shape")
-    call.owes(result.dtype.name == x.dtype.name, "keep the dtype")
-    call.owes(result.dtype.isnative, "return native byte order")
-
-
-@_duty
-def _native(call: CheckedCall, result: Native, x: HeldType) -> None:
-    call.owes(tuple(result.shape) == x.shape, "keep the shape")
-
-
-@_duty
-def _from_native(call: CheckedCall, result: Handle, array: Native) -> None:
-    _check_array(call, result, tuple(array.shape), call.backend.dtype(result), own=False)
-
-
-@_duty
-def _from_host(call: CheckedCall, result: Handle, array: NDArray, copy: bool) -> None:
+def _is_from_host(call: CheckedCall, result: Handle, array: NDArray, copy: bool) -> bool:
     dtype = next(each for each in ROWS["from_host"].results if each.name == array.dtype.name)
     _check_array(call, result, array.shape, dtype, own=copy)
+    return True
 
 
-@_duty
-def _item(call: CheckedCall, result: Scalar, x: HeldType) -> None:
-    call.owes(prod(x.shape) == 1, "raise ValueError unless there is one element")
-    kind = next(
-        kind for kind in (complex, float, int, bool) if SCALAR_PROMOTION[x.dtype, kind] is x.dtype
-    )
+def _is_from_native(call: CheckedCall, result: Handle, array: Native) -> bool:
+    _check_array(call, result, tuple(array.shape), call.backend.dtype(result), own=False)
+    return True
+
+
+def _is_of_kind(call: CheckedCall, result: Scalar, x: HeldType) -> bool:
+    kinds = (complex, float, int, bool)
+    kind = next(kind for kind in kinds if SCALAR_PROMOTION[x.dtype, kind] is x.dtype)
     call.owes(type(result) is kind, f"return a Python {kind.__name__}")
+    return True
 
 
-@_duty
-def _axis_order(call: CheckedCall, result: AxisOrder | None, x: HeldType) -> None:
-    axes = list(range(len(x.shape)))
-    call.owes(
-        result is None or result.axes is None or sorted(result.axes) == axes,
-        "return a permutation of the axes, or None",
-    )
-
-
-@_duty
-def _binary(call: CheckedCall, result: Handle) -> None:
-    out = call.arguments["out"]
-    call.owes(out is None or result is out, "return `out`")
-
-
-@_duty
-def _nonzero(call: CheckedCall, result: tuple[Handle, ...], x: HeldType) -> None:
-    count = len(x.shape)
-    call.owes(type(result) is tuple and len(result) == count, "return a tuple, one per axis")
-
-
-@_duty
-def _index_get(call: CheckedCall, x: HeldType, keys: tuple[Argument, ...]) -> None:
-    _check_indices(call, x, keys)
-
-
-@_duty
-def _index_set(call: CheckedCall, target: HeldType, keys: tuple[Argument, ...]) -> None:
-    _check_indices(call, target, keys)
-
-
-def _check_indices(call: CheckedCall, x: HeldType, keys: tuple[Argument, ...]) -> None:
-    """Check by NumPy that the keys select elements of `x`."""
+def _select(x: HeldType, keys: tuple[Argument, ...]) -> bool:
+    """Whether keys select elements of `x`, by NumPy."""
     host = [
         slice(None) if key is None else key.elements() if isinstance(key, HeldType) else key
         for key in keys
@@ -234,4 +181,27 @@ def _check_indices(call: CheckedCall, x: HeldType, keys: tuple[Argument, ...]) -
     try:
         _ = np.broadcast_to(np.False_, x.shape)[tuple(host)]
     except IndexError:
-        call.owes(False, "raise IndexError for indices that select nothing")
+        return False
+    return True
+
+
+_DUTIES: Final = by_method([
+    ("return a NumPy array", "to_host", lambda result: type(result) is np.ndarray),
+    ("keep the shape", "to_host native", lambda result, x: tuple(result.shape) == x.shape),
+    ("keep the dtype", "to_host", lambda result, x: result.dtype.name == x.dtype.name),
+    ("return native byte order", "to_host", lambda result: result.dtype.isnative),
+    ("return the array", "from_native", _is_from_native),
+    ("return the array", "from_host", _is_from_host),
+    ("raise ValueError unless there is one element", "item", lambda x: prod(x.shape) == 1),
+    ("return a Python scalar", "item", _is_of_kind),
+    ("return a permutation of the axes, or None", "axis_order",
+     lambda result, x: result is None or result.axes is None
+     or sorted(result.axes) == list(range(len(x.shape)))),
+    ("return `out`", "binary",
+     lambda call, result: call.arguments["out"] is None or result is call.arguments["out"]),
+    ("return a tuple, one per axis", "nonzero",
+     lambda result, x: type(result) is tuple and len(result) == len(x.shape)),
+    ("raise IndexError for indices that select nothing", "index_get", _select),
+    ("raise IndexError for indices that select nothing", "index_set",
+     lambda target, keys: _select(target, keys)),
+])  # fmt: skip

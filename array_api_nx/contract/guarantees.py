@@ -8,7 +8,7 @@ method are checked in their order, after those of the parameters' names and anno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from math import prod
 from typing import Any, Final, TypeAlias
@@ -28,10 +28,22 @@ from .numpy_dtypes import NDArray, has_other_bools, is_aligned
 from .program import Argument
 from .random_numbers import DRAWN, PARAMETERS
 
-__all__ = ["OPERANDS", "SCALARS", "Condition", "promises"]
+__all__ = ["OPERANDS", "PROMISES", "SCALARS", "Condition", "by_method"]
 
 Condition: TypeAlias = "Callable[..., Any]"
 """From some of the arguments of a call, by their names, to whether they are as promised."""
+
+
+def by_method(
+    rows: Iterable[tuple[str, str, Condition]],
+) -> dict[str, list[tuple[str, Condition]]]:
+    """Rows for several methods as the rows of each."""
+    found: dict[str, list[tuple[str, Condition]]] = {}
+    for words, methods, condition in rows:
+        for name in methods.split():
+            found.setdefault(name, []).append((words, condition))
+    return found
+
 
 OPERANDS: Final = {
     "binary": ("x1", "x2"),
@@ -192,7 +204,7 @@ def _is_unfolded(
     return bool(x.shape[-2:] == (prod(kernel_size), windows))
 
 
-_PROMISES: Final[list[tuple[str, str, Condition]]] = [
+PROMISES: Final = by_method([
     ("a size for each variable", "prepare prepare_compiled explain_program",
      lambda program, sizes: len(sizes) == len(program.variables)),
     ("sizes within bounds", "prepare prepare_compiled",
@@ -343,20 +355,5 @@ _PROMISES: Final[list[tuple[str, str, Condition]]] = [
     ("a square matrix", "solve triangular_solve", lambda x1: x1.shape[-1] == x1.shape[-2]),
     ("as many equations on both sides", "solve triangular_solve",
      lambda x1, x2: x1.shape[-1] == x2.shape[-2]),
-]  # fmt: skip
-
-
-def _by_method() -> dict[str, list[tuple[str, Condition]]]:
-    found: dict[str, list[tuple[str, Condition]]] = {}
-    for words, methods, condition in _PROMISES:
-        for name in methods.split():
-            found.setdefault(name, []).append((words, condition))
-    return found
-
-
-_BY_METHOD: Final = _by_method()
-
-
-def promises(method: str) -> list[tuple[str, Condition]]:
-    """The words of the guarantees of a method, each with its condition."""
-    return _BY_METHOD.get(method, [])
+])  # fmt: skip
+"""The guarantees of calls of each method: their words, each with its condition."""

@@ -31,6 +31,9 @@ Kernels: TypeAlias = dict[Native, Table]
 """By the dtype of the engine."""
 Wrapper: TypeAlias = Callable[[Primitive, EngineKernel], EngineKernel]
 
+OfDtypes: TypeAlias = "tuple[tuple[Primitive, ...], tuple[DType, ...], EngineKernel]"
+"""Operations, the dtypes of operands, and the kernel for these."""
+
 _ROUNDING: Final = (p.CEIL, p.FLOOR, p.ROUND, p.TRUNC)
 """Functions that copy integers, which engines do not take."""
 
@@ -122,15 +125,22 @@ class Engine(NamedTuple):
         binary: Table,
         own: dict[str, Wrapper],
         dtypes: Iterable[tuple[Native, DType]],
+        *of_dtypes: OfDtypes,
     ) -> Callable[[str], tuple[Kernels, Kernels]]:
         """From a kind of device ("cpu", "cuda"), or programs compiled for it ("cpu:compiled"), to
         the unary and the binary kernels that conform there.
 
-        `own` has the engine's own methods of workarounds, and `dtypes` its dtypes with ours.
+        `own` has the engine's own methods of workarounds, `dtypes` its dtypes with ours, and
+        `of_dtypes` the kernels that differ by the dtype.
         """
         check_kernels(self.name, "unary", unary)
         check_kernels(self.name, "binary", binary)
         wrappers = {**self._wrappers(), **own}
+        special = ((_ROUNDING, d.INTEGRAL, unary[p.POSITIVE]), *of_dtypes)
+
+        def chosen(op: Primitive, dtype: DType, kernel: EngineKernel) -> EngineKernel:
+            found = [own for ops, dtypes, own in special if op in ops and dtype in dtypes]
+            return found[0] if found else kernel
 
         @cache
         def kernels(kind: str) -> tuple[Kernels, Kernels]:
@@ -139,9 +149,7 @@ class Engine(NamedTuple):
             def wrapped(table: Table) -> Kernels:
                 return {
                     theirs: {
-                        op: workarounds.apply(place, op, ours, kernel, wrappers)
-                        if op not in _ROUNDING or ours not in d.INTEGRAL
-                        else table[p.POSITIVE]
+                        op: workarounds.apply(place, op, ours, chosen(op, ours, kernel), wrappers)
                         for op, kernel in table.items()
                         if ours in op.results
                     }

@@ -99,47 +99,15 @@ tensors: Final = ENGINE.arrays
 # ---------------------------------------------------------------------- the engine's functions
 
 
-def _imag(x: Native) -> Native:
-    return torch.imag(x).clone() if x.is_complex() else torch.zeros_like(x)
-
-
-def _real(x: Native) -> Native:
-    return torch.real(x).clone() if x.is_complex() else x.clone()
-
-
-def _conj(x: Native) -> Native:
-    return torch.conj_physical(x) if x.is_complex() else x.clone()
-
-
-def _reciprocal(x: Native) -> Native:
-    # Complex division and multiplication have the standard's special values.
-    return 1 / x if x.is_complex() else torch.reciprocal(x)
-
-
-def _square(x: Native) -> Native:
-    return x * x if x.is_complex() else torch.square(x)
-
-
-def _magnitude(x: Native) -> Native:
-    return x.clone() if x.dtype in BITS or x.dtype is torch.uint8 else torch.abs(x)
-
-
-def _sign(x: Native) -> Native:
-    return (x != 0).to(x.dtype) if x.dtype in BITS else torch.sgn(x)
-
-
 _UNARY: Final[Table] = {
     **ENGINE.functions("unary"),
-    p.ABS: _magnitude,
     p.BITWISE_INVERT: torch.bitwise_not,
-    p.CONJ: _conj,
-    p.IMAG: _imag,
+    p.CONJ: torch.conj_physical,
+    p.IMAG: lambda x: torch.imag(x).clone(),
     p.NEGATIVE: torch.neg,
     p.POSITIVE: torch.clone,
-    p.REAL: _real,
-    p.RECIPROCAL: _reciprocal,
-    p.SIGN: _sign,
-    p.SQUARE: _square,
+    p.REAL: lambda x: torch.real(x).clone(),
+    p.SIGN: torch.sgn,
 }
 
 
@@ -296,4 +264,16 @@ _WRAPPERS: Final[dict[str, Wrapper]] = {
     "guarded": _by_guard,
     "signed": _by_sign,
 }
-kernels: Final = ENGINE.tables(_UNARY, _BINARY, _WRAPPERS, FROM_TORCH.items())
+kernels: Final = ENGINE.tables(
+    _UNARY,
+    _BINARY,
+    _WRAPPERS,
+    FROM_TORCH.items(),
+    ((p.REAL, p.CONJ), d.REAL, torch.clone),
+    ((p.ABS,), d.UNSIGNED, torch.clone),
+    ((p.IMAG,), d.REAL, torch.zeros_like),
+    ((p.SIGN,), tuple([FROM_TORCH[dtype] for dtype in BITS]), lambda x: (x != 0).to(x.dtype)),
+    # Complex division and multiplication have the standard's special values.
+    ((p.RECIPROCAL,), d.COMPLEX, lambda x: 1 / x),
+    ((p.SQUARE,), d.COMPLEX, lambda x: x * x),
+)
