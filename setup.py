@@ -35,7 +35,7 @@ class BuildExtension(build_ext):
             # In place, a cast reads and writes the same memory as two types. Without errno, square
             # roots are one instruction, and those of several numbers, too.
             flags = ["-std=c11", "-O3", "-fno-strict-aliasing", "-fno-math-errno"]
-            flags += ["-fvisibility=hidden", "-Wall", "-Wextra"]
+            flags += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter"]
             for extension in self.extensions:
                 extension.extra_compile_args.extend(flags)
         elif self.compiler.compiler_type == "msvc":

@@ -39,9 +39,8 @@ HOW_TO_BUILD: Final = (
 def load() -> Native | None:
     """The extension; None if there is none that fits, or ARRAY_API_NX_EXTENSION=0 forbids it.
 
-    That it was not built is told by an ImportWarning, which Python shows to who asks for it
-    (``python -W default``). That there is one that cannot be used, or must not be, since it was
-    built from other sources, is a RuntimeWarning. `show_config` tells both at any time.
+    If it was not built there is an ImportWarning, which ``python -W default`` shows; if it cannot
+    be used, or was built from other sources, a RuntimeWarning. `show_config` tells both any time.
     """
     if os.environ.get("ARRAY_API_NX_EXTENSION") == "0":
         return None
@@ -110,11 +109,11 @@ def set_advice(advise: Advise) -> None:
 
 
 def with_twin(function: Function) -> Function:
-    """A decorator that puts the compiled twin of a function in front of it.
+    """A decorator that puts the C implementation of a function in front of it.
 
-    The twin answers the common calls, as the function would, and passes the others on to it. It has
-    the function's name, documentation and signature. Without the extension the function does all.
-    In both cases errors are told as by `with_advice`.
+    The compiled callable answers the common calls, as the function would, and passes the others on
+    to it. It has the function's name, documentation and signature. Without the extension the
+    function does all. In both cases errors are those of `with_advice`.
     """
     if native is None:
         return _with_python_advice(function)
@@ -124,10 +123,10 @@ def with_twin(function: Function) -> Function:
 
 
 def with_advice(function: Function) -> Function:
-    """A decorator for functions without a twin, whose callers often misplace arguments.
+    """A decorator for functions without a C implementation, whose callers often misplace arguments.
 
     Where the arguments fit no parameters, as in ``fft(x, 8)``, the TypeError says how the function
-    is to be called. A call takes 10 ns more with the extension, and 200 ns without (CPython 3.11).
+    is to be called. A call takes 10 ns more with the extension, and 200 ns without.
     """
     if native is None:
         return _with_python_advice(function)

@@ -1,15 +1,15 @@
-/* argmin and argmax of many short rows. NumPy calls a function for each row, which takes 22 ns for 8
-   float64 numbers; here it takes 4 (AMD EPYC). */
+/* argmin and argmax of many short rows, without NumPy's call of a function for each row
+   (docs/tuning.md, 50). */
 
-#include "arg_extremes.h"
+#include "parts.h"
 #include "compiler.h"
 #include "flags.h"
 
 typedef void (*FindAll)(const char *rows, npy_intp count, npy_intp step, npy_intp columns,
                         npy_int64 *result);
 
-/* For each row its first NaN, or else the first of its extremes. No branch depends on a comparison,
-   because nobody could foretell it; NaN are looked for only where a row was seen to have one. */
+/* For each row its first NaN, or else the first of its extremes. No branch depends on a comparison, which
+   the processor could not predict. A row is searched for NaN only if it has one. */
 #define DEFINE_FIND(name, type, is_better)                                                         \
     CLONED static void name(const char *rows, npy_intp count, npy_intp step, npy_intp columns,     \
                             npy_int64 *result)                                                     \
@@ -47,7 +47,6 @@ static PyObject *arg_extremes(PyObject *module, PyObject *args)
 {
     PyArrayObject *matrix, *places;
     int greatest;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!pO!:arg_extremes", &PyArray_Type, &matrix, &greatest,
                           &PyArray_Type, &places)) {
         return NULL;
@@ -73,14 +72,9 @@ static PyObject *arg_extremes(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {
+PyMethodDef arg_extremes_methods[] = {
     {"arg_extremes", arg_extremes, METH_VARARGS,
      "arg_extremes(matrix, greatest, places)\n--\n\n"
      "Write for each row of a matrix where its extreme is, as numpy.argmin and argmax tell it."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_arg_extremes(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
-}

@@ -1,4 +1,4 @@
-/* Checks of what comes from Python. All return 0 with an exception set if they fail. */
+/* Checks of arguments from Python, which return 0 with an exception set if they fail; exceptions. */
 
 #ifndef ARRAY_API_NX_ARGUMENTS_H
 #define ARRAY_API_NX_ARGUMENTS_H
@@ -37,5 +37,11 @@ static inline int check_tuple(PyObject *value, npy_intp low, npy_intp high, cons
     }
     return 1;
 }
+
+/* Take the exception that is set away from this thread, with its traceback. */
+PyObject *take_exception(void);
+
+/* Raise an exception that was taken away from a thread. Steals the reference. */
+void put_exception(PyObject *exception);
 
 #endif

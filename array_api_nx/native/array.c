@@ -1,7 +1,7 @@
 /* The type Array: attributes, operators, indexing and conversions, each with its Python method behind
    it. Methods that C does not know are attached by Python (see frontend/array.py). */
 
-#include "array.h"
+#include "parts.h"
 #include "conversion.h"
 #include "elementwise.h"
 #include "indexing.h"
@@ -26,16 +26,13 @@
 
 #define AS_INDEX(NAME) METHOD_##NAME,
 enum { METHOD_LIST(AS_INDEX) METHOD_COUNT };
-#undef AS_INDEX
 
 static const char *const method_names[] = {
 #define AS_NAME(NAME) #NAME,
     METHOD_LIST(AS_NAME)
-#undef AS_NAME
 };
 
-/* The Python functions. */
-static PyObject *meanings[METHOD_COUNT];
+static PyObject *meanings[METHOD_COUNT]; /* the Python functions */
 
 static PyObject *ask_python(int method, PyObject *const *args, size_t count)
 {
@@ -66,7 +63,6 @@ static PyObject *ask_two(int method, PyObject *self, PyObject *other)
 static PyObject *array_get_handle(PyObject *self, void *closure)
 {
     PyObject *handle = ((Array *)self)->handle;
-    (void)closure;
     if (handle == NULL) {
         PyErr_SetString(PyExc_AttributeError, "this array has no contents yet");
         return NULL;
@@ -76,7 +72,6 @@ static PyObject *array_get_handle(PyObject *self, void *closure)
 
 static int array_set_handle(PyObject *self, PyObject *value, void *closure)
 {
-    (void)closure;
     if (refuse_deletion(value)) {
         return -1;
     }
@@ -128,7 +123,7 @@ static void array_dealloc(PyObject *self)
 
 /* ------------------------------------------------------------------ attributes */
 
-/* As `layout_of`, for what a layout says of itself: which backend computes does not matter. */
+/* As `layout_of`, for the shape alone: the backend of the device does not matter. */
 static inline Tensor *shape_holder(PyObject *self)
 {
     PyObject *handle = ((Array *)self)->handle;
@@ -136,26 +131,16 @@ static inline Tensor *shape_holder(PyObject *self)
                                                                     : layout_of(self);
 }
 
-static PyObject *get_shape(PyObject *self, void *closure)
-{
-    Tensor *layout = shape_holder(self);
-    (void)closure;
-    return layout != NULL ? shape_of(layout) : ask_one(METHOD_shape, self);
-}
+#define SHAPE_ATTRIBUTE(NAME, VALUE)                                           \
+    static PyObject *get_##NAME(PyObject *self, void *closure)                 \
+    {                                                                          \
+        Tensor *layout = shape_holder(self);                                   \
+        return layout != NULL ? VALUE : ask_one(METHOD_##NAME, self);          \
+    }
 
-static PyObject *get_ndim(PyObject *self, void *closure)
-{
-    Tensor *layout = shape_holder(self);
-    (void)closure;
-    return layout != NULL ? PyLong_FromLong(layout->ndim) : ask_one(METHOD_ndim, self);
-}
-
-static PyObject *get_size(PyObject *self, void *closure)
-{
-    Tensor *layout = shape_holder(self);
-    (void)closure;
-    return layout != NULL ? PyLong_FromSsize_t(layout->size) : ask_one(METHOD_size, self);
-}
+SHAPE_ATTRIBUTE(shape, shape_of(layout))
+SHAPE_ATTRIBUTE(ndim, PyLong_FromLong(layout->ndim))
+SHAPE_ATTRIBUTE(size, PyLong_FromSsize_t(layout->size))
 
 /* ------------------------------------------------------------------ operators */
 
@@ -196,25 +181,27 @@ static PyObject *update(OperationCode op, PyObject *x, PyObject *y)
     return result;
 }
 
-/* Operators with the name of their methods, their slot and the operation. */
-#define EACH_OPERATOR(X)                       \
-    X(add, add, OP_ADD)                        \
-    X(sub, subtract, OP_SUBTRACT)              \
-    X(mul, multiply, OP_MULTIPLY)              \
-    X(truediv, true_divide, OP_DIVIDE)         \
-    X(floordiv, floor_divide, OP_FLOOR_DIVIDE) \
-    X(mod, remainder, OP_REMAINDER)            \
-    X(and, and, OP_BITWISE_AND)                \
-    X(or, or, OP_BITWISE_OR)                   \
-    X(xor, xor, OP_BITWISE_XOR)                \
-    X(lshift, lshift, OP_BITWISE_LEFT_SHIFT)   \
-    X(rshift, rshift, OP_BITWISE_RIGHT_SHIFT)
+/* Operators: the name of their methods, their slot, and what computes them and updates in place. */
+#define ELEMENTWISE(X, NAME, SLOT, CODE) X(NAME, SLOT, compute_binary(CODE, x, y), update(CODE, x, y))
+#define EACH_OPERATOR(X)                                       \
+    ELEMENTWISE(X, add, add, OP_ADD)                           \
+    ELEMENTWISE(X, sub, subtract, OP_SUBTRACT)                 \
+    ELEMENTWISE(X, mul, multiply, OP_MULTIPLY)                 \
+    ELEMENTWISE(X, truediv, true_divide, OP_DIVIDE)            \
+    ELEMENTWISE(X, floordiv, floor_divide, OP_FLOOR_DIVIDE)    \
+    ELEMENTWISE(X, mod, remainder, OP_REMAINDER)               \
+    ELEMENTWISE(X, and, and, OP_BITWISE_AND)                   \
+    ELEMENTWISE(X, or, or, OP_BITWISE_OR)                      \
+    ELEMENTWISE(X, xor, xor, OP_BITWISE_XOR)                   \
+    ELEMENTWISE(X, lshift, lshift, OP_BITWISE_LEFT_SHIFT)      \
+    ELEMENTWISE(X, rshift, rshift, OP_BITWISE_RIGHT_SHIFT)     \
+    X(matmul, matrix_multiply, multiply_matrices(x, y), DECLINED)
 
 /* Python calls the slot of either operand's type. */
-#define BINARY_OPERATOR(NAME, SLOT, CODE)                                      \
+#define BINARY_OPERATOR(NAME, SLOT, RESULT, UPDATED)                           \
     static PyObject *binary_##NAME(PyObject *x, PyObject *y)                   \
     {                                                                          \
-        PyObject *result = compute_binary(CODE, x, y);                         \
+        PyObject *result = RESULT;                                             \
         if (result != DECLINED) {                                              \
             return placed_two(result, x, y);                                   \
         }                                                                      \
@@ -223,53 +210,23 @@ static PyObject *update(OperationCode op, PyObject *x, PyObject *y)
     }                                                                          \
     static PyObject *inplace_##NAME(PyObject *x, PyObject *y)                  \
     {                                                                          \
-        PyObject *result = update(CODE, x, y);                                 \
+        PyObject *result = UPDATED;                                            \
         return result != DECLINED ? result : ask_two(METHOD___i##NAME##__, x, y); \
     }
 
 EACH_OPERATOR(BINARY_OPERATOR)
+BINARY_OPERATOR(pow, power, compute_binary(OP_POW, x, y), DECLINED)
 
 static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus)
 {
     PyObject *args[3] = {x, y, modulus};
-    if (modulus != Py_None) {
-        return ask_python(METHOD___pow__, args, 3); /* which says what is wrong */
-    }
-    PyObject *result = compute_binary(OP_POW, x, y);
-    if (result != DECLINED) {
-        return placed_two(result, x, y);
-    }
-    return is_array(x) ? ask_two(METHOD___pow__, x, y) : ask_two(METHOD___rpow__, y, x);
-}
-
-static PyObject *binary_pow(PyObject *x, PyObject *y)
-{
-    return power(x, y, Py_None);
-}
-
-static PyObject *inplace_pow(PyObject *x, PyObject *y)
-{
-    return ask_two(METHOD___ipow__, x, y);
+    return modulus == Py_None ? binary_pow(x, y)
+                              : ask_python(METHOD___pow__, args, 3); /* which raises the error */
 }
 
 static PyObject *inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
 {
-    (void)modulus;
     return inplace_pow(x, y);
-}
-
-static PyObject *binary_matmul(PyObject *x, PyObject *y)
-{
-    PyObject *result = multiply_matrices(x, y);
-    if (result != DECLINED) {
-        return placed_two(result, x, y);
-    }
-    return is_array(x) ? ask_two(METHOD___matmul__, x, y) : ask_two(METHOD___rmatmul__, y, x);
-}
-
-static PyObject *inplace_matmul(PyObject *x, PyObject *y)
-{
-    return ask_two(METHOD___imatmul__, x, y);
 }
 
 static PyObject *compare(PyObject *x, PyObject *y, int comparison)
@@ -300,24 +257,21 @@ static PyObject *only_element(PyObject *self)
 {
     Tensor *x = layout_of(self);
     const char *data = only_data(x);
-    if (data == NULL) {
-        return DECLINED;
-    }
-    return read_scalar(data, (DTypeCode)x->code);
+    return data == NULL ? DECLINED : read_scalar(data, (DTypeCode)x->code);
 }
 
 static PyObject *as_float(PyObject *self)
 {
     Tensor *x = layout_of(self);
-    const char *data;
-    if (x != NULL && x->code == FLOAT64 && (data = only_data(x)) != NULL) {
+    const char *data = x != NULL && x->code == FLOAT64 ? only_data(x) : NULL;
+    if (data != NULL) {
         return PyFloat_FromDouble(*(const npy_double *)data);
     }
     PyObject *element = only_element(self);
-    if (element == DECLINED || element == NULL) {
-        return element == NULL ? NULL : ask_one(METHOD___float__, self);
+    if (element == DECLINED) {
+        return ask_one(METHOD___float__, self);
     }
-    if (PyFloat_CheckExact(element)) {
+    if (element == NULL || PyFloat_CheckExact(element)) {
         return element;
     }
     PyObject *number = PyFloat_FromDouble(PyLong_AsDouble(element));
@@ -328,10 +282,10 @@ static PyObject *as_float(PyObject *self)
 static PyObject *as_int(PyObject *self)
 {
     PyObject *element = only_element(self);
-    if (element == DECLINED || element == NULL) {
-        return element == NULL ? NULL : ask_one(METHOD___int__, self);
+    if (element == DECLINED) {
+        return ask_one(METHOD___int__, self);
     }
-    if (PyLong_CheckExact(element)) {
+    if (element == NULL || PyLong_CheckExact(element)) {
         return element;
     }
     if (PyBool_Check(element)) {
@@ -347,10 +301,8 @@ static PyObject *as_int(PyObject *self)
 static PyObject *as_index(PyObject *self)
 {
     Tensor *x = layout_of(self);
-    if (x == NULL || x->ndim != 0 || !is_integer(x->code)) {
-        return ask_one(METHOD___index__, self);
-    }
-    PyObject *element = only_element(self);
+    PyObject *element =
+        x != NULL && x->ndim == 0 && is_integer(x->code) ? only_element(self) : DECLINED;
     return element == DECLINED ? ask_one(METHOD___index__, self) : element;
 }
 
@@ -427,13 +379,12 @@ static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
             return done < 0 ? -1 : 0;
         }
     }
-    PyObject *args[3] = {self, key, value};
-    PyObject *result = ask_python(METHOD___setitem__, args, 3);
+    PyObject *args[3] = {self, key, value}, *result = ask_python(METHOD___setitem__, args, 3);
     Py_XDECREF(result);
     return result == NULL ? -1 : 0;
 }
 
-/* What makes an array a sequence, which reversed() asks for. */
+/* For reversed(). */
 static PyObject *item_at(PyObject *self, Py_ssize_t position)
 {
     PyObject *key = PyLong_FromSsize_t(position);
@@ -450,25 +401,20 @@ static PyObject *iterate(PyObject *self)
 
 /* ------------------------------------------------------------------ the type */
 
-static PyObject *get_T(PyObject *self, void *closure)
-{
-    PyObject *result = reverse_axes(self);
-    (void)closure;
-    return result != DECLINED ? placed_one(result, self) : ask_one(METHOD_T, self);
-}
+#define TRANSPOSE(NAME, FUNCTION)                                                          \
+    static PyObject *get_##NAME(PyObject *self, void *closure)                             \
+    {                                                                                      \
+        PyObject *result = FUNCTION(self);                                                 \
+        return result != DECLINED ? placed_one(result, self) : ask_one(METHOD_##NAME, self); \
+    }
 
-static PyObject *get_mT(PyObject *self, void *closure)
-{
-    PyObject *result = transpose_last(self);
-    (void)closure;
-    return result != DECLINED ? placed_one(result, self) : ask_one(METHOD_mT, self);
-}
+TRANSPOSE(T, reverse_axes)
+TRANSPOSE(mT, transpose_last)
 
 static PyObject *as_complex(PyObject *self, PyObject *ignored)
 {
     Tensor *x = layout_of(self);
     const char *data = only_data(x);
-    (void)ignored;
     if (data == NULL) {
         return ask_one(METHOD___complex__, self);
     }
@@ -480,10 +426,8 @@ static PyObject *as_complex(PyObject *self, PyObject *ignored)
         const npy_double *parts = (const npy_double *)data;
         return PyComplex_FromDoubles(parts[0], parts[1]);
     }
-    PyObject *real = as_float(self);
-    PyObject *number = real == NULL ? NULL : PyComplex_FromDoubles(PyFloat_AS_DOUBLE(real), 0.0);
-    Py_XDECREF(real);
-    return number;
+    const double real = PyFloat_AsDouble(self);
+    return real == -1 && PyErr_Occurred() ? NULL : PyComplex_FromDoubles(real, 0.0);
 }
 
 /* Python would make methods of the slots for operators, but call their parameter `value`, where the
@@ -508,7 +452,7 @@ static PyObject *as_complex(PyObject *self, PyObject *ignored)
         return compare(self, other, COMPARISON);                                   \
     }
 
-#define OPERATOR_METHODS(M) EACH_OPERATOR(M) M(pow) M(matmul)
+#define OPERATOR_METHODS(M) EACH_OPERATOR(M) M(pow, power)
 
 #define COMPARISON_METHODS(M) \
     M(lt, Py_LT) M(le, Py_LE) M(eq, Py_EQ) M(ne, Py_NE) M(gt, Py_GT) M(ge, Py_GE)
@@ -534,7 +478,6 @@ static PyMethodDef array_methods[] = {
 /* NumPy asks for it before __array__, so that all arrays but those of bytes decline at once. */
 static PyObject *get_array_interface(PyObject *self, void *closure)
 {
-    (void)closure;
     if (((Array *)self)->dtype == (PyObject *)dtypes[UINT8].descr) {
         return ask_one(METHOD___array_interface__, self);
     }
@@ -542,12 +485,8 @@ static PyObject *get_array_interface(PyObject *self, void *closure)
     return NULL;
 }
 
-/* As the setter in frontend/array.py. */
 static int refuse_shape(PyObject *self, PyObject *value, void *closure)
 {
-    (void)self;
-    (void)value;
-    (void)closure;
     PyErr_SetString(PyExc_AttributeError,
                     "the shape of an array cannot be assigned; use x = x.reshape(shape)");
     return -1;
@@ -576,7 +515,7 @@ static PyMemberDef array_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-#define OPERATOR_SLOTS(NAME, SLOT, CODE) \
+#define OPERATOR_SLOTS(NAME, SLOT, ...) \
     {Py_nb_##SLOT, binary_##NAME}, {Py_nb_inplace_##SLOT, inplace_##NAME},
 
 static PyType_Slot array_slots[] = {
@@ -606,8 +545,6 @@ static PyType_Slot array_slots[] = {
     EACH_OPERATOR(OPERATOR_SLOTS)
     {Py_nb_power, power},
     {Py_nb_inplace_power, inplace_power},
-    {Py_nb_matrix_multiply, binary_matmul},
-    {Py_nb_inplace_matrix_multiply, inplace_matmul},
     {0, NULL},
 };
 
@@ -620,7 +557,6 @@ static PyType_Spec array_spec = {
 
 static PyObject *complete_array(PyObject *module, PyObject *methods)
 {
-    (void)module;
     if (!PyDict_Check(methods)) {
         return PyErr_Format(PyExc_TypeError, "the methods must come in a dict");
     }
@@ -650,9 +586,9 @@ int add_array(PyObject *module)
         PyObject *name = PyUnicode_FromString(method_names[i]);
         if (name == NULL) {
             Py_CLEAR(names);
-            break;
+        } else {
+            PyTuple_SET_ITEM(names, i, name);
         }
-        PyTuple_SET_ITEM(names, i, name);
     }
     if (names == NULL || PyModule_AddObjectRef(module, "ARRAY_METHODS", names) < 0 ||
         PyModule_AddObjectRef(module, "Array", (PyObject *)array_type) < 0) {

@@ -1,4 +1,4 @@
-/* Keys with index arrays and masks in them: what they select is copied.
+/* Keys with index arrays and masks in them, whose elements are copied.
 
    Every position of the index arrays is turned into the distance of its region from the array's
    first element, before anything is read or written. So nothing is done if an index is out of
@@ -9,156 +9,14 @@
 #include "keys.h"
 #include "array_selection.h"
 
-/* Keys with more index arrays are left to Python. */
-enum { INDEX_ARRAYS = 6 };
-
-/* ------------------------------------------------------------------ keys */
-
-/* An array in a key: indices of one axis, or a mask of several. */
-typedef struct {
-    Tensor *array;
-    int axis; /* of the indexed array, the first one that it takes */
-} ArrayItem;
-
-/* The arrays in a key. */
-typedef struct {
-    int count;
-    ArrayItem items[INDEX_ARRAYS];
-} ArrayItems;
-
-static int fits_mask(const Tensor *x, int axis, const Tensor *mask)
-{
-    if (mask->size > limits.at_once || axis + mask->ndim > x->ndim) {
-        return 0;
-    }
-    for (int dim = 0; dim < mask->ndim; dim++) {
-        if (mask->shape[dim] != x->shape[axis + dim]) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* How many axes an item takes. */
-static int count_axes(PyObject *item, ItemKind kind)
-{
-    if (kind == ITEM_ARRAY) {
-        const Tensor *array = (Tensor *)((Array *)item)->handle;
-        return array->code == BOOL ? array->ndim : 1;
-    }
-    return kind == ITEM_INT || kind == ITEM_SLICE;
-}
-
-/* Whether C knows the order in which NumPy goes over an index array. Before it writes, Python has
-   it made row-major. */
-static int fits_indices(const Tensor *indices, int write)
-{
-    return is_integer(indices->code) &&
-           (write || (indices->flags & ROW_MAJOR)) && indices->size <= limits.at_once;
-}
-
-/* Sort the items of a key: what its arrays are, and which region the others leave. 0 if Python has
-   to look at it. */
-static int parse_key(const Tensor *x, PyObject *key, int write, ArrayItems *arrays,
-                     Selection *selection)
-{
-    Py_ssize_t count;
-    PyObject *const *items = items_of(&key, &count);
-    int named = 0, whole = 0;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        const ItemKind kind = kind_of_item(items[i]);
-        if (kind == ITEM_OTHER) {
-            return 0;
-        }
-        named += count_axes(items[i], kind);
-        whole += kind == ITEM_ELLIPSIS;
-    }
-    if (named > x->ndim || whole > 1) {
-        return 0;
-    }
-    Region *region = &selection->region;
-    start_region(region, x);
-    arrays->count = 0;
-    /* The axes of ints and arrays that stand side by side come where these stand; otherwise they
-       come first. */
-    int axis = 0, groups = 0, grouped_at = -1;
-    selection->place = 0;
-    for (Py_ssize_t i = 0; i < count + (whole == 0); i++) {
-        PyObject *item = i < count ? items[i] : Py_Ellipsis;
-        const ItemKind kind = kind_of_item(item);
-        int fits = 1;
-        if (kind == ITEM_INT || kind == ITEM_ARRAY) {
-            if (grouped_at != region->ndim) {
-                selection->place = groups++ == 0 ? region->ndim : 0;
-                grouped_at = region->ndim;
-            }
-        }
-        if (kind == ITEM_ELLIPSIS) {
-            for (int kept = x->ndim - named; fits && kept > 0; kept--, axis++) {
-                fits = add_axis(region, x->shape[axis], x->strides[axis]);
-            }
-        } else if (kind == ITEM_NONE) {
-            fits = add_axis(region, 1, 0);
-        } else if (kind == ITEM_SLICE) {
-            fits = take_slice(region, item, x->shape[axis], x->strides[axis]);
-        } else if (kind == ITEM_INT) {
-            fits = take_int(region, item, x->shape[axis], x->strides[axis]);
-        } else {
-            Tensor *array = layout_of(item);
-            fits = arrays->count < INDEX_ARRAYS &&
-                   (array->code == BOOL ? fits_mask(x, axis, array) : fits_indices(array, write));
-            if (fits) {
-                arrays->items[arrays->count++] = (ArrayItem){array, axis};
-            }
-        }
-        axis += kind == ITEM_ELLIPSIS ? 0 : count_axes(item, kind);
-        if (!fits) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* `parse_key` for the most frequent key, a single array. */
-static int parse_array(const Tensor *x, PyObject *key, int write, ArrayItems *arrays,
-                       Selection *selection)
-{
-    Tensor *array = layout_of(key);
-    Region *region = &selection->region;
-    if (array == NULL || x->ndim == 0 ||
-        !(array->code == BOOL ? fits_mask(x, 0, array) : fits_indices(array, write))) {
-        return 0;
-    }
-    arrays->count = 1;
-    arrays->items[0] = (ArrayItem){array, 0};
-    start_region(region, x);
-    selection->place = 0;
-    for (int axis = array->code == BOOL ? array->ndim : 1; axis < x->ndim; axis++) {
-        add_axis(region, x->shape[axis], x->strides[axis]);
-    }
-    return 1;
-}
+/* ------------------------------------------------------------------ positions */
 
 /* Broadcast the shape of the selection's indices with another. 0 if that does not work, or if there
    are too many positions. */
-static int join_indices(Selection *selection, int ndim, const npy_intp *shape)
+static int join_indices(Gather *selection, int ndim, const npy_intp *shape)
 {
-    const int surplus = ndim - selection->ndim;
-    if (surplus > 0) {
-        memmove(selection->shape + surplus, selection->shape,
-                (size_t)selection->ndim * sizeof(npy_intp));
-        for (int dim = 0; dim < surplus; dim++) {
-            selection->shape[dim] = 1;
-        }
-        selection->ndim = ndim;
-    }
-    npy_intp *sizes = selection->shape + selection->ndim - ndim;
-    for (int dim = 0; dim < ndim; dim++) {
-        if (sizes[dim] == 1) {
-            sizes[dim] = shape[dim];
-        } else if (shape[dim] != 1 && shape[dim] != sizes[dim]) {
-            return 0;
-        }
+    if (!broadcast_shape(&selection->ndim, selection->shape, ndim, shape)) {
+        return 0;
     }
     selection->count = 1;
     for (int dim = 0; dim < selection->ndim; dim++) {
@@ -171,47 +29,48 @@ static int join_indices(Selection *selection, int ndim, const npy_intp *shape)
     return 1;
 }
 
-/* Add the distances of what a mask chose. */
-static void add_chosen(Selection *selection, const Offsets *chosen, npy_intp found)
+/* Add the distances of the elements that a mask chose. */
+static void add_chosen(Gather *selection, const Scratch *chosen, npy_intp found)
 {
-    npy_intp *offsets = selection->offsets.values;
+    npy_intp *offsets = selection->offsets;
     const npy_intp columns = selection->shape[selection->ndim - 1];
     for (npy_intp i = 0; i < selection->count; i += columns) {
         for (npy_intp column = 0; column < columns; column++) {
-            offsets[i + column] += chosen->values[found == 1 ? 0 : column];
+            offsets[i + column] += ((const npy_intp *)chosen->data)[found == 1 ? 0 : column];
         }
     }
 }
 
 /* The only array of a key is a mask. */
-static int select_by_mask(const Tensor *x, const ArrayItem *item, Selection *selection)
+static int select_by_mask(const Tensor *x, const ArrayItem *item, Gather *selection)
 {
     const char *data = data_of(item->array);
     if (data == NULL) {
         return 0;
     }
     selection->count =
-        find_chosen(item->array, data, x->strides + item->axis, &selection->offsets);
+        find_chosen(item->array, data, x->strides + item->axis, &selection->memory);
+    selection->offsets = (npy_intp *)selection->memory.data;
     if (selection->count < 0) {
         return -1;
     }
     selection->ndim = 1;
     selection->shape[0] = selection->count;
     for (npy_intp i = 0; i < selection->count; i++) {
-        selection->offsets.values[i] += selection->region.offset;
+        selection->offsets[i] += selection->region.offset;
     }
     return 1;
 }
 
 /* The only array of a key holds integers. */
-static int select_by_indices(const Tensor *x, const ArrayItem *item, Selection *selection)
+static int select_by_indices(const Tensor *x, const ArrayItem *item, Gather *selection)
 {
     const Tensor *array = item->array;
     const char *data = data_of(item->array);
     if (data == NULL) {
         return 0;
     }
-    if (!reserve_offsets(&selection->offsets, array->size)) {
+    if (take_offsets(selection, array->size) < 0) {
         return -1;
     }
     selection->ndim = array->ndim;
@@ -220,19 +79,19 @@ static int select_by_indices(const Tensor *x, const ArrayItem *item, Selection *
         selection->shape[dim] = array->shape[dim];
     }
     for (npy_intp i = 0; i < selection->count; i++) {
-        selection->offsets.values[i] = selection->region.offset;
+        selection->offsets[i] = selection->region.offset;
     }
     if (!add_indices(selection, array, data, x->shape[item->axis], x->strides[item->axis], NULL)) {
-        release_offsets(&selection->offsets);
+        free_scratch(&selection->memory);
         return 0;
     }
     return 1;
 }
 
 /* Several arrays, broadcast together. */
-static int select_by_several(const Tensor *x, const ArrayItems *arrays, Selection *selection)
+static int select_by_several(const Tensor *x, const ArrayItems *arrays, Gather *selection)
 {
-    Offsets chosen[INDEX_ARRAYS];
+    Scratch chosen[INDEX_ARRAYS];
     npy_intp found[INDEX_ARRAYS];
     int masks = 0, done = 1;
     selection->ndim = 0;
@@ -250,12 +109,12 @@ static int select_by_several(const Tensor *x, const ArrayItems *arrays, Selectio
             done = join_indices(selection, array->ndim, array->shape);
         }
     }
-    if (done == 1 && !reserve_offsets(&selection->offsets, selection->count)) {
+    if (done == 1 && take_offsets(selection, selection->count) < 0) {
         done = -1;
     }
     if (done == 1) {
         for (npy_intp i = 0; i < selection->count; i++) {
-            selection->offsets.values[i] = selection->region.offset;
+            selection->offsets[i] = selection->region.offset;
         }
         for (int i = 0, mask = 0; done == 1 && i < arrays->count; i++) {
             Tensor *array = arrays->items[i].array;
@@ -269,25 +128,21 @@ static int select_by_several(const Tensor *x, const ArrayItems *arrays, Selectio
             }
         }
         if (done != 1) {
-            release_offsets(&selection->offsets);
+            free_scratch(&selection->memory);
         }
     }
     while (masks > 0) {
-        release_offsets(&chosen[--masks]);
+        free_scratch(&chosen[--masks]);
     }
     return done;
 }
 
-/* 1 if the selection, whose offsets are to be released, is found; 0 if Python has to look at the
-   key; -1 with an exception set. */
-static int select_by_arrays(const Tensor *x, PyObject *key, int write, Selection *selection)
+/* 1 if the selection is found, whose memory the caller then frees; 0 if Python has to read the key; -1
+   with an exception set. */
+static int select_by_arrays(const Tensor *x, const ArrayItems *arrays, Gather *selection)
 {
-    ArrayItems arrays;
-    if (!(is_array(key) ? parse_array : parse_key)(x, key, write, &arrays, selection)) {
-        return 0;
-    }
-    const ArrayItem *first = &arrays.items[0];
-    const int found = arrays.count > 1           ? select_by_several(x, &arrays, selection)
+    const ArrayItem *first = &arrays->items[0];
+    const int found = arrays->count > 1            ? select_by_several(x, arrays, selection)
                       : first->array->code == BOOL ? select_by_mask(x, first, selection)
                                                    : select_by_indices(x, first, selection);
     if (found != 1) {
@@ -297,7 +152,7 @@ static int select_by_arrays(const Tensor *x, PyObject *key, int write, Selection
     if (selection->count > limits.at_once || selection->region.size > limits.at_once ||
         selection->count * selection->region.size > limits.at_once ||
         selection->ndim + selection->region.ndim > ARRAY_DIMS) {
-        release_offsets(&selection->offsets);
+        free_scratch(&selection->memory);
         return 0;
     }
     return 1;
@@ -308,7 +163,7 @@ static int select_by_arrays(const Tensor *x, PyObject *key, int write, Selection
 /* The strides of NumPy's result. In its memory the axes of the index arrays come first, and then
    those of the region in the order of their strides in the array. Without a position NumPy steps
    nowhere. */
-static void order_result(const Selection *selection, npy_intp *index_strides,
+static void order_result(const Gather *selection, npy_intp *index_strides,
                          npy_intp *region_strides)
 {
     const Region *region = &selection->region;
@@ -338,7 +193,7 @@ static void order_result(const Selection *selection, npy_intp *index_strides,
 
 /* Arrange what belongs to the axes of the index arrays, and to those of the region, as in the
    result. Returns how many axes that has. */
-static int arrange(const Selection *selection, const npy_intp *of_indices,
+static int arrange(const Gather *selection, const npy_intp *of_indices,
                    const npy_intp *of_region, npy_intp *result)
 {
     int dim = 0, axis = 0;
@@ -354,7 +209,7 @@ static int arrange(const Selection *selection, const npy_intp *of_indices,
     return dim;
 }
 
-static PyObject *copy_selected(Tensor *x, char *data, const Selection *selection)
+static PyObject *copy_selected(Tensor *x, char *data, const Gather *selection)
 {
     npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
     npy_intp index_strides[ARRAY_DIMS], region_strides[ARRAY_DIMS];
@@ -366,7 +221,7 @@ static PyObject *copy_selected(Tensor *x, char *data, const Selection *selection
     }
     order_result(selection, index_strides, region_strides);
     arrange(selection, index_strides, region_strides, strides);
-    Tensor *tensor = (Tensor *)((Array *)result)->handle;
+    Tensor *tensor = tensor_of(result);
     int moved = 0;
     for (int dim = 0; dim < ndim; dim++) {
         moved = moved || tensor->strides[dim] != strides[dim];
@@ -394,49 +249,43 @@ PyObject *take_directly(const Tensor *x, char *data, const Tensor *indices, cons
     return result;
 }
 
-PyObject *get_by_arrays(Tensor *x, PyObject *key)
+/* Where the indices of the only axis lie, if they lie one after the other and there are some; else NULL. */
+static char *direct_indices(const Tensor *x, const ArrayItems *arrays, const Gather *selection)
 {
-    Selection selection;
+    Tensor *indices = arrays->items[0].array;
+    return arrays->count == 1 && selection->region.ndim == 0 && is_direct(x, indices) && indices->size > 0
+               ? data_of(indices)
+               : NULL;
+}
+
+PyObject *get_by_arrays(Tensor *x, const ArrayItems *arrays, Gather *selection)
+{
     char *data = data_of(x), *where;
     if (data == NULL) {
         return DECLINED;
     }
-    const int repeats = PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) == 2 && x->ndim == 1 &&
-                        PyTuple_GET_ITEM(key, 1) == Py_Ellipsis; /* x[i, ...] is x[i] */
-    PyObject *item = repeats ? PyTuple_GET_ITEM(key, 0) : key;
-    if (is_array(item)) {
-        Tensor *indices = layout_of(item);
-        if (indices != NULL && is_direct(x, indices) && indices->size > 0 &&
-            indices->size <= limits.at_once && (where = data_of(indices)) != NULL) {
-            return take_directly(x, data, indices, where);
-        }
+    if ((where = direct_indices(x, arrays, selection)) != NULL) {
+        return take_directly(x, data, arrays->items[0].array, where);
     }
-    const int found = select_by_arrays(x, key, 0, &selection);
+    const int found = select_by_arrays(x, arrays, selection);
     if (found != 1) {
         return found < 0 ? NULL : DECLINED;
     }
     PyObject *result =
-        selection.region.size == 0 ? DECLINED : copy_selected(x, data, &selection);
-    release_offsets(&selection.offsets);
+        selection->region.size == 0 ? DECLINED : copy_selected(x, data, selection);
+    free_scratch(&selection->memory);
     return result;
 }
 
 /* The strides of a value along the axes of the result. 0 if it does not broadcast to these. */
-static int broadcast_value(const Selection *selection, const Tensor *value, npy_intp *index_strides,
+static int broadcast_value(const Gather *selection, const Tensor *value, npy_intp *index_strides,
                            npy_intp *region_strides)
 {
     npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
     const int ndim = arrange(selection, selection->shape, selection->region.shape, shape);
-    const int missing = ndim - value->ndim;
-    if (missing < 0) {
+    if (ndim < value->ndim || !broadcast_strides(ndim, shape, value->ndim, value->shape, value->strides,
+                                                 strides)) {
         return 0;
-    }
-    for (int dim = 0; dim < ndim; dim++) {
-        const npy_intp size = dim < missing ? 1 : value->shape[dim - missing];
-        if (size != 1 && size != shape[dim]) {
-            return 0;
-        }
-        strides[dim] = size == 1 ? 0 : value->strides[dim - missing];
     }
     const int place = selection->place;
     for (int dim = 0; dim < selection->ndim; dim++) {
@@ -448,7 +297,7 @@ static int broadcast_value(const Selection *selection, const Tensor *value, npy_
     return 1;
 }
 
-static int write_selected(const Tensor *x, char *data, const Selection *selection, PyObject *value)
+static int write_selected(const Tensor *x, char *data, const Gather *selection, PyObject *value)
 {
     npy_intp index_strides[ARRAY_DIMS], region_strides[ARRAY_DIMS];
     Element element;
@@ -514,23 +363,18 @@ static int write_directly(const Tensor *x, char *data, const Tensor *indices, co
                            x->strides[0], itemsize, source, step, 1);
 }
 
-int set_by_arrays(Tensor *x, char *data, PyObject *key, PyObject *value)
+int set_by_arrays(Tensor *x, char *data, const ArrayItems *arrays, Gather *selection, PyObject *value)
 {
-    Selection selection;
-    if (is_array(key)) {
-        Tensor *indices = layout_of(key);
-        char *where;
-        if (indices != NULL && is_direct(x, indices) && indices->ndim == 1 && indices->size > 0 &&
-            indices->size <= limits.at_once && (where = data_of(indices)) != NULL &&
-            !may_overlap(x, data, indices, where)) {
-            return write_directly(x, data, indices, where, value);
-        }
+    const Tensor *indices = arrays->items[0].array;
+    const char *where = indices->ndim == 1 ? direct_indices(x, arrays, selection) : NULL;
+    if (where != NULL && !may_overlap(x, data, indices, where)) {
+        return write_directly(x, data, indices, where, value);
     }
-    const int found = select_by_arrays(x, key, 1, &selection);
+    const int found = select_by_arrays(x, arrays, selection);
     if (found != 1) {
         return found;
     }
-    const int written = write_selected(x, data, &selection, value);
-    release_offsets(&selection.offsets);
+    const int written = write_selected(x, data, selection, value);
+    free_scratch(&selection->memory);
     return written;
 }

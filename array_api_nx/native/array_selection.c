@@ -2,34 +2,14 @@
 #include "compiler.h"
 #include "keys.h"
 
-int reserve_offsets(Offsets *offsets, npy_intp count)
-{
-    offsets->values = offsets->inside;
-    if (count > SMALL_COUNT) {
-        offsets->values = PyMem_New(npy_intp, (size_t)count);
-        if (offsets->values == NULL) {
-            PyErr_NoMemory();
-            return 0;
-        }
-    }
-    return 1;
-}
-
-void release_offsets(Offsets *offsets)
-{
-    if (offsets->values != offsets->inside) {
-        PyMem_Free(offsets->values);
-    }
-}
-
 /* Unsigned, because an index that is out of range may give any product. */
 static inline npy_intp add_product(npy_intp offset, npy_int64 position, npy_intp stride)
 {
     return (npy_intp)((npy_uintp)offset + (npy_uintp)position * (npy_uintp)stride);
 }
 
-/* One row of index arrays. What is local the compiler keeps in registers: it cannot know that the
-   offsets, which are written, are no strides. */
+/* One row of index arrays. Its numbers are local variables, which the compiler keeps in registers: it
+   cannot know that the offsets, which are written, are no strides. */
 static inline int add_row(npy_intp *offsets, npy_intp columns, const char *row, npy_intp step,
                           DTypeCode code, npy_intp size, npy_intp stride, npy_intp base,
                           npy_intp along)
@@ -54,13 +34,13 @@ static inline int add_row(npy_intp *offsets, npy_intp columns, const char *row, 
     return !outside;
 }
 
-int add_indices(Selection *selection, const Tensor *indices, const char *data, npy_intp size,
+int add_indices(Gather *selection, const Tensor *indices, const char *data, npy_intp size,
                 npy_intp stride, const npy_intp *along)
 {
     static const npy_intp still[ARRAY_DIMS];
     const int last = selection->ndim - 1, missing = selection->ndim - indices->ndim;
     npy_intp strides[ARRAY_DIMS], index[ARRAY_DIMS], base = 0;
-    npy_intp *offsets = selection->offsets.values;
+    npy_intp *offsets = selection->offsets;
     int dim;
     along = along == NULL ? still : along;
     for (dim = 0; dim <= last; dim++) {
@@ -140,17 +120,17 @@ int move_by_indices(const npy_int64 *indices, npy_intp count, char *data, npy_in
 /* ------------------------------------------------------------------ masks */
 
 npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array_strides,
-                     Offsets *offsets)
+                     Scratch *offsets)
 {
     npy_intp shape[ARRAY_DIMS], steps[ARRAY_DIMS], others[ARRAY_DIMS];
     npy_intp index[ARRAY_DIMS], base = 0, count = 0;
     const npy_intp *const given[2] = {mask->strides, array_strides};
     npy_intp *const merged[2] = {steps, others};
     int dim;
-    if (!reserve_offsets(offsets, mask->size)) {
+    if (take_scratch(offsets, mask->size * (npy_intp)sizeof(npy_intp)) < 0) {
         return -1;
     }
-    npy_intp *values = offsets->values;
+    npy_intp *values = (npy_intp *)offsets->data;
     if (mask->size == 0) {
         return 0;
     }
@@ -179,7 +159,7 @@ npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array
 /* ------------------------------------------------------------------ elements */
 
 /* Single elements: no axis remains but those of the index arrays. */
-static void move_single(const Selection *selection, char *data, char *others, npy_intp step,
+static void move_single(const Gather *selection, char *data, char *others, npy_intp step,
                         const npy_intp *offsets, npy_intp count, int write)
 {
     const npy_intp itemsize = selection->region.itemsize;
@@ -209,14 +189,14 @@ static void move_single(const Selection *selection, char *data, char *others, np
 #undef MOVE
 }
 
-void move_selected(const Selection *selection, char *data, char *others,
+void move_selected(const Gather *selection, char *data, char *others,
                    const npy_intp *index_strides, const npy_intp *region_strides, int write)
 {
     const Region *region = &selection->region;
     const int last = selection->ndim - 1;
     npy_intp index[ARRAY_DIMS], place = 0;
     int dim;
-    const npy_intp *offsets = selection->offsets.values;
+    const npy_intp *offsets = selection->offsets;
     set_to_zero(index, selection->ndim);
     if (selection->count == 0 || region->size == 0) {
         return;

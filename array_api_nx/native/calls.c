@@ -1,4 +1,10 @@
-#include "calls.h"
+/* Calls of a Python function, shared by the threads of a team.
+
+   Every thread holds the GIL while it calls: the function's work without the GIL runs in parallel, such
+   as NumPy's on a slice of an array. A worker makes its calls in a copy of the caller's
+   context: they see the context variables that the caller's calls see, NumPy's errstate among them. */
+
+#include "parts.h"
 #include "arguments.h"
 #include "sizes.h"
 #include "threads.h"
@@ -15,32 +21,6 @@ static int call_task(PyObject *function, npy_intp task)
     Py_DECREF(number);
     Py_XDECREF(result);
     return result != NULL && PyErr_CheckSignals() == 0;
-}
-
-PyObject *take_exception(void)
-{
-#if PY_VERSION_HEX >= 0x030C0000
-    return PyErr_GetRaisedException();
-#else
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    if (traceback != NULL) {
-        PyException_SetTraceback(value, traceback);
-        Py_DECREF(traceback);
-    }
-    Py_DECREF(type);
-    return value;
-#endif
-}
-
-void put_exception(PyObject *exception)
-{
-#if PY_VERSION_HEX >= 0x030C0000
-    PyErr_SetRaisedException(exception);
-#else
-    PyErr_Restore(Py_NewRef(Py_TYPE(exception)), exception, PyException_GetTraceback(exception));
-#endif
 }
 
 /* Take tasks until there are none; 0 if one failed, whose exception stays set. */
@@ -60,11 +40,9 @@ static int make_calls(Job *job, int is_caller)
     return 1;
 }
 
-/* What a worker does: make calls, and hand the caller the exception, if it is the first one. */
+/* The work of a worker: make calls, and hand the caller the exception, if it is the first one. */
 static void help_with_calls(Job *job, char *scratch, int is_caller)
 {
-    (void)scratch;
-    (void)is_caller;
     PyObject *exception = NULL;
     PyObject *context = PyContext_Copy(job->context);
     if (context == NULL || PyContext_Enter(context) < 0) {
@@ -104,7 +82,7 @@ static int call_together(Team *team, PyObject *function, npy_intp count)
     Py_CLEAR(job->context);
     PyObject *exception = job->exception;
     if (exception != NULL && PyErr_Occurred()) {
-        /* That of the caller is to be known, which may be a KeyboardInterrupt. */
+        /* That of the caller is raised, which may be a KeyboardInterrupt. */
         Py_DECREF(exception);
     } else if (exception != NULL) {
         put_exception(exception);
@@ -126,7 +104,6 @@ static PyObject *parallel_for(PyObject *module, PyObject *const *args, Py_ssize_
 {
     npy_intp count, threads;
     Team team = {.helpers = 0};
-    (void)module;
     if (arg_count != 3) {
         PyErr_SetString(PyExc_TypeError,
                         "parallel_for takes a function, a count and a number of threads");
@@ -153,8 +130,6 @@ static PyObject *parallel_for(PyObject *module, PyObject *const *args, Py_ssize_
    at all. */
 static PyObject *retire_workers(PyObject *module, PyObject *ignored)
 {
-    (void)module;
-    (void)ignored;
     if (!is_closed(&pool->python) && !close_gate(&pool->python)) {
         Py_BEGIN_ALLOW_THREADS
         await_empty(&pool->python);
@@ -163,7 +138,7 @@ static PyObject *retire_workers(PyObject *module, PyObject *ignored)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {
+PyMethodDef calls_methods[] = {
     {"parallel_for", (PyCFunction)(void (*)(void))parallel_for, METH_FASTCALL,
      "parallel_for(task, count, threads)\n--\n\n"
      "Call task(i) for each i in range(count), on at most so many threads, this one among them. See "
@@ -174,8 +149,3 @@ static PyMethodDef functions[] = {
      "that do, as the interpreter has to before it ends."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_calls(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
-}

@@ -1,4 +1,6 @@
 #include "chains.h"
+#include "copies.h"
+#include "fetching.h"
 #include "flags.h"
 #include "links.h"
 #include "sizes.h"
@@ -7,7 +9,7 @@
 
 /* ------------------------------------------------------------------ finding them */
 
-static int reads(const Step *step, int slot)
+static int reads(const KernelStep *step, int slot)
 {
     for (int i = 0; i < step->loop.sources; i++) {
         if (step->sources[i] == slot) {
@@ -17,8 +19,8 @@ static int reads(const Step *step, int slot)
     return 0;
 }
 
-/* Whether a link reads the slot's memory: what the link before has computed is in registers. */
-static int loads(const Step *step, int slot, int is_first)
+/* Whether a link reads the slot's memory: the result of the link before is in registers. */
+static int loads(const KernelStep *step, int slot, int is_first)
 {
     for (int i = 0; i < step->loop.sources; i++) {
         if (step->sources[i] == slot && (is_first || !step->follows[i])) {
@@ -28,11 +30,11 @@ static int loads(const Step *step, int slot, int is_first)
     return 0;
 }
 
-/* Whether a step from number `from` on reads what the register holds now. */
+/* Whether a step from number `from` on reads the present contents of the register. */
 static int is_read_later(const Kernel *kernel, int from, int slot)
 {
     for (int i = from; i < kernel->step_count; i++) {
-        const Step *step = &kernel->steps[i];
+        const KernelStep *step = &kernel->steps[i];
         if (reads(step, slot)) {
             return 1;
         }
@@ -44,7 +46,7 @@ static int is_read_later(const Kernel *kernel, int from, int slot)
 }
 
 /* Whether the step reads elements that are not adjacent where they lie. */
-static int reads_in_steps(const Kernel *kernel, const Step *step)
+static int reads_in_steps(const Kernel *kernel, const KernelStep *step)
 {
     for (int i = 0; i < step->loop.sources; i++) {
         const int slot = step->sources[i];
@@ -56,9 +58,9 @@ static int reads_in_steps(const Kernel *kernel, const Step *step)
     return 0;
 }
 
-/* Whether the step can be a link. What it makes of one number twice is of use only where one
-   operation says it all. */
-static int can_chain(const Kernel *kernel, const Step *step, int takes_twice)
+/* Whether the step can be a link. With one number as both operands it can be one if there is an operation
+   for that. */
+static int can_chain(const Kernel *kernel, const KernelStep *step, int takes_twice)
 {
     const LinkOperation operation = step->loop.link;
     return !step->reduces && step->inner == 0 && operation != NO_LINK &&
@@ -71,7 +73,7 @@ static int follow_chain(Kernel *kernel, int begin)
 {
     int length = 0;
     for (int i = begin; i < kernel->step_count && length < MAX_LINKS; i++) {
-        Step *step = &kernel->steps[i];
+        KernelStep *step = &kernel->steps[i];
         const int binary = step->loop.sources == 2;
         const int before = i == begin ? step->sources[0] : step[-1].target;
         const int follows[2] = {step->sources[0] == before, binary && step->sources[1] == before};
@@ -79,8 +81,8 @@ static int follow_chain(Kernel *kernel, int begin)
             break;
         }
         if (i > begin) {
-            /* The step before is not the last one: what it writes must be a register, and if others
-               read that, it must not be one that was read in the chain before. */
+            /* The step before is not the last one: its target must be a register, and if later steps
+               read that, it must not be one that the chain has read before. */
             if (before < kernel->operand_count ||
                 step->loop.itemsizes[0] != step[-1].loop.itemsizes[0]) {
                 break;
@@ -100,7 +102,7 @@ static int follow_chain(Kernel *kernel, int begin)
         length++;
     }
     if (length > 0) {
-        Step *last = &kernel->steps[begin + length - 1];
+        KernelStep *last = &kernel->steps[begin + length - 1];
         last->streams = last->stores && kernel->operands[last->target].access == STREAMED &&
                         !is_read_later(kernel, begin + length, last->target);
     }
@@ -122,9 +124,9 @@ void find_chains(Kernel *kernel)
 /* ------------------------------------------------------------------ running them */
 
 /* Whether tiles of so many rows and columns share memory. */
-static int overlap(View a, View b, npy_intp itemsize, npy_intp rows, npy_intp columns)
+static int overlap(Tile a, Tile b, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
-    const View *views[2] = {&a, &b};
+    const Tile *views[2] = {&a, &b};
     char *low[2], *high[2];
     for (int i = 0; i < 2; i++) {
         const npy_intp down = (rows - 1) * views[i]->row, along = (columns - 1) * views[i]->column;
@@ -136,20 +138,20 @@ static int overlap(View a, View b, npy_intp itemsize, npy_intp rows, npy_intp co
 
 /* Whether rows follow each other as elements do, which are adjacent, or the same one. A tile of one
    column may have any step from it to the next. */
-static int is_flat(View view, npy_intp itemsize, npy_intp rows, npy_intp columns)
+static int is_flat(Tile view, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     return rows == 1 || (view.row == columns * view.column &&
                          (view.column == 0 || view.column == itemsize));
 }
 
-static View moved(View view, npy_intp row, npy_intp column)
+static Tile moved(Tile view, npy_intp row, npy_intp column)
 {
     view.data += row * view.row + column * view.column;
     return view;
 }
 
 /* Run the links on a tile, part by part: some of its rows, or of the columns of its only row. */
-static void run_parts(Frame *frame, Link *links, int count, View begin, View target, int streams,
+static void run_parts(Frame *frame, Link *links, int count, Tile begin, Tile target, int streams,
                       npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     /* Parts of a row end where eight vectors of 64 bytes do. */
@@ -174,19 +176,18 @@ static void run_parts(Frame *frame, Link *links, int count, View begin, View tar
 }
 
 /* Whether the chain's result can go past the caches from registers: each row begins where a line of
-   the caches does, and nothing is read in the target's memory, so that the steps can be run again.
-   (A tile that is written first, and streamed then, keeps memory busy for a part of the time only:
-   a product of 8 million float32 takes 3.3 ms so, and 2.4 directly. AMD EPYC, two threads.) */
-static int can_stream(const Frame *frame, const Step *first, npy_intp itemsize, npy_intp rows,
+   the caches does, and nothing is read in the target's memory, so that the steps can be run again. (A tile that is written
+   first, and streamed then, keeps memory busy for a part of the time only: docs/tuning.md, 59.) */
+static int can_stream(const Frame *frame, const KernelStep *first, npy_intp itemsize, npy_intp rows,
                       npy_intp columns)
 {
-    const Step *last = &first[first->chained - 1];
-    const View *target = &frame->memory[last->target];
+    const KernelStep *last = &first[first->chained - 1];
+    const Tile *target = &frame->memory[last->target];
     if (!last->streams || target->column != itemsize || (npy_uintp)target->data % LINE != 0 ||
         (rows > 1 && target->row % LINE != 0)) {
         return 0;
     }
-    for (const Step *step = first; step <= last; step++) {
+    for (const KernelStep *step = first; step <= last; step++) {
         for (int i = 0; i < step->loop.sources; i++) {
             const int slot = step->sources[i];
             if (slot < frame->kernel->operand_count &&
@@ -198,26 +199,26 @@ static int can_stream(const Frame *frame, const Step *first, npy_intp itemsize, 
     return 1;
 }
 
-int is_worth_chaining(const Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
+int is_worth_chaining(const Frame *frame, const KernelStep *first, npy_intp rows, npy_intp columns)
 {
     return first->chained > 1 ||
            can_stream(frame, first, first->loop.itemsizes[0], rows, columns);
 }
 
-ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
+ChainEnd run_chain(Frame *frame, const KernelStep *first, npy_intp rows, npy_intp columns)
 {
     Link links[MAX_LINKS];
     const int count = first->chained;
-    const Step *last = &first[count - 1];
+    const KernelStep *last = &first[count - 1];
     const npy_intp itemsize = first->loop.itemsizes[0];
     const int streams = can_stream(frame, first, itemsize, rows, columns);
-    View *target = streams ? &frame->memory[last->target] : &frame->views[last->target];
-    const View begin = frame->views[first->sources[0]];
+    Tile *target = streams ? &frame->memory[last->target] : &frame->views[last->target];
+    const Tile begin = frame->views[first->sources[0]];
     int shared = overlap(begin, *target, itemsize, rows, columns);
     int flat =
         is_flat(begin, itemsize, rows, columns) && is_flat(*target, itemsize, rows, columns);
     for (int i = 0; i < count; i++) {
-        const Step *step = &first[i];
+        const KernelStep *step = &first[i];
         Link *link = &links[i];
         link->operation = step->loop.link;
         link->is_first = step->follows[0];
@@ -234,8 +235,8 @@ ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp colu
     /* A spare tile holds the result until nothing of the tile is read any more. Registers exchange
        theirs only for one of the same size: one of float32 has no room for float64. */
     char **kept = &frame->spares[itemsize == sizeof(npy_double)];
-    const View spare = {*kept, columns * itemsize, itemsize};
-    const View result = shared ? spare : *target;
+    const Tile spare = {*kept, columns * itemsize, itemsize};
+    const Tile result = shared ? spare : *target;
     if (flat) {
         run_parts(frame, links, count, begin, result, streams, itemsize, 1, rows * columns);
     } else {
@@ -260,15 +261,13 @@ void find_chains(Kernel *kernel)
     kernel->rounds = kernel->fetches = kernel->step_count;
 }
 
-int is_worth_chaining(const Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
+int is_worth_chaining(const Frame *frame, const KernelStep *first, npy_intp rows, npy_intp columns)
 {
-    (void)frame, (void)first, (void)rows, (void)columns;
     return 0;
 }
 
-ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
+ChainEnd run_chain(Frame *frame, const KernelStep *first, npy_intp rows, npy_intp columns)
 {
-    (void)frame, (void)first, (void)rows, (void)columns;
     return IN_STEPS;
 }
 

@@ -28,4 +28,20 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The end of a deallocator of a type that was made when the module was loaded. */
+static inline void free_instance(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+/* A function of the module that keeps its argument in a variable. */
+#define KEEP_ARGUMENT(NAME, VARIABLE)                           \
+    static PyObject *NAME(PyObject *module, PyObject *argument) \
+    {                                                           \
+        Py_XSETREF(VARIABLE, Py_NewRef(argument));              \
+        Py_RETURN_NONE;                                         \
+    }
+
 #endif

@@ -1,8 +1,9 @@
 /* ProgramCaller: the base class of compiled functions (compile.py), whose calls run the program of
    the last call at once if the arguments are like those, and go to the method `_run` if not. */
 
-#include "compiled.h"
+#include "parts.h"
 #include "engine_calls.h"
+#include "names.h"
 #include "objects.h"
 #include "sequence.h"
 #include "small_programs.h"
@@ -21,8 +22,6 @@ typedef struct {
 enum { SEQUENCE, CONSTANTS, ORDER, IS_SINGLE, REPORT, PROGRAM_SIZE };
 
 enum { MAX_ARGUMENTS = 64 };
-
-static PyObject *run_name; /* "_run" */
 
 /* The distinct arguments, whose number is returned; -1 if other arguments are the same than `places`
    says, or if there are too many. A program has one input for an argument that is given twice. */
@@ -92,7 +91,7 @@ static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *keyword
             }
         }
     }
-    PyObject *run = PyObject_GetAttr(object, run_name);
+    PyObject *run = PyObject_GetAttr(object, names_of._run);
     PyObject *result = run == NULL ? NULL : PyObject_Call(run, args, keywords);
     Py_XDECREF(run);
     return result;
@@ -101,7 +100,6 @@ static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *keyword
 static PyObject *get_program(PyObject *object, void *closure)
 {
     PyObject *program = ((ProgramCaller *)object)->program;
-    (void)closure;
     return Py_NewRef(program == NULL ? Py_None : program);
 }
 
@@ -144,7 +142,6 @@ static void keep_program(ProgramCaller *self, PyObject *program, PyObject *place
 
 static int set_program(PyObject *object, PyObject *value, void *closure)
 {
-    (void)closure;
     if (refuse_deletion(value)) {
         return -1;
     }
@@ -187,11 +184,9 @@ static int caller_clear(PyObject *object)
 
 static void caller_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     caller_clear(object);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_instance(object);
 }
 
 static PyGetSetDef caller_attributes[] = {
@@ -232,10 +227,8 @@ static PyType_Spec caller_spec = {
 
 int add_compiled(PyObject *module)
 {
-    run_name = PyUnicode_InternFromString("_run");
-    PyObject *type = run_name == NULL ? NULL : PyType_FromSpec(&caller_spec);
-    if (type == NULL || add_engine_calls() < 0) {
-        Py_XDECREF(type);
+    PyObject *type = PyType_FromSpec(&caller_spec);
+    if (type == NULL) {
         return -1;
     }
     const int failed = PyModule_AddType(module, (PyTypeObject *)type);

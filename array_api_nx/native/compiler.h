@@ -1,7 +1,7 @@
 /* What C11 does not have and some compilers do; where one does not, these say nothing.
 
    All other files ask for compilers and processors by the HAS_... below. A build that defines
-   ARRAY_API_NX_PORTABLE has none of them: what is left is C11, and tests compile and run it. */
+   ARRAY_API_NX_PORTABLE has none of them: the rest is C11, which tests compile and run. */
 
 #ifndef ARRAY_API_NX_COMPILER_H
 #define ARRAY_API_NX_COMPILER_H
@@ -13,7 +13,7 @@
 #define HAS_GNU_C 1
 #endif
 
-/* Functions that are compiled for several processors, one of which is chosen on loading. */
+/* Functions that are compiled for several processors; loading chooses one. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
 #define HAS_TARGET_CLONES 1
 #endif
@@ -23,7 +23,7 @@
 #define HAS_LOOP_HINTS 1
 #endif
 
-/* Threads can be told on which processors to run. */
+/* The processors of a thread can be set. */
 #ifdef __linux__
 #define HAS_AFFINITY 1
 #endif

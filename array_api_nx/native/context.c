@@ -1,6 +1,5 @@
-#include "context.h"
 
-#include <structmember.h>
+#include "parts.h"
 
 /* The most contexts that are kept for later calls. */
 enum { MAX_IDLE = 16 };
@@ -9,7 +8,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
     PyObject *prepare; /* makes a pair of a context and a list */
-    PyObject *settle;  /* is told what a call has left in the list */
+    PyObject *settle;  /* called with the items that a call has left in the list */
     PyObject *idle[MAX_IDLE];
     int count;
 } ContextCaller;
@@ -81,7 +80,7 @@ static PyObject *context_caller_call(PyObject *object, PyObject *const *args, si
         give_pair_back(self, pair);
         return result;
     }
-    /* `settle` is told of the items even if the function raised an exception, which is set aside. */
+    /* `settle` gets the items even if the function raised an exception, which is set aside. */
     PyObject *type, *value, *traceback, *settled = NULL;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *items = drain_list(list);
@@ -148,11 +147,9 @@ static int context_caller_clear(PyObject *object)
 
 static void context_caller_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     context_caller_clear(object);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_instance(object);
 }
 
 static PyMemberDef context_caller_members[] = {
@@ -166,8 +163,8 @@ static PyType_Slot context_caller_slots[] = {
      "A callable (function, *args, **keywords) that returns function(*args, **keywords), called in "
      "a context of its own.\n\n"
      "prepare() gives a pair of a contextvars.Context and a list. One call at a time has a pair, "
-     "and later calls have it again. What a call has left in the list is taken out of it, and "
-     "settle(items) is called with it in the context of the caller, also where the function raised "
+     "and later calls have it again. Items that a call has left in the list are taken out of it, and "
+     "settle(items) is called with them in the context of the caller, also where the function raised "
      "an exception. An exception of settle takes the place of the result, or of that exception."},
     {Py_tp_new, context_caller_new},
     {Py_tp_call, PyVectorcall_Call},

@@ -1,22 +1,13 @@
 /* asarray, astype, and Array.__array__. */
 
 #include "conversion.h"
+#include "chapters.h"
 #include "sizes.h"
 #include "flags.h"
 #include "loops.h"
+#include "names.h"
+#include "pack.h"
 #include "walk.h"
-
-/* NumPy's name for casts in warnings. */
-static PyObject *cast_name;
-
-DTypeCode dtype_of_scalar(PyObject *value)
-{
-    return PyFloat_CheckExact(value)     ? FLOAT64
-           : PyLong_CheckExact(value)    ? INT64
-           : PyBool_Check(value)         ? BOOL
-           : PyComplex_CheckExact(value) ? COMPLEX128
-                                         : NO_DTYPE;
-}
 
 int take_dtype_or_type(PyObject *value, DTypeCode *code)
 {
@@ -58,19 +49,15 @@ static void write_elements(int ndim, const npy_intp *shape, const npy_intp *stri
 }
 
 /* A row-major copy. */
-static PyObject *copy_elements(int ndim, const npy_intp *shape, const npy_intp *strides, char *data,
-                               int row_major, npy_intp size, DTypeCode code)
+static PyObject *copy_rows(int ndim, const npy_intp *shape, const npy_intp *strides, char *data,
+                               DTypeCode code)
 {
     char *target;
+    AxisOrder order;
     PyObject *result = new_array_like_memory(ndim, shape, code, 0, &target);
-    if (result == NULL) {
-        return NULL;
-    }
-    const npy_intp itemsize = dtypes[code].itemsize;
-    if (row_major) {
-        memcpy(target, data, (size_t)(size * itemsize));
-    } else {
-        write_elements(ndim, shape, strides, data, cast_function(code, code), itemsize, 0, target);
+    if (result != NULL) {
+        order_rows(ndim, order);
+        pack(data, code, ndim, shape, strides, order, code, target);
     }
     return result;
 }
@@ -81,8 +68,7 @@ static PyObject *copy_array(Tensor *x)
     if (!is_computed_now(x->size) || x->size == 0 || (data = data_of(x)) == NULL) {
         return DECLINED;
     }
-    return copy_elements(x->ndim, x->shape, x->strides, data, x->flags & ROW_MAJOR, x->size,
-                         (DTypeCode)x->code);
+    return copy_rows(x->ndim, x->shape, x->strides, data, (DTypeCode)x->code);
 }
 
 /* How NumPy lays out a cast of an array that is neither row-major nor column-major: it sorts the
@@ -160,7 +146,7 @@ static PyObject *cast_array(Tensor *x, DTypeCode code)
         return decline_unless_raised();
     }
     PyObject *result = wrap_tensor(cast, code);
-    return result == NULL ? NULL : settle(result, cast_name, errors);
+    return result == NULL ? NULL : settle(result, names_of.cast, errors);
 }
 
 /* `object` itself, a copy of it, or a cast. */
@@ -176,32 +162,26 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
     return copy ? copy_array(x) : Py_NewRef(object);
 }
 
-static PyObject *astype_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[4] = {NULL, NULL, keyword.copy, keyword.device};
-    PyObject *values[4];
     DTypeCode code = NO_DTYPE;
     int copy = 1;
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 4, 2, values) || count != 2 ||
-        !is_array(values[0]) || !take_dtype_or_type(values[1], &code) || code == NO_DTYPE ||
+    if (!is_array(values[0]) || !take_dtype_or_type(values[1], &code) || code == NO_DTYPE ||
         !take_flag(values[2], &copy)) {
         return DECLINED;
     }
-    if (values[3] != NULL && values[3] != Py_None &&
-        values[3] != ((Array *)values[0])->device) {
+    if (is_given(values[3]) && values[3] != ((Array *)values[0])->device) {
         return DECLINED;
     }
     return convert_array(values[0], code, copy);
 }
 
 /* dispatch.cast(x, dtype). */
-static PyObject *cast_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_cast(int which, PyObject *const *values, Py_ssize_t count)
 {
-    (void)ignored;
     const DTypeCode code =
-        count == 2 && names == NULL && is_array(args[0]) ? code_of_dtype(args[1]) : NO_DTYPE;
-    return code == NO_DTYPE ? DECLINED : convert_array(args[0], code, 0);
+        is_array(values[0]) ? code_of_dtype(values[1]) : NO_DTYPE;
+    return code == NO_DTYPE ? DECLINED : convert_array(values[0], code, 0);
 }
 
 /* ------------------------------------------------------------------ scalars and lists */
@@ -228,8 +208,8 @@ static int is_sequence(PyObject *object)
     return PyList_CheckExact(object) || PyTuple_CheckExact(object);
 }
 
-/* What the scalars in a list are, as flags. */
-enum { BOOLS = 1, INTS = 2, FLOATS = 4, COMPLEX_NUMBERS = 8 };
+/* The kinds of the scalars in a list, as flags. */
+enum { BOOLS = 1 << BOOL, INTS = 1 << INT64, FLOATS = 1 << FLOAT64, COMPLEX_NUMBERS = 1 << COMPLEX128 };
 
 /* Look at the numbers of one innermost list: OR their kinds into `*kinds`, or write them if there
    is a target. 0 if one is neither a Python scalar of an exact type nor, with a target, a value of the
@@ -260,10 +240,7 @@ static int read_row(PyObject *row, npy_intp length, DTypeCode code, PyTypeObject
         if (found == NO_DTYPE) {
             return 0;
         }
-        *kinds |= found == FLOAT64 ? FLOATS
-                  : found == INT64 ? INTS
-                  : found == BOOL  ? BOOLS
-                                   : COMPLEX_NUMBERS;
+        *kinds |= 1 << found;
     }
     return 1;
 }
@@ -389,10 +366,9 @@ static PyObject *array_from_list(PyObject *list, DTypeCode code)
 static DTypeCode code_of_ndarray(PyArrayObject *array)
 {
     const PyArray_Descr *descr = PyArray_DESCR(array);
-    for (int code = 0; code < DTYPE_COUNT; code++) {
-        if (dtypes[code].descr == descr) {
-            return (DTypeCode)code;
-        }
+    const DTypeCode code = code_of_dtype((PyObject *)descr);
+    if (code != NO_DTYPE) {
+        return code;
     }
     if ((descr->type_num == NPY_LONGLONG || descr->type_num == NPY_LONG) &&
         PyArray_ISNOTSWAPPED(array) && PyArray_ITEMSIZE(array) == dtypes[INT64].itemsize) {
@@ -405,8 +381,8 @@ static DTypeCode code_of_ndarray(PyArrayObject *array)
     return NO_DTYPE;
 }
 
-/* Another ndarray over the same memory; only for reading if elements repeat, because whoever made
-   the layout may have left it writeable. */
+/* Another ndarray over the same memory; only for reading if elements repeat, even where the layout says
+   that it is writeable. */
 static PyObject *view_ndarray(PyArrayObject *array, DTypeCode code)
 {
     int flags = PyArray_FLAGS(array) & NPY_ARRAY_WRITEABLE;
@@ -444,8 +420,8 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
         if (size > limits.at_once || size == 0) {
             return DECLINED;
         }
-        return copy_elements(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
-                             PyArray_BYTES(array), PyArray_IS_C_CONTIGUOUS(array), size, code);
+        return copy_rows(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
+                             PyArray_BYTES(array), code);
     }
     PyObject *view = view_ndarray(array, code);
     return view == NULL ? NULL : wrap_ndarray(view, code);
@@ -475,30 +451,25 @@ static PyObject *array_from_numpy_scalar(PyObject *scalar, DTypeCode wanted)
     return result;
 }
 
-static PyObject *asarray_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                              PyObject *names)
+static PyObject *call_asarray(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[4] = {NULL, keyword.dtype, keyword.device, keyword.copy};
-    PyObject *values[4];
     DTypeCode code = NO_DTYPE;
     int copy = 0;
-    (void)ignored;
-    if (count == 1 && names == NULL && is_array(args[0])) {
-        return Py_NewRef(args[0]);
+    if (is_array(values[0]) && values[1] == NULL && values[2] == NULL && values[3] == NULL) {
+        return Py_NewRef(values[0]);
     }
-    if (!take_arguments(args, count, names, wanted, 4, 1, values) || count != 1 ||
-        !take_dtype_or_type(values[1], &code)) {
+    if (!take_dtype_or_type(values[1], &code)) {
         return DECLINED;
     }
     PyObject *object = values[0], *device = values[2];
     const int may_copy = values[3] != Py_False;
-    if (values[3] != NULL && values[3] != Py_None && !take_flag(values[3], &copy)) {
+    if (is_given(values[3]) && !take_flag(values[3], &copy)) {
         return DECLINED;
     }
     if (is_array(object)) {
         PyObject *dtype = ((Array *)object)->dtype;
         const int here =
-            device == NULL || device == Py_None || device == ((Array *)object)->device;
+            !is_given(device) || device == ((Array *)object)->device;
         if (code == NO_DTYPE) {
             code = code_of_dtype(dtype);
         }
@@ -529,39 +500,23 @@ static PyObject *asarray_twin(int ignored, PyObject *const *args, Py_ssize_t cou
     return new_scalar_array(object, code == NO_DTYPE ? found : code);
 }
 
-/* Array.__array__(dtype=None, copy=None). */
-static PyObject *array_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_array(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[3] = {NULL, keyword.dtype, keyword.copy};
-    PyObject *values[3];
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 3, 3, values) || count == 0 ||
-        !is_array(values[0]) || (values[2] != NULL && values[2] != Py_None)) {
-        return DECLINED;
-    }
-    Tensor *x = layout_of(values[0]);
-    if (x == NULL || is_watched || x->size > limits.deferred || data_of(x) == NULL ||
+    Tensor *x = layout_of_any(values[0]);
+    if (x == NULL || is_given(values[2]) || is_watched || x->size > limits.deferred || data_of(x) == NULL ||
         (x->storage != NULL && ((Storage *)x->storage)->tracked)) {
         return DECLINED;
     }
-    if (values[1] != NULL && values[1] != Py_None &&
-        values[1] != (PyObject *)dtypes[x->code].descr) {
+    if (is_given(values[1]) && values[1] != (PyObject *)dtypes[x->code].descr) {
         return DECLINED;
     }
     return new_ndarray(x);
 }
 
-const TwinEntry conversion_twins[] = {
-    {"asarray", asarray_twin, 0},
-    {"astype", astype_twin, 0},
-    {"cast", cast_twin, 0},
-    {"__array__", array_twin, 0},
-    {NULL, NULL, 0},
+Implementation conversion_functions[] = {
+    {"asarray", call_asarray, 0, "obj, /, *, dtype=, device=, copy="},
+    {"astype", call_astype, 0, "x, dtype, /, *, copy=, device="},
+    {"cast", call_cast, 0, "x, dtype, /"},
+    {"__array__", call_array, 0, "self, /, dtype=, copy="},
+    {NULL, NULL, 0, NULL},
 };
-
-int add_conversion(PyObject *module)
-{
-    (void)module;
-    cast_name = PyUnicode_InternFromString("cast");
-    return cast_name == NULL ? -1 : 0;
-}

@@ -5,14 +5,9 @@
 
 #include "functions.h"
 
-extern const TwinEntry conversion_twins[];
-
 /* An array of no axes that holds a Python scalar; DECLINED unless the dtype represents that, and
    while small arrays may have to be deferred. */
 PyObject *new_scalar_array(PyObject *value, DTypeCode code);
-
-/* The dtype of an array of one Python scalar; NO_DTYPE if the type is not exactly one of theirs. */
-DTypeCode dtype_of_scalar(PyObject *value);
 
 /* A dtype argument: one of ours, or a Python type that stands for one. `*code` stays as it is if
    nothing or None is given. */
@@ -30,7 +25,5 @@ PyObject *adopt_ndarray(PyObject *object);
    A new reference; NULL, perhaps without an exception, where C does not cast. `*errors` becomes the
    floating-point errors that NumPy would tell of, unless it is NULL. */
 Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors);
-
-int add_conversion(PyObject *module);
 
 #endif

@@ -1,6 +1,5 @@
 #include "copies.h"
 #include "compiler.h"
-#include "loops.h"
 #include "sizes.h"
 
 #ifdef HAS_SSE2
@@ -11,7 +10,7 @@
    source: all elements of a line are used while it is in the cache. */
 enum { BAND = 16 };
 
-static int is_transposed(View view)
+static int is_transposed(Tile view)
 {
     return magnitude(view.row) < magnitude(view.column);
 }
@@ -24,7 +23,7 @@ static int is_transposed(View view)
     }
 
 #define COPY(NAME, TYPE)                                                                        \
-    CLONED static void NAME(View to, View from, npy_intp rows, npy_intp columns)                \
+    CLONED static void NAME(Tile to, Tile from, npy_intp rows, npy_intp columns)                \
     {                                                                                           \
         const npy_intp size = sizeof(TYPE);                                                     \
         if (rows == 1 || (!is_transposed(to) && !is_transposed(from))) {                        \
@@ -90,10 +89,10 @@ static inline void turn_square_8(char *to, npy_intp to_row, const char *from, np
     _mm_storeu_si128((__m128i *)(to + to_row), _mm_unpackhi_epi64(a, b));
 }
 
-/* Copy squares from a tile whose columns are contiguous to one whose rows are, and what is left at
-   the edges element by element. */
+/* Copy squares from a tile whose columns are contiguous to one whose rows are, and the rest at the edges
+   element by element. */
 #define TURN(SIZE)                                                                               \
-    static void turn_##SIZE(View to, View from, npy_intp rows, npy_intp columns)                 \
+    static void turn_##SIZE(Tile to, Tile from, npy_intp rows, npy_intp columns)                 \
     {                                                                                            \
         enum { SIDE = 16 / SIZE };                                                               \
         const npy_intp whole_rows = rows - rows % SIDE, whole = columns - columns % SIDE;        \
@@ -107,7 +106,7 @@ static inline void turn_square_8(char *to, npy_intp to_row, const char *from, np
                 }                                                                                \
             }                                                                                    \
         }                                                                                        \
-        View right = to, right_from = from, lower = to, lower_from = from;                       \
+        Tile right = to, right_from = from, lower = to, lower_from = from;                       \
         right.data += whole * SIZE;                                                              \
         right_from.data += whole * from.column;                                                  \
         copy_##SIZE(right, right_from, whole_rows, columns - whole);                             \
@@ -119,13 +118,13 @@ static inline void turn_square_8(char *to, npy_intp to_row, const char *from, np
 TURN(4)
 TURN(8)
 
-static View swap_axes(View view)
+static Tile swap_axes(Tile view)
 {
-    return (View){view.data, view.column, view.row};
+    return (Tile){view.data, view.column, view.row};
 }
 
 /* Copy a tile that is to be transposed; 0 if it is none, or one of other elements. */
-static int turn_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+static int turn_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     if (itemsize != 4 && itemsize != 8) {
         return 0;
@@ -145,21 +144,13 @@ static int turn_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_i
 }
 #endif
 
-/* Copy one row to several that follow each other: the first ones to the next ones, always more. */
-static void repeat(char *to, const char *from, npy_intp length, npy_intp rows)
-{
-    memcpy(to, from, (size_t)length);
-    for (npy_intp done = 1; done < rows; done *= 2) {
-        memcpy(to + done * length, to, (size_t)(least(done, rows - done) * length));
-    }
-}
-
-void copy_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     if (to.column == itemsize && from.column == itemsize) {
         const npy_intp length = columns * itemsize;
         if (from.row == 0 && to.row == length) {
-            repeat(to.data, from.data, length, rows);
+            memcpy(to.data, from.data, (size_t)length);
+            repeat_bytes(to.data, length, rows * length);
             return;
         }
         for (npy_intp row = 0; row < rows; row++) {
@@ -205,7 +196,7 @@ static void stream(char *to, const char *from, npy_intp length)
     memcpy(to + i, from + i, (size_t)(length - i));
 }
 
-void stream_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+void stream_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     const npy_intp length = columns * itemsize;
     if (to.column != itemsize || from.column != itemsize) {

@@ -1,15 +1,16 @@
 /* unique_all, unique_counts, unique_inverse, unique_values and isin, by sorting. */
 
-#include "distinct.h"
+#include "chapters.h"
+#include "parts.h"
 #include "pack.h"
 #include "sorting.h"
 
 /* ------------------------------------------------------------------ distinct elements */
 
-/* What a function tells of them. They are in the order of the fields of its result. */
+/* The results of a function, in the order of its fields. */
 enum { VALUES = 1, INDICES = 2, INVERSE = 4, COUNTS = 8 };
 
-/* The named tuples that hold several results, by what they tell. */
+/* The named tuples that hold several results. */
 static PyTypeObject *result_types[16];
 
 /* Put the elements in order, and, unless `order` is NULL, tell where each was; equal ones stay in
@@ -69,7 +70,7 @@ static npy_intp mark_runs(const char *ascending, npy_intp itemsize, npy_intp siz
     return runs;
 }
 
-/* Elements in ascending order, and what was found out about them. */
+/* Elements in ascending order, and facts about them. */
 typedef struct {
     const char *ascending;
     const npy_bool *is_first; /* of a run of equal elements */
@@ -141,11 +142,11 @@ static PyObject *tell_several(const Sorted *sorted, int what, const Tensor *x)
     return result;
 }
 
-static PyObject *unique_twin(int what, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_unique(int what, PyObject *const *values, Py_ssize_t count)
 {
     const char *data;
     Scratch scratch;
-    Tensor *x = count == 1 && names == NULL ? sortable(args[0], limits.at_once, &data) : NULL;
+    Tensor *x = sortable(values[0], limits.at_once, &data);
     if (x == NULL || (what != VALUES && result_types[what] == NULL)) {
         return DECLINED;
     }
@@ -218,17 +219,13 @@ static const Membership memberships[DTYPE_COUNT] = {
 #undef ENTRY
 };
 
-static PyObject *isin_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_isin(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, NULL, keyword.invert};
-    PyObject *values[3];
     const char *data, *members;
     char *out;
     int invert = 0;
     Scratch scratch;
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 3, 2, values) || values[1] == NULL ||
-        !take_flag(values[2], &invert)) {
+    if (!take_flag(values[2], &invert)) {
         return DECLINED;
     }
     Tensor *x = sortable(values[0], limits.at_once, &data);
@@ -264,19 +261,18 @@ static PyObject *isin_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     return result;
 }
 
-const TwinEntry distinct_twins[] = {
-    {"unique_all", unique_twin, VALUES | INDICES | INVERSE | COUNTS},
-    {"unique_counts", unique_twin, VALUES | COUNTS},
-    {"unique_inverse", unique_twin, VALUES | INVERSE},
-    {"unique_values", unique_twin, VALUES},
-    {"isin", isin_twin, 0},
-    {NULL, NULL, 0},
+Implementation distinct_functions[] = {
+    {"unique_all", call_unique, VALUES | INDICES | INVERSE | COUNTS, "x, /"},
+    {"unique_counts", call_unique, VALUES | COUNTS, "x, /"},
+    {"unique_inverse", call_unique, VALUES | INVERSE, "x, /"},
+    {"unique_values", call_unique, VALUES, "x, /"},
+    {"isin", call_isin, 0, "x1, x2, /, *, invert="},
+    {NULL, NULL, 0, NULL},
 };
 
 static PyObject *set_distinct(PyObject *module, PyObject *args)
 {
     PyObject *all, *counts, *inverse;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &all, &PyType_Type, &counts, &PyType_Type,
                           &inverse)) {
         return NULL;
@@ -295,14 +291,9 @@ static PyObject *set_distinct(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {
+PyMethodDef distinct_methods[] = {
     {"set_distinct", set_distinct, METH_VARARGS,
      "set_distinct(UniqueAll, UniqueCounts, UniqueInverse)\n--\n\n"
      "The named tuples that functions of distinct elements return."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_distinct(PyObject *module)
-{
-    return PyModule_AddFunctions(module, methods);
-}

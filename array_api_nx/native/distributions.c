@@ -1,8 +1,8 @@
 /* Draws of distributions with parameters, by rejection and by inversion.
 
    Attempt n of an element has random bits of its own: block `base` + i of the streams 4 n to 4 n + 3,
-   i being the element's number. So what an element becomes depends on no other one, and the elements
-   that were rejected are gathered for the next attempt. contract/distributions.py has the same
+   i being the element's number. So no element depends on another one, and the elements that were
+   rejected are gathered for the next attempt. contract/distributions.py has the same
    operations in the same order, and says where the methods come from. */
 
 #include "distributions.h"
@@ -11,11 +11,11 @@
 #include <float.h>
 
 enum {
-    TILE = 256,  /* elements at a time: what is kept of them lies in the first cache */
+    TILE = 256,  /* elements at a time: their rows fit into the first cache */
     STREAMS = 32 /* keys that are made once for all tiles; of further ones, one is made when needed */
 };
 
-/* What is kept of each element that no attempt has settled yet: a row for each quantity. */
+/* The quantities of the elements that no attempt has settled yet: a row each. */
 enum { MOST, FIRST, SECOND, CENTRE, SLOPE, WIDTH, ENOUGH, FACTOR, LESS, ROWS };
 enum { GAMMA_CENTRE, GAMMA_SLOPE, GAMMA_ROWS };
 
@@ -163,7 +163,7 @@ static INLINE void repeat(Elements *elements, int rows, int computed)
 
    G. Marsaglia and W. W. Tsang, ACM TOMS 26 (2000). */
 
-/* Gamma-distributed numbers of scale 1 for the elements, of which shapes below 1 are raised by 1;
+/* Gamma-distributed numbers of scale 1 for the elements, whose shapes below 1 are raised by 1;
    `stream` is 0 or 2. */
 static INLINE void raised_gamma(const Streams *streams, npy_uint32 stream, Elements *elements,
                                 const npy_double *shapes, int alike, npy_double *target)
@@ -257,7 +257,6 @@ static INLINE void gamma_tile(const Streams *streams, npy_uint64 *counters, npy_
     npy_double *out = target, even[TILE], powers[TILE];
     Elements elements;
     int any_raised = 0;
-    (void)q;
     all_with_shapes(&elements, counters, p, p, count);
     raised_gamma(streams, 0, &elements, p, alike, out);
     for (int i = 0; i < count; i++) {
@@ -289,7 +288,7 @@ static INLINE void beta_tile(const Streams *streams, npy_uint64 *counters, npy_d
     npy_double *out = target, first[TILE], second[TILE], even[TILE], other[TILE];
     Elements elements;
     for (int i = 0; i < count; i++) {
-        first[i] = second[i] = 1.0; /* what is no distribution has a logarithm */
+        first[i] = second[i] = 1.0; /* numbers without a distribution have a logarithm */
     }
     all_with_shapes(&elements, counters, p, q, count);
     raised_gamma(streams, 0, &elements, p, alike, first);
@@ -435,7 +434,6 @@ static INLINE void poisson_tile(const Streams *streams, npy_uint64 *counters, np
     npy_int64 *out = target;
     Elements few, many;
     few.count = many.count = 0;
-    (void)q;
     for (int i = 0; i < count; i++) {
         const npy_double mean = p[i];
         Elements *one = mean < LEAST_MEAN ? &few : &many;
@@ -562,7 +560,7 @@ static INLINE void distribute(DistributedTile tile, const Drawing *drawing,
     }
 }
 
-/* What is compiled for several processors is static: ThreadSanitizer does not survive the choice among
+/* Functions for several processors are static: ThreadSanitizer does not survive the choice among
    functions that other files call. */
 #define DISTRIBUTE(name, tile)                                                                     \
     static CLONED_FOR_ROTATIONS void name##_cloned(const Drawing *drawing,                         \

@@ -3,7 +3,7 @@
 #ifndef ARRAY_API_NX_DISTRIBUTIONS_H
 #define ARRAY_API_NX_DISTRIBUTIONS_H
 
-#include "draws.h"
+#include "drawing.h"
 
 /* Write `count` numbers of a draw, `step` apart from number `first` on. `parameters` are those of the
    numbers that are written, or NULL if the drawing's are those of all. */

@@ -1,4 +1,4 @@
-/* Random numbers from counters: Threefry-2x32 with 20 rounds, and what is made of its bits.
+/* Random numbers from counters: Threefry-2x32 with 20 rounds, and numbers that are made of its bits.
 
    Number i of a draw is a function of the key and of i alone; numbers64.h tells why its bits are
    those of every other backend. */
@@ -91,13 +91,12 @@ static INLINE void tails32(npy_float *p, int count)
    Each writes the numbers of `count` blocks: as many, twice as many of 32 bits, or half as many wide
    integers. */
 
-typedef void (*Tile)(const Blocks *blocks, const Drawing *drawing, int count, void *target);
+typedef void (*WriteTile)(const Blocks *blocks, const Drawing *drawing, int count, void *target);
 
 static INLINE void write_words(const Blocks *blocks, const Drawing *drawing, int count,
                                void *target)
 {
     npy_uint32 *out = target;
-    (void)drawing;
     for (int i = 0; i < count; i++) {
         out[2 * i] = blocks->x0[i];
         out[2 * i + 1] = blocks->x1[i];
@@ -123,7 +122,6 @@ static INLINE void write_uniform32(const Blocks *blocks, const Drawing *drawing,
                                    void *target)
 {
     npy_float *out = target;
-    (void)drawing;
     for (int i = 0; i < count; i++) {
         out[2 * i] = fraction32(blocks->x0[i]);
         out[2 * i + 1] = fraction32(blocks->x1[i]);
@@ -217,11 +215,11 @@ static INLINE void make_apart(Blocks *blocks, const Drawing *drawing, int pair, 
 }
 
 /* Write `count` numbers of a draw, `step` apart from number `first` on. */
-static INLINE void write_run(Tile tile, int pair, int itemsize, const Drawing *drawing,
+static INLINE void write_run(WriteTile tile, int pair, int itemsize, const Drawing *drawing,
                              npy_uint64 first, npy_uint64 step, npy_uint64 count, char *target)
 {
     Blocks blocks;
-    npy_uint64 numbers[BLOCKS]; /* a tile of which a part is wanted */
+    npy_uint64 numbers[BLOCKS]; /* a tile, if only a part of it is wanted */
     const npy_uint64 whole = (npy_uint64)BLOCKS * (npy_uint64)pair / 2;
     for (npy_uint64 done = 0; done < count;) {
         /* Where number `first` is the second one of its block, the first one is made, too. */

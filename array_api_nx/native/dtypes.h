@@ -36,7 +36,7 @@
 #define EACH_REAL(X) EACH_BOOL(X) EACH_INTEGER(X) EACH_FLOAT(X)
 #define EACH_DTYPE(X) EACH_REAL(X) EACH_COMPLEX(X)
 
-/* NO_DTYPE stands for all other dtypes, which only the storages of other engines have. */
+/* NO_DTYPE is the code of all other dtypes, which only the storages of other engines have. */
 #define DTYPE_CODE(CODE, ...) CODE,
 typedef enum { EACH_DTYPE(DTYPE_CODE) DTYPE_COUNT, NO_DTYPE = DTYPE_COUNT } DTypeCode;
 

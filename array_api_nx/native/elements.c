@@ -1,30 +1,26 @@
 #include "elements.h"
+#include "parts.h"
 #include "functions.h"
 #include "sizes.h"
 
-typedef struct {
-    npy_int64 low, high;
-} Pair;
-
-/* A type whose size the compiler knows makes each copy one instruction, and a step that it knows
-   many copies. */
-#define COPY_ROW(TYPE)                                                     \
+/* A size that the compiler knows makes each copy one instruction, and a step that it knows many copies. */
+#define COPY_ROW(SIZE)                                                     \
     if (from_step == 0) {                                                  \
-        TYPE element;                                                      \
-        memcpy(&element, from, sizeof(TYPE));                              \
-        if (to_step == (npy_intp)sizeof(TYPE)) {                           \
+        char element[SIZE];                                                \
+        memcpy(element, from, SIZE);                                       \
+        if (to_step == (SIZE)) {                                           \
             for (npy_intp i = 0; i < count; i++) {                         \
-                memcpy(to + i * (npy_intp)sizeof(TYPE), &element, sizeof(TYPE)); \
+                memcpy(to + i * (SIZE), element, SIZE);                    \
             }                                                              \
         } else {                                                           \
             for (npy_intp i = 0; i < count; i++, to += to_step) {          \
-                memcpy(to, &element, sizeof(TYPE));                        \
+                memcpy(to, element, SIZE);                                 \
             }                                                              \
         }                                                                  \
         return;                                                            \
     }                                                                      \
     for (npy_intp i = 0; i < count; i++, to += to_step, from += from_step) { \
-        memcpy(to, from, sizeof(TYPE));                                    \
+        memcpy(to, from, SIZE);                                            \
     }                                                                      \
     return;
 
@@ -37,15 +33,15 @@ void copy_row(char *to, npy_intp to_step, const char *from, npy_intp from_step, 
     }
     switch (itemsize) {
     case 8:
-        COPY_ROW(npy_int64)
+        COPY_ROW(8)
     case 4:
-        COPY_ROW(npy_int32)
+        COPY_ROW(4)
     case 1:
-        COPY_ROW(npy_int8)
+        COPY_ROW(1)
     case 2:
-        COPY_ROW(npy_int16)
+        COPY_ROW(2)
     default:
-        COPY_ROW(Pair)
+        COPY_ROW(16)
     }
 }
 
@@ -55,8 +51,7 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
                    const char *from, const npy_intp *from_strides, npy_intp itemsize)
 {
     npy_intp index[ARRAY_DIMS];
-    const int last = ndim - 1;
-    int dim;
+    int last = ndim - 1, dim;
     for (dim = 0; dim < ndim; dim++) {
         if (shape[dim] == 0) {
             return;
@@ -67,8 +62,15 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
         copy_element(to, from, itemsize);
         return;
     }
+    const npy_intp to_step = to_strides[last], from_step = from_strides[last];
+    npy_intp columns = shape[last];
+    for (; last > 0 && to_strides[last - 1] == columns * to_step &&
+           from_strides[last - 1] == columns * from_step;
+         last--) {
+        columns *= shape[last - 1]; /* rows that follow each other are one */
+    }
     do {
-        copy_row(to, to_strides[last], from, from_strides[last], shape[last], itemsize);
+        copy_row(to, to_step, from, from_step, columns, itemsize);
         dim = next_index(last, shape, index);
         to += distance(dim, last, shape, to_strides);
         from += distance(dim, last, shape, from_strides);
@@ -86,7 +88,7 @@ static inline int may_meet(Extent one, Extent other)
     return one.low < other.high && other.low < one.high;
 }
 
-/* The extent of a layout that has elements, of which the first lies at `data`. */
+/* The extent of a layout that has elements; the first lies at `data`. */
 static inline Extent find_extent(int ndim, const npy_intp *shape, const npy_intp *strides,
                                  npy_intp itemsize, const char *data)
 {
@@ -108,8 +110,8 @@ int may_overlap(const Tensor *x, const char *x_data, const Tensor *y, const char
 /* Regions of fewer elements are copied as they are: to look for long rows would take longer. */
 enum { FEW = 32 };
 
-/* Copy elements to a region along the longest rows that there are. The strides of what is copied
-   are those along the axes of the region. */
+/* Copy elements to a region along the longest rows that there are. `from_strides` are those along the axes
+   of the region. */
 static void copy_to_region(const Region *region, const char *from, const npy_intp *from_strides)
 {
     npy_intp shape[ARRAY_DIMS], to_strides[ARRAY_DIMS], strides[ARRAY_DIMS];
@@ -147,31 +149,6 @@ static void fill_region(const Region *region, const char *element)
     copy_to_region(region, element, still);
 }
 
-/* The strides of `value` along the axes of the region; 0 if it does not broadcast to these. As in
-   NumPy, leading axes of size 1 may be superfluous. */
-static int broadcast_strides(const Region *region, const Tensor *value, npy_intp *strides)
-{
-    const int missing = region->ndim - value->ndim;
-    for (int dim = 0; dim < missing; dim++) {
-        strides[dim] = 0;
-    }
-    for (int dim = 0; dim < value->ndim; dim++) {
-        const int axis = missing + dim;
-        if (axis < 0) {
-            if (value->shape[dim] != 1) {
-                return 0;
-            }
-        } else if (value->shape[dim] == 1) {
-            strides[axis] = 0;
-        } else if (value->shape[dim] == region->shape[axis]) {
-            strides[axis] = value->strides[dim];
-        } else {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 int write_region(const Region *region, DTypeCode code, PyObject *value)
 {
     Element element;
@@ -188,7 +165,7 @@ int write_region(const Region *region, DTypeCode code, PyObject *value)
     if (given == NULL || given->code != code || (data = data_of(given)) == NULL) {
         return 0;
     }
-    if (given->ndim > 0 && !broadcast_strides(region, given, strides)) {
+    if (given->ndim > 0 && !broadcast_strides(region->ndim, region->shape, given->ndim, given->shape, given->strides, strides)) {
         return 0;
     }
     if (given->size == 1) {
@@ -217,7 +194,6 @@ static Extent extent_of_ndarray(PyArrayObject *array)
 
 static PyObject *may_share_memory(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    (void)module;
     if (count != 2 || !PyArray_Check(args[0]) || !PyArray_Check(args[1])) {
         PyErr_SetString(PyExc_TypeError, "may_share_memory takes two ndarrays");
         return NULL;
@@ -227,14 +203,9 @@ static PyObject *may_share_memory(PyObject *module, PyObject *const *args, Py_ss
                            may_meet(extent_of_ndarray(x), extent_of_ndarray(y)));
 }
 
-static PyMethodDef functions[] = {
+PyMethodDef elements_methods[] = {
     {"may_share_memory", (PyCFunction)(void (*)(void))may_share_memory, METH_FASTCALL,
      "may_share_memory(x, y)\n--\n\n"
-     "What NumPy's function of that name says of two ndarrays, in a sixth of its time."},
+     "As NumPy's function of that name, for two ndarrays, in a sixth of its time."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_elements(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
-}

@@ -6,7 +6,7 @@
 #include "nest.h"
 #include "objects.h"
 
-/* What a key selects of an array. */
+/* The elements of an array that a key selects. */
 typedef struct {
     npy_intp offset; /* bytes from the array's first element to that of the selection */
     char *data;      /* where that lies; not set while the elements do not matter */
@@ -17,7 +17,7 @@ typedef struct {
 
 /* Memory for one element of any dtype. */
 typedef union {
-    npy_int64 alignment;
+    npy_uint64 words[2];
     char bytes[16];
 } Element;
 
@@ -63,7 +63,5 @@ int may_overlap(const Tensor *x, const char *x_data, const Tensor *y, const char
 /* `region[...] = value`: 1 if written, 0, with nothing written, if Python has to. `code` is the
    dtype of the region, whose memory may be written. */
 int write_region(const Region *region, DTypeCode code, PyObject *value);
-
-int add_elements(PyObject *module);
 
 #endif

@@ -7,8 +7,6 @@
 #include "loops.h"
 #include "walk.h"
 
-extern TwinEntry elementwise_twins[];
-
 /* The operations that C refers to: those behind operators, and those that other functions consist
    of. The other rows of primitives/table.py get codes after these (`set_primitives`). */
 #define NAMED_OPERATIONS(O)                                                                     \
@@ -32,8 +30,8 @@ typedef struct {
     PyUFuncGenericFunction function;
     void *data;
     PyObject *name;      /* NumPy's name for it in warnings */
-    npy_uint8 operand, result; /* DTypeCode of what it reads, to which other dtypes are cast first,
-                                  and of what it gives */
+    npy_uint8 operand, result; /* DTypeCode of its operands, which are cast to it first, and of its
+                                  result */
     npy_intp serial_limit;   /* elements up to which one thread is as fast as several */
     char reversible;         /* whether the bits are the same if it reads backwards */
     char is_arithmetic;      /* whether it raises floating-point flags by vector instructions alone */
@@ -75,7 +73,5 @@ PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);
 
 /* `x op= y`: a new reference to `x`. */
 PyObject *update_binary(OperationCode op, PyObject *x, PyObject *y);
-
-int add_elementwise(PyObject *module);
 
 #endif

@@ -2,21 +2,10 @@
    arrays and back. Everything else, such as arguments that are written, goes to Python. */
 
 #include "engine_calls.h"
+#include "names.h"
 #include "objects.h"
 
 enum { MAX_GIVEN = 32 };
-
-static struct {
-    PyObject *backend, *shape, *is_row_major;
-} names;
-
-int add_engine_calls(void)
-{
-    names.backend = PyUnicode_InternFromString("backend");
-    names.shape = PyUnicode_InternFromString("shape");
-    names.is_row_major = PyUnicode_InternFromString("is_row_major");
-    return names.backend == NULL || names.shape == NULL || names.is_row_major == NULL ? -1 : 0;
-}
 
 static int is_pairs(PyObject *value)
 {
@@ -63,7 +52,7 @@ static int ask(PyObject *object, PyObject *name)
     return truth;
 }
 
-/* The engine's array of which `tensor` shows the whole, in order: a new reference. NULL if there is
+/* The engine's array that `tensor` shows as a whole, in order: a new reference. NULL if there is
    none, with an exception set if the question failed. */
 static PyObject *whole_array(Tensor *tensor, PyObject *shape)
 {
@@ -77,8 +66,8 @@ static PyObject *whole_array(Tensor *tensor, PyObject *shape)
     /* Python's code runs below, and other threads with it, which may replace either. */
     PyObject *view = Py_NewRef(tensor->view);
     PyObject *memory = Py_XNewRef(((Storage *)tensor->storage)->memory);
-    const int is_whole = memory != NULL && has_attribute(view, names.is_row_major, Py_True) > 0 &&
-                         has_attribute(view, names.shape, shape) > 0;
+    const int is_whole = memory != NULL && has_attribute(view, names_of.is_row_major, Py_True) > 0 &&
+                         has_attribute(view, names_of.shape, shape) > 0;
     Py_DECREF(view);
     if (!is_whole) {
         Py_CLEAR(memory);
@@ -86,7 +75,7 @@ static PyObject *whole_array(Tensor *tensor, PyObject *shape)
     return memory;
 }
 
-/* Whether `object` is what the program expects there, and then the engine's array of it, a new
+/* Whether `object` is as the program expects it there, and then the engine's array of it, a new
    reference; -1 with an exception set. */
 static int find_given(PyObject *described, Py_ssize_t i, PyObject *object, PyObject **found)
 {
@@ -102,7 +91,7 @@ static int find_given(PyObject *described, Py_ssize_t i, PyObject *object, PyObj
         return PyErr_Occurred() ? -1 : 0;
     }
     PyObject *test = PyTuple_GET_ITEM(described, ORDER_TEST);
-    int is_fitting = has_attribute(*found, names.shape, shape);
+    int is_fitting = has_attribute(*found, names_of.shape, shape);
     if (is_fitting > 0 && test != Py_None) {
         is_fitting = ask(*found, test);
     }
@@ -153,7 +142,7 @@ PyObject *call_engine(PyObject *described, PyObject *const *arrays, Py_ssize_t c
         return DECLINED;
     }
     /* While a function is traced, the device has another backend, which is to see the call. */
-    const int is_plain = has_attribute(PyTuple_GET_ITEM(described, DEVICE), names.backend,
+    const int is_plain = has_attribute(PyTuple_GET_ITEM(described, DEVICE), names_of.backend,
                                        PyTuple_GET_ITEM(described, BACKEND));
     if (is_plain <= 0) {
         return is_plain < 0 ? NULL : DECLINED;

@@ -12,7 +12,7 @@
    backend   the device's, as long as no function is being traced
    device
    given     a tuple of (shape, dtype) for each argument
-   order_test  the name of the method that tells whether an array of the engine is row-major; None if
+   order_test  the name of the method for whether an array of the engine is row-major; None if
              all of its arrays are
    results   a tuple of (number among what `compute` returns, dtype)
    is_tuple  whether the result is a tuple, and not its only array */
@@ -24,8 +24,5 @@ int is_engine_call(PyObject *value);
 /* The result, an Array or a tuple of them; DECLINED, with nothing done, if the arguments are not those
    that the program was compiled for, or if it raises an Exception; NULL with an exception set. */
 PyObject *call_engine(PyObject *described, PyObject *const *arrays, Py_ssize_t count);
-
-/* Make what the calls need; -1 with an exception set. */
-int add_engine_calls(void);
 
 #endif

@@ -8,8 +8,9 @@
 
    The structs repeat those of dlpack.h, whose layout is DLPack's binary interface. */
 
-#include "exchange.h"
-#include "calls.h"
+#include "chapters.h"
+#include "parts.h"
+#include "arguments.h"
 #include "conversion.h"
 
 enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 3, READ_ONLY_FLAG = 1, HOST = 1 };
@@ -47,7 +48,7 @@ typedef struct Managed {
     DLTensor tensor;
 } Managed;
 
-/* What was exchanged before there were versions. */
+/* The struct of DLPack before it had versions. */
 typedef struct Unversioned {
     DLTensor tensor;
     void *context;
@@ -75,7 +76,7 @@ static void release(Managed *managed)
     }
 }
 
-/* A capsule that nobody took anything out of still owns it. */
+/* An unused capsule still owns its contents. */
 static void release_capsule(PyObject *capsule)
 {
     const char *name = PyCapsule_GetName(capsule);
@@ -97,7 +98,7 @@ static void release_capsule(PyObject *capsule)
 
 /* ------------------------------------------------------------------ methods of arrays */
 
-/* What is exported of an array, in one block of memory with its shape and strides. */
+/* An exported array, in one block of memory with its shape and strides. */
 typedef struct {
     union {
         Managed versioned;
@@ -185,44 +186,26 @@ static PyObject *export_layout(Tensor *x, int is_versioned)
 /* The argument max_version: nothing, None, or two exact ints from 0 on. */
 static int take_version(PyObject *value, int *is_versioned)
 {
-    int overflow;
-    if (value == NULL || value == Py_None) {
+    npy_intp major, minor;
+    if (!is_given(value)) {
         return 1;
     }
     if (!PyTuple_CheckExact(value) || PyTuple_GET_SIZE(value) != 2 ||
-        !PyLong_CheckExact(PyTuple_GET_ITEM(value, 0)) ||
-        !PyLong_CheckExact(PyTuple_GET_ITEM(value, 1))) {
+        !take_number(PyTuple_GET_ITEM(value, 0), &major) ||
+        !take_number(PyTuple_GET_ITEM(value, 1), &minor)) {
         return 0;
     }
-    const long minor = PyLong_AsLongAndOverflow(PyTuple_GET_ITEM(value, 1), &overflow);
-    if (overflow || minor < 0) {
-        return 0;
-    }
-    const long major = PyLong_AsLongAndOverflow(PyTuple_GET_ITEM(value, 0), &overflow);
     *is_versioned = major >= 1;
-    return !overflow && major >= 0;
-}
-
-static int is_given(PyObject *value)
-{
-    return value != NULL && value != Py_None;
+    return major >= 0 && minor >= 0;
 }
 
 /* Array.__dlpack__(*, stream=None, max_version=None, dl_device=..., copy=...). */
-static PyObject *dlpack_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_dlpack(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[5] = {NULL, keyword.stream, keyword.max_version, keyword.dl_device,
-                                 keyword.copy};
-    PyObject *values[5];
     int is_versioned = 0;
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 5, 1, values) || count == 0 ||
-        !is_array(values[0]) || is_watched || !take_version(values[2], &is_versioned) ||
-        is_given(values[1]) || is_given(values[3]) || is_given(values[4])) {
-        return DECLINED;
-    }
-    Tensor *x = layout_of(values[0]);
-    if (x == NULL || x->size > limits.deferred || data_of(x) == NULL || !is_writeable(x) ||
+    Tensor *x = layout_of_any(values[0]);
+    if (x == NULL || is_watched || !take_version(values[2], &is_versioned) ||
+        is_given(values[1]) || is_given(values[3]) || is_given(values[4]) || x->size > limits.deferred || data_of(x) == NULL || !is_writeable(x) ||
         (x->storage != NULL && ((Storage *)x->storage)->tracked)) {
         return DECLINED;
     }
@@ -237,11 +220,9 @@ static PyObject *dlpack_twin(int ignored, PyObject *const *args, Py_ssize_t coun
 static PyObject *host_device; /* (1, 0) */
 
 /* Array.__dlpack_device__(). */
-static PyObject *dlpack_device_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                                    PyObject *names)
+static PyObject *call_dlpack_device(int which, PyObject *const *values, Py_ssize_t count)
 {
-    (void)ignored;
-    if (count != 1 || names != NULL || !is_array(args[0]) || !is_cpu(((Array *)args[0])->device)) {
+    if (!is_array(values[0]) || !is_cpu(((Array *)values[0])->device)) {
         return DECLINED;
     }
     return Py_NewRef(host_device);
@@ -261,13 +242,9 @@ static int has_plain_strides(PyArrayObject *array)
 }
 
 /* from_dlpack(x, /, *, device=None, copy=None) of ndarrays, and of our arrays. */
-static PyObject *from_dlpack_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                                  PyObject *names)
+static PyObject *call_from_dlpack(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[3] = {NULL, keyword.device, keyword.copy};
-    PyObject *values[3];
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 3, 1, values) || count == 0 || is_watched ||
+    if (is_watched ||
         is_given(values[1]) || is_given(values[2])) {
         return DECLINED;
     }
@@ -285,11 +262,11 @@ static PyObject *from_dlpack_twin(int ignored, PyObject *const *args, Py_ssize_t
     return array_from_ndarray(array, NO_DTYPE, 0);
 }
 
-const TwinEntry exchange_twins[] = {
-    {"__dlpack__", dlpack_twin, 0},
-    {"__dlpack_device__", dlpack_device_twin, 0},
-    {"from_dlpack", from_dlpack_twin, 0},
-    {NULL, NULL, 0},
+Implementation exchange_functions[] = {
+    {"__dlpack__", call_dlpack, 0, "self, /, *, stream=, max_version=, dl_device=, copy="},
+    {"__dlpack_device__", call_dlpack_device, 0, "self, /"},
+    {"from_dlpack", call_from_dlpack, 0, "x, /, *, device=, copy="},
+    {NULL, NULL, 0, NULL},
 };
 
 /* ------------------------------------------------------------------ the table of functions in C */
@@ -328,7 +305,7 @@ static int take_out_unversioned(PyObject *capsule, Managed **out)
     return 0;
 }
 
-/* Takes what is in a capsule out of it, for the caller to release. */
+/* Takes the contents out of a capsule, for the caller to release. */
 static int take_out(PyObject *capsule, Managed **out)
 {
     if (PyCapsule_IsValid(capsule, UNVERSIONED_NAME)) {
@@ -395,7 +372,7 @@ static int allocate_array(const DLTensor *prototype, Managed **out)
     return failed;
 }
 
-/* Tells the caller of `allocate`, who may know nothing of Python, what was raised. */
+/* Reports the exception to the caller of `allocate`, which may know nothing of Python. */
 static void hand_over_exception(void *context, SetError set_error)
 {
     PyObject *exception = take_exception();
@@ -424,8 +401,6 @@ static int allocate(DLTensor *prototype, Managed **out, void *context, SetError 
    NULL also is. */
 static int current_stream(int32_t kind, int32_t number, void **out)
 {
-    (void)kind;
-    (void)number;
     *out = NULL;
     return 0;
 }
@@ -442,11 +417,10 @@ static ExchangeAPI exchange_api = {
 /* offer_exchange(export_, adopt, allocate): gives the class of arrays its capsule.
 
    export_(array) gives a capsule as ``__dlpack__`` does; adopt(capsule, kind, number) an array over
-   what is in one, which lies on that device of DLPack's; allocate(shape, (code, bits, lanes), kind,
+   its contents, which lie on that device of DLPack's; allocate(shape, (code, bits, lanes), kind,
    number) an array without contents, of that dtype of DLPack's. */
 static PyObject *offer_exchange(PyObject *module, PyObject *arguments)
 {
-    (void)module;
     PyObject *export_, *adopt_, *allocate_;
     if (!PyArg_ParseTuple(arguments, "OOO", &export_, &adopt_, &allocate_)) {
         return NULL;

@@ -14,7 +14,7 @@
 
 enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
 
-/* NumPy's bits for what was raised since the last call. */
+/* NumPy's bits for the exceptions raised since the last call. */
 static inline npy_uint8 take_flags(void)
 {
     const int raised = fetestexcept(EXCEPTIONS);
@@ -36,7 +36,7 @@ static inline void note_flags(atomic_uchar *shared, npy_uint8 flags)
     }
 }
 
-/* Forget what was raised. */
+/* Clear all exceptions. */
 static inline void clear_flags(void)
 {
     if (fetestexcept(EXCEPTIONS)) {

@@ -1,12 +1,12 @@
 /* Loops that go on from what came of the elements before: extremes among numbers, and running sums
    and products.
 
-   They compute what a ufunc's loop would, but keep what they have so far in registers. */
+   They compute the same as a ufunc's loop, but keep their accumulators in registers. */
 
 #ifndef ARRAY_API_NX_FOLDS_H
 #define ARRAY_API_NX_FOLDS_H
 
-#include "loops.h"
+#include "kernel_types.h"
 
 /* Fill in the loop (accumulator, real number) -> accumulator that finds the largest number, or the
    smallest, and passes over NaN; 0 if there is none. */

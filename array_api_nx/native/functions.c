@@ -1,47 +1,6 @@
-/* The type of compiled callables, and which there are. */
+/* How the arguments of a function are sorted and read. */
 
 #include "functions.h"
-#include "calls.h"
-#include "conversion.h"
-#include "exchange.h"
-#include "creation.h"
-#include "distinct.h"
-#include "elementwise.h"
-#include "joining.h"
-#include "movement.h"
-#include "reductions.h"
-#include "scans.h"
-#include "sorting.h"
-#include "inspection.h"
-#include "products.h"
-#include "selection.h"
-#include "taking.h"
-#include "ufuncs.h"
-
-Keywords keyword;
-
-/* The tables of all chapters. */
-static const TwinEntry *const chapters[] = {
-    distinct_twins,
-    elementwise_twins,
-    joining_twins,
-    moment_twins,
-    movement_twins,
-    reduction_twins,
-    scan_twins,
-    sorting_twins,
-    taking_twins,
-    selection_twins,
-    conversion_twins,
-    exchange_twins,
-    creation_twins,
-    products_twins,
-    inspection_twins,
-    ufunc_twins,
-    NULL,
-};
-
-/* ------------------------------------------------------------------ arguments */
 
 int take_shape(PyObject *value, int *ndim, npy_intp *shape)
 {
@@ -56,348 +15,61 @@ int take_shape(PyObject *value, int *ndim, npy_intp *shape)
         return 0;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        int overflow;
-        const long long length =
-            PyLong_CheckExact(items[i]) ? PyLong_AsLongLongAndOverflow(items[i], &overflow) : -1;
-        if (length < 0 || (length > 0 && size > limits.at_once / length)) {
+        npy_intp length;
+        if (!take_number(items[i], &length) || length < 0 ||
+            (length > 0 && size > limits.at_once / length)) {
             return 0;
         }
-        shape[i] = (npy_intp)length;
-        size *= length > 0 ? (npy_intp)length : 1;
+        shape[i] = length;
+        size *= length > 0 ? length : 1;
     }
     *ndim = (int)count;
     return 1;
 }
 
-/* ------------------------------------------------------------------ the callable */
-
-typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *function; /* what a call means */
-    PyObject *attributes, *weakrefs;
-    Twin twin; /* NULL if Python answers all calls */
-    int code;
-    int adopts; /* whether NumPy's arrays are operands like ours */
-} Function;
-
-static PyTypeObject *function_type;
-
-/* advise(function, args, names, error), which returns a better error, or the same one. */
-static PyObject *advise_function;
-
-static PyObject *tuple_of(PyObject *const *items, Py_ssize_t count)
+int read_parameters(const Implementation *implementation, Parameters *parameters)
 {
-    PyObject *result = PyTuple_New(count);
-    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
-        PyTuple_SET_ITEM(result, i, Py_NewRef(items[i]));
-    }
-    return result;
-}
-
-/* Replace the error that is set by one that says how the function is to be called, if it is one of
-   arguments that fit no parameters. Such an error has no traceback yet; one that the function raised
-   has the function's frame in it. */
-static void advise_on_call(const Function *self, PyObject *const *args, Py_ssize_t count,
-                           PyObject *names)
-{
-    if (advise_function == NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) {
-        return;
-    }
-    PyObject *error = take_exception();
-    PyObject *traceback = PyException_GetTraceback(error);
-    if (traceback != NULL) {
-        Py_DECREF(traceback);
-        put_exception(error);
-        return;
-    }
-    PyObject *given = tuple_of(args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
-    PyObject *better = NULL;
-    if (given != NULL) {
-        better = PyObject_CallFunctionObjArgs(advise_function, self->function, given,
-                                              names == NULL ? Py_None : names, error, NULL);
-        Py_DECREF(given);
-    }
-    Py_DECREF(error);
-    if (better != NULL && !PyExceptionInstance_Check(better)) {
-        PyErr_Format(PyExc_TypeError, "advice on a call must be an exception, not %R", better);
-        Py_DECREF(better);
-    } else if (better != NULL) {
-        put_exception(better);
-    }
-}
-
-/* `object`, or what stands for it as an argument: an array over the memory of an ndarray, a tuple with
-   such arrays. A new reference; `*adopted` is set if it is another object. NULL if an ndarray cannot
-   be adopted, perhaps with an exception set. */
-static PyObject *adopt_argument(PyObject *object, int *adopted)
-{
-    if (PyArray_CheckExact(object)) {
-        PyObject *array = adopt_ndarray(object);
-        *adopted = 1;
-        return array == DECLINED ? NULL : array;
-    }
-    if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) {
-        return Py_NewRef(object);
-    }
-    PyObject *items = PySequence_Tuple(object);
-    const Py_ssize_t count = items == NULL ? 0 : PyTuple_GET_SIZE(items);
-    Py_ssize_t i = 0;
-    while (i < count && !PyArray_CheckExact(PyTuple_GET_ITEM(items, i))) {
-        i++;
-    }
-    if (i == count) {
-        Py_XDECREF(items);
-        return items == NULL ? NULL : Py_NewRef(object);
-    }
-    PyObject *arrays = PyTuple_New(count);
-    for (i = 0; arrays != NULL && i < count; i++) {
-        PyObject *item = PyTuple_GET_ITEM(items, i);
-        PyObject *array = PyArray_CheckExact(item) ? adopt_ndarray(item) : Py_NewRef(item);
-        if (array == NULL || array == DECLINED) {
-            Py_CLEAR(arrays);
+    int by_name_alone = 0;
+    *parameters = (Parameters){0};
+    for (const char *text = implementation->parameters; *text != '\0'; text += strspn(text, ", ")) {
+        const Py_ssize_t length = (Py_ssize_t)strcspn(text, "=,");
+        const int number = parameters->total;
+        if (*text == '/') {
+            memset(parameters->names, 0, sizeof(parameters->names)); /* of those before */
+        } else if (*text == '*') {
+            by_name_alone = 1;
+            parameters->positional = number == 0 ? PY_SSIZE_T_MAX : number;
+        } else if ((parameters->names[number] = PyUnicode_FromStringAndSize(text, length)) == NULL) {
+            return -1;
         } else {
-            PyTuple_SET_ITEM(arrays, i, array);
+            PyUnicode_InternInPlace(&parameters->names[number]); /* for ever */
+            parameters->total++;
+            parameters->positional += !by_name_alone;
+            parameters->required += text[length] != '=';
         }
-    }
-    Py_DECREF(items);
-    *adopted = 1;
-    return arrays;
-}
-
-enum { MOST_ADOPTED = 8 };
-
-/* What the twin answers if ndarrays among the arguments are adopted; DECLINED if there are none. */
-static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ssize_t count,
-                              PyObject *names)
-{
-    const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
-    PyObject *given[MOST_ADOPTED];
-    int adopted = 0;
-    Py_ssize_t made = 0;
-    if (!self->adopts || total > MOST_ADOPTED) {
-        return DECLINED;
-    }
-    while (made < total && (given[made] = adopt_argument(args[made], &adopted)) != NULL) {
-        made++;
-    }
-    PyObject *result = DECLINED;
-    if (made < total) {
-        result = decline_unless_raised();
-    } else if (adopted) {
-        result = self->twin(self->code, given, count, names);
-        if (result != DECLINED) {
-            result = place_result(result, given, total);
-        }
-    }
-    while (made > 0) {
-        Py_DECREF(given[--made]);
-    }
-    return result;
-}
-
-static PyObject *call_function(PyObject *object, PyObject *const *args, size_t flags,
-                               PyObject *names)
-{
-    const Function *self = (Function *)object;
-    const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (self->twin != NULL) {
-        PyObject *result = self->twin(self->code, args, count, names);
-        if (result != DECLINED) {
-            return place_result(result, args,
-                                count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
-        }
-        result = call_adopted(self, args, count, names);
-        if (result != DECLINED) {
-            return result;
-        }
-    }
-    PyObject *result = PyObject_Vectorcall(self->function, args, flags, names);
-    if (result == NULL) {
-        advise_on_call(self, args, count, names);
-    }
-    return result;
-}
-
-static int function_traverse(PyObject *object, visitproc visit, void *arg)
-{
-    Function *self = (Function *)object;
-    Py_VISIT(Py_TYPE(object));
-    Py_VISIT(self->function);
-    Py_VISIT(self->attributes);
-    return 0;
-}
-
-static int function_clear(PyObject *object)
-{
-    Function *self = (Function *)object;
-    Py_CLEAR(self->function);
-    Py_CLEAR(self->attributes);
-    return 0;
-}
-
-static void function_dealloc(PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-    PyObject_GC_UnTrack(object);
-    if (((Function *)object)->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(object);
-    }
-    function_clear(object);
-    type->tp_free(object);
-    Py_DECREF(type);
-}
-
-static PyObject *function_repr(PyObject *object)
-{
-    PyObject *name = PyObject_GetAttrString(((Function *)object)->function, "__qualname__");
-    PyObject *text =
-        name == NULL ? NULL : PyUnicode_FromFormat("<function %U at %p>", name, (void *)object);
-    Py_XDECREF(name);
-    return text;
-}
-
-/* Binds to an instance of a class, as functions do. */
-static PyObject *function_get(PyObject *object, PyObject *instance, PyObject *type)
-{
-    (void)type;
-    return instance == NULL ? Py_NewRef(object) : PyMethod_New(object, instance);
-}
-
-/* Pickles as the name in its module, as functions do. */
-static PyObject *function_reduce(PyObject *object, PyObject *ignored)
-{
-    (void)ignored;
-    return PyObject_GetAttrString(((Function *)object)->function, "__qualname__");
-}
-
-static PyMethodDef function_methods[] = {
-    {"__reduce__", function_reduce, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyMemberDef function_members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, call), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Function, attributes), READONLY, NULL},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Function, weakrefs), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
-
-static PyGetSetDef function_attributes[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
-
-static PyType_Slot function_slots[] = {
-    {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_traverse, function_traverse},
-    {Py_tp_clear, function_clear},
-    {Py_tp_dealloc, function_dealloc},
-    {Py_tp_repr, function_repr},
-    {Py_tp_descr_get, function_get},
-    {Py_tp_methods, function_methods},
-    {Py_tp_members, function_members},
-    {Py_tp_getset, function_attributes},
-    {0, NULL},
-};
-
-static PyType_Spec function_spec = {
-    .name = "array_api_nx._native.Function",
-    .basicsize = sizeof(Function),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-             Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = function_slots,
-};
-
-const TwinEntry *find_twin(const char *name)
-{
-    for (int i = 0; chapters[i] != NULL; i++) {
-        for (const TwinEntry *entry = chapters[i]; entry->name != NULL; entry++) {
-            if (strcmp(entry->name, name) == 0) {
-                return entry;
-            }
-        }
-    }
-    return NULL;
-}
-
-/* Whether a twin is of functions to which an ndarray is no operand, but something to convert. */
-static int converts(const TwinEntry *entry)
-{
-    const TwinEntry *const tables[] = {conversion_twins, exchange_twins};
-    for (int i = 0; i < 2; i++) {
-        for (const TwinEntry *other = tables[i]; other->name != NULL; other++) {
-            if (other == entry) {
-                return 1;
-            }
-        }
+        text += length + (text[length] == '=');
     }
     return 0;
 }
 
-static PyObject *make_function(PyObject *function, const TwinEntry *entry)
+int sort_names(const Parameters *parameters, PyObject *const *args, Py_ssize_t count, PyObject *names,
+               PyObject **room)
 {
-    Function *self = (Function *)function_type->tp_alloc(function_type, 0);
-    if (self != NULL) {
-        self->call = call_function;
-        self->function = Py_NewRef(function);
-        self->twin = entry == NULL ? NULL : entry->twin;
-        self->code = entry == NULL ? 0 : entry->code;
-        self->adopts = entry != NULL && !converts(entry);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        int j = 0;
+        while (j < parameters->total && parameters->names[j] != name) {
+            j++;
+        }
+        if (j == parameters->total || room[j] != NULL) {
+            return 0;
+        }
+        room[j] = args[count + i];
     }
-    return (PyObject *)self;
-}
-
-static PyObject *guard(PyObject *module, PyObject *function)
-{
-    (void)module;
-    return make_function(function, NULL);
-}
-
-static PyObject *front(PyObject *module, PyObject *function)
-{
-    (void)module;
-    PyObject *name = PyObject_GetAttrString(function, "__name__");
-    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
-    const TwinEntry *found = text == NULL ? NULL : find_twin(text);
-    if (text != NULL && found == NULL) {
-        PyErr_Format(PyExc_LookupError, "%U has no compiled twin", name);
+    for (Py_ssize_t i = count; i < parameters->required; i++) {
+        if (room[i] == NULL) {
+            return 0;
+        }
     }
-    Py_XDECREF(name);
-    return found == NULL ? NULL : make_function(function, found);
-}
-
-static PyObject *set_advice(PyObject *module, PyObject *function)
-{
-    (void)module;
-    Py_XSETREF(advise_function, Py_NewRef(function));
-    Py_RETURN_NONE;
-}
-
-static PyMethodDef methods[] = {
-    {"front", front, METH_O,
-     "front(function)\n--\n\n"
-     "A callable that answers common calls itself, and passes others on to the function.\n\n"
-     "LookupError if there is none for a function of this name."},
-    {"guard", guard, METH_O,
-     "guard(function)\n--\n\n"
-     "A callable that passes all calls on to the function; its errors are those of `front`."},
-    {"set_advice", set_advice, METH_O,
-     "set_advice(advise)\n--\n\n"
-     "What is called as advise(function, args, names, error) when arguments fit no parameters; it "
-     "returns the error that is raised."},
-    {NULL, NULL, 0, NULL},
-};
-
-int add_functions(PyObject *module)
-{
-#define INTERN(NAME)                                        \
-    keyword.NAME = PyUnicode_InternFromString(#NAME);       \
-    if (keyword.NAME == NULL) {                             \
-        return -1;                                          \
-    }
-    KEYWORD_LIST(INTERN)
-#undef INTERN
-    function_type = (PyTypeObject *)PyType_FromSpec(&function_spec);
-    return function_type == NULL ? -1 : PyModule_AddFunctions(module, methods);
+    return 1;
 }

@@ -6,60 +6,88 @@
 #include "scalars.h"
 #include "settings.h"
 
-/* Answers a call, or declines it: then the Python function behind it is called with the same
-   arguments. It raises nothing but MemoryError, interrupts, and what numpy.errstate asks for. */
-typedef PyObject *(*Twin)(int code, PyObject *const *args, Py_ssize_t count, PyObject *names);
+/* Answers a call, or declines it: then the Python function behind it is called with the same arguments.
+   `values` has a value for each parameter, NULL where none is given, and `count` says how many are given
+   by position. It raises nothing but MemoryError, interrupts, and the errors of numpy.errstate. */
+typedef PyObject *(*Compute)(int code, PyObject *const *values, Py_ssize_t count);
 
+/* The C implementation of a function. */
 typedef struct {
     const char *name; /* of the Python function */
-    Twin twin;
-    int code;         /* for twins that stand for several functions */
-} TwinEntry;
+    Compute compute;
+    int code;               /* for a `compute` of several functions */
+    const char *parameters; /* as in Python, with `=` after those that may be left out:
+                               "x, /, *, axis="; or "*", any number by position */
+} Implementation;
 
-/* Names of arguments, interned, so that they are compared by address. */
-#define KEYWORD_LIST(K)                                                                          \
-    K(axis) K(axes) K(keepdims) K(dtype) K(device) K(copy) K(correction) K(min) K(max)           \
-    K(descending) K(stable) K(side) K(sorter) K(shape) K(fill_value) K(shift)                    \
-    K(include_initial) K(k) K(stop) K(step) K(num) K(endpoint) K(api_version) K(invert) K(offset) \
-    K(stream) K(max_version) K(dl_device)
+/* The parameters of an implementation: as many values as `total` are sorted by them. */
+enum { MOST_PARAMETERS = 6 };
 
-#define AS_MEMBER(NAME) PyObject *NAME;
 typedef struct {
-    KEYWORD_LIST(AS_MEMBER)
-} Keywords;
-#undef AS_MEMBER
+    int total, required;
+    Py_ssize_t positional;
+    PyObject *names[MOST_PARAMETERS]; /* interned, so that they are compared by address; NULL of those
+                                         that are given by position alone */
+} Parameters;
 
-extern Keywords keyword;
+/* Read the parameters of an implementation; -1 with an exception set. */
+int read_parameters(const Implementation *implementation, Parameters *parameters);
 
-/* Sort arguments into `values`, which become NULL where nothing is given. `wanted` has the name of
-   each, NULL for those by position alone; so many as `positional` may stand by position. 0 if they
-   do not fit, which Python will say in its words. */
-static inline int take_arguments(PyObject *const *args, Py_ssize_t count, PyObject *names,
-                                 PyObject *const *wanted, int total, int positional,
-                                 PyObject **values)
+/* Sort the arguments that are given by name, after `count` others. 0 if they do not fit. */
+int sort_names(const Parameters *parameters, PyObject *const *args, Py_ssize_t count, PyObject *names,
+               PyObject **room);
+
+/* The arguments of a call, sorted by the parameters: where they lie, or in `room`. NULL if they do not
+   fit, which Python will say in its words. */
+static inline PyObject *const *sort_arguments(const Parameters *parameters, PyObject *const *args,
+                                              Py_ssize_t count, PyObject *names, PyObject **room)
 {
-    if (count > positional) {
-        return 0;
+    const int total = parameters->total;
+    if (count > parameters->positional) {
+        return NULL;
     }
-    for (int i = 0; i < total; i++) {
-        values[i] = i < count ? args[i] : NULL;
+    if (names == NULL && count >= total) {
+        return args;
     }
-    const Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
-    for (Py_ssize_t i = 0; i < named; i++) {
-        PyObject *name = PyTuple_GET_ITEM(names, i);
-        int j = 0;
-        while (j < total && wanted[j] != name) {
-            j++;
-        }
-        if (j == total || values[j] != NULL) {
-            return 0;
-        }
-        values[j] = args[count + i];
+    for (int i = 0; i < MOST_PARAMETERS; i++) { /* a number that the compiler knows */
+        room[i] = i < count ? args[i] : NULL;
     }
-    return 1;
+    const int fits = names == NULL ? count >= parameters->required
+                                   : sort_names(parameters, args, count, names, room);
+    return fits ? room : NULL;
 }
 
-/* The readers below return 0, without an exception, for what the Python function has to look at. */
+/* The readers below return 0, without an exception, for values that the Python function has to read. */
+
+static inline int is_given(PyObject *value)
+{
+    return value != NULL && value != Py_None;
+}
+
+/* An exact int as its only item, or the items of a tuple or list. They stay valid until Python code
+   runs. 0, without an exception, for other objects. */
+static inline int take_items(PyObject *const *value, Py_ssize_t *count, PyObject *const **items)
+{
+    if (PyTuple_CheckExact(*value) || PyList_CheckExact(*value)) {
+        *count = PySequence_Fast_GET_SIZE(*value);
+        *items = PySequence_Fast_ITEMS(*value);
+        return 1;
+    }
+    *count = 1;
+    *items = value;
+    return PyLong_CheckExact(*value);
+}
+
+/* An exact int; 0, without an exception, for all else. */
+static inline int take_number(PyObject *value, npy_intp *number)
+{
+    int overflow = 1;
+    *number = 0;
+    if (PyLong_CheckExact(value)) {
+        *number = (npy_intp)PyLong_AsLongLongAndOverflow(value, &overflow);
+    }
+    return !overflow;
+}
 
 /* An axis as an exact int, counted from the front or the back. */
 static inline int take_axis(PyObject *value, int ndim, int *axis)
@@ -91,7 +119,7 @@ static inline int take_flag(PyObject *value, int *flag)
 /* A dtype of ours; `*code` stays as it is if nothing or None is given. */
 static inline int take_dtype(PyObject *value, DTypeCode *code)
 {
-    if (value == NULL || value == Py_None) {
+    if (!is_given(value)) {
         return 1;
     }
     const DTypeCode found = code_of_dtype(value);
@@ -105,10 +133,5 @@ static inline int take_dtype(PyObject *value, DTypeCode *code)
 /* A shape: an exact int, or a tuple of them, none negative. Also 0 if there are too many elements to
    be computed at once. */
 int take_shape(PyObject *value, int *ndim, npy_intp *shape);
-
-/* The twin for the function of a name, or NULL. */
-const TwinEntry *find_twin(const char *name);
-
-int add_functions(PyObject *module);
 
 #endif

@@ -2,39 +2,58 @@
 
 #include "indexing.h"
 #include "array_keys.h"
+#include "functions.h"
 #include "keys.h"
 
 int read_position(PyObject *item, npy_intp *position)
 {
-    long long number;
     if (PyLong_CheckExact(item)) {
-        int overflow;
-        number = PyLong_AsLongLongAndOverflow(item, &overflow);
-        if (overflow) {
-            return 0;
-        }
-    } else {
-        Tensor *array = layout_of(item);
-        const char *data = array == NULL ? NULL : data_of(array);
-        if (data == NULL) {
-            return 0;
-        }
-        number = read_integer(data, (DTypeCode)array->code);
+        return take_number(item, position);
     }
-    if (number > NPY_MAX_INTP || number < -NPY_MAX_INTP) {
+    Tensor *array = layout_of(item);
+    const char *data = array == NULL ? NULL : data_of(array);
+    if (data == NULL) {
         return 0;
     }
-    *position = (npy_intp)number;
+    *position = (npy_intp)read_integer(data, (DTypeCode)array->code);
+    return *position >= -NPY_MAX_INTP;
+}
+
+static int fits_mask(const Tensor *x, int axis, const Tensor *mask)
+{
+    if (mask->size > limits.at_once || axis + mask->ndim > x->ndim) {
+        return 0;
+    }
+    for (int dim = 0; dim < mask->ndim; dim++) {
+        if (mask->shape[dim] != x->shape[axis + dim]) {
+            return 0;
+        }
+    }
     return 1;
 }
 
-/* What a key selects. 1 if its `region`, whose address is not set, says so; 0 if Python has to look
-   at the key; -1 if there are arrays in it. */
-static int select_region(const Tensor *x, PyObject *key, Region *region)
+/* How many axes an array in a key takes. */
+static int count_axes(const Tensor *array)
+{
+    return array->code == BOOL ? array->ndim : 1;
+}
+
+/* Whether C knows the order in which NumPy goes over an index array. Before it writes, Python has
+   it made row-major. */
+static int fits_indices(const Tensor *indices, int write)
+{
+    return is_integer(indices->code) &&
+           (write || (indices->flags & ROW_MAJOR)) && indices->size <= limits.at_once;
+}
+
+/* Sort the items of a key: what its arrays are, and which region the others leave. 0 if Python has to
+   look at it. */
+static int parse_key(const Tensor *x, PyObject *key, int write, ArrayItems *arrays,
+                     Gather *selection)
 {
     Py_ssize_t count;
     PyObject *const *items = items_of(&key, &count);
-    int named = 0, whole = 0, arrays = 0;
+    int named = 0, whole = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         switch (kind_of_item(items[i])) {
         case ITEM_INT:
@@ -47,21 +66,22 @@ static int select_region(const Tensor *x, PyObject *key, Region *region)
             whole++;
             break;
         case ITEM_ARRAY:
-            arrays++;
+            named += count_axes(tensor_of(items[i]));
             break;
         default:
             return 0;
         }
     }
-    if (arrays > 0) {
-        return -1;
-    }
     if (named > x->ndim || whole > 1) {
         return 0;
     }
+    Region *region = &selection->region;
     start_region(region, x);
-    int axis = 0;
-    /* What no item names is kept, in the place of the ellipsis or at the end. */
+    arrays->count = 0;
+    selection->place = 0;
+    /* The axes of ints and arrays that stand side by side come where these stand; otherwise they
+       come first. Axes that no item names are kept, in the place of the ellipsis or at the end. */
+    int axis = 0, groups = 0, grouped_at = -1;
     for (Py_ssize_t i = 0; i < count + (whole == 0); i++) {
         PyObject *item = i < count ? items[i] : Py_Ellipsis;
         int fits = 1;
@@ -75,8 +95,22 @@ static int select_region(const Tensor *x, PyObject *key, Region *region)
             fits = take_slice(region, item, x->shape[axis], x->strides[axis]);
             axis++;
         } else {
-            fits = take_int(region, item, x->shape[axis], x->strides[axis]);
-            axis++;
+            if (grouped_at != region->ndim) {
+                selection->place = groups++ == 0 ? region->ndim : 0;
+                grouped_at = region->ndim;
+            }
+            if (PyLong_CheckExact(item) || tensor_of(item)->ndim == 0) {
+                fits = take_int(region, item, x->shape[axis], x->strides[axis]);
+                axis++;
+            } else {
+                Tensor *array = tensor_of(item);
+                fits = arrays->count < INDEX_ARRAYS &&
+                       (array->code == BOOL ? fits_mask(x, axis, array) : fits_indices(array, write));
+                if (fits) {
+                    arrays->items[arrays->count++] = (ArrayItem){array, axis};
+                    axis += count_axes(array);
+                }
+            }
         }
         if (!fits) {
             return 0;
@@ -85,8 +119,29 @@ static int select_region(const Tensor *x, PyObject *key, Region *region)
     return 1;
 }
 
+/* `parse_key` for a single array. */
+static int parse_array(const Tensor *x, PyObject *key, int write, ArrayItems *arrays,
+                       Gather *selection)
+{
+    Tensor *array = layout_of(key);
+    if (array == NULL || array->ndim == 0 || x->ndim == 0) {
+        return parse_key(x, key, write, arrays, selection);
+    }
+    if (!(array->code == BOOL ? fits_mask(x, 0, array) : fits_indices(array, write))) {
+        return 0;
+    }
+    arrays->count = 1;
+    arrays->items[0] = (ArrayItem){array, 0};
+    start_region(&selection->region, x);
+    selection->place = 0;
+    for (int axis = count_axes(array); axis < x->ndim; axis++) {
+        add_axis(&selection->region, x->shape[axis], x->strides[axis]);
+    }
+    return 1;
+}
+
 /* The distance in bytes of one element, if the key has an exact int in range for each axis; else 0
-   is returned. `select_region` would find the same, in more time. */
+   is returned. `parse_key` would find the same, in more time. */
 static int find_element(const Tensor *x, PyObject *key, npy_intp *offset)
 {
     if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) != x->ndim || x->ndim == 0) {
@@ -123,7 +178,8 @@ static PyObject *show_element(Tensor *x, npy_intp offset)
 PyObject *get_item(PyObject *array, PyObject *key)
 {
     Tensor *x = layout_of(array);
-    Region region;
+    ArrayItems arrays;
+    Gather selection;
     npy_intp offset;
     if (x == NULL) {
         return DECLINED;
@@ -131,19 +187,22 @@ PyObject *get_item(PyObject *array, PyObject *key)
     if (find_element(x, key, &offset)) {
         return show_element(x, offset);
     }
-    const int selected = select_region(x, key, &region);
-    if (selected <= 0) {
-        return selected < 0 ? get_by_arrays(x, key) : DECLINED;
+    if (!(is_array(key) ? parse_array : parse_key)(x, key, 0, &arrays, &selection)) {
+        return DECLINED;
     }
-    Tensor *tensor = new_layout(x, region.ndim);
+    if (arrays.count > 0) {
+        return get_by_arrays(x, &arrays, &selection);
+    }
+    const Region *region = &selection.region;
+    Tensor *tensor = new_layout(x, region->ndim);
     if (tensor == NULL) {
         return NULL;
     }
-    for (int dim = 0; dim < region.ndim; dim++) {
-        tensor->shape[dim] = region.shape[dim];
-        tensor->strides[dim] = region.strides[dim];
+    for (int dim = 0; dim < region->ndim; dim++) {
+        tensor->shape[dim] = region->shape[dim];
+        tensor->strides[dim] = region->strides[dim];
     }
-    tensor->offset = region.size == 0 ? 0 : tensor->offset + region.offset;
+    tensor->offset = region->size == 0 ? 0 : tensor->offset + region->offset;
     finish_layout(tensor, x->flags & READ_ONLY);
     return wrap_tensor(tensor, (DTypeCode)x->code);
 }
@@ -151,18 +210,21 @@ PyObject *get_item(PyObject *array, PyObject *key)
 int set_item(PyObject *array, PyObject *key, PyObject *value)
 {
     Tensor *x = layout_of(array);
-    Region region;
+    ArrayItems arrays;
+    Gather selection;
     char *data;
     if (x == NULL || !is_writeable(x) || (data = data_of(x)) == NULL) {
         return 0;
     }
-    const int selected = select_region(x, key, &region);
-    if (selected <= 0) {
-        return selected < 0 ? set_by_arrays(x, data, key, value) : 0;
-    }
-    if (region.size > limits.at_once) {
+    if (!(is_array(key) ? parse_array : parse_key)(x, key, 1, &arrays, &selection)) {
         return 0;
     }
-    region.data = data + region.offset;
-    return write_region(&region, (DTypeCode)x->code, value);
+    if (arrays.count > 0) {
+        return set_by_arrays(x, data, &arrays, &selection, value);
+    }
+    if (selection.region.size > limits.at_once) {
+        return 0;
+    }
+    selection.region.data = data + selection.region.offset;
+    return write_region(&selection.region, (DTypeCode)x->code, value);
 }

@@ -1,4 +1,4 @@
-/* Brackets: what a key selects, and writing there. */
+/* Brackets: selecting by a key, and writing there. */
 
 #ifndef ARRAY_API_NX_INDEXING_H
 #define ARRAY_API_NX_INDEXING_H

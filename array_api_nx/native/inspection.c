@@ -1,7 +1,9 @@
-/* result_type, isdtype, can_cast, Array.__array_namespace__, and evaluate of what is computed. */
+/* result_type, isdtype, can_cast, Array.__array_namespace__, and evaluate of computed arrays. */
 
-#include "inspection.h"
+#include "chapters.h"
+#include "parts.h"
 #include "conversion.h"
+#include "names.h"
 
 /* ------------------------------------------------------------------ dtypes */
 
@@ -12,19 +14,14 @@ static DTypeCode code_of(PyObject *object)
 }
 
 /* result_type(*arrays_and_dtypes). */
-static PyObject *result_type_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                                  PyObject *names)
+static PyObject *call_result_type(int which, PyObject *const *values, Py_ssize_t count)
 {
     DTypeCode result = NO_DTYPE;
-    (void)ignored;
-    if (names != NULL) {
-        return DECLINED;
-    }
     for (Py_ssize_t i = 0; i < count; i++) {
-        const DTypeCode code = code_of(args[i]);
+        const DTypeCode code = code_of(values[i]);
         if (code != NO_DTYPE) {
             result = result == NO_DTYPE ? code : (DTypeCode)promotions[result][code];
-        } else if (dtype_of_scalar(args[i]) == NO_DTYPE) {
+        } else if (dtype_of_scalar(values[i]) == NO_DTYPE) {
             return DECLINED;
         }
     }
@@ -32,23 +29,16 @@ static PyObject *result_type_twin(int ignored, PyObject *const *args, Py_ssize_t
         return DECLINED;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        const DTypeCode scalar = dtype_of_scalar(args[i]);
-        if (scalar != NO_DTYPE) {
-            result = promote_with_scalar(result, scalar);
-        }
+        const DTypeCode promoted = promote_with_scalar(result, dtype_of_scalar(values[i]));
+        result = promoted == NO_DTYPE ? result : promoted;
     }
     return Py_NewRef((PyObject *)dtypes[result].descr);
 }
 
 /* can_cast(from_, to, /). */
-static PyObject *can_cast_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                               PyObject *names)
+static PyObject *call_can_cast(int which, PyObject *const *values, Py_ssize_t count)
 {
-    (void)ignored;
-    if (count != 2 || names != NULL) {
-        return DECLINED;
-    }
-    const DTypeCode from = code_of(args[0]), to = code_of_dtype(args[1]);
+    const DTypeCode from = code_of(values[0]), to = code_of_dtype(values[1]);
     if (from == NO_DTYPE || to == NO_DTYPE) {
         return DECLINED;
     }
@@ -64,7 +54,7 @@ static const struct {
     {"unsigned integer", "u"},
 };
 
-/* 1 or 0; -1 for what Python has to look at. */
+/* 1 or 0; -1 for kinds that Python has to read. */
 static int is_of_kind(DTypeCode code, PyObject *kind)
 {
     if (!PyUnicode_CheckExact(kind)) {
@@ -85,19 +75,17 @@ static int is_of_kind(DTypeCode code, PyObject *kind)
 }
 
 /* isdtype(dtype, kind). */
-static PyObject *isdtype_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                              PyObject *names)
+static PyObject *call_isdtype(int which, PyObject *const *values, Py_ssize_t count)
 {
-    (void)ignored;
-    const DTypeCode code = count == 2 && names == NULL ? code_of_dtype(args[0]) : NO_DTYPE;
+    const DTypeCode code = code_of_dtype(values[0]);
     if (code == NO_DTYPE) {
         return DECLINED;
     }
-    PyObject *const *items = args + 1;
+    PyObject *const *items = values + 1;
     Py_ssize_t length = 1;
-    if (PyTuple_CheckExact(args[1])) {
-        length = PyTuple_GET_SIZE(args[1]);
-        items = length == 0 ? items : &PyTuple_GET_ITEM(args[1], 0);
+    if (PyTuple_CheckExact(values[1])) {
+        length = PyTuple_GET_SIZE(values[1]);
+        items = length == 0 ? items : &PyTuple_GET_ITEM(values[1], 0);
     }
     int found = 0;
     for (Py_ssize_t i = 0; i < length; i++) {
@@ -112,21 +100,16 @@ static PyObject *isdtype_twin(int ignored, PyObject *const *args, Py_ssize_t cou
 
 /* ------------------------------------------------------------------ the namespace */
 
-static PyObject *package_name, *known_versions;
+static PyObject *known_versions;
 
 /* Array.__array_namespace__(*, api_version=None): the public module. */
-static PyObject *namespace_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                                PyObject *names)
+static PyObject *call_namespace(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[2] = {NULL, keyword.api_version};
-    PyObject *values[2];
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 2, 1, values) || count != 1 ||
-        !is_array(values[0])) {
+    if (!is_array(values[0])) {
         return DECLINED;
     }
     PyObject *version = values[1];
-    if (version != NULL && version != Py_None) {
+    if (is_given(version)) {
         if (!PyUnicode_CheckExact(version) || known_versions == NULL) {
             return DECLINED;
         }
@@ -139,7 +122,7 @@ static PyObject *namespace_twin(int ignored, PyObject *const *args, Py_ssize_t c
     if (modules == NULL || !PyDict_CheckExact(modules)) {
         return DECLINED;
     }
-    PyObject *module = PyDict_GetItemWithError(modules, package_name);
+    PyObject *module = PyDict_GetItemWithError(modules, names_of.array_api_nx);
     if (module == NULL) {
         return decline_unless_raised();
     }
@@ -149,30 +132,28 @@ static PyObject *namespace_twin(int ignored, PyObject *const *args, Py_ssize_t c
 /* ------------------------------------------------------------------ evaluate */
 
 /* Nothing, if all arrays have their elements. */
-static PyObject *evaluate_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_evaluate(int which, PyObject *const *values, Py_ssize_t count)
 {
-    (void)code;
     for (Py_ssize_t i = 0; i < count; i++) {
-        Tensor *layout = is_array(args[i]) ? layout_of(args[i]) : NULL;
+        Tensor *layout = layout_of_any(values[i]);
         if (layout == NULL || data_of(layout) == NULL) {
             return DECLINED;
         }
     }
-    return names == NULL ? Py_NewRef(Py_None) : DECLINED;
+    Py_RETURN_NONE;
 }
 
-const TwinEntry inspection_twins[] = {
-    {"evaluate", evaluate_twin, 0},
-    {"result_type", result_type_twin, 0},
-    {"can_cast", can_cast_twin, 0},
-    {"isdtype", isdtype_twin, 0},
-    {"__array_namespace__", namespace_twin, 0},
-    {NULL, NULL, 0},
+Implementation inspection_functions[] = {
+    {"evaluate", call_evaluate, 0, "*"},
+    {"result_type", call_result_type, 0, "*"},
+    {"can_cast", call_can_cast, 0, "from_, to, /"},
+    {"isdtype", call_isdtype, 0, "dtype, kind, /"},
+    {"__array_namespace__", call_namespace, 0, "self, /, *, api_version="},
+    {NULL, NULL, 0, NULL},
 };
 
 static PyObject *set_versions(PyObject *module, PyObject *versions)
 {
-    (void)module;
     if (!PyTuple_CheckExact(versions)) {
         return PyErr_Format(PyExc_TypeError, "the versions must come in a tuple");
     }
@@ -180,14 +161,8 @@ static PyObject *set_versions(PyObject *module, PyObject *versions)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {
+PyMethodDef inspection_methods[] = {
     {"set_versions", set_versions, METH_O,
      "set_versions(versions)\n--\n\nThe versions of the standard that may be asked for."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_inspection(PyObject *module)
-{
-    package_name = PyUnicode_InternFromString("array_api_nx");
-    return package_name == NULL ? -1 : PyModule_AddFunctions(module, methods);
-}

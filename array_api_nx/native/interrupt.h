@@ -2,8 +2,8 @@
 
    Python runs the handlers of signals in its main thread, when that one has the GIL. So a thread that
    computes without the GIL takes it now and then, and lets Python look. If a handler raises an
-   exception, all threads of the computation stop before their next tile. Whoever wants to show how
-   far the computation is, is told at the same time. */
+   exception, all threads of the computation stop before their next tile. The listener, which may show
+   progress, is called at the same time. */
 
 #ifndef ARRAY_API_NX_INTERRUPT_H
 #define ARRAY_API_NX_INTERRUPT_H

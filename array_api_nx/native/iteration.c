@@ -1,4 +1,5 @@
 #include "iteration.h"
+#include "parts.h"
 
 /* It refers to no more than an array, which never refers back, so that the garbage collector need
    not know it. */
@@ -24,10 +25,8 @@ static PyObject *rows_next(PyObject *object)
 
 static void rows_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     Py_DECREF(((Rows *)object)->array);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_instance(object);
 }
 
 static PyType_Slot rows_slots[] = {
@@ -61,7 +60,6 @@ PyObject *iterate_rows(PyObject *array)
 
 int add_iteration(PyObject *module)
 {
-    (void)module;
     rows_type = (PyTypeObject *)PyType_FromSpec(&rows_spec);
     return rows_type == NULL ? -1 : 0;
 }

@@ -5,10 +5,8 @@
 
 #include "objects.h"
 
-/* An iterator over array[0], array[1], ..., of which there are as many as the first axis has now;
+/* An iterator over array[0], array[1], ..., as many as the first axis has now;
    DECLINED if C does not know that. */
 PyObject *iterate_rows(PyObject *array);
-
-int add_iteration(PyObject *module);
 
 #endif

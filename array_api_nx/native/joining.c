@@ -5,8 +5,9 @@
    result, whose axes need not be those of the arrays. Repeated elements are axes along which the
    source does not step. */
 
-#include "joining.h"
+#include "chapters.h"
 #include "copies.h"
+#include "elements.h"
 #include "movement.h"
 #include "nest.h"
 #include "walk.h"
@@ -31,34 +32,15 @@ static void add_axis(Walk *box, npy_intp size, npy_intp from, npy_intp to)
 /* Rows of fewer elements are copied by columns, if there are more rows. */
 enum { SHORT_ROW = 8 };
 
-#define COPY_CASE(SIZE)                                                                         \
-    case SIZE:                                                                                  \
-        for (npy_intp i = 0; i < count; i++) {                                                  \
-            memcpy(to + i * to_step, from + i * from_step, SIZE);                               \
-        }                                                                                       \
-        break;
-
-static void copy_column(char *to, npy_intp to_step, const char *from, npy_intp from_step,
-                        npy_intp itemsize, npy_intp count)
-{
-    switch (itemsize) {
-        COPY_CASE(1)
-        COPY_CASE(2)
-        COPY_CASE(4)
-        COPY_CASE(8)
-        COPY_CASE(16)
-    }
-}
-
-static void copy_plane(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+static void copy_plane(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     if (columns >= SHORT_ROW || rows <= columns) {
         copy_tile(to, from, itemsize, rows, columns);
         return;
     }
     for (npy_intp column = 0; column < columns; column++) {
-        copy_column(to.data + column * to.column, to.row, from.data + column * from.column,
-                    from.row, itemsize, rows);
+        copy_row(to.data + column * to.column, to.row, from.data + column * from.column, from.row,
+                 rows, itemsize);
     }
 }
 
@@ -99,9 +81,9 @@ static void copy_box(Walk *box, const char *source, char *target, npy_intp items
     const npy_intp *const strides[2] = {box->strides[SOURCE], box->strides[TARGET]};
     const npy_intp rows = row < 0 ? 1 : box->shape[row];
     const npy_intp columns = column < 0 ? 1 : box->shape[column];
-    View from = {(char *)source, row < 0 ? 0 : strides[SOURCE][row],
+    Tile from = {(char *)source, row < 0 ? 0 : strides[SOURCE][row],
                  column < 0 ? itemsize : strides[SOURCE][column]};
-    View to = {target, row < 0 ? 0 : strides[TARGET][row],
+    Tile to = {target, row < 0 ? 0 : strides[TARGET][row],
                column < 0 ? itemsize : strides[TARGET][column]};
     do {
         copy_plane(to, from, itemsize, rows, columns);
@@ -119,13 +101,8 @@ static const char *few_elements(Tensor *x)
     return x->size > 0 && is_computed_now(x->size) ? data_of(x) : NULL;
 }
 
-/* The tensor of a result. */
-static Tensor *tensor_of(PyObject *array)
-{
-    return (Tensor *)((Array *)array)->handle;
-}
-
-PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
+/* A row-major copy of the elements in their order under another shape of as many. */
+static PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
 {
     const npy_intp itemsize = dtypes[x->code].itemsize;
     const char *from = few_elements(x);
@@ -147,25 +124,55 @@ PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
     return result;
 }
 
+static PyObject *reshape(int which, PyObject *const *values, Py_ssize_t count)
+{
+    NewView layout;
+    npy_intp known;
+    int places;
+    const int free_choice = !is_given(values[2]);
+    if (!free_choice && !PyBool_Check(values[2])) {
+        return DECLINED;
+    }
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (!take_sizes(&values[1], &layout, &known, &places)) {
+        return DECLINED;
+    }
+    if (places == 1 && known > 0 && x->size % known == 0) {
+        int axis = 0;
+        while (layout.shape[axis] != -1) {
+            axis++;
+        }
+        layout.shape[axis] = x->size / known;
+    } else if (places > 0 || known != x->size) {
+        return DECLINED;
+    }
+    if (values[2] == Py_True) {
+        return copy_into_shape(x, layout.ndim, layout.shape);
+    }
+    if (find_strides(x, &layout)) {
+        return show(x, &layout);
+    }
+    return free_choice ? copy_into_shape(x, layout.ndim, layout.shape) : DECLINED;
+}
+
 /* `axis` as an argument that may be None: -1 then, or where nothing is given. */
 static int take_axis_or_none(PyObject *value, int ndim, int *axis)
 {
     *axis = -1;
-    return value == NULL || value == Py_None || take_axis(value, ndim, axis);
+    return !is_given(value) || take_axis(value, ndim, axis);
 }
 
-static PyObject *repeat(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *repeat(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, NULL, keyword.axis};
-    PyObject *values[3];
     npy_intp shape[ARRAY_DIMS], times;
     int position;
-    (void)code;
-    if (!take_arguments(args, count, names, wanted, 3, 2, values) || values[0] == NULL ||
-        values[1] == NULL || !take_number(values[1], &times)) {
+    if (!take_number(values[1], &times)) {
         return DECLINED;
     }
-    Tensor *x = is_array(values[0]) ? layout_of(values[0]) : NULL;
+    Tensor *x = layout_of_any(values[0]);
     const char *from = x == NULL ? NULL : few_elements(x);
     if (from == NULL || !take_axis_or_none(values[2], x->ndim, &position) || times < 1 ||
         times > limits.at_once / x->size || x->ndim == ARRAY_DIMS) {
@@ -199,16 +206,15 @@ static PyObject *repeat(int code, PyObject *const *args, Py_ssize_t count, PyObj
     return result;
 }
 
-static PyObject *tile(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
 {
     PyObject *const *items;
     Py_ssize_t length;
     npy_intp shape[ARRAY_DIMS];
-    (void)code;
-    if (count != 2 || names != NULL || !take_items(&args[1], &length, &items)) {
+    if (!take_items(&values[1], &length, &items)) {
         return DECLINED;
     }
-    Tensor *x = is_array(args[0]) ? layout_of(args[0]) : NULL;
+    Tensor *x = layout_of_any(values[0]);
     const char *from = x == NULL ? NULL : few_elements(x);
     if (from == NULL || x->ndim > ARRAY_DIMS / 2 || length > ARRAY_DIMS / 2) {
         return DECLINED;
@@ -254,13 +260,16 @@ static npy_intp modulo(npy_intp number, npy_intp size)
     return rest < 0 ? rest + size : rest;
 }
 
-/* Copy what is rolled by `shifts` along the axes. Each axis falls into two parts that change
+/* Copy the elements, rolled by `shifts` along the axes. Each axis falls into two parts that change
    places, so that every choice of parts is one box. */
-static void copy_rolled(const Layout *x, const char *from, const npy_intp *to_strides, char *to,
+static void copy_rolled(const NewView *x, const char *from, const npy_intp *to_strides, char *to,
                         const npy_intp *shifts, npy_intp itemsize)
 {
-    int second[ARRAY_DIMS] = {0};
-    for (;;) {
+    npy_intp second[ARRAY_DIMS] = {0}, parts[ARRAY_DIMS]; /* whether it is the second part; how many */
+    for (int axis = 0; axis < x->ndim; axis++) {
+        parts[axis] = shifts[axis] == 0 ? 1 : 2;
+    }
+    do {
         const char *source = from;
         char *target = to;
         Walk box;
@@ -276,36 +285,25 @@ static void copy_rolled(const Layout *x, const char *from, const npy_intp *to_st
             add_axis(&box, second[axis] ? shift : size - shift, x->strides[axis], to_strides[axis]);
         }
         copy_box(&box, source, target, itemsize);
-        int axis = x->ndim - 1;
-        while (axis >= 0 && (second[axis] || shifts[axis] == 0)) {
-            second[axis--] = 0;
-        }
-        if (axis < 0) {
-            return;
-        }
-        second[axis] = 1;
-    }
+    } while (next_index(x->ndim, parts, second) >= 0);
 }
 
-static PyObject *roll(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, keyword.shift, keyword.axis};
-    PyObject *values[3], *const *shift_items, *const *axis_items;
+    PyObject *const *shift_items, *const *axis_items = NULL;
     npy_intp shifts[ARRAY_DIMS] = {0};
     Py_ssize_t shift_count, axis_count = 1;
-    (void)code;
-    if (!take_arguments(args, count, names, wanted, 3, 2, values) || values[0] == NULL ||
-        values[1] == NULL || !take_items(&values[1], &shift_count, &shift_items)) {
+    if (!take_items(&values[1], &shift_count, &shift_items)) {
         return DECLINED;
     }
-    Tensor *x = is_array(values[0]) ? layout_of(values[0]) : NULL;
+    Tensor *x = layout_of_any(values[0]);
     const char *from = x == NULL ? NULL : few_elements(x);
     if (from == NULL || !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
         return DECLINED;
     }
-    Layout source;
+    NewView source;
     copy_layout(x, &source);
-    const int flat = values[2] == NULL || values[2] == Py_None;
+    const int flat = !is_given(values[2]);
     if (flat) {
         if (!(x->flags & ROW_MAJOR)) {
             return DECLINED;
@@ -357,7 +355,7 @@ typedef struct {
    only in its size along the axis. NULL if it does not. */
 static Tensor *joinable(const Joint *joint, PyObject *object)
 {
-    Tensor *x = is_array(object) ? layout_of(object) : NULL;
+    Tensor *x = layout_of_any(object);
     if (x == NULL || x->code != joint->code || x->ndim != joint->ndim - joint->is_new ||
         few_elements(x) == NULL) {
         return NULL;
@@ -514,17 +512,14 @@ static PyObject *join(Joint *joint, PyObject *arrays)
 }
 
 /* concat, or stack if `is_new`. */
-static PyObject *join_twin(int is_new, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_join(int is_new, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis};
-    PyObject *values[2];
-    if (!take_arguments(args, count, names, wanted, 2, 1, values) || values[0] == NULL ||
-        !(PyTuple_CheckExact(values[0]) || PyList_CheckExact(values[0])) ||
+    if (!(PyTuple_CheckExact(values[0]) || PyList_CheckExact(values[0])) ||
         PySequence_Fast_GET_SIZE(values[0]) == 0) {
         return DECLINED;
     }
     PyObject *first = PySequence_Fast_GET_ITEM(values[0], 0);
-    const Tensor *x = is_array(first) ? layout_of(first) : NULL;
+    const Tensor *x = layout_of_any(first);
     if (x == NULL || x->ndim + is_new > ARRAY_DIMS) {
         return DECLINED;
     }
@@ -542,11 +537,12 @@ static PyObject *join_twin(int is_new, PyObject *const *args, Py_ssize_t count, 
     return join(&joint, values[0]);
 }
 
-const TwinEntry joining_twins[] = {
-    {"concat", join_twin, 0},
-    {"repeat", repeat, 0},
-    {"roll", roll, 0},
-    {"stack", join_twin, 1},
-    {"tile", tile, 0},
-    {NULL, NULL, 0},
+Implementation joining_functions[] = {
+    {"concat", call_join, 0, "arrays, /, *, axis="},
+    {"reshape", reshape, 0, "x, /, shape, *, copy="},
+    {"repeat", repeat, 0, "x, repeats, /, *, axis="},
+    {"roll", roll, 0, "x, /, shift, *, axis="},
+    {"stack", call_join, 1, "arrays, /, *, axis="},
+    {"tile", tile, 0, "x, repetitions, /"},
+    {NULL, NULL, 0, NULL},
 };

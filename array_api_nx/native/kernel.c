@@ -1,5 +1,7 @@
 #include "kernel.h"
+#include "parts.h"
 #include "arguments.h"
+#include "draws.h"
 #include "parse.h"
 #include "sizes.h"
 #include "threads.h"
@@ -30,11 +32,9 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 static void kernel_dealloc(PyObject *object)
 {
     KernelObject *self = (KernelObject *)object;
-    PyTypeObject *type = Py_TYPE(object);
     free_kernel(self->kernel);
     Py_XDECREF(self->program);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_instance(object);
 }
 
 /* Find the array of operand `number`, and the address of its element at index (0, ..., 0). 0 with an
@@ -43,7 +43,7 @@ static void kernel_dealloc(PyObject *object)
 static int locate(const Kernel *kernel, int number, PyObject *memory, PyArrayObject **array,
                   char **address)
 {
-    const Operand *operand = &kernel->operands[number];
+    const KernelOperand *operand = &kernel->operands[number];
     npy_intp offset;
     if (!check_tuple(memory, 2, 2, "a memory")) {
         return 0;
@@ -158,7 +158,6 @@ static PyObject *set_tiles(PyObject *module, PyObject *args, PyObject *keywords)
     static char *names[] = {"transposed_rows", "column_bytes", "transposed_columns", "row_bytes",
                             "packed_columns", "fetched_bytes", NULL};
     TileSizes sizes;
-    (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "$nnnnnn:set_tiles", names,
                                      &sizes.transposed_rows, &sizes.column_bytes,
                                      &sizes.transposed_columns, &sizes.row_bytes,

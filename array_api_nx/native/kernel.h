@@ -3,8 +3,7 @@
 #ifndef ARRAY_API_NX_KERNEL_H
 #define ARRAY_API_NX_KERNEL_H
 
-#include "common.h"
-#include "tiles.h"
+#include "kernel_types.h"
 
 typedef struct {
     PyObject_HEAD
@@ -28,8 +27,5 @@ static inline int is_empty(const Kernel *kernel)
 
 /* The floating-point flags of a kernel's steps, as a tuple; NULL with an exception set. */
 PyObject *flags_tuple(const Kernel *kernel, const npy_uint8 *flags);
-
-/* Add the type to the module; -1 with an exception set. */
-int add_kernel(PyObject *module);
 
 #endif

@@ -38,7 +38,7 @@ static npy_intp largest_tile(const Kernel *kernel)
 
 /* Widen the operand's extent by the indices from `start` to below `end`, with `stride` bytes from
    one to the next. */
-static int widen(Operand *operand, npy_intp start, npy_intp end, npy_intp stride, int number)
+static int widen(KernelOperand *operand, npy_intp start, npy_intp end, npy_intp stride, int number)
 {
     const npy_intp steps = end > start ? end - 1 : start;
     if (steps > 0 && (stride > MAX_BYTES / steps || stride < -MAX_BYTES / steps)) {
@@ -55,7 +55,7 @@ static int widen(Operand *operand, npy_intp start, npy_intp end, npy_intp stride
 }
 
 /* Find the bytes that the operand covers. */
-static int check_operand(const Kernel *kernel, Operand *operand, int number)
+static int check_operand(const Kernel *kernel, KernelOperand *operand, int number)
 {
     operand->high = operand->itemsize;
     for (int i = 0; i < kernel->ndim; i++) {
@@ -88,7 +88,7 @@ static int check_slot(const Kernel *kernel, int slot, npy_intp itemsize)
 }
 
 /* That the slots from source `first` on, and the target, have the itemsizes of the step's loop. */
-static int check_slots(const Kernel *kernel, const Step *step, int first)
+static int check_slots(const Kernel *kernel, const KernelStep *step, int first)
 {
     const Loop *loop = &step->loop;
     for (int i = first; i < loop->sources; i++) {
@@ -99,7 +99,7 @@ static int check_slots(const Kernel *kernel, const Step *step, int first)
     return check_slot(kernel, step->target, loop->itemsizes[loop->sources]);
 }
 
-static int check_product(Kernel *kernel, const Step *step)
+static int check_product(Kernel *kernel, const KernelStep *step)
 {
     if (step->loop.sources != 2) {
         return refuse("a product's loop must take two matrices");
@@ -113,7 +113,7 @@ static int check_product(Kernel *kernel, const Step *step)
             kernel->operands[slot].is_factor) {
             return refuse("a factor of a product must be an operand of its own, and direct");
         }
-        Operand *operand = &kernel->operands[slot];
+        KernelOperand *operand = &kernel->operands[slot];
         if (operand->strides[kernel->ndim - (i == 0 ? 1 : 2)] != 0) {
             return refuse("factor %d of a product goes along the %s", i, i == 0 ? "columns" : "rows");
         }
@@ -129,8 +129,8 @@ static int check_product(Kernel *kernel, const Step *step)
    calls row by row would cost too much. */
 enum { SPREAD_COLUMNS = 32 };
 
-/* A reduction into a register, of rows or columns of which a tile has all elements. */
-static int check_whole(Kernel *kernel, const Step *step)
+/* A reduction into a register, of rows or columns whose elements are all in one tile. */
+static int check_whole(Kernel *kernel, const KernelStep *step)
 {
     const int dim = kernel->ndim - (step->rows ? 2 : 1);
     const npy_intp tile = step->rows ? kernel->tile_rows : kernel->tile_columns;
@@ -138,7 +138,7 @@ static int check_whole(Kernel *kernel, const Step *step)
         return refuse("register %d cannot be the target of a reduction of parts of rows or columns",
                       step->target);
     }
-    Register *target = &kernel->registers[step->target - kernel->operand_count];
+    KernelRegister *target = &kernel->registers[step->target - kernel->operand_count];
     if (step->sources[1] == step->target || target->spread != PER_ELEMENT) {
         return refuse("a reduction needs a register of its own for its result, not %d",
                       step->target);
@@ -149,7 +149,7 @@ static int check_whole(Kernel *kernel, const Step *step)
     return 1;
 }
 
-static int check_reduction(Kernel *kernel, Step *step)
+static int check_reduction(Kernel *kernel, KernelStep *step)
 {
     const Loop *loop = &step->loop;
     if (loop->sources != 2 || loop->itemsizes[0] != loop->itemsizes[2]) {
@@ -163,7 +163,7 @@ static int check_reduction(Kernel *kernel, Step *step)
     return step->target < kernel->operand_count || check_whole(kernel, step);
 }
 
-static int check_step(Kernel *kernel, Step *step)
+static int check_step(Kernel *kernel, KernelStep *step)
 {
     if (step->reduces) {
         return check_reduction(kernel, step);
@@ -180,9 +180,9 @@ static int check_step(Kernel *kernel, Step *step)
 static int place_copies(Kernel *kernel)
 {
     char touched[MAX_OPERANDS + MAX_REGISTERS] = {0};
-    Step *last_write[MAX_OPERANDS] = {NULL};
+    KernelStep *last_write[MAX_OPERANDS] = {NULL};
     for (int i = 0; i < kernel->step_count; i++) {
-        Step *step = &kernel->steps[i];
+        KernelStep *step = &kernel->steps[i];
         for (int j = step->reduces; j < step->loop.sources; j++) {
             const int slot = step->sources[j];
             if (slot >= kernel->operand_count) {
@@ -210,7 +210,7 @@ static int place_copies(Kernel *kernel)
         }
         touched[step->target] = 1;
         if (step->target < kernel->operand_count) {
-            Operand *operand = &kernel->operands[step->target];
+            KernelOperand *operand = &kernel->operands[step->target];
             if (operand->written && operand->accumulates != step->reduces) {
                 return refuse("operand %d is both an output and accumulators", step->target);
             }
@@ -232,7 +232,7 @@ static int place_copies(Kernel *kernel)
 static int is_read_by_loops(const Kernel *kernel, int number)
 {
     for (int i = 0; i < kernel->step_count; i++) {
-        const Step *step = &kernel->steps[i];
+        const KernelStep *step = &kernel->steps[i];
         for (int j = 0; j < step->loop.sources; j++) {
             if (step->sources[j] == number && (step->reduces || step->inner > 0)) {
                 return 0;
@@ -243,12 +243,12 @@ static int is_read_by_loops(const Kernel *kernel, int number)
 }
 
 /* How the operand's access fits its strides and its use. */
-static int check_access(const Kernel *kernel, const Operand *operand, int number)
+static int check_access(const Kernel *kernel, const KernelOperand *operand, int number)
 {
     const int columns = kernel->ndim - 1;
     const npy_intp column = kernel->dims[columns] > 1 ? operand->strides[columns] : 0;
     if (operand->fill >= 0) {
-        const Operand *fill = &kernel->operands[operand->fill];
+        const KernelOperand *fill = &kernel->operands[operand->fill];
         if (operand->access != PACKED || operand->written || operand->task_stride != 0) {
             return refuse("operand %d has a box; it must be an input, and packed", number);
         }
@@ -302,7 +302,7 @@ static void find_repetitions(Kernel *kernel)
         has_outer = has_outer || kernel->dims[dim] > 1;
     }
     for (int i = 0; i < kernel->operand_count; i++) {
-        Operand *operand = &kernel->operands[i];
+        KernelOperand *operand = &kernel->operands[i];
         int moves = 0, stays = 0;
         for (int dim = 0; dim < outer; dim++) {
             moves = moves || (kernel->dims[dim] > 1 && operand->strides[dim] != 0);
@@ -325,7 +325,7 @@ static int alternates(const Kernel *kernel)
     npy_intp bytes = 0;
     int is_packed = 0, is_transposed = 0;
     for (int i = 0; i < kernel->operand_count; i++) {
-        const Operand *operand = &kernel->operands[i];
+        const KernelOperand *operand = &kernel->operands[i];
         const npy_intp row = magnitude(operand->strides[kernel->ndim - 2]);
         const npy_intp column = magnitude(operand->strides[kernel->ndim - 1]);
         bytes += least(operand->high - operand->low, tile_sizes.fetched_bytes);
@@ -363,7 +363,7 @@ static void lay_out(Kernel *kernel, npy_intp cells)
     kernel->results = position;
     npy_intp itemsize = 0;
     for (int i = 0; i < kernel->step_count; i++) {
-        const Step *step = &kernel->steps[i];
+        const KernelStep *step = &kernel->steps[i];
         if (step->reduces && step->loop.function != NULL && step->loop.itemsizes[0] > itemsize) {
             itemsize = step->loop.itemsizes[0];
         }

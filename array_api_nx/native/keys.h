@@ -44,7 +44,7 @@ static inline ItemKind kind_of_item(PyObject *item)
     return is_integer(array->code) ? ITEM_INT : ITEM_OTHER;
 }
 
-/* An element of an array of integers. What is too large for int64 becomes its least number, which
+/* An element of an array of integers. A number too large for int64 becomes its least number, which
    is no index of any axis. */
 static inline npy_int64 read_integer(const char *element, DTypeCode code)
 {
@@ -98,7 +98,7 @@ static inline int add_axis(Region *region, npy_intp size, npy_intp stride)
     }
     region->shape[region->ndim] = size;
     region->strides[region->ndim++] = stride;
-    /* Unsigned, because huge sizes may stand beside one of 0. */
+    /* Unsigned, because there may be huge sizes next to one of 0. */
     region->size = (npy_intp)((npy_uintp)region->size * (npy_uintp)size);
     return 1;
 }

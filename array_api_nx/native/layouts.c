@@ -78,8 +78,7 @@ static int read_ints(PyObject *tuple, npy_intp factor, npy_intp *values)
     return 1;
 }
 
-/* Whether sizes are not negative, and their product is no larger than an npy_intp can tell. */
-static int can_be_counted(int ndim, const npy_intp *shape)
+int can_be_counted(int ndim, const npy_intp *shape)
 {
     npy_intp size = 1;
     for (int i = 0; i < ndim; i++) {
@@ -251,22 +250,24 @@ int is_writeable(Tensor *tensor)
                                  : storage->writeable;
 }
 
+PyObject *tuple_of_sizes(int ndim, const npy_intp *values, npy_intp unit)
+{
+    PyObject *tuple = PyTuple_New(ndim);
+    for (int i = 0; tuple != NULL && i < ndim; i++) {
+        PyObject *size = PyLong_FromSsize_t(values[i] / unit);
+        if (size == NULL) {
+            Py_CLEAR(tuple);
+        } else {
+            PyTuple_SET_ITEM(tuple, i, size);
+        }
+    }
+    return tuple;
+}
+
 PyObject *shape_of(Tensor *tensor)
 {
     if (tensor->shape_tuple == NULL) {
-        PyObject *shape = PyTuple_New(tensor->ndim);
-        for (int i = 0; shape != NULL && i < tensor->ndim; i++) {
-            PyObject *size = PyLong_FromSsize_t(tensor->shape[i]);
-            if (size == NULL) {
-                Py_CLEAR(shape);
-                break;
-            }
-            PyTuple_SET_ITEM(shape, i, size);
-        }
-        if (shape == NULL) {
-            return NULL;
-        }
-        tensor->shape_tuple = shape;
+        tensor->shape_tuple = tuple_of_sizes(tensor->ndim, tensor->shape, 1);
     }
-    return Py_NewRef(tensor->shape_tuple);
+    return Py_XNewRef(tensor->shape_tuple);
 }

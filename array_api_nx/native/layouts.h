@@ -1,4 +1,4 @@
-/* What the types of objects need of layouts; objects.h has what everybody needs. */
+/* Layouts, for the types of objects; objects.h is for all others. */
 
 #ifndef ARRAY_API_NX_LAYOUTS_H
 #define ARRAY_API_NX_LAYOUTS_H
@@ -18,6 +18,13 @@ static inline void forget_layout(Tensor *tensor)
     Py_CLEAR(tensor->shape_tuple);
     tensor->flags = 0;
 }
+
+/* Sizes or strides in a unit, as a tuple; NULL with an exception set if there is no memory. */
+PyObject *tuple_of_sizes(int ndim, const npy_intp *values, npy_intp unit);
+
+/* Whether sizes are not negative, and their product, those of 0 left out, fits an npy_intp for any
+   dtype. */
+int can_be_counted(int ndim, const npy_intp *shape);
 
 /* `make_room` for more axes than lie in the Tensor itself. */
 int allocate_room(Tensor *tensor, int ndim);

@@ -7,7 +7,7 @@
    STREAM_VECTOR(to, x)   write a vector past the caches, to where the address is a multiple of its
                   length
 
-   Eight vectors at a time stay in registers, of which all of these processors have at least sixteen;
+   Eight vectors at a time stay in registers: all of these processors have at least sixteen;
    so that each order is read, and its code looked at, once for all of them. */
 
 #define JOIN_NAMES(a, b) a##_##b

@@ -15,7 +15,7 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* What is done to the numbers in the registers: in many cases with an operand, a vector of it for each
+/* The operations on the numbers in the registers: in many cases with an operand, a vector of it for each
    vector of numbers, or one element for all. */
 #define BOTH(CODE) CODE##_VECTOR, CODE##_SCALAR
 typedef enum { BOTH(READ), BOTH(ADD), BOTH(SUBTRACT), BOTH(SUBTRACT_FROM), BOTH(MULTIPLY),
@@ -105,8 +105,7 @@ typedef npy_double ShortDoubles __attribute__((vector_size(16)));
 #define TARGET __attribute__((target("avx512f")))
 #include "link_runs.h"
 
-/* Vectors as long as the processor has them: ten operations on 10,000 float64 take 5 us in vectors of
-   64 bytes, 7.5 in those of 32, 12.7 in those of 16 (AMD EPYC, one thread). */
+/* Vectors as long as the processor has them (docs/tuning.md, 52). */
 static void run_row(const Order *orders, npy_intp bytes, npy_intp itemsize)
 {
     if (__builtin_cpu_supports("avx512f")) {
@@ -157,7 +156,7 @@ static Code code_of(const Link *link, int is_scalar)
     return (Code)(code + is_scalar);
 }
 
-void run_links(const Link *links, int count, View first, View target, int streams,
+void run_links(const Link *links, int count, Tile first, Tile target, int streams,
                npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     Order orders[MAX_ORDERS];
@@ -165,7 +164,7 @@ void run_links(const Link *links, int count, View first, View target, int stream
     orders[length++] = (Order){first.column ? READ_VECTOR : READ_SCALAR, first.data, first.row};
     for (int i = 0; i < count; i++) {
         const Link *link = &links[i];
-        const View *other = &link->other;
+        const Tile *other = &link->other;
         orders[length++] = (Order){code_of(link, other->column == 0), other->data, other->row};
         if (link->kept != NULL) {
             orders[length++] = (Order){KEEP_CODE, link->kept, columns * itemsize};

@@ -1,4 +1,5 @@
 #include "loops.h"
+#include "parts.h"
 #include "compiler.h"
 #include "folds.h"
 #include "sums.h"
@@ -9,7 +10,6 @@
         const npy_intp n = *count;                                 \
         const char *source = args[0];                              \
         char *target = args[1];                                    \
-        (void)data;                                                \
         if (CONTIGUOUS) {                                          \
             INDEPENDENT                                            \
             for (npy_intp i = 0; i < n; i++) {                     \
@@ -92,7 +92,7 @@ static int find_cast(int from, int to, Loop *loop)
         target[i] = other ^ ((one ^ other) & (TYPE) - (condition[i] != 0)); \
     }
 
-/* target = condition ? first : second, each of which may be a scalar. */
+/* target = condition ? first : second; either may be a scalar. */
 #define SELECT(NAME, TYPE)                                                                     \
     CLONED LOOP(NAME)                                                                          \
     {                                                                                          \
@@ -101,7 +101,6 @@ static int find_cast(int from, int to, Loop *loop)
         const char *condition = args[0];                                                       \
         const TYPE *first = (const TYPE *)args[1], *second = (const TYPE *)args[2];            \
         TYPE *target = (TYPE *)args[3];                                                        \
-        (void)data;                                                                            \
         if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size) {       \
             SELECT_EACH(TYPE, first[i], second[i])                                             \
         } else if (steps[0] == 1 && steps[1] == size && steps[2] == 0 && steps[3] == size) {   \
@@ -126,7 +125,6 @@ SELECT(select_8, npy_uint64)
 
 LOOP(select_16)
 {
-    (void)data;
     for (npy_intp i = 0; i < *count; i++) {
         const char *chosen =
             args[0][i * steps[0]] ? args[1] + i * steps[1] : args[2] + i * steps[2];
@@ -157,7 +155,6 @@ int find_select(npy_intp itemsize, Loop *loop)
     {                                                                                     \
         const npy_intp n = *count;                                                        \
         const npy_intp size = sizeof(TYPE);                                               \
-        (void)data;                                                                       \
         if (steps[0] == size && steps[1] == 0 && steps[2] == size) {                      \
             const TYPE *source = (const TYPE *)args[0];                                   \
             const TYPE value = *(const TYPE *)args[1];                                    \
@@ -178,17 +175,16 @@ int find_select(npy_intp itemsize, Loop *loop)
 REPLACE_NAN(replace_nan_float, npy_float)
 REPLACE_NAN(replace_nan_double, npy_double)
 
-/* Whether there is such a loop. */
-static int find_replace_nan(int type_number, Loop *loop)
+static int find_replace_nan(int type, int ignored, Loop *loop)
 {
-    if (type_number != NPY_FLOAT && type_number != NPY_DOUBLE) {
+    switch (type) {
+    case NPY_FLOAT:
+        return set_binary(loop, replace_nan_float, sizeof(npy_float), 1);
+    case NPY_DOUBLE:
+        return set_binary(loop, replace_nan_double, sizeof(npy_double), 1);
+    default:
         return 0;
     }
-    const npy_intp size = type_number == NPY_FLOAT ? sizeof(npy_float) : sizeof(npy_double);
-    *loop = (Loop){type_number == NPY_FLOAT ? replace_nan_float : replace_nan_double, NULL, 2,
-                   {size, size, size}, 1,
-                       NO_LINK};
-    return 1;
 }
 
 /* Bytes that are counted side by side, and how many such lines before a byte could overflow. */
@@ -231,7 +227,6 @@ CLONED static void add_bytes(npy_int64 *numbers, const char *bytes, npy_intp n)
 LOOP(count_true)
 {
     const npy_intp n = *count;
-    (void)data;
     if (args[0] == args[2] && steps[0] == 0 && steps[1] == 1 && steps[2] == 0) {
         *(npy_int64 *)args[2] += count_bytes(args[1], n);
         return;
@@ -321,7 +316,6 @@ static PyObject *ufunc_loop(PyObject *module, PyObject *args)
     npy_intp sizes[MAX_SOURCES + 1];
     Loop loop;
     int is_arithmetic = 0;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!O!|p:ufunc_loop", &PyUFunc_Type, &ufunc, &PyTuple_Type, &dtypes,
                           &is_arithmetic)) {
         return NULL;
@@ -348,7 +342,6 @@ static PyObject *ufunc_loop(PyObject *module, PyObject *args)
 
 static PyObject *is_link(PyObject *module, PyObject *capsule)
 {
-    (void)module;
     const Loop *loop = PyCapsule_GetPointer(capsule, LOOP_NAME);
     return loop == NULL ? NULL : PyBool_FromLong(loop->link != NO_LINK);
 }
@@ -357,7 +350,6 @@ static PyObject *cast_loop(PyObject *module, PyObject *args)
 {
     PyArray_Descr *from, *to;
     Loop loop;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!O!:cast_loop", &PyArrayDescr_Type, &from, &PyArrayDescr_Type,
                           &to)) {
         return NULL;
@@ -368,7 +360,6 @@ static PyObject *cast_loop(PyObject *module, PyObject *args)
 static PyObject *select_loop(PyObject *module, PyObject *itemsize)
 {
     Loop loop;
-    (void)module;
     const npy_intp size = PyLong_AsSsize_t(itemsize);
     if (size == -1 && PyErr_Occurred()) {
         return NULL;
@@ -376,65 +367,30 @@ static PyObject *select_loop(PyObject *module, PyObject *itemsize)
     return found_loop(find_select(size, &loop), &loop);
 }
 
-static PyObject *replace_nan_loop(PyObject *module, PyObject *dtype)
-{
-    Loop loop;
-    (void)module;
-    return PyArray_DescrCheck(dtype)
-               ? found_loop(find_replace_nan(((PyArray_Descr *)dtype)->type_num, &loop), &loop)
-               : found_loop(0, NULL);
-}
-
 static PyObject *get_count_loop(PyObject *module, PyObject *ignored)
 {
-    (void)module;
-    (void)ignored;
     return wrap_loop(&count_loop);
 }
 
-static PyObject *sum_loop(PyObject *module, PyObject *dtype)
-{
-    Loop loop;
-    (void)module;
-    return PyArray_DescrCheck(dtype)
-               ? found_loop(find_sum(((PyArray_Descr *)dtype)->type_num, &loop), &loop)
-               : found_loop(0, NULL);
-}
-
-static PyObject *moments_loop(PyObject *module, PyObject *dtype)
-{
-    Loop loop;
-    (void)module;
-    return PyArray_DescrCheck(dtype)
-               ? found_loop(find_moments(((PyArray_Descr *)dtype)->type_num, &loop), &loop)
-               : found_loop(0, NULL);
-}
-
-static PyObject *parse_and_find(PyObject *args, const char *format,
-                                int (*find)(int type, int choice, Loop *loop))
-{
-    PyArray_Descr *dtype;
-    int choice;
-    Loop loop;
-    if (!PyArg_ParseTuple(args, format, &PyArrayDescr_Type, &dtype, &choice)) {
-        return NULL;
+/* Loops of numbers of one dtype; `choice` says which of two, if there are two. */
+#define LOOP_FOR_DTYPE(NAME, FORMAT, FIND)                                                 \
+    static PyObject *NAME(PyObject *module, PyObject *args)                                \
+    {                                                                                      \
+        PyArray_Descr *dtype;                                                              \
+        int choice = 0;                                                                    \
+        Loop loop;                                                                         \
+        return PyArg_ParseTuple(args, FORMAT ":" #NAME, &PyArrayDescr_Type, &dtype, &choice) \
+                   ? found_loop(FIND(dtype->type_num, choice, &loop), &loop)               \
+                   : NULL;                                                                 \
     }
-    return found_loop(find(dtype->type_num, choice, &loop), &loop);
-}
 
-static PyObject *extreme_loop(PyObject *module, PyObject *args)
-{
-    (void)module;
-    return parse_and_find(args, "O!p:extreme_loop", find_extreme);
-}
+LOOP_FOR_DTYPE(replace_nan_loop, "O!", find_replace_nan)
+LOOP_FOR_DTYPE(sum_loop, "O!", find_sum)
+LOOP_FOR_DTYPE(moments_loop, "O!", find_moments)
+LOOP_FOR_DTYPE(extreme_loop, "O!p", find_extreme)
+LOOP_FOR_DTYPE(running_loop, "O!p", find_running)
 
-static PyObject *running_loop(PyObject *module, PyObject *args)
-{
-    (void)module;
-    return parse_and_find(args, "O!p:running_loop", find_running);
-}
-
-static PyMethodDef functions[] = {
+PyMethodDef loops_methods[] = {
     {"ufunc_loop", ufunc_loop, METH_VARARGS,
      "ufunc_loop(ufunc, dtypes, is_arithmetic=False)\n--\n\n"
      "The ufunc's inner loop for exactly these dtypes of inputs and output, or None. "
@@ -446,16 +402,16 @@ static PyMethodDef functions[] = {
     {"select_loop", select_loop, METH_O,
      "select_loop(itemsize)\n--\n\n"
      "A loop (bool, value, value) -> value that takes the first value where true, or None."},
-    {"replace_nan_loop", replace_nan_loop, METH_O,
+    {"replace_nan_loop", replace_nan_loop, METH_VARARGS,
      "replace_nan_loop(dtype)\n--\n\n"
      "A loop (real number, real number) -> real number that takes the second where the first is "
      "NaN, or None."},
     {"count_loop", get_count_loop, METH_NOARGS,
      "count_loop()\n--\n\nA loop (int64, bool) -> int64 that adds."},
-    {"sum_loop", sum_loop, METH_O,
+    {"sum_loop", sum_loop, METH_VARARGS,
      "sum_loop(dtype)\n--\n\n"
      "A loop (accumulator, element) -> accumulator that adds up real numbers, or None."},
-    {"moments_loop", moments_loop, METH_O,
+    {"moments_loop", moments_loop, METH_VARARGS,
      "moments_loop(dtype)\n--\n\n"
      "What folds real numbers into pairs of their mean and their squared distances from it, or "
      "None."},
@@ -469,8 +425,3 @@ static PyMethodDef functions[] = {
      "before, or None."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_loops(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
-}

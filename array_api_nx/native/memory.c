@@ -1,14 +1,86 @@
 #include "memory.h"
-#include "blocks.h"
+#include "parts.h"
 #include "arguments.h"
 #include "sizes.h"
+
+/* ------------------------------------------------------------------ blocks */
+
+/* Blocks have 4, 8, 16, 32 or 64 KiB, and so many of each size wait: less than 1 MB in all. */
+enum { SMALLEST_BLOCK = 1 << 12, SIZES = 5 };
+
+#ifdef __SANITIZE_ADDRESS__
+enum { MOST_WAITING = 0 }; /* it would not see who writes to a block that is given back */
+#else
+enum { MOST_WAITING = 7 };
+#endif
+
+/* What wait, by their size. The GIL protects them. */
+static struct {
+    int count;
+    char *blocks[MOST_WAITING + 1];
+} waiting[SIZES];
+
+static int size_number(npy_intp bytes)
+{
+    int number = 0;
+    while ((npy_intp)SMALLEST_BLOCK << number < bytes) {
+        number++;
+    }
+    return number;
+}
+
+char *take_block(npy_intp bytes)
+{
+    const int number = size_number(bytes);
+    if (waiting[number].count > 0) {
+        return waiting[number].blocks[--waiting[number].count];
+    }
+    /* Before an aligned block stands where its memory begins. */
+    const size_t size = (size_t)SMALLEST_BLOCK << number;
+    char *memory = PyMem_RawMalloc(size + ALIGNMENT + sizeof(char *));
+    if (memory == NULL) {
+        return NULL;
+    }
+    const npy_uintp address = (npy_uintp)memory + sizeof(char *) + ALIGNMENT - 1;
+    char *block = (char *)(address - address % ALIGNMENT);
+    memcpy(block - sizeof(char *), &memory, sizeof(char *));
+    return block;
+}
+
+static void free_block(char *block)
+{
+    char *memory;
+    memcpy(&memory, block - sizeof(char *), sizeof(char *));
+    PyMem_RawFree(memory);
+}
+
+void give_block(char *block, npy_intp bytes)
+{
+    const int number = size_number(bytes);
+    if (waiting[number].count < MOST_WAITING) {
+        waiting[number].blocks[waiting[number].count++] = block;
+    } else {
+        free_block(block);
+    }
+}
+
+static void release_blocks(void)
+{
+    for (int number = 0; number < SIZES; number++) {
+        while (waiting[number].count > 0) {
+            free_block(waiting[number].blocks[--waiting[number].count]);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ spares */
 
 enum { MAX_SPARES = 32 };
 
 /* The fewest bytes of a result whose memory is worth keeping. */
 enum { SMALLEST_SPARE = 1 << 16 };
 
-/* A spare may be larger than what is asked for by this fraction of it: an eighth. */
+/* A spare may be larger than the request by this fraction of it: an eighth. */
 enum { SPARE_SHARE = 8 };
 
 /* The GIL protects them. */
@@ -55,7 +127,6 @@ static void drop_spares(int count, npy_intp bytes)
 static void block_dealloc(PyObject *object)
 {
     PoolBufferObject *self = (PoolBufferObject *)object;
-    PyTypeObject *type = Py_TYPE(object);
     PyArrayObject *memory = self->memory;
     npy_intp limit = 0;
     if (memory != NULL) {
@@ -68,8 +139,7 @@ static void block_dealloc(PyObject *object)
         Py_XDECREF(memory);
         drop_spares(MAX_SPARES - 1, limit);
     }
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_instance(object);
 }
 
 static PyType_Slot block_slots[] = {
@@ -157,7 +227,6 @@ static PyObject *empty(PyObject *module, PyObject *args)
     PyArray_Dims shape = {NULL, 0};
     PyArray_Descr *dtype = NULL;
     PyObject *result = NULL;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O&O!:empty", PyArray_IntpConverter, &shape, &PyArrayDescr_Type,
                           &dtype)) {
         PyDimMem_FREE(shape.ptr);
@@ -178,7 +247,6 @@ static PyObject *empty(PyObject *module, PyObject *args)
 static PyObject *limit_spares(PyObject *module, PyObject *bytes)
 {
     npy_intp limit;
-    (void)module;
     if (!read_int(bytes, 0, NPY_MAX_INTP, "the limit", &limit)) {
         return NULL;
     }
@@ -189,8 +257,6 @@ static PyObject *limit_spares(PyObject *module, PyObject *bytes)
 
 static PyObject *release_spares(PyObject *module, PyObject *ignored)
 {
-    (void)module;
-    (void)ignored;
     drop_spares(0, 0);
     release_blocks();
     Py_RETURN_NONE;
@@ -198,8 +264,6 @@ static PyObject *release_spares(PyObject *module, PyObject *ignored)
 
 static PyObject *count_spares(PyObject *module, PyObject *ignored)
 {
-    (void)module;
-    (void)ignored;
     const npy_intp bytes = spares.bytes, limit = spares.limit;
     const Py_ssize_t hits = spares.hits, misses = spares.misses;
     const int count = spares.count;

@@ -5,7 +5,10 @@
    base is a PoolBuffer, which owns the block. Whatever is derived from the result (a view, a DLPack
    capsule, a buffer) keeps the PoolBuffer alive. When the PoolBuffer dies, its block becomes a
    spare, which a later result may use. Spares have a limit; the one that has waited longest is
-   freed first. */
+   freed first.
+
+   Blocks of some kilobytes do the same for smaller results: the system would take such memory back from
+   the end of the heap, and each page would cost a fault again. */
 
 #ifndef ARRAY_API_NX_MEMORY_H
 #define ARRAY_API_NX_MEMORY_H
@@ -16,7 +19,14 @@
    exception set if there is no memory. */
 PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size);
 
-/* Add the functions that make arrays and that manage the spares; -1 with an exception set. */
-int add_memory(PyObject *module);
+/* The most bytes of a block. */
+enum { BLOCK_BYTES = 1 << 16 };
+
+/* At least so many bytes, BLOCK_BYTES at most, aligned to a cache line and not initialised; NULL,
+   without an exception, if there is no memory. */
+char *take_block(npy_intp bytes);
+
+/* Give back what `take_block` gave for so many bytes. */
+void give_block(char *block, npy_intp bytes);
 
 #endif

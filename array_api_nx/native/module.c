@@ -1,36 +1,9 @@
-/* The extension module `array_api_nx._native`. Each subject adds its own types and functions to it. */
+/* The extension module `array_api_nx._native`. Each part adds its own types and functions to it. */
 
 #define IMPORTS_NUMPY
 #include "common.h"
 
-#include "arg_extremes.h"
-#include "array.h"
-#include "calls.h"
-#include "compiled.h"
-#include "context.h"
-#include "conversion.h"
-#include "distinct.h"
-#include "elements.h"
-#include "elementwise.h"
-#include "exchange.h"
-#include "functions.h"
-#include "inspection.h"
-#include "iteration.h"
-#include "kernel.h"
-#include "loops.h"
-#include "memory.h"
-#include "objects.h"
-#include "operations.h"
-#include "products.h"
-#include "random.h"
-#include "reductions.h"
-#include "outcomes.h"
-#include "sequence.h"
-#include "settings.h"
-#include "small_matrices.h"
-#include "threads.h"
-#include "totals.h"
-#include "ufuncs.h"
+#include "parts.h"
 
 /* What native/__init__.py compares with the package, to refuse an extension that was built for another
    state of it. setup.py knows both. */
@@ -41,36 +14,14 @@
 #error "ARRAY_API_NX_SOURCES must be what native/stamp.py prints, in quotes; see setup.py"
 #endif
 
-/* Each returns -1 with an exception set if it fails. */
-static int (*const subjects[])(PyObject *module) = {
-    add_threads,
-    add_memory,
-    add_loops,
-    add_kernel,
-    add_sequence,
-    add_outcomes,
-    add_operations,
-    add_totals,
-    add_calls,
-    add_context,
-    add_objects,
-    add_elements,
-    add_array,
-    add_functions,
-    add_settings,
-    add_elementwise,
-    add_distinct,
-    add_ufuncs,
-    add_compiled,
-    add_reductions,
-    add_arg_extremes,
-    add_conversion,
-    add_inspection,
-    add_small_matrices,
-    add_products,
-    add_random,
-    add_iteration,
-    add_exchange,
+static int (*const parts[])(PyObject *module) = {
+#define PART(NAME) add_##NAME,
+    EACH_PART(PART)
+};
+
+static PyMethodDef *const methods[] = {
+#define METHODS(NAME) NAME##_methods,
+    EACH_METHODS(METHODS)
 };
 
 /* Whether there is a module in this process: its threads, tables and types serve one. */
@@ -90,8 +41,13 @@ static int execute(PyObject *module)
         PyModule_AddStringConstant(module, "SOURCES", ARRAY_API_NX_SOURCES) < 0) {
         return -1;
     }
-    for (size_t i = 0; i < sizeof(subjects) / sizeof(*subjects); i++) {
-        if (subjects[i](module) < 0) {
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        if (parts[i](module) < 0) {
+            return -1;
+        }
+    }
+    for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
+        if (PyModule_AddFunctions(module, methods[i]) < 0) {
             return -1;
         }
     }

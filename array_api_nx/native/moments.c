@@ -1,6 +1,7 @@
 /* Means, variances and standard deviations, in the steps of backends/cpu/backend.py: each step
    rounds as NumPy's does, and notes its floating-point errors under NumPy's name. */
 
+#include "chapters.h"
 #include "elementwise.h"
 #include "flags.h"
 #include "reduce.h"
@@ -24,17 +25,21 @@ typedef struct {
     } steps[MOST_STEPS];
 } Errors;
 
-/* Note what was raised since the last call. */
-static void note_errors(Errors *errors, PyObject *name)
+static void add_errors(Errors *errors, PyObject *name, int flags)
 {
-    const int flags = take_flags();
     if (flags != 0 && errors->count < MOST_STEPS) {
         errors->steps[errors->count].name = name;
         errors->steps[errors->count++].flags = flags;
     }
 }
 
-/* -1 with an exception set if one of them is to be raised. */
+/* Note the exceptions raised since the last call. */
+static void note_errors(Errors *errors, PyObject *name)
+{
+    add_errors(errors, name, take_flags());
+}
+
+/* -1 with an exception set if numpy.errstate raises one of them. */
 static int treat_noted(const Errors *errors)
 {
     for (int i = 0; i < errors->count; i++) {
@@ -76,7 +81,7 @@ static void divide(const Loops *loops, char *data, DTypeCode code, npy_intp size
         char *args[3] = {data, (char *)&divisor, data};
         npy_intp steps[3] = {sizeof(double), 0, sizeof(double)};
         loop->function(args, &size, steps, loop->data);
-        note_errors(errors, error_names.divide);
+        note_errors(errors, names_of.divide);
         return;
     }
     for (npy_intp done = 0; done < size; done += PART) {
@@ -96,40 +101,25 @@ static void divide(const Loops *loops, char *data, DTypeCode code, npy_intp size
         }
         cast |= take_flags();
     }
-    for (int i = 0; i < 2 && errors->count < MOST_STEPS; i++) {
-        const int flags = i == 0 ? divided : cast;
-        if (flags != 0) {
-            errors->steps[errors->count].name = i == 0 ? error_names.divide : error_names.cast;
-            errors->steps[errors->count++].flags = flags;
-        }
-    }
+    add_errors(errors, names_of.divide, divided);
+    add_errors(errors, names_of.cast, cast);
 }
 
 /* Sums, divided. `out` has room for the result of the plan. */
-static void average(const Loops *loops, const Reduction *plan, const char *data, DTypeCode code,
+static void average(const Loops *loops, const ReductionPlan *plan, const char *data, DTypeCode code,
                     double divisor, char *out, Errors *errors)
 {
     memset(out, 0, (size_t)(plan->size * dtypes[code].itemsize));
     clear_flags();
     run_sum(plan, code, loops->add->function, loops->add->data, data, out);
-    note_errors(errors, error_names.reduce);
+    note_errors(errors, names_of.reduce);
     divide(loops, out, code, plan->size, divisor, errors);
 }
-
-/* The elements to compute with: those of an array, or a copy of them as float64. */
-typedef struct {
-    int ndim;
-    const npy_intp *shape, *strides;
-    npy_intp size;
-    const char *data;
-    DTypeCode code;
-    const npy_uint8 *order;
-} Source;
 
 /* Squared distances from the means along the axes that are marked, without gaps, in the order of
    axes. `plan` is that of the means, which keep the axes. 0 with an exception set if there is no
    memory. */
-static int square_distances(const Loops *loops, const Reduction *plan, const Source *x,
+static int square_distances(const Loops *loops, const ReductionPlan *plan, const Ordered *x,
                             const char *reduced, char *out, Errors *errors)
 {
     Scratch means;
@@ -164,12 +154,12 @@ static int square_distances(const Loops *loops, const Reduction *plan, const Sou
 }
 
 /* The moment of elements in the dtype in which they are computed. */
-static PyObject *compute_moment(int code, const Loops *loops, const Source *x, const char *reduced,
+static PyObject *compute_moment(int code, const Loops *loops, const Ordered *x, const char *reduced,
                                 int keepdims, double correction)
 {
     const npy_intp itemsize = dtypes[x->code].itemsize;
     npy_intp strides[ARRAY_DIMS];
-    Reduction plan, means;
+    ReductionPlan plan, means;
     Scratch squares;
     Errors errors;
     char *out;
@@ -230,10 +220,8 @@ static int take_correction(PyObject *value, double *correction)
         *correction = PyFloat_AS_DOUBLE(value);
         return 1;
     }
-    int overflow;
-    const long long number =
-        PyLong_CheckExact(value) ? PyLong_AsLongLongAndOverflow(value, &overflow) : -1;
-    if (number < 0 || number > EXACT_DOUBLE / 2) {
+    npy_intp number;
+    if (!take_number(value, &number) || number < 0 || number > EXACT_DOUBLE / 2) {
         return 0;
     }
     *correction = (double)number;
@@ -243,10 +231,8 @@ static int take_correction(PyObject *value, double *correction)
 static PyObject *moment(int code, Tensor *x, PyObject *axis, int keepdims, double correction)
 {
     char reduced[ARRAY_DIMS];
-    AxisOrder order;
-    npy_intp strides[ARRAY_DIMS];
     Loops loops;
-    Scratch scratch;
+    Ordered elements;
     const char *data;
     /* As in policy.py, two threads are worth it for half as many elements if it is a variance. */
     const npy_intp most = code == MEAN ? limits.at_once : limits.at_once / 2;
@@ -255,11 +241,10 @@ static PyObject *moment(int code, Tensor *x, PyObject *axis, int keepdims, doubl
         return DECLINED;
     }
     const DTypeCode dtype = x->code == FLOAT32 ? FLOAT32 : FLOAT64;
-    const int converts = x->code != dtype;
     if (!find_loops(code, dtype, &loops)) {
         return decline_unless_raised();
     }
-    if ((converts || code != MEAN) && !has_plain_order(x)) {
+    if ((x->code != dtype || code != MEAN) && !has_plain_order(x)) {
         return DECLINED;
     }
     for (int i = 0; code != MEAN && i < x->ndim; i++) {
@@ -267,42 +252,29 @@ static PyObject *moment(int code, Tensor *x, PyObject *axis, int keepdims, doubl
             return DECLINED;
         }
     }
-    order_axes(x->ndim, x->shape, x->strides, order);
-    Source source = {x->ndim, x->shape, x->strides, x->size, data, dtype, order};
-    if (!converts) {
-        return compute_moment(code, &loops, &source, reduced, keepdims, correction);
-    }
-    const npy_intp itemsize = dtypes[dtype].itemsize;
-    if (take_scratch(&scratch, x->size * itemsize) < 0) {
+    if (order_elements(&elements, x, data, dtype) < 0) {
         return NULL;
     }
-    pack(data, (DTypeCode)x->code, x->ndim, x->shape, x->strides, order, dtype, scratch.data);
-    dense_strides(x->ndim, x->shape, order, itemsize, strides);
-    source.data = scratch.data;
-    source.strides = strides;
-    PyObject *result = compute_moment(code, &loops, &source, reduced, keepdims, correction);
-    free_scratch(&scratch);
+    PyObject *result = compute_moment(code, &loops, &elements, reduced, keepdims, correction);
+    free_scratch(&elements.scratch);
     return result;
 }
 
-static PyObject *moment_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_moment(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis, keyword.keepdims, keyword.correction};
-    PyObject *values[4] = {NULL, NULL, NULL, NULL};
     int keepdims = 0;
     double correction = 0;
-    if (!take_arguments(args, count, names, wanted, code == MEAN ? 3 : 4, 1, values) ||
-        values[0] == NULL || !is_array(values[0]) || !take_flag(values[2], &keepdims) ||
-        !take_correction(values[3], &correction)) {
+    Tensor *x = layout_of_any(values[0]);
+    if (x == NULL || !take_flag(values[2], &keepdims) ||
+        (which != MEAN && !take_correction(values[3], &correction))) {
         return DECLINED;
     }
-    Tensor *x = layout_of(values[0]);
-    return x == NULL ? DECLINED : moment(code, x, values[1], keepdims, correction);
+    return moment(which, x, values[1], keepdims, correction);
 }
 
-const TwinEntry moment_twins[] = {
-    {"mean", moment_twin, MEAN},
-    {"var", moment_twin, VAR},
-    {"std", moment_twin, STD},
-    {NULL, NULL, 0},
+Implementation moment_functions[] = {
+    {"mean", call_moment, MEAN, "x, /, *, axis=, keepdims="},
+    {"var", call_moment, VAR, "x, /, *, axis=, keepdims=, correction="},
+    {"std", call_moment, STD, "x, /, *, axis=, keepdims=, correction="},
+    {NULL, NULL, 0, NULL},
 };

@@ -1,13 +1,13 @@
-/* Views by other layouts. The strides are those of core/view.py, whose methods say what each
-   movement means. */
+/* Views by other layouts. The strides are those of core/view.py, whose methods define each movement. */
 
 #include "movement.h"
-#include "joining.h"
-#include "walk.h"
+#include "chapters.h"
+#include "layouts.h"
+#include "nest.h"
 
 Tensor *movable(PyObject *object)
 {
-    Tensor *x = is_array(object) ? layout_of(object) : NULL;
+    Tensor *x = layout_of_any(object);
     if (x == NULL || x->storage != NULL) {
         return x;
     }
@@ -15,7 +15,7 @@ Tensor *movable(PyObject *object)
     return x->size <= limits.deferred && ensure_storage(x) ? x : NULL;
 }
 
-void copy_layout(const Tensor *x, Layout *layout)
+void copy_layout(const Tensor *x, NewView *layout)
 {
     start_layout(x, layout);
     layout->ndim = x->ndim;
@@ -25,7 +25,7 @@ void copy_layout(const Tensor *x, Layout *layout)
     }
 }
 
-PyObject *show(Tensor *of, const Layout *layout)
+PyObject *show(Tensor *of, const NewView *layout)
 {
     const DTypeCode code = (DTypeCode)of->code;
     Tensor *tensor = new_layout(of, layout->ndim);
@@ -62,9 +62,7 @@ static int take_axes(PyObject *const *value, int ndim, int *count, int *axes, np
     return 1;
 }
 
-/* Sizes, of which any may be -1; `*places` says how many are. Their product without these is
-   `*known`. */
-static int take_sizes(PyObject *const *value, Layout *layout, npy_intp *known, int *places)
+int take_sizes(PyObject *const *value, NewView *layout, npy_intp *known, int *places)
 {
     Py_ssize_t count;
     PyObject *const *items;
@@ -98,7 +96,7 @@ static int take_sizes(PyObject *const *value, Layout *layout, npy_intp *known, i
 
 static PyObject *permute(Tensor *x, const int *axes)
 {
-    Layout layout;
+    NewView layout;
     start_layout(x, &layout);
     layout.ndim = x->ndim;
     for (int i = 0; i < x->ndim; i++) {
@@ -146,7 +144,7 @@ PyObject *transpose_last(PyObject *array)
     if (ndim == 2) {
         return transpose_matrix(x);
     }
-    Layout layout;
+    NewView layout;
     copy_layout(x, &layout);
     layout.shape[ndim - 2] = x->shape[ndim - 1];
     layout.shape[ndim - 1] = x->shape[ndim - 2];
@@ -171,57 +169,35 @@ PyObject *reverse_axes(PyObject *array)
     return permute(x, axes);
 }
 
-static PyObject *matrix_transpose(int code, PyObject *const *args, Py_ssize_t count,
-                                  PyObject *names)
+static PyObject *matrix_transpose(int which, PyObject *const *values, Py_ssize_t count)
 {
-    (void)code;
-    return count == 1 && names == NULL ? transpose_last(args[0]) : DECLINED;
+    return transpose_last(values[0]);
 }
 
-/* The array and the other argument, of that name, which is NULL if it is not given, of a function
-   that takes so many by position. NULL, perhaps without an exception, if C does not move it. */
-static Tensor *take_movable(PyObject *const *args, Py_ssize_t count, PyObject *names,
-                            PyObject *name, int positional, PyObject **second)
+static PyObject *permute_dims(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, name};
-    PyObject *values[2];
-    if (!take_arguments(args, count, names, wanted, 2, positional, values) || values[0] == NULL) {
-        return NULL;
-    }
-    *second = values[1];
-    return movable(values[0]);
-}
-
-static PyObject *permute_dims(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
-{
-    PyObject *second;
     int axes[ARRAY_DIMS], length;
     npy_uint64 set;
-    (void)code;
-    Tensor *x = take_movable(args, count, names, keyword.axes, 2, &second);
-    if (x == NULL || second == NULL) {
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
         return decline_unless_raised();
     }
-    if (!take_axes(&second, x->ndim, &length, axes, &set) || length != x->ndim) {
+    if (!take_axes(&values[1], x->ndim, &length, axes, &set) || length != x->ndim) {
         return DECLINED;
     }
     return permute(x, axes);
 }
 
-static PyObject *moveaxis(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *moveaxis(int which, PyObject *const *values, Py_ssize_t count)
 {
     int sources[ARRAY_DIMS], targets[ARRAY_DIMS], axes[ARRAY_DIMS], length, places;
     npy_uint64 moved, taken;
-    (void)code;
-    if (count != 3 || names != NULL) {
-        return DECLINED;
-    }
-    Tensor *x = movable(args[0]);
+    Tensor *x = movable(values[0]);
     if (x == NULL) {
         return decline_unless_raised();
     }
-    if (!take_axes(&args[1], x->ndim, &length, sources, &moved) ||
-        !take_axes(&args[2], x->ndim, &places, targets, &taken) || length != places) {
+    if (!take_axes(&values[1], x->ndim, &length, sources, &moved) ||
+        !take_axes(&values[2], x->ndim, &places, targets, &taken) || length != places) {
         return DECLINED;
     }
     for (int i = 0; i < length; i++) {
@@ -243,7 +219,7 @@ static PyObject *moveaxis(int code, PyObject *const *args, Py_ssize_t count, PyO
 /* The strides of a shape through which the elements of `x`, which has some and is not row-major,
    come in the same order; 0 if there are none. Runs of old and new axes of equal products, as
    short as possible, replace each other; a run of old axes must step through memory as one. */
-static int regroup(const Tensor *x, Layout *layout)
+static int regroup(const Tensor *x, NewView *layout)
 {
     const npy_intp *old = x->shape, *new = layout->shape;
     int i = 0, j = 0;
@@ -277,8 +253,7 @@ static int regroup(const Tensor *x, Layout *layout)
     return 1;
 }
 
-/* Strides and offset for the same elements under another shape of as many; 0 if no view has it. */
-static int find_strides(const Tensor *x, Layout *layout)
+int find_strides(const Tensor *x, NewView *layout)
 {
     int same = x->ndim == layout->ndim;
     for (int i = 0; same && i < x->ndim; i++) {
@@ -302,69 +277,27 @@ static int find_strides(const Tensor *x, Layout *layout)
     return 1;
 }
 
-static PyObject *view_with_shape(Tensor *x, Layout *layout)
+static PyObject *view_with_shape(Tensor *x, NewView *layout)
 {
     return find_strides(x, layout) ? show(x, layout) : DECLINED;
 }
 
-static PyObject *reshape(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *expand_dims(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, keyword.shape, keyword.copy};
-    PyObject *values[3];
-    Layout layout;
-    npy_intp known;
-    int places;
-    (void)code;
-    if (!take_arguments(args, count, names, wanted, 3, 2, values) || values[0] == NULL ||
-        values[1] == NULL) {
-        return DECLINED;
-    }
-    const int free_choice = values[2] == NULL || values[2] == Py_None;
-    if (!free_choice && !PyBool_Check(values[2])) {
-        return DECLINED;
-    }
+    PyObject *const *items;
+    NewView layout;
+    Py_ssize_t added;
+    npy_uint64 set;
+    int axes[ARRAY_DIMS], length;
     Tensor *x = movable(values[0]);
     if (x == NULL) {
         return decline_unless_raised();
     }
-    if (!take_sizes(&values[1], &layout, &known, &places)) {
-        return DECLINED;
-    }
-    if (places == 1 && known > 0 && x->size % known == 0) {
-        int axis = 0;
-        while (layout.shape[axis] != -1) {
-            axis++;
-        }
-        layout.shape[axis] = x->size / known;
-    } else if (places > 0 || known != x->size) {
-        return DECLINED;
-    }
-    if (values[2] == Py_True) {
-        return copy_into_shape(x, layout.ndim, layout.shape);
-    }
-    if (find_strides(x, &layout)) {
-        return show(x, &layout);
-    }
-    return free_choice ? copy_into_shape(x, layout.ndim, layout.shape) : DECLINED;
-}
-
-static PyObject *expand_dims(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
-{
-    PyObject *second, *const *items;
-    Layout layout;
-    Py_ssize_t added;
-    npy_uint64 set;
-    int axes[ARRAY_DIMS], length;
-    (void)code;
-    Tensor *x = take_movable(args, count, names, keyword.axis, 2, &second);
-    if (x == NULL || second == NULL) {
-        return decline_unless_raised();
-    }
-    if (!take_items(&second, &added, &items) || added > ARRAY_DIMS - x->ndim) {
+    if (!take_items(&values[1], &added, &items) || added > ARRAY_DIMS - x->ndim) {
         return DECLINED;
     }
     layout.ndim = x->ndim + (int)added;
-    if (!take_axes(&second, layout.ndim, &length, axes, &set)) {
+    if (!take_axes(&values[1], layout.ndim, &length, axes, &set)) {
         return DECLINED;
     }
     for (int axis = 0, old = 0; axis < layout.ndim; axis++) {
@@ -373,18 +306,16 @@ static PyObject *expand_dims(int code, PyObject *const *args, Py_ssize_t count, 
     return view_with_shape(x, &layout);
 }
 
-static PyObject *squeeze(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *squeeze(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *second;
-    Layout layout;
+    NewView layout;
     npy_uint64 set;
     int axes[ARRAY_DIMS], length;
-    (void)code;
-    Tensor *x = take_movable(args, count, names, keyword.axis, 2, &second);
-    if (x == NULL || second == NULL) {
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
         return decline_unless_raised();
     }
-    if (!take_axes(&second, x->ndim, &length, axes, &set)) {
+    if (!take_axes(&values[1], x->ndim, &length, axes, &set)) {
         return DECLINED;
     }
     layout.ndim = 0;
@@ -400,87 +331,63 @@ static PyObject *squeeze(int code, PyObject *const *args, Py_ssize_t count, PyOb
 
 /* ------------------------------------------------------------------ repeated elements */
 
-/* The shape of `layout` must be one to which `x` can be broadcast. */
-static PyObject *expand(Tensor *x, Layout *layout)
+/* View `x` in the shape of the layout; DECLINED if it does not broadcast to that. */
+static PyObject *expand(Tensor *x, NewView *layout)
 {
     const int lead = layout->ndim - x->ndim;
     start_layout(x, layout);
     for (int axis = 0; axis < layout->ndim; axis++) {
-        const int same = axis >= lead && x->shape[axis - lead] == layout->shape[axis];
-        layout->strides[axis] = same ? x->strides[axis - lead] : 0;
-    }
-    return show(x, layout);
-}
-
-static PyObject *broadcast_to(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
-{
-    PyObject *second;
-    Layout layout;
-    npy_intp known;
-    int places;
-    (void)code;
-    Tensor *x = take_movable(args, count, names, keyword.shape, 2, &second);
-    if (x == NULL || second == NULL) {
-        return decline_unless_raised();
-    }
-    if (!take_sizes(&second, &layout, &known, &places) || places > 0 ||
-        layout.ndim < x->ndim) {
-        return DECLINED;
-    }
-    const npy_intp *sizes = layout.shape + layout.ndim - x->ndim;
-    for (int axis = 0; axis < x->ndim; axis++) {
-        if (x->shape[axis] != sizes[axis] && x->shape[axis] != 1) {
+        const int own = axis - lead;
+        const int same = own >= 0 && x->shape[own] == layout->shape[axis];
+        if (own >= 0 && !same && x->shape[own] != 1) {
             return DECLINED;
         }
+        layout->strides[axis] = same ? x->strides[own] : 0;
+    }
+    return lead >= 0 ? show(x, layout) : DECLINED;
+}
+
+static PyObject *broadcast_to(int which, PyObject *const *values, Py_ssize_t count)
+{
+    NewView layout;
+    npy_intp known;
+    int places;
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (!take_sizes(&values[1], &layout, &known, &places) || places > 0) {
+        return DECLINED;
     }
     return expand(x, &layout);
 }
 
-/* Whether there may be arrays of the shape. */
-static int is_possible(int ndim, const npy_intp *shape)
+static PyObject *broadcast_arrays(int which, PyObject *const *values, Py_ssize_t count)
 {
-    npy_intp size = 1;
-    for (int axis = 0; axis < ndim; axis++) {
-        if (shape[axis] > 0) {
-            if (size > MAX_ELEMENTS / shape[axis]) {
-                return 0;
-            }
-            size *= shape[axis];
-        }
-    }
-    return 1;
-}
-
-static PyObject *broadcast_arrays(int code, PyObject *const *args, Py_ssize_t count,
-                                  PyObject *names)
-{
-    Walk walk;
-    Layout layout;
-    (void)code;
-    if (count == 0 || names != NULL) {
+    NewView layout;
+    if (count == 0) {
         return DECLINED;
     }
-    walk.ndim = 0;
+    layout.ndim = 0;
+    layout.shape[0] = 1;
     for (Py_ssize_t i = 0; i < count; i++) {
-        const Tensor *x = movable(args[i]);
+        const Tensor *x = movable(values[i]);
         if (x == NULL) {
             return decline_unless_raised();
         }
         /* Each result is on the device of its operand. */
-        if (!join_shape(&walk, x->ndim, x->shape) ||
-            ((Array *)args[i])->device != ((Array *)args[0])->device) {
+        if (!broadcast_shape(&layout.ndim, layout.shape, x->ndim, x->shape) ||
+            ((Array *)values[i])->device != ((Array *)values[0])->device) {
             return DECLINED;
         }
     }
-    if (!is_possible(walk.ndim, walk.shape)) {
+    if (!can_be_counted(layout.ndim, layout.shape)) {
         return DECLINED;
     }
-    layout.ndim = walk.ndim;
-    memcpy(layout.shape, walk.shape, (size_t)walk.ndim * sizeof(npy_intp));
     PyObject *results = PyTuple_New(count);
     for (Py_ssize_t i = 0; results != NULL && i < count; i++) {
         /* To make an array may run finalisers, after which a layout may have to be found again. */
-        Tensor *x = movable(args[i]);
+        Tensor *x = movable(values[i]);
         PyObject *result = x == NULL ? decline_unless_raised() : expand(x, &layout);
         if (result == NULL || result == DECLINED) {
             Py_DECREF(results);
@@ -493,19 +400,17 @@ static PyObject *broadcast_arrays(int code, PyObject *const *args, Py_ssize_t co
 
 /* ------------------------------------------------------------------ slices */
 
-static PyObject *flip(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *flip(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *second;
-    Layout layout;
+    NewView layout;
     npy_uint64 set = ~(npy_uint64)0;
     int axes[ARRAY_DIMS], length;
-    (void)code;
-    Tensor *x = take_movable(args, count, names, keyword.axis, 1, &second);
+    Tensor *x = movable(values[0]);
     if (x == NULL) {
         return decline_unless_raised();
     }
-    if (second != NULL && second != Py_None &&
-        !take_axes(&second, x->ndim, &length, axes, &set)) {
+    if (is_given(values[1]) &&
+        !take_axes(&values[1], x->ndim, &length, axes, &set)) {
         return DECLINED;
     }
     copy_layout(x, &layout);
@@ -519,16 +424,11 @@ static PyObject *flip(int code, PyObject *const *args, Py_ssize_t count, PyObjec
 }
 
 /* Only of matrices whose rows, or columns, follow each other: Python copies the diagonal of others. */
-static PyObject *diagonal(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *diagonal(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, keyword.offset};
-    PyObject *values[2];
-    Layout layout;
+    NewView layout;
     npy_intp offset = 0;
-    (void)code;
-    Tensor *x = take_arguments(args, count, names, wanted, 2, 1, values) && values[0] != NULL
-                    ? movable(values[0])
-                    : NULL;
+    Tensor *x = movable(values[0]);
     if (x == NULL) {
         return decline_unless_raised();
     }
@@ -551,17 +451,15 @@ static PyObject *diagonal(int code, PyObject *const *args, Py_ssize_t count, PyO
     return show(x, &layout);
 }
 
-static PyObject *unstack(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *unstack(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *second;
-    Layout layout;
+    NewView layout;
     int position = 0;
-    (void)code;
-    Tensor *x = take_movable(args, count, names, keyword.axis, 1, &second);
+    Tensor *x = movable(values[0]);
     if (x == NULL) {
         return decline_unless_raised();
     }
-    if (x->ndim == 0 || (second != NULL && !take_axis(second, x->ndim, &position))) {
+    if (x->ndim == 0 || (values[1] != NULL && !take_axis(values[1], x->ndim, &position))) {
         return DECLINED;
     }
     copy_layout(x, &layout);
@@ -583,17 +481,16 @@ static PyObject *unstack(int code, PyObject *const *args, Py_ssize_t count, PyOb
     return results;
 }
 
-const TwinEntry movement_twins[] = {
-    {"broadcast_arrays", broadcast_arrays, 0},
-    {"broadcast_to", broadcast_to, 0},
-    {"diagonal", diagonal, 0},
-    {"expand_dims", expand_dims, 0},
-    {"flip", flip, 0},
-    {"matrix_transpose", matrix_transpose, 0},
-    {"moveaxis", moveaxis, 0},
-    {"permute_dims", permute_dims, 0},
-    {"reshape", reshape, 0},
-    {"squeeze", squeeze, 0},
-    {"unstack", unstack, 0},
-    {NULL, NULL, 0},
+Implementation movement_functions[] = {
+    {"broadcast_arrays", broadcast_arrays, 0, "*"},
+    {"broadcast_to", broadcast_to, 0, "x, /, shape"},
+    {"diagonal", diagonal, 0, "x, /, *, offset="},
+    {"expand_dims", expand_dims, 0, "x, /, axis"},
+    {"flip", flip, 0, "x, /, *, axis="},
+    {"matrix_transpose", matrix_transpose, 0, "x, /"},
+    {"moveaxis", moveaxis, 0, "x, source, destination, /"},
+    {"permute_dims", permute_dims, 0, "x, /, axes"},
+    {"squeeze", squeeze, 0, "x, /, axis"},
+    {"unstack", unstack, 0, "x, /, *, axis="},
+    {NULL, NULL, 0, NULL},
 };

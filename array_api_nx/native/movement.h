@@ -6,61 +6,33 @@
 
 #include "functions.h"
 
-extern const TwinEntry movement_twins[];
-
-/* A layout in the making: shape, and strides and offset in bytes. `read_only` is what it
-   inherits. */
+/* The layout of a view to be made: shape, and strides and offset in bytes. It inherits `read_only`. */
 typedef struct {
     int ndim, read_only;
     npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
     npy_intp offset;
-} Layout;
+} NewView;
 
 /* Sizes may be anything whose product over nonzero sizes is at most this: the limit of
    core/shape.py, under which no number of bytes overflows. */
 #define MAX_ELEMENTS (NPY_MAX_INTP / 16)
 
-/* An exact int as its only item, or the items of a tuple or list. They stay valid until Python code
-   runs. 0, without an exception, for other objects. */
-static inline int take_items(PyObject *const *value, Py_ssize_t *count, PyObject *const **items)
-{
-    if (PyTuple_CheckExact(*value) || PyList_CheckExact(*value)) {
-        *count = PySequence_Fast_GET_SIZE(*value);
-        *items = PySequence_Fast_ITEMS(*value);
-        return 1;
-    }
-    *count = 1;
-    *items = value;
-    return PyLong_CheckExact(*value);
-}
-
-/* An exact int; 0, without an exception, for all else. */
-static inline int take_number(PyObject *value, npy_intp *number)
-{
-    int overflow = 1;
-    *number = 0;
-    if (PyLong_CheckExact(value)) {
-        *number = (npy_intp)PyLong_AsLongLongAndOverflow(value, &overflow);
-    }
-    return !overflow;
-}
-
-/* The tensor of an array of which there can be views. NULL, perhaps with an exception set, if
-   Python has to find out. */
+/* The tensor of an array that can have views. NULL, perhaps with an exception set, if Python has to find
+   out. */
 Tensor *movable(PyObject *object);
 
 /* Have a layout begin where that of `x` does. */
-static inline void start_layout(const Tensor *x, Layout *layout)
+static inline void start_layout(const Tensor *x, NewView *layout)
 {
     layout->offset = x->offset;
     layout->read_only = x->flags & READ_ONLY;
 }
 
 /* The layout of `x` as it is. */
-void copy_layout(const Tensor *x, Layout *layout);
+void copy_layout(const Tensor *x, NewView *layout);
 
 /* Keep `count` elements of an axis, from `start` on, `step` apart: View.slice for one axis. */
-static inline void step_along(Layout *layout, int axis, npy_intp start, npy_intp count,
+static inline void step_along(NewView *layout, int axis, npy_intp start, npy_intp count,
                               npy_intp step)
 {
     layout->offset += start * layout->strides[axis];
@@ -70,8 +42,14 @@ static inline void step_along(Layout *layout, int axis, npy_intp start, npy_intp
     }
 }
 
+/* Sizes, any of which may be -1; `*places` says how many are. Their product without these is `*known`. */
+int take_sizes(PyObject *const *value, NewView *layout, npy_intp *known, int *places);
+
+/* Strides and offset for the same elements under another shape of as many; 0 if no view has it. */
+int find_strides(const Tensor *x, NewView *layout);
+
 /* The view of a movable tensor through a layout. */
-PyObject *show(Tensor *of, const Layout *layout);
+PyObject *show(Tensor *of, const NewView *layout);
 
 /* The last two axes exchanged. Declined if there are fewer. */
 PyObject *transpose_last(PyObject *array);

@@ -9,7 +9,7 @@
 #ifndef ARRAY_API_NX_NUMBERS64_H
 #define ARRAY_API_NX_NUMBERS64_H
 
-#include "draws.h"
+#include "drawing.h"
 #include "compiler.h"
 
 #if defined(__clang__) || !defined(__GNUC__)
@@ -19,7 +19,7 @@
 #include <math.h>
 
 /* Processors with AVX-512 rotate in one instruction instead of three, and have vectors of twice the
-   length: an even float64 takes 0.8 ns of one thread with it, and 2.2 ns with AVX2 alone (AMD EPYC). */
+   length (docs/tuning.md, 53). */
 #ifdef HAS_TARGET_CLONES
 #define CLONED_FOR_ROTATIONS __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -189,7 +189,6 @@ static INLINE void write_uniform64(const Blocks *blocks, const Drawing *drawing,
                                    void *target)
 {
     npy_double *out = target;
-    (void)drawing;
     for (int i = 0; i < count; i++) {
         const npy_int32 high = (npy_int32)(blocks->x1[i] >> 5), low = (npy_int32)(blocks->x0[i] >> 6);
         out[i] = ((npy_double)high * 67108864.0 + (npy_double)low) * (1.0 / 9007199254740992.0);
@@ -201,7 +200,6 @@ static INLINE void write_normal64(const Blocks *blocks, const Drawing *drawing, 
 {
     npy_double *out = target, beyond[BLOCKS], tails[BLOCKS];
     int places[BLOCKS], found = 0;
-    (void)drawing;
     for (int i = 0; i < count; i++) {
         const npy_double high = (npy_double)(npy_int32)(blocks->x1[i] >> 1);
         const npy_double low = (npy_double)(npy_int32)((blocks->x0[i] >> 1) | 1);

@@ -1,8 +1,8 @@
-/* The three objects that an array is made of, and what a small call needs to know of them.
+/* The three objects that an array is made of, as small calls use them.
 
    An Array is what users hold: (handle, dtype, device). On device `cpu` the handle is a Tensor: a
    Storage, and the layout of the elements in it. The classes of these names in Python (see
-   frontend/array.py and contract/strided.py) have the same attributes; they say what each means, and
+   frontend/array.py and contract/strided.py) have the same attributes, which they document; they
    take their places where there is no compiler.
 
    What C makes is not tracked by Python's garbage collector, because it refers to nothing that could
@@ -47,14 +47,14 @@ enum {
     BOUNDED = 2,    /* all elements were found to lie inside the storage's memory */
     ROW_MAJOR = 4,  /* elements follow each other in C's order */
     COLUMN_MAJOR = 8,
-    READ_ONLY = 16, /* what View.is_read_only says: nobody may write through this layout */
+    READ_ONLY = 16, /* View.is_read_only: elements must not be written through this layout */
 };
 
 typedef struct {
     PyObject_HEAD
     PyObject *array, *view;
     PyObject *storage;     /* a Storage, or NULL */
-    PyObject *shape_tuple; /* the shape as Python sees it, once somebody asked */
+    PyObject *shape_tuple; /* the shape as Python sees it, once it was read */
     npy_uint8 flags, code, ndim;
     char is_tracked;       /* by the garbage collector */
     npy_intp offset;       /* bytes from the storage's address; unused while there is `array` alone */
@@ -73,7 +73,7 @@ typedef struct {
 
 extern Limits limits;
 
-/* Whether an operation on so many elements is computed now, be it on several threads. */
+/* Whether an operation on so many elements is computed now, on one thread or several. */
 static inline int is_computed_now(npy_intp size)
 {
     return size <= limits.at_once || (limits.at_once >= 0 && size <= limits.deferred);
@@ -190,6 +190,18 @@ static inline Tensor *layout_of(PyObject *object)
     return (tensor->flags & KNOWN) || learn_layout(tensor) ? tensor : NULL;
 }
 
+/* The same for any object, also NULL. */
+static inline Tensor *layout_of_any(PyObject *object)
+{
+    return object != NULL && is_array(object) ? layout_of(object) : NULL;
+}
+
+/* The Tensor of an array on device `cpu`. */
+static inline Tensor *tensor_of(PyObject *array)
+{
+    return (Tensor *)((Array *)array)->handle;
+}
+
 /* Where the first element of a known layout lies; NULL while it is deferred. */
 static inline char *data_of(Tensor *tensor)
 {
@@ -203,8 +215,7 @@ static inline char *data_of(Tensor *tensor)
     return storage->address + tensor->offset;
 }
 
-/* Whether the elements may be written without asking anybody: nobody keeps account of who reads
-   them, neither the memory nor the layout forbids it, and no two indices lead to one element. */
+/* Whether C may write the elements: no expression may read them, neither the memory nor the layout forbids it, and no two indices lead to one element. */
 int is_writeable(Tensor *tensor);
 
 /* A Tensor over new memory, which is not initialised: row-major, or column-major if `turned`. NULL
@@ -254,7 +265,5 @@ typedef struct {
 } ViewSlots;
 
 void set_views(const ViewSlots *slots);
-
-int add_objects(PyObject *module);
 
 #endif

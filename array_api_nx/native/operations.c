@@ -1,8 +1,10 @@
 #include "operations.h"
+#include "parts.h"
 #include "arguments.h"
 #include "flags.h"
 #include "functions.h"
 #include "memory.h"
+#include "nest.h"
 #include "threads.h"
 
 /* Operands are packed if they do not lie along the rows that the loop reads, or if these are short,
@@ -12,8 +14,8 @@ enum { PACKED_CELLS = 2048 };
 
 typedef struct {
     char *addresses[MAX_SOURCES + 1];
-    Operand operands[MAX_SOURCES + 1];
-    Step step;
+    KernelOperand operands[MAX_SOURCES + 1];
+    KernelStep step;
     Kernel kernel;
 } Single;
 
@@ -24,12 +26,12 @@ typedef struct {
     PyArray_Descr *output;
     npy_intp serial_limit; /* elements up to which one thread computes all */
     int materialise_scalar, reversible; /* reversible: is_exact of the Loop */
-} Operation;
+} ElementwiseLoop;
 
 /* A kernel of one step over the operands of a walk. Returns how many dims it has: two at least. */
 static int describe(Single *single, const Walk *walk, const Loop *loop)
 {
-    memset(&single->step, 0, sizeof(Step));
+    memset(&single->step, 0, sizeof(KernelStep));
     memset(&single->kernel, 0, sizeof(Kernel));
     single->step.loop = *loop;
     single->step.target = loop->sources;
@@ -47,8 +49,8 @@ static int describe(Single *single, const Walk *walk, const Loop *loop)
         single->kernel.dims[surplus + dim] = merged.shape[dim];
     }
     for (int i = 0; i <= loop->sources; i++) {
-        Operand *operand = &single->operands[i];
-        memset(operand, 0, sizeof(Operand));
+        KernelOperand *operand = &single->operands[i];
+        memset(operand, 0, sizeof(KernelOperand));
         operand->itemsize = loop->itemsizes[i];
         operand->fill = -1;
         for (int dim = 0; dim < merged.ndim; dim++) {
@@ -71,7 +73,7 @@ static int describe(Single *single, const Walk *walk, const Loop *loop)
 static void pack(Single *single, int i, Access access, npy_intp rows, npy_intp columns)
 {
     Kernel *kernel = &single->kernel;
-    Operand *operand = &single->operands[i];
+    KernelOperand *operand = &single->operands[i];
     kernel->tile_rows = rows;
     kernel->tile_columns = columns;
     operand->access = access;
@@ -86,13 +88,13 @@ static void pack(Single *single, int i, Access access, npy_intp rows, npy_intp c
 }
 
 /* Whether the operand's elements lie closer together along a column of a tile than along a row. */
-static int is_across(const Operand *operand, int ndim)
+static int is_across(const KernelOperand *operand, int ndim)
 {
     const npy_intp row = magnitude(operand->strides[ndim - 2]);
     return row > 0 && row < magnitude(operand->strides[ndim - 1]);
 }
 
-static int is_scalar(const Operand *operand, int ndim)
+static int is_scalar(const KernelOperand *operand, int ndim)
 {
     int dim = 0;
     while (dim < ndim && operand->strides[dim] == 0) {
@@ -130,7 +132,7 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
     kernel->tile_rows = kernel->dims[ndim - 2];
     kernel->tile_columns = columns;
     for (int i = 0; i < sources; i++) {
-        const Operand *operand = &single->operands[i];
+        const KernelOperand *operand = &single->operands[i];
         if (is_across(operand, ndim) && operand->itemsize > across) {
             across = operand->itemsize;
         }
@@ -192,13 +194,13 @@ int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, int 
     return complete;
 }
 
-static PyArray_Descr *input_dtype(const Operation *operation, int i)
+static PyArray_Descr *input_dtype(const ElementwiseLoop *operation, int i)
 {
     return (PyArray_Descr *)PyTuple_GET_ITEM(operation->inputs, i);
 }
 
 /* Read the tuple loops.Loop.operation; 0 with an exception set if it is not one. */
-static int read_operation(PyObject *value, Operation *operation)
+static int read_operation(PyObject *value, ElementwiseLoop *operation)
 {
     if (!check_tuple(value, 6, 6, "an operation")) {
         return 0;
@@ -229,7 +231,7 @@ static int read_operation(PyObject *value, Operation *operation)
 
 /* Describe the operands, ndarrays and Python scalars, with their axes in NumPy's order; 0 if NumPy has
    to compute. `shape` becomes that of the result. */
-static int take_operands(Walk *walk, const Operation *operation, PyObject *const *values,
+static int take_operands(Walk *walk, const ElementwiseLoop *operation, PyObject *const *values,
                          npy_cdouble *scalars, npy_intp *shape)
 {
     const int sources = operation->loop->sources;
@@ -240,7 +242,7 @@ static int take_operands(Walk *walk, const Operation *operation, PyObject *const
         if (PyArray_CheckExact(values[i])) {
             PyArrayObject *array = (PyArrayObject *)values[i];
             if (!is_readable(array, dtype) ||
-                !join_shape(walk, PyArray_NDIM(array), PyArray_DIMS(array))) {
+                !broadcast_shape(&walk->ndim, walk->shape, PyArray_NDIM(array), PyArray_DIMS(array))) {
                 return 0;
             }
             walk->data[i] = PyArray_BYTES(array);
@@ -280,11 +282,10 @@ static int take_operands(Walk *walk, const Operation *operation, PyObject *const
 
 static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg_count)
 {
-    Operation operation = {NULL, NULL, NULL, 0, 0, 0};
+    ElementwiseLoop operation = {NULL, NULL, NULL, 0, 0, 0};
     Walk walk;
     npy_cdouble scalars[MAX_SOURCES];
     npy_intp shape[ARRAY_DIMS], threads;
-    (void)module;
     if (arg_count < 2) {
         PyErr_SetString(PyExc_TypeError, "there must be an operation, threads and operands");
         return NULL;
@@ -321,7 +322,7 @@ static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg
     return array == NULL || flags == 0 ? array : Py_BuildValue("(Ni)", array, (int)flags);
 }
 
-static PyMethodDef functions[] = {
+PyMethodDef operations_methods[] = {
     {"compute", (PyCFunction)(void (*)(void))compute, METH_FASTCALL,
      "compute(operation, threads, *operands)\n--\n\n"
      "A loop element by element over broadcast operands, ndarrays and Python scalars, as a new "
@@ -334,8 +335,3 @@ static PyMethodDef functions[] = {
      "reads backwards)."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_operations(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
-}

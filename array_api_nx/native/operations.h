@@ -9,7 +9,6 @@
 #include "common.h"
 #include "loops.h"
 #include "sizes.h"
-#include "tiles.h"
 #include "walk.h"
 
 /* Whether the loop can read the array in place. */
@@ -21,7 +20,7 @@ static inline int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
 }
 
 /* Whether `value` is a standard dtype in native byte order, with elements of `itemsize` bytes. Of
-   other dtypes the type number does not say how long elements are, or what they mean. */
+   other dtypes the type number does not say how long elements are, or how to read them. */
 static inline int is_native(PyObject *value, npy_intp itemsize)
 {
     if (!PyArray_DescrCheck(value)) {
@@ -35,14 +34,11 @@ static inline int is_native(PyObject *value, npy_intp itemsize)
 /* Whether the walk has not too many axes for `run_divided`. */
 int can_divide(const Walk *walk);
 
-/* Run the loop over a walk, of which the target is the last operand, cut into tasks for at most
+/* Run the loop over a walk, whose last operand is the target, cut into tasks for at most
    `threads` threads, without the GIL. `materialise_scalar` says that the loop is slow with scalars,
    `is_exact` that its bits do not depend on how its operands lie. 0 with an exception set if there
    was no memory or a signal came. */
 int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, int is_exact,
                 npy_intp threads, npy_uint8 *flags);
-
-/* Add `compute` to the module; -1 with an exception set. */
-int add_operations(PyObject *module);
 
 #endif

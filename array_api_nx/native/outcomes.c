@@ -1,7 +1,10 @@
 #include "outcomes.h"
+#include "parts.h"
 #include "arguments.h"
+#include "copies.h"
 #include "flags.h"
 #include "sizes.h"
+#include "sums.h"
 
 /* Find the loop that combines the accumulators of tasks, which each has its own. Moments need none. */
 static int read_combining(const Kernel *kernel, PyObject *description, Outcome *outcome)
@@ -49,7 +52,7 @@ static int read_outcome(SequenceObject *self, const Pass *pass, PyObject *descri
     if (outcome->divisor == -1 && PyErr_Occurred()) {
         return 0;
     }
-    const Operand *operand = &pass->kernel->operands[outcome->operand];
+    const KernelOperand *operand = &pass->kernel->operands[outcome->operand];
     const int number = (int)outcome->target, target_is_given = number < self->given_count;
     const npy_intp size = memory_size(self, number);
     const PyArray_Descr *dtype =
@@ -157,7 +160,7 @@ void run_outcomes(const Pass *pass, char *const *bases, char *const *addresses)
 {
     for (int i = 0; i < pass->outcome_count; i++) {
         const Outcome *outcome = &pass->outcomes[i];
-        const Operand *operand = &pass->kernel->operands[outcome->operand];
+        const KernelOperand *operand = &pass->kernel->operands[outcome->operand];
         const char *from = addresses[outcome->operand] + operand->low;
         char *to = bases[outcome->target];
         if (operand->itemsize == sizeof(Moments)) {
@@ -179,7 +182,6 @@ void run_outcomes(const Pass *pass, char *const *bases, char *const *addresses)
 
 static PyObject *merge_moments(PyObject *module, PyObject *object)
 {
-    (void)module;
     if (!PyArray_CheckExact(object)) {
         PyErr_SetString(PyExc_TypeError, "merge_moments takes an ndarray");
         return NULL;
@@ -195,14 +197,9 @@ static PyObject *merge_moments(PyObject *module, PyObject *object)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {
+PyMethodDef outcomes_methods[] = {
     {"merge_moments", merge_moments, METH_O,
      "merge_moments(rows)\n--\n\n"
      "Merge the moments of all rows of a contiguous array into those of the first one."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_outcomes(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
-}

@@ -1,6 +1,7 @@
 /* How elements of any layout are laid one after the other. */
 
 #include "pack.h"
+#include "elements.h"
 #include "nest.h"
 #include "sizes.h"
 
@@ -60,29 +61,6 @@ int take_scratch(Scratch *scratch, npy_intp bytes)
 }
 
 /* ------------------------------------------------------------------ rows */
-
-void copy_items(const char *from, npy_intp from_stride, char *to, npy_intp to_stride, npy_intp n,
-                npy_intp itemsize)
-{
-    if (from_stride == itemsize && to_stride == itemsize) {
-        memcpy(to, from, (size_t)(n * itemsize));
-        return;
-    }
-#define COPY_ITEMS(SIZE)                                                \
-    case SIZE:                                                          \
-        for (; n > 0; n--, from += from_stride, to += to_stride) {      \
-            memcpy(to, from, SIZE);                                     \
-        }                                                               \
-        return;
-    switch (itemsize) {
-        COPY_ITEMS(1)
-        COPY_ITEMS(2)
-        COPY_ITEMS(4)
-        COPY_ITEMS(8)
-        COPY_ITEMS(16)
-    }
-#undef COPY_ITEMS
-}
 
 void turn_columns(const char *from, npy_intp step, npy_intp rows, npy_intp columns,
                   npy_intp itemsize, char *to)
@@ -184,7 +162,7 @@ void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
     const npy_intp n = last >= 0 ? lengths[last] : 1, step = last >= 0 ? steps[last] : itemsize;
     do {
         if (convert == NULL) {
-            copy_items(data, step, out, itemsize, n, itemsize);
+            copy_row(out, itemsize, data, step, n, itemsize);
         } else {
             convert(data, step, n, out);
         }
@@ -192,4 +170,29 @@ void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
         dim = next_index(last, lengths, index);
         data += distance(dim, last, lengths, steps);
     } while (dim >= 0);
+}
+
+int order_elements(Ordered *elements, const Tensor *x, const char *data, DTypeCode code)
+{
+    elements->ndim = x->ndim;
+    elements->code = code;
+    elements->size = x->size;
+    elements->data = data;
+    elements->shape = x->shape;
+    elements->strides = x->strides;
+    elements->scratch.heap = NULL;
+    order_axes(x->ndim, x->shape, x->strides, elements->order);
+    if (code == x->code) {
+        return 0;
+    }
+    const npy_intp itemsize = dtypes[code].itemsize;
+    if (take_scratch(&elements->scratch, x->size * itemsize) < 0) {
+        return -1;
+    }
+    pack(data, (DTypeCode)x->code, x->ndim, x->shape, x->strides, elements->order, code,
+         elements->scratch.data);
+    dense_strides(x->ndim, x->shape, elements->order, itemsize, elements->dense);
+    elements->data = elements->scratch.data;
+    elements->strides = elements->dense;
+    return 0;
 }

@@ -1,4 +1,4 @@
-/* Elements of arrays of any layout, one after the other, and in another dtype if need be. */
+/* Ordered of arrays of any layout, one after the other, and in another dtype if need be. */
 
 #ifndef ARRAY_API_NX_PACK_H
 #define ARRAY_API_NX_PACK_H
@@ -63,13 +63,25 @@ int can_pack(DTypeCode from, DTypeCode to);
 void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
           const npy_intp *strides, const npy_uint8 *order, DTypeCode to, char *out);
 
-/* `n` elements that lie `stride` bytes apart, to others that lie apart, too. */
-void copy_items(const char *from, npy_intp from_stride, char *to, npy_intp to_stride, npy_intp n,
-                npy_intp itemsize);
-
 /* Write `columns` neighbouring columns of a row-major matrix, whose rows lie `step` bytes apart,
    one after the other. */
 void turn_columns(const char *from, npy_intp step, npy_intp rows, npy_intp columns,
                   npy_intp itemsize, char *to);
+
+/* Ordered to compute with, in the order of NumPy's iterators: those of an array, or a copy of them in
+   another dtype without gaps. */
+typedef struct {
+    int ndim;
+    DTypeCode code;
+    npy_intp size;
+    const char *data;
+    const npy_intp *shape, *strides;
+    AxisOrder order;
+    npy_intp dense[ARRAY_DIMS]; /* strides of a copy */
+    Scratch scratch;
+} Ordered;
+
+/* -1 with an exception set if there is no memory; otherwise the caller frees the scratch memory. */
+int order_elements(Ordered *elements, const Tensor *x, const char *data, DTypeCode code);
 
 #endif

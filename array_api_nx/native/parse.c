@@ -40,41 +40,41 @@ typedef struct {
 #define FIELD(TYPE, NAME, KIND, MEMBER, LOW) {NAME, KIND, offsetof(TYPE, MEMBER), LOW}
 
 static const Field operand_fields[] = {
-    FIELD(Operand, "itemsize", ITEMSIZE, itemsize, 1),
-    FIELD(Operand, "strides", PER_DIM, strides, -MAX_BYTES),
-    FIELD(Operand, "task_stride", SIZE, task_stride, 0),
-    FIELD(Operand, "access", ACCESS, access, 0),
-    FIELD(Operand, "box", BOX, start, 0),
-    FIELD(Operand, "fill", FILL, fill, 0),
-    FIELD(Operand, "numbers", NUMBERS, numbers, -MAX_BYTES),
+    FIELD(KernelOperand, "itemsize", ITEMSIZE, itemsize, 1),
+    FIELD(KernelOperand, "strides", PER_DIM, strides, -MAX_BYTES),
+    FIELD(KernelOperand, "task_stride", SIZE, task_stride, 0),
+    FIELD(KernelOperand, "access", ACCESS, access, 0),
+    FIELD(KernelOperand, "box", BOX, start, 0),
+    FIELD(KernelOperand, "fill", FILL, fill, 0),
+    FIELD(KernelOperand, "numbers", NUMBERS, numbers, -MAX_BYTES),
     {NULL, SIZE, 0, 0},
 };
 
 static const Field instruction_fields[] = {
-    FIELD(Step, "loop", LOOP, loop, 0),
-    FIELD(Step, "sources", SOURCES, sources, 0),
-    FIELD(Step, "target", SLOT, target, 0),
+    FIELD(KernelStep, "loop", LOOP, loop, 0),
+    FIELD(KernelStep, "sources", SOURCES, sources, 0),
+    FIELD(KernelStep, "target", SLOT, target, 0),
     {NULL, SIZE, 0, 0},
 };
 
 static const Field product_fields[] = {
-    FIELD(Step, "loop", LOOP, loop, 0),
-    FIELD(Step, "left", SLOT, sources[0], 0),
-    FIELD(Step, "right", SLOT, sources[1], 0),
-    FIELD(Step, "target", SLOT, target, 0),
-    FIELD(Step, "inner", SIZE, inner, 1),
-    FIELD(Step, "left_step", SIZE, inner_steps[0], -MAX_BYTES),
-    FIELD(Step, "right_step", SIZE, inner_steps[1], -MAX_BYTES),
+    FIELD(KernelStep, "loop", LOOP, loop, 0),
+    FIELD(KernelStep, "left", SLOT, sources[0], 0),
+    FIELD(KernelStep, "right", SLOT, sources[1], 0),
+    FIELD(KernelStep, "target", SLOT, target, 0),
+    FIELD(KernelStep, "inner", SIZE, inner, 1),
+    FIELD(KernelStep, "left_step", SIZE, inner_steps[0], -MAX_BYTES),
+    FIELD(KernelStep, "right_step", SIZE, inner_steps[1], -MAX_BYTES),
     {NULL, SIZE, 0, 0},
 };
 
 static const Field reduction_fields[] = {
-    FIELD(Step, "loop", LOOP, loop, 0),
-    FIELD(Step, "source", SLOT, sources[1], 0),
-    FIELD(Step, "target", SLOT, target, 0),
-    FIELD(Step, "rows", FLAG, rows, 0),
-    FIELD(Step, "columns", FLAG, columns, 0),
-    FIELD(Step, "identity", IDENTITY, identity, 0),
+    FIELD(KernelStep, "loop", LOOP, loop, 0),
+    FIELD(KernelStep, "source", SLOT, sources[1], 0),
+    FIELD(KernelStep, "target", SLOT, target, 0),
+    FIELD(KernelStep, "rows", FLAG, rows, 0),
+    FIELD(KernelStep, "columns", FLAG, columns, 0),
+    FIELD(KernelStep, "identity", IDENTITY, identity, 0),
     {NULL, SIZE, 0, 0},
 };
 
@@ -154,7 +154,7 @@ static int read_access(PyObject *value, Access *access)
 }
 
 /* Where the operand has memory: everywhere, or in a box. */
-static int read_box(const Kernel *kernel, PyObject *value, Operand *operand)
+static int read_box(const Kernel *kernel, PyObject *value, KernelOperand *operand)
 {
     memcpy(operand->end, kernel->dims, sizeof(operand->end));
     int good = value == Py_None || check_tuple(value, kernel->ndim, kernel->ndim, "a box");
@@ -204,7 +204,7 @@ static void *make_records(PyObject *value, const Field *field, npy_intp high, si
 static int read_operands(Kernel *kernel, PyObject *value, const Field *field)
 {
     kernel->operands =
-        make_records(value, field, MAX_OPERANDS, sizeof(Operand), &kernel->operand_count);
+        make_records(value, field, MAX_OPERANDS, sizeof(KernelOperand), &kernel->operand_count);
     int good = kernel->operands != NULL;
     for (int i = 0; good && i < kernel->operand_count; i++) {
         good = read_fields(kernel, PyTuple_GET_ITEM(value, i), operand_fields, &kernel->operands[i]);
@@ -215,7 +215,7 @@ static int read_operands(Kernel *kernel, PyObject *value, const Field *field)
 static int read_registers(Kernel *kernel, PyObject *value, const Field *field)
 {
     kernel->registers =
-        make_records(value, field, MAX_REGISTERS, sizeof(Register), &kernel->register_count);
+        make_records(value, field, MAX_REGISTERS, sizeof(KernelRegister), &kernel->register_count);
     int good = kernel->registers != NULL;
     for (int i = 0; good && i < kernel->register_count; i++) {
         good = read_itemsize(PyTuple_GET_ITEM(value, i), &kernel->registers[i].itemsize);
@@ -225,11 +225,11 @@ static int read_registers(Kernel *kernel, PyObject *value, const Field *field)
 
 static int read_program(Kernel *kernel, PyObject *value, const Field *field)
 {
-    kernel->steps = make_records(value, field, MAX_STEPS, sizeof(Step), &kernel->step_count);
+    kernel->steps = make_records(value, field, MAX_STEPS, sizeof(KernelStep), &kernel->step_count);
     int good = kernel->steps != NULL;
     for (int i = 0; good && i < kernel->step_count; i++) {
         PyObject *given = PyTuple_GET_ITEM(value, i);
-        Step *step = &kernel->steps[i];
+        KernelStep *step = &kernel->steps[i];
         step->reduces = PyObject_HasAttrString(given, "identity");
         good = read_fields(kernel, given,
                            step->reduces                            ? reduction_fields
@@ -252,7 +252,7 @@ static int read_field(Kernel *kernel, PyObject *value, const Field *field, void 
     case ITEMSIZE:
         return read_itemsize(value, place);
     case NUMBERS:
-        ((Operand *)record)->drawn = value != Py_None;
+        ((KernelOperand *)record)->drawn = value != Py_None;
         return value == Py_None ||
                read_ints(value, kernel->ndim, field->low, field->name, place);
     case PER_DIM:
@@ -269,7 +269,7 @@ static int read_field(Kernel *kernel, PyObject *value, const Field *field, void 
     case SLOT:
         return read_number(value, last_slot, "a slot", place);
     case SOURCES: {
-        const int count = ((Step *)record)->loop.sources;
+        const int count = ((KernelStep *)record)->loop.sources;
         int good = check_tuple(value, count, count, "an instruction's sources");
         for (int i = 0; good && i < count; i++) {
             good = read_number(PyTuple_GET_ITEM(value, i), last_slot, "a slot", (int *)place + i);
@@ -277,7 +277,7 @@ static int read_field(Kernel *kernel, PyObject *value, const Field *field, void 
         return good;
     }
     case IDENTITY:
-        return read_identity(value, ((Step *)record)->loop.itemsizes[0], place);
+        return read_identity(value, ((KernelStep *)record)->loop.itemsizes[0], place);
     case DIMS:
         kernel->ndim = PyTuple_Check(value) ? (int)least(PyTuple_GET_SIZE(value), MAX_DIMS) : 0;
         return check_tuple(value, 2, MAX_DIMS, field->name) &&

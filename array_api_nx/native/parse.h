@@ -4,8 +4,7 @@
 #ifndef ARRAY_API_NX_PARSE_H
 #define ARRAY_API_NX_PARSE_H
 
-#include "common.h"
-#include "tiles.h"
+#include "kernel_types.h"
 
 /* A kernel in memory of its own, of the keywords of a call, whose names are the fields of kernel.Kernel;
    NULL with an exception set if they break a rule. */

@@ -3,9 +3,7 @@
    Linux may wake a thread on the processor of the thread that wakes it, which is busy with the same
    job, though others are idle; and takes milliseconds to move it. Then small jobs take as long as on
    one thread, or several times as long, while the caller waits for a task that the worker has begun
-   and is not let finish. (a.T * b.T of 100,000 float64, after a pause of 0.1 s: 11 us per call if the
-   worker woke elsewhere, 20 to 140 us for the next hundreds of calls if it did not. Two virtual cores
-   of an AMD EPYC.) So a worker that sleeps is forbidden the caller's processor before it is woken;
+   and cannot finish (docs/tuning.md, 54). So a worker that sleeps is forbidden the caller's processor before it is woken;
    once it runs it may go wherever the caller may. */
 
 #ifndef ARRAY_API_NX_PROCESSORS_H
@@ -62,17 +60,14 @@ typedef struct {
 
 static inline void note_thread(Placement *placement)
 {
-    (void)placement;
 }
 
 static inline void keep_apart(Placement *placement)
 {
-    (void)placement;
 }
 
 static inline void move_freely(Placement *placement)
 {
-    (void)placement;
 }
 
 #endif

@@ -1,8 +1,10 @@
 /* matmul, vecdot and tensordot, by the inner loops of NumPy's ufuncs. These decide by the strides
-   whether BLAS computes, and how, so that they must be told the very strides that NumPy tells them:
+   whether BLAS computes, and how, so that they must get the very strides that NumPy gives them:
    0 along an axis that is missing or has size 1, those of the array along any other. */
 
 #include "products.h"
+#include "chapters.h"
+#include "parts.h"
 #include "flags.h"
 #include "small_matrices.h"
 
@@ -44,7 +46,7 @@ static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor *
         (*y = layout_of(second)) == NULL || (*x)->code != (*y)->code) {
         return 0;
     }
-    /* Nobody is to wait for the GIL while large matrices are multiplied. */
+    /* Products of large matrices release the GIL, in Python. */
     const npy_intp most = keeps_gil || limits.at_once < 0 ? limits.at_once : limits.deferred;
     return (*x)->size <= most && (*y)->size <= most && (*x)->size > 0 && (*y)->size > 0 &&
            (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
@@ -122,28 +124,21 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     return settle(result, matmul.name, flags);
 }
 
-static PyObject *matmul_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                             PyObject *names)
+static PyObject *call_matmul(int which, PyObject *const *values, Py_ssize_t count)
 {
-    (void)ignored;
-    return count == 2 && names == NULL ? multiply_matrices(args[0], args[1]) : DECLINED;
+    return multiply_matrices(values[0], values[1]);
 }
 
-/* tensordot(x1, x2, /, *, axes) of two matrices over one axis. */
-static PyObject *tensordot_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                                PyObject *names)
+/* Of two matrices over one axis. */
+static PyObject *call_tensordot(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[3] = {NULL, NULL, keyword.axes};
-    PyObject *values[3];
     int overflow;
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 3, 2, values) || count != 2 ||
-        values[2] == NULL || !PyLong_CheckExact(values[2]) ||
+    if (values[2] == NULL || !PyLong_CheckExact(values[2]) ||
         PyLong_AsLongAndOverflow(values[2], &overflow) != 1) {
         return DECLINED;
     }
     for (int i = 0; i < 2; i++) {
-        const Tensor *x = is_array(values[i]) ? layout_of(values[i]) : NULL;
+        const Tensor *x = layout_of_any(values[i]);
         if (x == NULL || x->ndim != 2) {
             return DECLINED;
         }
@@ -151,17 +146,12 @@ static PyObject *tensordot_twin(int ignored, PyObject *const *args, Py_ssize_t c
     return multiply_matrices(values[0], values[1]);
 }
 
-/* vecdot(x1, x2, /, *, axis) of vectors, or of the rows of row-major arrays of one shape. */
-static PyObject *vecdot_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                             PyObject *names)
+/* Of vectors, or of the rows of row-major arrays of one shape. */
+static PyObject *call_vecdot(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[3] = {NULL, NULL, keyword.axis};
-    PyObject *values[3];
     Tensor *x, *y;
     char *data[3];
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 3, 2, values) || count != 2 ||
-        !take_operands(values[0], values[1], &x, &y, data) || x->ndim < 1 ||
+    if (!take_operands(values[0], values[1], &x, &y, data) || x->ndim < 1 ||
         x->ndim != y->ndim || !find_product(&vecdot, x->code)) {
         return DECLINED;
     }
@@ -186,13 +176,12 @@ static PyObject *vecdot_twin(int ignored, PyObject *const *args, Py_ssize_t coun
     return settle(result, vecdot.name, flags);
 }
 
-/* inv(x, /) of a matrix, or of a stack of them that lies in one piece. */
-static PyObject *inv_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+/* Of a matrix, or of a stack of them that lies in one piece. */
+static PyObject *call_inv(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x, *same;
     char *data[3];
-    (void)ignored;
-    if (count != 1 || names != NULL || !take_operands(args[0], args[0], &x, &same, data) ||
+    if (!take_operands(values[0], values[0], &x, &same, data) ||
         (x->code != FLOAT32 && x->code != FLOAT64) || x->ndim < 2 ||
         (x->ndim > 2 && !(x->flags & ROW_MAJOR)) || x->size > limits.at_once) {
         return DECLINED;
@@ -213,15 +202,15 @@ static PyObject *inv_twin(int ignored, PyObject *const *args, Py_ssize_t count, 
     return result;
 }
 
-const TwinEntry products_twins[] = {
-    {"inv", inv_twin, 0},
-    {"matmul", matmul_twin, 0},
-    {"tensordot", tensordot_twin, 0},
-    {"vecdot", vecdot_twin, 0},
-    {NULL, NULL, 0},
+Implementation products_functions[] = {
+    {"inv", call_inv, 0, "x, /"},
+    {"matmul", call_matmul, 0, "x1, x2, /"},
+    {"tensordot", call_tensordot, 0, "x1, x2, /, *, axes="},
+    {"vecdot", call_vecdot, 0, "x1, x2, /, *, axis="},
+    {NULL, NULL, 0, NULL},
 };
 
-/* Python computes products for which there is no ufunc of two operands. Takes the reference. */
+/* Without a ufunc of two operands Python computes the products. Takes the reference. */
 static int find_ufunc(PyObject *found, const char *name, Product *product)
 {
     if (found == NULL) {
@@ -238,7 +227,6 @@ static int find_ufunc(PyObject *found, const char *name, Product *product)
 
 int add_products(PyObject *module)
 {
-    (void)module;
     PyObject *numpy = PyImport_ImportModule("numpy");
     const int failed =
         numpy == NULL || find_ufunc(Py_XNewRef(get_matmul()), "matmul", &matmul) < 0 ||

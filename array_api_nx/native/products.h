@@ -5,11 +5,7 @@
 
 #include "functions.h"
 
-extern const TwinEntry products_twins[];
-
-/* `x @ y` of two matrices, or of a matrix and a vector; DECLINED for what Python has to compute. */
+/* `x @ y` of two matrices, or of a matrix and a vector; DECLINED if Python has to compute. */
 PyObject *multiply_matrices(PyObject *x, PyObject *y);
-
-int add_products(PyObject *module);
 
 #endif

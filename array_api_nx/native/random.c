@@ -1,6 +1,6 @@
 /* Random numbers for Python; draws.c makes them. */
 
-#include "random.h"
+#include "parts.h"
 #include "draws.h"
 
 static PyObject *drawing(PyObject *module, PyObject *args)
@@ -11,7 +11,6 @@ static PyObject *drawing(PyObject *module, PyObject *args)
     unsigned long long base, low, span;
     double p = 0.0, q = 0.0;
     const npy_intp words = sizeof(Drawing) / sizeof(npy_uint64);
-    (void)module;
     if (!PyArg_ParseTuple(args, "sO!IIKKK|dd:drawing", &kind, &PyArrayDescr_Type, &dtype, &k0, &k1,
                           &base, &low, &span, &p, &q)) {
         return NULL;
@@ -54,7 +53,6 @@ static PyObject *draw(PyObject *module, PyObject *args)
     PyObject *given[2] = {Py_None, Py_None};
     Parameter parameters[2];
     unsigned long long first;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!KO!|OO:draw", &PyArray_Type, &source, &first, &PyArray_Type,
                           &array, &given[0], &given[1])) {
         return NULL;
@@ -88,7 +86,7 @@ static PyObject *draw(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {
+PyMethodDef random_methods[] = {
     {"drawing", drawing, METH_VARARGS,
      "drawing(kind, dtype, key0, key1, base, low, span, p=0.0, q=0.0)\n--\n\n"
      "What all numbers of a draw are made of, as an array of uint64.\n\n"
@@ -103,8 +101,3 @@ static PyMethodDef functions[] = {
      "and `q` are 1-D arrays of float64, a parameter for each number; None for the drawing's."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_random(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
-}

@@ -1,6 +1,5 @@
 /* Objects whose memory is used again for the next object of their type, instead of being given back to
-   Python and asked for again: of the 46 ns that `a[1, ...]` takes, two objects are made and freed in 10
-   so, and in 22 otherwise (AMD EPYC). */
+   Python and asked for again (docs/tuning.md, 55). */
 
 #ifndef ARRAY_API_NX_RECYCLING_H
 #define ARRAY_API_NX_RECYCLING_H
@@ -33,7 +32,6 @@ static inline PyObject *make_object(Recycled *recycled, PyTypeObject *type)
 static inline void free_object(Recycled *recycled, PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    (void)recycled;
 #ifndef __SANITIZE_ADDRESS__
     if (recycled->count < MOST_RECYCLED) {
         recycled->objects[recycled->count++] = object;

@@ -2,6 +2,7 @@
 
 #include "reduce.h"
 #include "compiler.h"
+#include "elements.h"
 #include "functions.h"
 #include "nest.h"
 
@@ -30,7 +31,7 @@ int take_axes(PyObject *value, int ndim, char *reduced)
     return count > 0 || ndim == 0;
 }
 
-void plan_reduction(Reduction *plan, int ndim, const npy_intp *shape, const npy_intp *strides,
+void plan_reduction(ReductionPlan *plan, int ndim, const npy_intp *shape, const npy_intp *strides,
                     const npy_uint8 *order, const char *reduced, int keepdims, npy_intp itemsize)
 {
     npy_uint8 places[ARRAY_DIMS];
@@ -58,7 +59,7 @@ void plan_reduction(Reduction *plan, int ndim, const npy_intp *shape, const npy_
     plan->axes = merge_axes(ndim, plan->lengths, 2, given, plan->lengths, merged);
 }
 
-int may_be_buffered(const Reduction *plan)
+int may_be_buffered(const ReductionPlan *plan)
 {
     return plan->axes > 1 && plan->to[plan->axes - 1] == 0 && plan->to[plan->axes - 2] == 0;
 }
@@ -79,7 +80,7 @@ int has_plain_order(const Tensor *x)
     return 1;
 }
 
-int settle_strides(Reduction *plan, npy_intp itemsize)
+int settle_strides(ReductionPlan *plan, npy_intp itemsize)
 {
     npy_intp strides[ARRAY_DIMS];
     AxisOrder order;
@@ -106,7 +107,7 @@ int settle_strides(Reduction *plan, npy_intp itemsize)
     return ones == 0;
 }
 
-void run_reduction(const Reduction *plan, PyUFuncGenericFunction function, void *data,
+void run_reduction(const ReductionPlan *plan, PyUFuncGenericFunction function, void *data,
                    const char *from, char *to, int copies, npy_intp itemsize)
 {
     npy_intp index[ARRAY_DIMS];
@@ -120,7 +121,7 @@ void run_reduction(const Reduction *plan, PyUFuncGenericFunction function, void 
         npy_intp n = length, skipped = 0;
         if (copies && reduced == 0) {
             skipped = to_step == 0 ? 1 : length;
-            copy_items(from, from_step, to, to_step, skipped, itemsize);
+            copy_row(to, to_step, from, from_step, skipped, itemsize);
             n -= skipped;
         }
         if (n > 0) {
@@ -149,7 +150,7 @@ void run_reduction(const Reduction *plan, PyUFuncGenericFunction function, void 
 /* Rows of at most so many columns are added to each other here, without calls (docs/tuning.md, 16). */
 enum { FEW_SUMS = 32 };
 
-/* Add up WIDTH columns, in vector registers, to what the sums are before. */
+/* Add WIDTH columns, in vector registers, to their sums. */
 #define ADD_COLUMNS(TYPE, WIDTH)                                                                   \
     for (; columns - done >= (WIDTH); done += (WIDTH)) {                                           \
         TYPE sums[WIDTH];                                                                          \
@@ -176,7 +177,7 @@ enum { FEW_SUMS = 32 };
 ADD_ROWS(add_rows_4, npy_float)
 ADD_ROWS(add_rows_8, npy_double)
 
-void run_sum(const Reduction *plan, DTypeCode code, PyUFuncGenericFunction function, void *data,
+void run_sum(const ReductionPlan *plan, DTypeCode code, PyUFuncGenericFunction function, void *data,
              const char *from, char *to)
 {
     const npy_intp itemsize = dtypes[code].itemsize;
@@ -197,7 +198,7 @@ PyObject *new_ordered(int ndim, const npy_intp *shape, const npy_intp *strides, 
     if (result == NULL) {
         return NULL;
     }
-    Tensor *tensor = (Tensor *)((Array *)result)->handle;
+    Tensor *tensor = tensor_of(result);
     if (memcmp(tensor->strides, strides, (size_t)ndim * sizeof(npy_intp)) != 0) {
         memcpy(tensor->strides, strides, (size_t)ndim * sizeof(npy_intp));
         finish_layout(tensor, 0);
@@ -205,7 +206,7 @@ PyObject *new_ordered(int ndim, const npy_intp *shape, const npy_intp *strides, 
     return result;
 }
 
-PyObject *new_reduced(const Reduction *plan, DTypeCode code, char **data)
+PyObject *new_reduced(const ReductionPlan *plan, DTypeCode code, char **data)
 {
     return new_ordered(plan->ndim, plan->shape, plan->strides, code, data);
 }

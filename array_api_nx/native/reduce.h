@@ -17,20 +17,20 @@ typedef struct {
        Steps in bytes through the source and the result: 0 there along axes that are reduced. */
     int axes;
     npy_intp lengths[ARRAY_DIMS], from[ARRAY_DIMS], to[ARRAY_DIMS];
-} Reduction;
+} ReductionPlan;
 
 /* Mark the axes that a caller names. 0 if Python has to look at them. */
 int take_axes(PyObject *value, int ndim, char *reduced);
 
 /* Plan to reduce the marked axes of a source, which is walked over in an order of axes, to a
    result with elements of `itemsize` bytes. */
-void plan_reduction(Reduction *plan, int ndim, const npy_intp *shape, const npy_intp *strides,
+void plan_reduction(ReductionPlan *plan, int ndim, const npy_intp *shape, const npy_intp *strides,
                     const npy_uint8 *order, const char *reduced, int keepdims, npy_intp itemsize);
 
 /* Whether NumPy may copy elements to a buffer so that a loop reduces more of them in one call.
    Then a loop called for every row may give other bits: if it adds in pairs, or with vector
    instructions. */
-int may_be_buffered(const Reduction *plan);
+int may_be_buffered(const ReductionPlan *plan);
 
 /* Whether no two axes are equally fast and none repeats its elements. Then it is certain in which
    order the axes of a copy in order "K" are. */
@@ -38,19 +38,19 @@ int has_plain_order(const Tensor *x);
 
 /* Give the result the strides that NumPy gives to the result of an operation element by element
    on it. 0 if they are not known: they may be others if there are axes of size 1. */
-int settle_strides(Reduction *plan, npy_intp itemsize);
+int settle_strides(ReductionPlan *plan, npy_intp itemsize);
 
 /* Call the loop of a binary operation for every row of the source. The result must hold an
    identity of the operation, unless `copies`, which has the first elements be copied to it. */
-void run_reduction(const Reduction *plan, PyUFuncGenericFunction function, void *data,
+void run_reduction(const ReductionPlan *plan, PyUFuncGenericFunction function, void *data,
                    const char *from, char *to, int copies, npy_intp itemsize);
 
 /* `run_reduction` by the loop of an addition, for a result that holds zeros. */
-void run_sum(const Reduction *plan, DTypeCode code, PyUFuncGenericFunction function, void *data,
+void run_sum(const ReductionPlan *plan, DTypeCode code, PyUFuncGenericFunction function, void *data,
              const char *from, char *to);
 
 /* An array for the result, not initialised. */
-PyObject *new_reduced(const Reduction *plan, DTypeCode code, char **data);
+PyObject *new_reduced(const ReductionPlan *plan, DTypeCode code, char **data);
 
 /* A new array without gaps, whose axes have an order. */
 PyObject *new_ordered(int ndim, const npy_intp *shape, const npy_intp *strides, DTypeCode code,

@@ -1,12 +1,11 @@
 /* Reductions by one operation: sum, prod, max, min, any, all and count_nonzero. */
 
 #include "reductions.h"
+#include "chapters.h"
 #include "flags.h"
 #include "reduce.h"
 #include "scalars.h"
 #include "truth.h"
-
-ErrorNames error_names;
 
 typedef enum { SUM, PROD, MAX, MIN, ANY, ALL, COUNT_NONZERO, REDUCTION_COUNT } ReductionCode;
 
@@ -15,7 +14,7 @@ static const OperationCode operations[REDUCTION_COUNT] = {
     [ANY] = OP_LOGICAL_OR, [ALL] = OP_LOGICAL_AND, [COUNT_NONZERO] = OP_ADD,
 };
 
-/* The dtype of what is reduced and of the result; NO_DTYPE if Python has to compute. */
+/* The dtype of the accumulators and of the result; NO_DTYPE if Python has to compute. */
 static DTypeCode computed_in(ReductionCode op, DTypeCode code)
 {
     switch (op) {
@@ -38,48 +37,22 @@ static void fill_identity(char *data, DTypeCode code, npy_intp size, int one)
 {
     const npy_intp itemsize = dtypes[code].itemsize;
     memset(data, 0, (size_t)(size * itemsize));
-    for (npy_intp i = 0; one && i < size; i++) {
-        write_number(data + i * itemsize, code, 1);
+    if (one) {
+        write_number(data, code, 1);
+        repeat_bytes(data, itemsize, size * itemsize);
     }
 }
 
-/* Elements in the dtype in which they are reduced, without gaps, in the order of axes; 0 with an
-   exception set if there is no memory. */
-static int convert(ReductionCode op, Tensor *x, const char *data, DTypeCode to,
-                   const npy_uint8 *order, Scratch *scratch)
+/* Reduce elements that are in the right dtype by now. */
+static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, const Ordered *x,
+                                 const char *reduced, int keepdims)
 {
-    const DTypeCode from = (DTypeCode)x->code;
-    if (take_scratch(scratch, x->size * dtypes[to].itemsize) < 0) {
-        return 0;
-    }
-    if (op != COUNT_NONZERO || from == BOOL) {
-        pack(data, from, x->ndim, x->shape, x->strides, order, to, scratch->data);
-        return 1;
-    }
-    Scratch truth;
-    if (take_scratch(&truth, x->size) < 0) {
-        free_scratch(scratch);
-        return 0;
-    }
-    const npy_intp step = 1;
-    npy_uint8 first = 0;
-    pack(data, from, x->ndim, x->shape, x->strides, order, BOOL, truth.data);
-    pack(truth.data, BOOL, 1, &x->size, &step, &first, to, scratch->data);
-    free_scratch(&truth);
-    return 1;
-}
-
-/* Reduce elements that are in the right dtype by now. `strides` are theirs. */
-static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, Tensor *x,
-                                 const char *data, const npy_intp *strides,
-                                 const npy_uint8 *order, const char *reduced, int keepdims,
-                                 DTypeCode code)
-{
+    const DTypeCode code = x->code;
     const npy_intp itemsize = dtypes[code].itemsize;
     const int copies = op == MAX || op == MIN;
-    Reduction plan;
+    ReductionPlan plan;
     char *out;
-    plan_reduction(&plan, x->ndim, x->shape, strides, order, reduced, keepdims, itemsize);
+    plan_reduction(&plan, x->ndim, x->shape, x->strides, x->order, reduced, keepdims, itemsize);
     if (is_inexact(code) && may_be_buffered(&plan)) {
         return DECLINED;
     }
@@ -92,11 +65,31 @@ static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, Tens
     }
     clear_flags();
     if (op == SUM) {
-        run_sum(&plan, code, loop->function, loop->data, data, out);
+        run_sum(&plan, code, loop->function, loop->data, x->data, out);
     } else {
-        run_reduction(&plan, loop->function, loop->data, data, out, copies, itemsize);
+        run_reduction(&plan, loop->function, loop->data, x->data, out, copies, itemsize);
     }
-    return settle(result, error_names.reduce, take_flags());
+    return settle(result, names_of.reduce, take_flags());
+}
+
+/* count_nonzero: the sum of whether they are true. */
+static PyObject *count_elements(const ElementLoop *loop, const Tensor *x, const char *data,
+                                const char *reduced, int keepdims)
+{
+    Ordered truth, ones;
+    if (order_elements(&truth, x, data, BOOL) < 0) {
+        return NULL;
+    }
+    Tensor layout = *x; /* of the truth */
+    layout.code = BOOL;
+    layout.strides = (npy_intp *)truth.strides;
+    PyObject *result = NULL;
+    if (order_elements(&ones, &layout, truth.data, INT64) == 0) {
+        result = reduce_elements(COUNT_NONZERO, loop, &ones, reduced, keepdims);
+        free_scratch(&ones.scratch);
+    }
+    free_scratch(&truth.scratch);
+    return result;
 }
 
 /* any, all or count_nonzero of all elements, which follow each other. */
@@ -124,7 +117,7 @@ static PyObject *reduce_truth(ReductionCode op, Tensor *x, const char *data)
 static PyObject *reduce(ReductionCode op, Tensor *x, PyObject *axis, PyObject *dtype, int keepdims)
 {
     char reduced[ARRAY_DIMS];
-    AxisOrder order;
+    Ordered elements;
     const char *data;
     /* Larger sums several threads add up, in an order of their own. */
     if (!(op == SUM ? x->size <= limits.at_once : is_computed_now(x->size)) || x->size == 0 ||
@@ -145,64 +138,36 @@ static PyObject *reduce(ReductionCode op, Tensor *x, PyObject *axis, PyObject *d
     if (loop == NULL || loop->result != code) {
         return decline_unless_raised();
     }
-    if (code == x->code && op != COUNT_NONZERO) {
-        order_axes(x->ndim, x->shape, x->strides, order);
-        return reduce_elements(op, loop, x, data, x->strides, order, reduced, keepdims, code);
+    if (op == COUNT_NONZERO) {
+        return has_plain_order(x) ? count_elements(loop, x, data, reduced, keepdims) : DECLINED;
     }
-    if (!can_pack((DTypeCode)x->code, code) && op != COUNT_NONZERO) {
+    if (!can_pack((DTypeCode)x->code, code)) {
         return DECLINED;
     }
-    if (op == COUNT_NONZERO && !has_plain_order(x)) {
-        return DECLINED;
-    }
-    Scratch scratch;
-    npy_intp strides[ARRAY_DIMS];
-    order_axes(x->ndim, x->shape, x->strides, order);
-    dense_strides(x->ndim, x->shape, order, dtypes[code].itemsize, strides);
-    if (!convert(op, x, data, code, order, &scratch)) {
+    if (order_elements(&elements, x, data, code) < 0) {
         return NULL;
     }
-    PyObject *result =
-        reduce_elements(op, loop, x, scratch.data, strides, order, reduced, keepdims, code);
-    free_scratch(&scratch);
+    PyObject *result = reduce_elements(op, loop, &elements, reduced, keepdims);
+    free_scratch(&elements.scratch);
     return result;
 }
 
-static PyObject *reduction_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_reduction(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis, keyword.keepdims, keyword.dtype};
-    PyObject *values[4] = {NULL, NULL, NULL, NULL};
     int keepdims = 0;
-    if (!take_arguments(args, count, names, wanted, code == SUM || code == PROD ? 4 : 3, 1,
-                        values) ||
-        values[0] == NULL || !is_array(values[0]) || !take_flag(values[2], &keepdims)) {
-        return DECLINED;
-    }
-    Tensor *x = layout_of(values[0]);
-    return x == NULL ? DECLINED
-                     : reduce((ReductionCode)code, x, values[1], values[3], keepdims);
+    Tensor *x = layout_of_any(values[0]);
+    return x == NULL || !take_flag(values[2], &keepdims)
+               ? DECLINED
+               : reduce((ReductionCode)which, x, values[1], which <= PROD ? values[3] : NULL, keepdims);
 }
 
-const TwinEntry reduction_twins[] = {
-    {"sum", reduction_twin, SUM},
-    {"prod", reduction_twin, PROD},
-    {"max", reduction_twin, MAX},
-    {"min", reduction_twin, MIN},
-    {"any", reduction_twin, ANY},
-    {"all", reduction_twin, ALL},
-    {"count_nonzero", reduction_twin, COUNT_NONZERO},
-    {NULL, NULL, 0},
+Implementation reduction_functions[] = {
+    {"sum", call_reduction, SUM, "x, /, *, axis=, keepdims=, dtype="},
+    {"prod", call_reduction, PROD, "x, /, *, axis=, keepdims=, dtype="},
+    {"max", call_reduction, MAX, "x, /, *, axis=, keepdims="},
+    {"min", call_reduction, MIN, "x, /, *, axis=, keepdims="},
+    {"any", call_reduction, ANY, "x, /, *, axis=, keepdims="},
+    {"all", call_reduction, ALL, "x, /, *, axis=, keepdims="},
+    {"count_nonzero", call_reduction, COUNT_NONZERO, "x, /, *, axis=, keepdims="},
+    {NULL, NULL, 0, NULL},
 };
-
-int add_reductions(PyObject *module)
-{
-    (void)module;
-    error_names.reduce = PyUnicode_InternFromString("reduce");
-    error_names.accumulate = PyUnicode_InternFromString("accumulate");
-    error_names.divide = PyUnicode_InternFromString("divide");
-    error_names.cast = PyUnicode_InternFromString("cast");
-    return error_names.reduce != NULL && error_names.accumulate != NULL &&
-                   error_names.divide != NULL && error_names.cast != NULL
-               ? 0
-               : -1;
-}

@@ -4,6 +4,17 @@
 #define ARRAY_API_NX_SCALARS_H
 
 #include "objects.h"
+#include "sizes.h"
+
+/* The dtype of an array of one Python scalar; NO_DTYPE if the type is not exactly one of theirs. */
+static inline DTypeCode dtype_of_scalar(PyObject *value)
+{
+    return PyFloat_CheckExact(value)     ? FLOAT64
+           : PyLong_CheckExact(value)    ? INT64
+           : PyBool_Check(value)         ? BOOL
+           : PyComplex_CheckExact(value) ? COMPLEX128
+                                         : NO_DTYPE;
+}
 
 /* Whether a number is in the range of a dtype of integers. */
 int holds_integer(DTypeCode code, long long number);

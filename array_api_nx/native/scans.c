@@ -1,6 +1,6 @@
 /* Running sums and products, row by row. */
 
-#include "scans.h"
+#include "chapters.h"
 #include "elementwise.h"
 #include "flags.h"
 #include "movement.h"
@@ -37,8 +37,7 @@ static void scan_rows(const ElementLoop *loop, int ndim, const npy_intp *shape, 
 static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObject *dtype)
 {
     npy_intp strides[ARRAY_DIMS];
-    AxisOrder order;
-    Scratch scratch;
+    Ordered elements;
     const char *data;
     char *out;
     int axis = 0;
@@ -61,52 +60,36 @@ static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObjec
         return decline_unless_raised();
     }
     const npy_intp itemsize = dtypes[code].itemsize;
-    const int converts = code != x->code;
-    order_axes(x->ndim, x->shape, x->strides, order);
-    dense_strides(x->ndim, x->shape, order, itemsize, strides);
-    if (converts) {
-        if (take_scratch(&scratch, x->size * itemsize) < 0) {
-            return NULL;
-        }
-        pack(data, (DTypeCode)x->code, x->ndim, x->shape, x->strides, order, code, scratch.data);
-        data = scratch.data;
+    if (order_elements(&elements, x, data, code) < 0) {
+        return NULL;
     }
+    dense_strides(x->ndim, x->shape, elements.order, itemsize, strides);
     PyObject *result = new_ordered(x->ndim, x->shape, strides, code, &out);
     if (result != NULL) {
         clear_flags();
-        scan_rows(loop, x->ndim, x->shape, axis, data, converts ? strides : x->strides, out,
-                  strides, itemsize);
+        scan_rows(loop, x->ndim, x->shape, axis, elements.data, elements.strides, out, strides,
+                  itemsize);
     }
-    if (converts) {
-        free_scratch(&scratch);
-    }
-    return settle(result, error_names.accumulate, result == NULL ? 0 : take_flags());
+    free_scratch(&elements.scratch);
+    return settle(result, names_of.accumulate, result == NULL ? 0 : take_flags());
 }
 
-static PyObject *scan_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_scan(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis, keyword.dtype, keyword.include_initial};
-    PyObject *values[4] = {NULL, NULL, NULL, NULL};
     int initial = 0;
-    if (!take_arguments(args, count, names, wanted, 4, 1, values) || values[0] == NULL ||
-        !is_array(values[0]) || !take_flag(values[3], &initial) || initial) {
-        return DECLINED;
-    }
-    Tensor *x = layout_of(values[0]);
-    return x == NULL ? DECLINED : scan((OperationCode)code, x, values[1], values[2]);
+    Tensor *x = layout_of_any(values[0]);
+    return x == NULL || !take_flag(values[3], &initial) || initial
+               ? DECLINED
+               : scan((OperationCode)which, x, values[1], values[2]);
 }
 
 /* ------------------------------------------------------------------ differences */
 
-static PyObject *diff_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_diff(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis};
-    PyObject *values[2], *upper = NULL, *lower = NULL, *result = NULL;
-    Layout layout;
-    (void)ignored;
-    Tensor *x = take_arguments(args, count, names, wanted, 2, 1, values) && values[0] != NULL
-                    ? movable(values[0])
-                    : NULL;
+    PyObject *upper = NULL, *lower = NULL, *result = NULL;
+    NewView layout;
+    Tensor *x = movable(values[0]);
     if (x == NULL) {
         return decline_unless_raised();
     }
@@ -133,9 +116,9 @@ static PyObject *diff_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     return result;
 }
 
-const TwinEntry scan_twins[] = {
-    {"diff", diff_twin, 0},
-    {"cumulative_sum", scan_twin, OP_ADD},
-    {"cumulative_prod", scan_twin, OP_MULTIPLY},
-    {NULL, NULL, 0},
+Implementation scan_functions[] = {
+    {"diff", call_diff, 0, "x, /, *, axis="},
+    {"cumulative_sum", call_scan, OP_ADD, "x, /, *, axis=, dtype=, include_initial="},
+    {"cumulative_prod", call_scan, OP_MULTIPLY, "x, /, *, axis=, dtype=, include_initial="},
+    {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,6 @@
 /* where and clip. */
 
-#include "selection.h"
+#include "chapters.h"
 #include "elementwise.h"
 #include "flags.h"
 #include "loops.h"
@@ -15,25 +15,6 @@ typedef struct {
 } Choice;
 
 /* ------------------------------------------------------------------ where */
-
-/* The dtype that two Python scalars have as arrays; NO_DTYPE unless both are of exact types. */
-static DTypeCode dtype_of_scalars(PyObject *const *values)
-{
-    static const DTypeCode by_kind[] = {BOOL, INT64, FLOAT64, COMPLEX128};
-    int kind = 0;
-    for (int i = 0; i < 2; i++) {
-        const int found = PyBool_Check(values[i])           ? 0
-                          : PyLong_CheckExact(values[i])    ? 1
-                          : PyFloat_CheckExact(values[i])   ? 2
-                          : PyComplex_CheckExact(values[i]) ? 3
-                                                            : -1;
-        if (found < 0) {
-            return NO_DTYPE;
-        }
-        kind = found > kind ? found : kind;
-    }
-    return by_kind[kind];
-}
 
 /* Describe the two operands to choose from. Returns their dtype, which must be one; NO_DTYPE where
    Python has to look at them. */
@@ -54,7 +35,8 @@ static DTypeCode take_choices(PyObject *const *values, Choice *choices)
         code = (DTypeCode)choice->tensor->code;
     }
     if (code == NO_DTYPE) {
-        code = dtype_of_scalars(values);
+        /* The order of the dtypes is that of what scalars promote to; NO_DTYPE is the last. */
+        code = (DTypeCode)greatest(dtype_of_scalar(values[0]), dtype_of_scalar(values[1]));
     }
     for (int i = 0; code != NO_DTYPE && i < 2; i++) {
         Choice *choice = &choices[i];
@@ -119,21 +101,17 @@ static PyObject *select_by_walk(Tensor *condition, const char *mask, const Choic
     return result;
 }
 
-static PyObject *where_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_where(int which, PyObject *const *values, Py_ssize_t count)
 {
     Choice choices[2];
     Loop loop;
-    (void)ignored;
-    if (count != 3 || names != NULL || !is_array(args[0])) {
-        return DECLINED;
-    }
-    Tensor *condition = layout_of(args[0]);
+    Tensor *condition = layout_of_any(values[0]);
     char *mask;
     if (condition == NULL || condition->code != BOOL || !is_computed_now(condition->size) ||
         condition->size == 0 || (mask = data_of(condition)) == NULL) {
         return DECLINED;
     }
-    const DTypeCode code = take_choices(args + 1, choices);
+    const DTypeCode code = take_choices(values + 1, choices);
     if (code == NO_DTYPE || !find_select(dtypes[code].itemsize, &loop)) {
         return DECLINED;
     }
@@ -200,16 +178,6 @@ typedef struct {
     DTypeCode code;
 } Clipping;
 
-static void repeat(Limit *limit, npy_intp count, npy_intp itemsize)
-{
-    char *start = (char *)limit->repeated;
-    const npy_intp bytes = count * itemsize;
-    memcpy(start, limit->bound.data, (size_t)itemsize);
-    for (npy_intp done = itemsize; done < bytes; done *= 2) {
-        memcpy(start + done, start, (size_t)(done < bytes - done ? done : bytes - done));
-    }
-}
-
 /* Limit `size` elements of `args`: the source, the two bounds and the target, which may be the source.
    `args_steps` are those of all, 0 for a bound that is REPEATED scalars. Both operations compute a part
    before either goes on, while it is in the nearest cache. */
@@ -263,7 +231,7 @@ static double number_of(const Limit *limit, DTypeCode code, double none)
     return code == FLOAT32 ? *(npy_float *)limit->bound.data : *(npy_double *)limit->bound.data;
 }
 
-/* As `run_limits`, in one loop, which takes half the time; 0 if the result is to be had from that. */
+/* As `run_limits`, in one loop, which takes half the time; 0 if only that gives the result. */
 static int limit_by_numbers(const Clipping *both, char *const *args, npy_intp size)
 {
     const DTypeCode code = both->code;
@@ -283,7 +251,7 @@ static int limit_by_numbers(const Clipping *both, char *const *args, npy_intp si
                                        size, (npy_float *)target)
                         : limit_doubles((const npy_double *)source, low, high, size,
                                         (npy_double *)target);
-    clear_flags(); /* comparisons with NaN raise one, of which NumPy says nothing */
+    clear_flags(); /* comparisons with NaN raise one, which NumPy does not report */
     return !(zeros && (low == 0 || high == 0));
 }
 
@@ -308,7 +276,8 @@ static int clip_elements(Clipping *both, char *source, npy_intp size, char *targ
             args[1 + i] = limit->bound.data;
             steps[1 + i] = itemsize;
         } else if (limit->loop != NULL) {
-            repeat(limit, least(size, REPEATED), itemsize);
+            memcpy(limit->repeated, limit->bound.data, (size_t)itemsize);
+            repeat_bytes((char *)limit->repeated, itemsize, least(size, REPEATED) * itemsize);
             args[1 + i] = (char *)limit->repeated;
         }
     }
@@ -357,19 +326,12 @@ static PyObject *copy_for_clip(Tensor *x, char *data, char **target)
     return result;
 }
 
-static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_clip(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[3] = {NULL, keyword.min, keyword.max};
     static const OperationCode ops[2] = {OP_MAXIMUM, OP_MINIMUM};
-    PyObject *values[3];
     Clipping both;
     Limit *pair = both.limits;
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 3, 3, values) || values[0] == NULL ||
-        !is_array(values[0])) {
-        return DECLINED;
-    }
-    Tensor *x = layout_of(values[0]);
+    Tensor *x = layout_of_any(values[0]);
     char *data, *target;
     if (x == NULL || x->code == BOOL || is_complex(x->code) || !is_computed_now(x->size) ||
         x->size == 0 || (data = data_of(x)) == NULL) {
@@ -379,7 +341,7 @@ static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     for (int i = 0; i < 2; i++) {
         pair[i].loop = NULL;
         atomic_init(&pair[i].flags, 0);
-        if (values[1 + i] == NULL || values[1 + i] == Py_None) {
+        if (!is_given(values[1 + i])) {
             continue;
         }
         if (!take_bound(values[1 + i], x, &pair[i].bound)) {
@@ -420,8 +382,8 @@ static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     return result;
 }
 
-const TwinEntry selection_twins[] = {
-    {"where", where_twin, 0},
-    {"clip", clip_twin, 0},
-    {NULL, NULL, 0},
+Implementation selection_functions[] = {
+    {"where", call_where, 0, "condition, x1, x2, /"},
+    {"clip", call_clip, 0, "x, /, min=, max="},
+    {NULL, NULL, 0, NULL},
 };

@@ -1,7 +1,11 @@
 #include "sequence.h"
+#include "parts.h"
 #include "arguments.h"
+#include "copies.h"
+#include "draws.h"
 #include "kernel.h"
 #include "memory.h"
+#include "names.h"
 #include "objects.h"
 #include "outcomes.h"
 #include "sizes.h"
@@ -10,8 +14,6 @@
 /* The most passes that a sequence has, and the most arrays that so many passes can name. Python reads
    both. */
 enum { MAX_PASSES = 64, MAX_ARRAYS = MAX_PASSES * MAX_OPERANDS };
-
-static PyObject *array_name; /* "array" */
 
 static int read_expected(Expected *expected, PyObject *description)
 {
@@ -51,11 +53,11 @@ static int read_expected(Expected *expected, PyObject *description)
    0 with an exception set. */
 static int check_source(SequenceObject *self, const Pass *pass, int i)
 {
-    const Operand *operand = &pass->kernel->operands[i];
+    const KernelOperand *operand = &pass->kernel->operands[i];
     const int number = pass->arrays[i];
     const npy_intp offset = pass->offsets[i];
     const npy_intp size = memory_size(self, number);
-    /* What describes random numbers is longer than one of them. What it says is known in each call. */
+    /* The description of random numbers is longer than one of them. Each call reads it. */
     const npy_intp end = operand->drawn ? (npy_intp)sizeof(Drawing) : operand->high;
     const npy_intp aligned =
         alignment(operand->drawn ? (npy_intp)sizeof(npy_uint64) : operand->itemsize);
@@ -82,8 +84,8 @@ static int check_source(SequenceObject *self, const Pass *pass, int i)
     return 1;
 }
 
-/* Check that the memory of a call's operands and of its result is what it needs. */
-static int check_call(SequenceObject *self, TwinCall *call)
+/* Check the memory of a call's operands and of its result. */
+static int check_call(SequenceObject *self, CallStep *call)
 {
     const int count = self->given_count + self->fixed_count;
     for (int i = 0; i < call->operand_count; i++) {
@@ -94,7 +96,7 @@ static int check_call(SequenceObject *self, TwinCall *call)
             return refuse("operand %d of a call leaves its memory", i);
         }
         if (number < self->given_count) {
-            const Tensor *tensor = (Tensor *)((Array *)call->arguments[i])->handle;
+            const Tensor *tensor = tensor_of(call->arguments[i]);
             self->given[number].misaligned |=
                 (npy_uintp)alignment(dtypes[tensor->code].itemsize) - 1;
         }
@@ -115,7 +117,7 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
 {
     PyObject *kernel, *sources;
     if (PyTuple_Check(description) && PyTuple_GET_SIZE(description) == 5) {
-        pass->call = read_twin_call(description);
+        pass->call = read_call_step(description);
         return pass->call != NULL && check_call(self, pass->call);
     }
     if (!check_tuple(description, 3, 4, "a pass")) {
@@ -185,7 +187,7 @@ static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed,
         self->fixed[self->fixed_count] = (PyArrayObject *)Py_NewRef(array);
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(passes); i++) {
-        self->pass_count++; /* so that what was read of it is freed */
+        self->pass_count++; /* so that its parts are freed */
         if (!read_pass(self, &self->passes[i], PyTuple_GET_ITEM(passes, i))) {
             return 0;
         }
@@ -196,7 +198,6 @@ static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed,
 static void sequence_dealloc(PyObject *object)
 {
     SequenceObject *self = (SequenceObject *)object;
-    PyTypeObject *type = Py_TYPE(object);
     for (int i = 0; self->given != NULL && i < self->given_count; i++) {
         Py_DECREF(self->given[i].dtype);
     }
@@ -204,15 +205,14 @@ static void sequence_dealloc(PyObject *object)
         Py_DECREF(self->fixed[i]);
     }
     for (int i = 0; i < self->pass_count; i++) {
-        free_twin_call(self->passes[i].call);
+        free_call_step(self->passes[i].call);
         PyMem_Free(self->passes[i].outcomes);
     }
     PyMem_Free(self->given);
     PyMem_Free(self->fixed);
     PyMem_Free(self->passes);
     Py_XDECREF(self->description);
-    type->tp_free(object);
-    Py_DECREF(type);
+    free_instance(object);
 }
 
 static PyObject *sequence_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -266,10 +266,10 @@ static void start_accumulators(const SequenceObject *self, const Pass *pass, cha
 {
     const Kernel *kernel = pass->kernel;
     for (int i = 0; i < kernel->step_count; i++) {
-        const Step *step = &kernel->steps[i];
+        const KernelStep *step = &kernel->steps[i];
         if (step->reduces && step->target < kernel->operand_count &&
             memory_size(self, pass->arrays[step->target]) > 0) {
-            const Operand *operand = &kernel->operands[step->target];
+            const KernelOperand *operand = &kernel->operands[step->target];
             fill(addresses[step->target] + operand->low, step->identity, operand->itemsize,
                  (operand->high - operand->low) / operand->itemsize);
         }
@@ -321,7 +321,7 @@ static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
             continue;
         }
         Py_INCREF(owner);
-        PyObject *array = PyObject_GetAttr(owner, array_name);
+        PyObject *array = PyObject_GetAttr(owner, names_of.array);
         Py_DECREF(owner);
         if (array == NULL) {
             if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -378,7 +378,7 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
         return 1;
     }
     for (int i = 0; i < kernel->operand_count; i++) {
-        const Operand *operand = &kernel->operands[i];
+        const KernelOperand *operand = &kernel->operands[i];
         if (operand->drawn &&
             drawn_itemsize((const Drawing *)addresses[i]) != operand->itemsize) {
             return refuse("operand %d must describe a draw of numbers of %zd bytes", i,
@@ -401,13 +401,13 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
     return complete;
 }
 
-/* As `run_twin_call`, without any Python code but that of the callable. */
-static int run_twin_alone(TwinCall *call, char *const *bases)
+/* As `run_call_step`, without any Python code but that of the callable. */
+static int run_call_alone(CallStep *call, char *const *bases)
 {
     /* The callables allocate. A collection of garbage would run finalisers now. */
     const int collects = PyGC_Disable();
     keeps_gil++;
-    const int done = run_twin_call(call, bases);
+    const int done = run_call_step(call, bases);
     keeps_gil--;
     if (collects) {
         PyGC_Enable();
@@ -422,7 +422,7 @@ int run_sequence(const SequenceObject *self, char *const *bases, npy_uint8 (*fla
     for (int i = 0; done > 0 && i < self->pass_count; i++) {
         const Pass *pass = &self->passes[i];
         if (pass->call != NULL) {
-            done = run_twin_alone(pass->call, bases);
+            done = run_call_alone(pass->call, bases);
         } else {
             const npy_intp most = least(threads, least(pass->threads, pass->kernel->tasks));
             const int releases = !self->keeps_gil || most > 1;
@@ -486,8 +486,8 @@ static PyMethodDef sequence_methods[] = {
      "run($self, arrays)\n--\n\n"
      "Run all passes over the list of arrays given, or of objects whose attribute `array` is one, "
      "which then takes their place; those that are missing at its end are made and appended.\n\n"
-     "False if an array is not what is expected, or if a compiled callable declines; else "
-     "floating-point flags per pass and step, or None if there are none."},
+     "False if an array is not as expected, or if a C implementation declines; else floating-point "
+     "flags per pass and step, or None if there are none."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -515,9 +515,6 @@ static PyType_Spec sequence_spec = {
 
 int add_sequence(PyObject *module)
 {
-    if (array_name == NULL && (array_name = PyUnicode_InternFromString("array")) == NULL) {
-        return -1;
-    }
     PyObject *type = PyType_FromModuleAndSpec(module, &sequence_spec, NULL);
     if (type == NULL) {
         return -1;

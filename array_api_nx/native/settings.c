@@ -1,7 +1,8 @@
-/* What Python tells the extension once, or whenever it changes: dtypes, limits, the device, the class
-   View, settings, and what is done about floating-point errors. */
+/* Settings from Python, set once, or whenever they change: dtypes, limits, the device, the class View, and
+   the function for floating-point errors. */
 
 #include "settings.h"
+#include "parts.h"
 
 /* fperrors.apply_errstate(name, flags). */
 static PyObject *errstate_function;
@@ -62,7 +63,6 @@ static Py_ssize_t offset_of(PyObject *type, const char *name)
 static PyObject *set_dtypes(PyObject *module, PyObject *args)
 {
     PyObject *objects, *table;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &objects, &PyBytes_Type, &table)) {
         return NULL;
     }
@@ -91,7 +91,6 @@ static PyObject *set_dtypes(PyObject *module, PyObject *args)
 static PyObject *set_limits(PyObject *module, PyObject *args)
 {
     Py_ssize_t at_once, deferred;
-    (void)module;
     if (!PyArg_ParseTuple(args, "nn", &at_once, &deferred)) {
         return NULL;
     }
@@ -113,7 +112,6 @@ static void answer(void)
 static PyObject *set_cpu(PyObject *module, PyObject *args)
 {
     PyObject *device, *committed, *backend;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOO", &device, &committed, &backend)) {
         return NULL;
     }
@@ -143,13 +141,11 @@ static PyObject *set_flag(int *flag, PyObject *value)
 
 static PyObject *set_watched(PyObject *module, PyObject *watched)
 {
-    (void)module;
     return set_flag(&is_watched, watched);
 }
 
 static PyObject *set_recorded(PyObject *module, PyObject *recorded)
 {
-    (void)module;
     return set_flag(&is_recorded, recorded);
 }
 
@@ -158,7 +154,6 @@ static PyObject *set_hints(PyObject *module, PyObject *object)
     PyObject *type = (PyObject *)Py_TYPE(object);
     const Py_ssize_t device = offset_of(type, "device");
     const Py_ssize_t strict_operands = offset_of(type, "strict_operands");
-    (void)module;
     if (device < 0 || strict_operands < 0) {
         return NULL;
     }
@@ -168,17 +163,11 @@ static PyObject *set_hints(PyObject *module, PyObject *object)
     Py_RETURN_NONE;
 }
 
-static PyObject *set_errors(PyObject *module, PyObject *function)
-{
-    (void)module;
-    Py_XSETREF(errstate_function, Py_NewRef(function));
-    Py_RETURN_NONE;
-}
+KEEP_ARGUMENT(set_errors, errstate_function)
 
 static PyObject *set_views_from(PyObject *module, PyObject *args)
 {
     PyObject *type, *make;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &type, &make)) {
         return NULL;
     }
@@ -194,7 +183,7 @@ static PyObject *set_views_from(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {
+PyMethodDef settings_methods[] = {
     {"set_dtypes", set_dtypes, METH_VARARGS,
      "set_dtypes(dtypes, promotions)\n--\n\n"
      "The dtypes in the order of core/dtypes.py, and which of them each pair promotes to."},
@@ -220,8 +209,3 @@ static PyMethodDef methods[] = {
      "The class of views, and what makes one of shape, strides, offset, mask and is_read_only."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_settings(PyObject *module)
-{
-    return PyModule_AddFunctions(module, methods);
-}

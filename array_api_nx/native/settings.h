@@ -1,4 +1,4 @@
-/* What Python has told the extension: see settings.c. */
+/* Settings from Python: see settings.c. */
 
 #ifndef ARRAY_API_NX_SETTINGS_H
 #define ARRAY_API_NX_SETTINGS_H
@@ -11,15 +11,14 @@ int is_new_on_cpu(PyObject *device);
 /* Whether no context refuses NumPy's arrays as operands. */
 int takes_numpy_operands(void);
 
-/* Do what numpy.errstate asks for after floating-point errors. -1 with an exception set if that is to
-   raise one. */
+/* Report floating-point errors as numpy.errstate says. -1 with an exception set if that raises one. */
 int apply_errstate(PyObject *name, int flags);
 
 /* From now on `apply_errstate` does nothing but add its flags to these; NULL: as usual. No Python code
    may run meanwhile. */
 void collect_errors(int *flags);
 
-/* The result, whose reference is stolen, after what is to be done about an operation's errors. */
+/* The result, whose reference is stolen, after the report of an operation's errors; NULL if that raises. */
 static inline PyObject *settle(PyObject *result, PyObject *name, int flags)
 {
     if (flags != 0 && apply_errstate(name, flags) < 0) {
@@ -27,7 +26,5 @@ static inline PyObject *settle(PyObject *result, PyObject *name, int flags)
     }
     return result;
 }
-
-int add_settings(PyObject *module);
 
 #endif

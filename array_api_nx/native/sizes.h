@@ -44,4 +44,12 @@ static inline npy_intp alignment(npy_intp itemsize)
     return itemsize < 8 ? itemsize : 8;
 }
 
+/* Repeat the first bytes of some memory until it is full: each copy takes twice as many. */
+static inline void repeat_bytes(char *start, npy_intp bytes, npy_intp all)
+{
+    for (npy_intp done = bytes; done < all; done *= 2) {
+        memcpy(start + done, start, (size_t)least(done, all - done));
+    }
+}
+
 #endif

@@ -5,15 +5,13 @@
 
 #include "common.h"
 
-/* A ufunc that does what numpy.matmul does, to rounding; a borrowed reference, NULL with an exception
+/* A ufunc with the results of numpy.matmul, to rounding; a borrowed reference, NULL with an exception
    set if there is none. */
 PyObject *get_matmul(void);
 
 /* Write the inverses of a stack of matrices of float32 (`is_single`) or float64 in one piece to `to`.
-   0 if LAPACK must compute them: what was written does not count then. */
+   0 if LAPACK must compute them: the inverses written until then mean nothing. */
 int invert_stack(int is_single, const char *from, const npy_intp *strides, npy_intp count,
                  npy_intp size, void *to);
-
-int add_small_matrices(PyObject *module);
 
 #endif

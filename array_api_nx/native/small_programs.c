@@ -8,11 +8,11 @@
 /* Of few passes and arrays, which need no memory of their own. */
 enum { FEW_PASSES = 16, FEW_ARRAYS = 48 };
 
-/* So many runs may end at a twin that declines. Then no more are tried, since twins mostly decline
-   what they declined before, and what was computed until then is lost. */
+/* After so many runs that end at a function that declines, no more are tried: it will decline again, and
+   the results until then are lost. */
 enum { MAX_DECLINED = 8 };
 
-/* The address of the elements if they are what is expected; else NULL. */
+/* The address of the elements if they are as expected; else NULL. */
 static char *expected_address(const Expected *expected, Tensor *tensor)
 {
     if (tensor == NULL || !(tensor->flags & ROW_MAJOR) || tensor->ndim != expected->ndim ||
@@ -39,7 +39,7 @@ static PyObject *owner_of(const Tensor *tensor)
 }
 
 /* Find the addresses of arguments and constants, and what keeps their memory (borrowed). 0 if one is
-   not what is expected. */
+   not as expected. */
 static int find_sources(const SequenceObject *self, const SmallProgram *program,
                         PyObject *const *arrays, Py_ssize_t count, char **bases,
                         PyObject **owners)
@@ -67,7 +67,7 @@ static int find_sources(const SequenceObject *self, const SmallProgram *program,
    stolen. NULL, perhaps without an exception, if it says none in these bytes of memory. */
 static PyObject *show_result(PyObject *result, PyObject *entry, npy_intp bytes)
 {
-    Layout layout;
+    NewView layout;
     npy_intp offset, low, high;
     Tensor *x = result == NULL ? NULL : movable(result);
     PyObject *shown = NULL;

@@ -5,7 +5,7 @@
 
 #include "common.h"
 
-/* What a call needs besides its arguments. */
+/* A small program, which a call runs on its arguments. */
 typedef struct {
     PyObject *sequence;  /* a Sequence */
     PyObject *constants; /* a tuple of Tensors, which the sequence takes after the arguments */
@@ -15,7 +15,7 @@ typedef struct {
 } SmallProgram;
 
 /* Run it on arrays of device `cpu`. Returns the result, an Array or a tuple of them; DECLINED, with
-   nothing done, if the arrays are not what the sequence was made for; NULL with an exception set. If
+   nothing done, if the sequence was made for other arrays; NULL with an exception set. If
    there were floating-point errors, `*flags` becomes a tuple of them, per pass and step. */
 PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py_ssize_t count,
                         PyObject **flags);

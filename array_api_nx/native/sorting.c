@@ -2,11 +2,13 @@
    searchsorted. */
 
 #include "sorting.h"
+#include "chapters.h"
+#include "elements.h"
 #include "pack.h"
 
 Tensor *sortable(PyObject *object, npy_intp most, const char **data)
 {
-    Tensor *x = object != NULL && is_array(object) ? layout_of(object) : NULL;
+    Tensor *x = layout_of_any(object);
     if (x == NULL || x->size > most || x->size == 0 || is_complex(x->code) ||
         (*data = data_of(x)) == NULL || !is_aligned(x, *data)) {
         return NULL;
@@ -66,15 +68,11 @@ typedef struct {
 } SortOptions;
 
 /* sort and argsort have the same parameters. */
-static Tensor *take_sort(PyObject *const *args, Py_ssize_t count, PyObject *names,
-                         SortOptions *options, const char **data)
+static Tensor *take_sort(PyObject *const *values, SortOptions *options, const char **data)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis, keyword.descending, keyword.stable};
-    PyObject *values[4];
     options->descending = 0;
     options->stable = 1;
-    if (!take_arguments(args, count, names, wanted, 4, 1, values) ||
-        !take_flag(values[2], &options->descending) || !take_flag(values[3], &options->stable)) {
+    if (!take_flag(values[2], &options->descending) || !take_flag(values[3], &options->stable)) {
         return NULL;
     }
     Tensor *x = sortable(values[0], limits.at_once, data);
@@ -141,14 +139,13 @@ int has_both_zeros(const Tensor *x, const char *data)
     return found[0] && found[1];
 }
 
-static PyObject *sort_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_sort(int which, PyObject *const *values, Py_ssize_t count)
 {
     SortOptions options;
     const char *data;
     char *out;
     Scratch scratch;
-    (void)ignored;
-    Tensor *x = take_sort(args, count, names, &options, &data);
+    Tensor *x = take_sort(values, &options, &data);
     if (x == NULL) {
         return DECLINED;
     }
@@ -183,12 +180,12 @@ static PyObject *sort_twin(int ignored, PyObject *const *args, Py_ssize_t count,
         char *row = out + row_start(&rows, i) * itemsize;
         char *elements = rows.step == 1 ? row : scratch.data;
         if (rows.step != 1) {
-            copy_items(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
+            copy_row(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
         }
         failed = sort(elements, rows.length, NULL) < 0;
         zeros = zeros || (many && repeats_zero(elements, code, rows.length));
         if (rows.step != 1) {
-            copy_items(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
+            copy_row(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
         }
     }
     free_scratch(&scratch);
@@ -220,8 +217,7 @@ static void number_in_order(npy_intp *indices, npy_intp length)
 }
 
 /* The stable order of integers that ascend, or that span fewer values than there are of them: each
-   value is counted. That takes 2.4 ns an element, and a stable sort by comparison 11 (4,000 shuffled
-   int64) to 55 (30,000). `counts` has room for `length`. 0 for other integers. */
+   value is counted. (docs/tuning.md, 57). `counts` has room for `length`. 0 for other integers. */
 #define ORDER_BY_COUNTING(NAME, TYPE, UNSIGNED)                                              \
     static int NAME(const TYPE *row, npy_intp length, npy_intp *counts, npy_intp *indices)   \
     {                                                                                        \
@@ -279,15 +275,13 @@ static int order_by_counting(const char *row, DTypeCode code, npy_intp length, n
     }
 }
 
-static PyObject *argsort_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                              PyObject *names)
+static PyObject *call_argsort(int which, PyObject *const *values, Py_ssize_t count)
 {
     SortOptions options;
     const char *data;
     char *out;
     Scratch copy, row;
-    (void)ignored;
-    Tensor *x = take_sort(args, count, names, &options, &data);
+    Tensor *x = take_sort(values, &options, &data);
     if (x == NULL || !options.stable) {
         return DECLINED; /* without `stable`, equal elements lie in NumPy's order */
     }
@@ -321,8 +315,7 @@ static PyObject *argsort_twin(int ignored, PyObject *const *args, Py_ssize_t cou
         npy_intp *indices = rows.step == 1 ? (npy_intp *)out + start : (npy_intp *)row.data;
         char *elements = copy.data + start * itemsize;
         if (rows.step != 1) {
-            copy_items(elements, rows.step * itemsize, row.data + row_bytes, itemsize, rows.length,
-                       itemsize);
+            copy_row(row.data + row_bytes, itemsize, elements, rows.step * itemsize, rows.length, itemsize);
             elements = row.data + row_bytes;
         }
         npy_intp *counts = (npy_intp *)(row.data + counts_at);
@@ -331,8 +324,8 @@ static PyObject *argsort_twin(int ignored, PyObject *const *args, Py_ssize_t cou
             failed = sort(elements, indices, rows.length, NULL) < 0;
         }
         if (rows.step != 1) {
-            copy_items(row.data, sizeof(npy_intp), out + start * (npy_intp)sizeof(npy_intp),
-                       rows.step * (npy_intp)sizeof(npy_intp), rows.length, sizeof(npy_intp));
+            copy_row(out + start * (npy_intp)sizeof(npy_intp), rows.step * (npy_intp)sizeof(npy_intp),
+                     row.data, sizeof(npy_intp), rows.length, sizeof(npy_intp));
         }
     }
     free_scratch(&row);
@@ -356,17 +349,14 @@ enum { SEARCHED_ALONE = 1 << 17 };
    fill lines of the cache. */
 enum { TURNED_AT_ONCE = 8 };
 
-static PyObject *extreme_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis, keyword.keepdims};
-    PyObject *values[3];
     int keepdims = 0, axis = 0, ndim = 0;
     npy_intp shape[ARRAY_DIMS];
     const char *data;
     char *out;
     Scratch scratch;
-    if (!take_arguments(args, count, names, wanted, 3, 1, values) ||
-        !take_flag(values[2], &keepdims)) {
+    if (!take_flag(values[2], &keepdims)) {
         return DECLINED;
     }
     Tensor *x =
@@ -374,9 +364,9 @@ static PyObject *extreme_twin(int code, PyObject *const *args, Py_ssize_t count,
     if (x == NULL) {
         return DECLINED;
     }
-    const int flat = values[1] == NULL || values[1] == Py_None;
+    const int flat = !is_given(values[1]);
     const PyArray_ArrFuncs *functions = functions_of((DTypeCode)x->code);
-    PyArray_ArgFunc *find = code == ARGMAX ? functions->argmax : functions->argmin;
+    PyArray_ArgFunc *find = which == ARGMAX ? functions->argmax : functions->argmin;
     if ((!flat && !take_axis(values[1], x->ndim, &axis)) || find == NULL) {
         return DECLINED;
     }
@@ -431,7 +421,7 @@ static PyObject *extreme_twin(int code, PyObject *const *args, Py_ssize_t count,
 #define FLOAT_LESS(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
 #define FLOAT_UP_TO(a, b) (!FLOAT_LESS(b, a))
 
-/* One after the other as NumPy does it, where each search begins with what the last one left. It
+/* One after the other as NumPy does it, where each search begins with the bounds of the last one. It
    matters for arrays that are not sorted. */
 #define SEARCH_SIDE(NAME, TYPE, IS_BEFORE)                                                        \
     static void search_##NAME(const char *sorted, npy_intp stride, npy_intp length,               \
@@ -495,19 +485,14 @@ static int take_side(PyObject *value, int *right)
     return *right || PyUnicode_CompareWithASCIIString(value, "left") == 0;
 }
 
-static PyObject *searchsorted_twin(int ignored, PyObject *const *args, Py_ssize_t count,
-                                   PyObject *names)
+static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_t count)
 {
-    PyObject *const wanted[] = {NULL, NULL, keyword.side, keyword.sorter};
-    PyObject *values[4];
     const char *sorted, *data;
     char *out;
     int right = 0;
     Scratch scratch;
     double number; /* or whatever fits there */
-    (void)ignored;
-    if (!take_arguments(args, count, names, wanted, 4, 2, values) || values[1] == NULL ||
-        (values[3] != NULL && values[3] != Py_None) || !take_side(values[2], &right)) {
+    if (is_given(values[3]) || !take_side(values[2], &right)) {
         return DECLINED;
     }
     Tensor *x = sortable(values[0], limits.at_once, &sorted);
@@ -548,11 +533,11 @@ static PyObject *searchsorted_twin(int ignored, PyObject *const *args, Py_ssize_
     return result;
 }
 
-const TwinEntry sorting_twins[] = {
-    {"sort", sort_twin, 0},
-    {"argsort", argsort_twin, 0},
-    {"argmax", extreme_twin, ARGMAX},
-    {"argmin", extreme_twin, ARGMIN},
-    {"searchsorted", searchsorted_twin, 0},
-    {NULL, NULL, 0},
+Implementation sorting_functions[] = {
+    {"sort", call_sort, 0, "x, /, *, axis=, descending=, stable="},
+    {"argsort", call_argsort, 0, "x, /, *, axis=, descending=, stable="},
+    {"argmax", call_extreme, ARGMAX, "x, /, *, axis=, keepdims="},
+    {"argmin", call_extreme, ARGMIN, "x, /, *, axis=, keepdims="},
+    {"searchsorted", call_searchsorted, 0, "x1, x2, /, *, side=, sorter="},
+    {NULL, NULL, 0, NULL},
 };

@@ -5,8 +5,6 @@
 
 #include "functions.h"
 
-extern const TwinEntry sorting_twins[];
-
 /* The functions that NumPy's dtypes have for rows of elements. */
 static inline PyArray_ArrFuncs *functions_of(DTypeCode code)
 {

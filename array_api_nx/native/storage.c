@@ -1,7 +1,7 @@
 /* Storage: a block of memory, as Python sees it. */
 
 #include "storage.h"
-#include "blocks.h"
+#include "parts.h"
 #include "memory.h"
 #include "recycling.h"
 
@@ -40,7 +40,6 @@ static void find_address(Storage *storage)
 static PyObject *storage_get_memory(PyObject *self, void *closure)
 {
     Storage *storage = (Storage *)self;
-    (void)closure;
     if (storage->memory != NULL || storage->own == NULL || storage->code == NO_DTYPE) {
         return or_none(storage->memory);
     }
@@ -60,7 +59,6 @@ static PyObject *storage_get_memory(PyObject *self, void *closure)
 static int storage_set_memory(PyObject *self, PyObject *value, void *closure)
 {
     Storage *storage = (Storage *)self;
-    (void)closure;
     if (refuse_deletion(value)) {
         return -1;
     }
@@ -76,16 +74,9 @@ static int storage_set_memory(PyObject *self, PyObject *value, void *closure)
     return 0;
 }
 
-static PyObject *storage_get_node(PyObject *self, void *closure)
-{
-    (void)closure;
-    return or_none(((Storage *)self)->node);
-}
-
 static int storage_set_node(PyObject *self, PyObject *value, void *closure)
 {
     Storage *storage = (Storage *)self;
-    (void)closure;
     if (refuse_deletion(value)) {
         return -1;
     }
@@ -96,16 +87,9 @@ static int storage_set_node(PyObject *self, PyObject *value, void *closure)
     return 0;
 }
 
-static PyObject *storage_get_dtype(PyObject *self, void *closure)
-{
-    (void)closure;
-    return or_none(((Storage *)self)->dtype);
-}
-
 static int storage_set_dtype(PyObject *self, PyObject *value, void *closure)
 {
     Storage *storage = (Storage *)self;
-    (void)closure;
     if (refuse_deletion(value)) {
         return -1;
     }
@@ -116,8 +100,6 @@ static int storage_set_dtype(PyObject *self, PyObject *value, void *closure)
 
 static PyObject *storage_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    (void)args;
-    (void)keywords;
     Storage *storage = (Storage *)type->tp_alloc(type, 0);
     if (storage != NULL) {
         storage->code = NO_DTYPE;
@@ -194,8 +176,8 @@ static void storage_dealloc(PyObject *self)
 
 static PyGetSetDef storage_attributes[] = {
     {"memory", storage_get_memory, storage_set_memory, NULL, NULL},
-    {"node", storage_get_node, storage_set_node, NULL, NULL},
-    {"dtype", storage_get_dtype, storage_set_dtype, NULL, NULL},
+    {"node", get_object, storage_set_node, NULL, AT(Storage, node)},
+    {"dtype", get_object, storage_set_dtype, NULL, AT(Storage, dtype)},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -11,6 +11,14 @@ static inline PyObject *or_none(PyObject *object)
     return Py_NewRef(object == NULL ? Py_None : object);
 }
 
+/* A getter for the object at an offset, which is its closure: a new reference, or None. */
+static inline PyObject *get_object(PyObject *self, void *offset)
+{
+    return or_none(slot_at(self, (Py_ssize_t)offset));
+}
+
+#define AT(TYPE, MEMBER) ((void *)offsetof(TYPE, MEMBER))
+
 /* NULL for None; a borrowed reference. */
 static inline PyObject *or_null(PyObject *value)
 {

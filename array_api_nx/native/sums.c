@@ -153,7 +153,6 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
     {                                                                                              \
         const npy_intp n = *count;                                                                 \
         const npy_intp size = sizeof(TYPE);                                                        \
-        (void)data;                                                                                \
         if (n == 0) {                                                                              \
             return;                                                                                \
         }                                                                                          \
@@ -317,23 +316,22 @@ void merge_parts(Moments *parts, npy_intp copies, npy_intp count)
     }
 }
 
-int find_sum(int type, Loop *loop)
+int find_sum(int type, int ignored, Loop *loop)
 {
-    if (type != NPY_FLOAT && type != NPY_DOUBLE) {
+    switch (type) {
+    case NPY_FLOAT:
+        return set_binary(loop, add_npy_float, sizeof(npy_float), 0);
+    case NPY_DOUBLE:
+        return set_binary(loop, add_npy_double, sizeof(npy_double), 0);
+    default:
         return 0;
     }
-    const npy_intp size = type == NPY_FLOAT ? sizeof(npy_float) : sizeof(npy_double);
-    *loop = (Loop){type == NPY_FLOAT ? add_npy_float : add_npy_double, NULL, 2, {size, size, size}, 0,
-                   NO_LINK};
-    return 1;
 }
 
-int find_moments(int type, Loop *loop)
+int find_moments(int type, int ignored, Loop *loop)
 {
-    if (!find_sum(type, loop)) {
-        return 0;
-    }
+    const int found = find_sum(type, 0, loop);
     loop->function = NULL;
     loop->itemsizes[0] = loop->itemsizes[2] = sizeof(Moments);
-    return 1;
+    return found;
 }

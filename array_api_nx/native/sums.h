@@ -4,16 +4,7 @@
 #ifndef ARRAY_API_NX_SUMS_H
 #define ARRAY_API_NX_SUMS_H
 
-#include "common.h"
-#include "loops.h"
-
-/* What is known of the elements folded so far: their number, their sum, their mean, and the sum of
-   their squared distances from it (`squares`). The mean is `reference + offset`: where elements lie
-   near each other and far from 0, one double would not hold it exactly enough to subtract the mean
-   of other elements from it. */
-typedef struct {
-    npy_double count, sum, reference, offset, squares;
-} Moments;
+#include "kernel_types.h"
 
 /* Fold `count` elements, at least one, that lie `step` bytes apart into moments. The elements are
    floats or doubles, as `itemsize` says. */
@@ -30,10 +21,10 @@ void fold_columns(char *moments, npy_intp moments_step, const char *tile, npy_in
 void merge_parts(Moments *parts, npy_intp copies, npy_intp count);
 
 /* Fill in the loop that sums numbers of a type; 0 if there is none. */
-int find_sum(int type, Loop *loop);
+int find_sum(int type, int ignored, Loop *loop);
 
 /* Fill in the loop for moments; 0 if there is none. It has no function: tiles.c calls fold_run and
    fold_columns, which fold many elements at a time. */
-int find_moments(int type, Loop *loop);
+int find_moments(int type, int ignored, Loop *loop);
 
 #endif

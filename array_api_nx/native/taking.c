@@ -1,21 +1,14 @@
-#include "taking.h"
+#include "chapters.h"
 #include "array_keys.h"
 #include "keys.h"
 #include "array_selection.h"
 
 /* x, indices and an axis: 0 if Python has to look at them. Without an axis, `*axis` stays as it
    is. */
-static int take_operands(PyObject *const *args, Py_ssize_t count, PyObject *names, Tensor **x,
-                         Tensor **indices, int *axis)
+static int take_operands(PyObject *const *values, Tensor **x, Tensor **indices, int *axis)
 {
-    PyObject *const wanted[] = {NULL, NULL, keyword.axis};
-    PyObject *values[3];
-    if (!take_arguments(args, count, names, wanted, 3, 2, values) || values[0] == NULL ||
-        values[1] == NULL || !is_array(values[0]) || !is_array(values[1])) {
-        return 0;
-    }
-    *x = layout_of(values[0]);
-    *indices = layout_of(values[1]);
+    *x = layout_of_any(values[0]);
+    *indices = layout_of_any(values[1]);
     return *x != NULL && *indices != NULL && is_integer((*indices)->code) &&
            (*indices)->size <= limits.at_once &&
            (values[2] == NULL || take_axis(values[2], (*x)->ndim, axis));
@@ -23,30 +16,29 @@ static int take_operands(PyObject *const *args, Py_ssize_t count, PyObject *name
 
 /* Set the offsets by indices of an axis. 1 if all are in range, 0 if not; -1 with an exception set
    if there is no memory. */
-static int set_offsets(Selection *selection, const Tensor *indices, const char *data,
+static int set_offsets(Gather *selection, const Tensor *indices, const char *data,
                        npy_intp size, npy_intp stride, const npy_intp *along)
 {
-    if (!reserve_offsets(&selection->offsets, selection->count)) {
+    if (take_offsets(selection, selection->count) < 0) {
         return -1;
     }
-    memset(selection->offsets.values, 0, (size_t)selection->count * sizeof(npy_intp));
+    memset(selection->offsets, 0, (size_t)selection->count * sizeof(npy_intp));
     if (!add_indices(selection, indices, data, size, stride, along)) {
-        release_offsets(&selection->offsets);
+        free_scratch(&selection->memory);
         return 0;
     }
     return 1;
 }
 
-static PyObject *take_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_take(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x, *indices;
-    Selection selection;
+    Gather selection;
     Region *region = &selection.region;
     npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
     char *data, *where, *taken;
     int axis = -1;
-    (void)code;
-    if (!take_operands(args, count, names, &x, &indices, &axis) || indices->ndim != 1 ||
+    if (!take_operands(values, &x, &indices, &axis) || indices->ndim != 1 ||
         (axis < 0 && x->ndim != 1) || (data = data_of(x)) == NULL ||
         (where = data_of(indices)) == NULL) {
         return DECLINED;
@@ -75,7 +67,7 @@ static PyObject *take_twin(int code, PyObject *const *args, Py_ssize_t count, Py
     }
     PyObject *result = new_array_like_memory(x->ndim, shape, (DTypeCode)x->code, 0, &taken);
     if (result != NULL) {
-        const Tensor *tensor = (Tensor *)((Array *)result)->handle;
+        const Tensor *tensor = tensor_of(result);
         for (int dim = 0, kept = 0; dim < x->ndim; dim++) {
             if (dim != axis) {
                 strides[kept++] = tensor->strides[dim];
@@ -83,20 +75,18 @@ static PyObject *take_twin(int code, PyObject *const *args, Py_ssize_t count, Py
         }
         move_selected(&selection, data, taken, tensor->strides + axis, strides, 0);
     }
-    release_offsets(&selection.offsets);
+    free_scratch(&selection.memory);
     return result;
 }
 
-static PyObject *take_along_axis_twin(int code, PyObject *const *args, Py_ssize_t count,
-                                      PyObject *names)
+static PyObject *call_take_along_axis(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x, *indices;
-    Selection selection;
+    Gather selection;
     npy_intp along[ARRAY_DIMS];
     char *data, *where, *taken;
     int axis = -1;
-    (void)code;
-    if (!take_operands(args, count, names, &x, &indices, &axis) || x->ndim == 0 ||
+    if (!take_operands(values, &x, &indices, &axis) || x->ndim == 0 ||
         indices->ndim != x->ndim || !(indices->flags & ROW_MAJOR) ||
         (data = data_of(x)) == NULL || (where = data_of(indices)) == NULL) {
         return DECLINED;
@@ -125,16 +115,16 @@ static PyObject *take_along_axis_twin(int code, PyObject *const *args, Py_ssize_
     PyObject *result =
         new_array_like_memory(x->ndim, selection.shape, (DTypeCode)x->code, 0, &taken);
     if (result != NULL) {
-        const Tensor *tensor = (Tensor *)((Array *)result)->handle;
+        const Tensor *tensor = tensor_of(result);
         move_selected(&selection, data, taken, tensor->strides, NULL, 0);
     }
-    release_offsets(&selection.offsets);
+    free_scratch(&selection.memory);
     return result;
 }
 
 /* ------------------------------------------------------------------ nonzero */
 
-/* Write the positions of those elements of a row that are not 0, the first of which has the
+/* Write the positions of those elements of a row that are not 0; its first element has the
    position `first`. Returns how many they are. */
 static npy_intp find_in_row(DTypeCode code, const char *row, npy_intp stride, npy_intp columns,
                             npy_intp first, npy_intp *positions)
@@ -205,7 +195,7 @@ static void write_indices(const Tensor *x, const npy_intp *positions, npy_intp c
 /* A tuple of the columns of a table, which are views of it, as NumPy's are. */
 static PyObject *split_columns(PyObject *table, int columns)
 {
-    Tensor *whole = (Tensor *)((Array *)table)->handle;
+    Tensor *whole = tensor_of(table);
     PyObject *result = PyTuple_New(columns);
     for (int column = 0; result != NULL && column < columns; column++) {
         Tensor *tensor = new_layout(whole, 1);
@@ -225,33 +215,33 @@ static PyObject *split_columns(PyObject *table, int columns)
     return result;
 }
 
-static PyObject *nonzero_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *call_nonzero(int which, PyObject *const *values, Py_ssize_t count)
 {
-    (void)code;
-    Tensor *x = count == 1 && names == NULL && is_array(args[0]) ? layout_of(args[0]) : NULL;
-    Offsets positions;
+    Tensor *x = layout_of_any(values[0]);
+    Scratch positions;
     char *data, *table;
     if (x == NULL || x->ndim == 0 || x->size > limits.at_once || (data = data_of(x)) == NULL) {
         return DECLINED;
     }
-    if (!reserve_offsets(&positions, x->size)) {
+    if (take_scratch(&positions, x->size * (npy_intp)sizeof(npy_intp)) < 0) {
         return NULL;
     }
-    npy_intp shape[2] = {find_nonzero(x, data, positions.values), x->ndim};
+    npy_intp *const found = (npy_intp *)positions.data;
+    npy_intp shape[2] = {find_nonzero(x, data, found), x->ndim};
     PyObject *array = new_array_like_memory(2, shape, INT64, 0, &table);
     PyObject *result = NULL;
     if (array != NULL) {
-        write_indices(x, positions.values, shape[0], (npy_int64 *)table);
+        write_indices(x, found, shape[0], (npy_int64 *)table);
         result = split_columns(array, x->ndim);
         Py_DECREF(array);
     }
-    release_offsets(&positions);
+    free_scratch(&positions);
     return result;
 }
 
-const TwinEntry taking_twins[] = {
-    {"take", take_twin, 0},
-    {"take_along_axis", take_along_axis_twin, 0},
-    {"nonzero", nonzero_twin, 0},
-    {NULL, NULL, 0},
+Implementation taking_functions[] = {
+    {"take", call_take, 0, "x, indices, /, *, axis="},
+    {"take_along_axis", call_take_along_axis, 0, "x, indices, /, *, axis="},
+    {"nonzero", call_nonzero, 0, "x, /"},
+    {NULL, NULL, 0, NULL},
 };

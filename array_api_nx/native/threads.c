@@ -1,7 +1,9 @@
 #include "threads.h"
+#include "parts.h"
 #include "flags.h"
 #include "memory.h"
 #include "sizes.h"
+#include "tiles.h"
 
 /* What threadpoolctl looks for in the dynamic symbol table, to know this library. */
 Py_EXPORTED_SYMBOL const int array_api_nx_native = 1;
@@ -27,14 +29,14 @@ static inline void pause_shortly(void)
 
 /* ------------------------------------------------------------------ scratch memory */
 
-static void release_scratch(Scratch *scratch)
+static void release_scratch(TileMemory *scratch)
 {
     PyMem_RawFree(scratch->block);
-    *scratch = (Scratch){NULL, NULL, 0};
+    *scratch = (TileMemory){NULL, NULL, 0};
 }
 
 /* Make room for `size` bytes; 0 if there is no memory. */
-static int reserve_scratch(Scratch *scratch, size_t size)
+static int reserve_scratch(TileMemory *scratch, size_t size)
 {
     if (scratch->size >= size) {
         return 1;
@@ -74,7 +76,6 @@ static void run_part(const Run *run, npy_intp task)
 
 static void work_on_run(Job *job, char *scratch, int is_caller)
 {
-    (void)scratch;
     const Run run = job->run;
     take_flags();
     for (npy_intp task; (task = atomic_fetch_add(&job->next, 1)) < job->tasks;) {
@@ -100,7 +101,7 @@ static void work_on_kernel(Job *job, char *scratch, int is_caller)
 
 /* ------------------------------------------------------------------ gates */
 
-/* Enter the gate if it is open: whoever closes it then waits for this thread. 0 if it is closed. */
+/* Enter the gate if it is open: the thread that closes it then waits for this one. 0 if it is closed. */
 static int enter_gate(Gate *gate)
 {
     npy_intp inside = atomic_load(&gate->inside);
@@ -348,11 +349,10 @@ static void do_job(Team *team)
    interrupts are looked for. */
 enum { RUN_MAX = 1 << 17 };
 
-/* Whether the kernel is one loop over one row, which needs no tiles: to begin anew with each of them,
-   products of 100,000 and of 300,000 float64 take 1.15 times as long (AMD EPYC, two threads). */
+/* Whether the kernel is one loop over one row, which is faster without tiles (docs/tuning.md, 58). */
 static int is_run(const Kernel *kernel)
 {
-    const Step *step = &kernel->steps[0];
+    const KernelStep *step = &kernel->steps[0];
     return kernel->step_count == 1 && kernel->ndim == 2 && kernel->dims[0] == 1 &&
            kernel->split == 1 && kernel->scratch == 0 && !step->reduces && step->inner == 0;
 }
@@ -360,7 +360,7 @@ static int is_run(const Kernel *kernel)
 /* Compute such a kernel in as many parts as there are threads, or more. */
 static npy_uint8 run_row(Team *team, const Kernel *kernel, char *const *memories)
 {
-    const Step *step = &kernel->steps[0];
+    const KernelStep *step = &kernel->steps[0];
     const npy_intp count = kernel->dims[1], share = (count - 1) / (team->helpers + 1) + 1;
     const npy_intp each = least((share + GRAIN - 1) / GRAIN * GRAIN, RUN_MAX);
     Run run = {&step->loop, {NULL}, {0}, count, each, 0};
@@ -419,8 +419,6 @@ npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
 
 static PyObject *forget_threads(PyObject *module, PyObject *ignored)
 {
-    (void)module;
-    (void)ignored;
     if (!make_pool()) {
         return PyErr_NoMemory();
     }

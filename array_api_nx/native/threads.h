@@ -7,21 +7,19 @@
    never touches Python, and needs no thread state. For the third it holds the GIL from before its
    first task until after its last one. Workers that sleep do not hinder the interpreter's end.
 
-   Threads tell each other by atomic numbers what is to be done and what is done. A thread that waits
+   Threads notify each other by atomic numbers of new and finished work. A thread that waits
    for such a number to change reads it over and over for a while, and then sleeps on a PyThread lock,
    which another thread releases.
 
-   The team serves one caller at a time. Whoever asks for it meanwhile, be it another Python thread or
-   a task of the job itself, gets a team of one, and does its job alone: nobody ever waits for the
-   team. */
+   The team serves one caller at a time. Another Python thread, or a task of the job itself, which asks
+   for it meanwhile gets a team of one, and does its job alone: no thread waits for the team. */
 
 #ifndef ARRAY_API_NX_THREADS_H
 #define ARRAY_API_NX_THREADS_H
 
 #include "common.h"
-#include "interrupt.h"
 #include "processors.h"
-#include "tiles.h"
+#include "kernel_types.h"
 
 enum { MAX_WORKERS = 255 };
 
@@ -30,7 +28,7 @@ typedef struct {
     void *block;
     char *start; /* in the block, aligned */
     size_t size;
-} Scratch;
+} TileMemory;
 
 /* A part of a loop begins at a multiple of this many elements, so that no two write to the same lines. */
 enum { GRAIN = 1024 };
@@ -87,18 +85,18 @@ typedef struct {
     Pool *pool;
     int number;
     atomic_int state;        /* AWAKE, CALLED, CALLED_WITH_GIL or ASLEEP */
-    PyThread_type_lock wake; /* released by who calls a worker that is ASLEEP */
+    PyThread_type_lock wake; /* released by the thread that calls a worker that is ASLEEP */
     Placement placement;     /* where it is to wake */
     PyThreadState *python;   /* made when the GIL is first wanted, and kept: to make one takes longer
                                 than to wake the worker; or NULL */
-    Scratch scratch;
+    TileMemory scratch;
 } Worker;
 
 struct Pool {
     atomic_bool busy; /* whether a caller has the team */
     Gate python;      /* workers that hold the GIL or wait for it; closed when the interpreter ends */
     Job job;
-    Scratch scratch; /* the caller's */
+    TileMemory scratch; /* the caller's */
     int count;
     Worker workers[MAX_WORKERS];
 };
@@ -111,7 +109,7 @@ extern Pool *pool;
 typedef struct {
     Pool *pool; /* or NULL */
     int helpers;
-    Scratch own; /* the caller's, without the pool */
+    TileMemory own; /* the caller's, without the pool */
     Interrupt interrupt;
 } Team;
 
@@ -140,8 +138,5 @@ void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uin
 
 /* Run all tasks of a long loop. Returns the floating-point flags. Call it without the GIL. */
 npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks);
-
-/* Make the pool, and add `forget_threads` to the module; -1 with an exception set. */
-int add_threads(PyObject *module);
 
 #endif

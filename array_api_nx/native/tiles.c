@@ -1,15 +1,19 @@
 #include "tiles.h"
 #include "chains.h"
-#include "compiler.h"
+#include "copies.h"
+#include "draws.h"
+#include "fetching.h"
 #include "flags.h"
+#include "nest.h"
 #include "sizes.h"
+#include "sums.h"
 
 /* Fewer columns than this are reduced over the rows one by one: calls on few elements cost most. */
 enum { FEW_COLUMNS = 16 };
 
 /* ------------------------------------------------------------------ one step on one tile */
 
-static void call(const Loop *loop, const View *views, npy_intp rows, npy_intp columns)
+static void call(const Loop *loop, const Tile *views, npy_intp rows, npy_intp columns)
 {
     char *args[MAX_SOURCES + 1];
     npy_intp steps[MAX_SOURCES + 1];
@@ -42,7 +46,7 @@ static void accumulate(const Loop *loop, char *accumulator, char *elements, npy_
 }
 
 /* Reduce the tile `from` into `to`, which lies along its rows, along its columns, or is one. */
-static void reduce_tile(const Step *step, char *to, npy_intp to_step, View from, npy_intp rows,
+static void reduce_tile(const KernelStep *step, char *to, npy_intp to_step, Tile from, npy_intp rows,
                         npy_intp columns)
 {
     const Loop *loop = &step->loop;
@@ -73,7 +77,7 @@ static void reduce_tile(const Step *step, char *to, npy_intp to_step, View from,
 }
 
 /* Fold the tile `from` into the moments `to`. */
-static void fold_moments(const Step *step, View to, View from, npy_intp rows, npy_intp columns)
+static void fold_moments(const KernelStep *step, Tile to, Tile from, npy_intp rows, npy_intp columns)
 {
     const npy_intp itemsize = step->loop.itemsizes[1];
     if (step->rows && step->columns && from.row == columns * from.column) {
@@ -104,41 +108,41 @@ static void fold_moments(const Step *step, View to, View from, npy_intp rows, np
 }
 
 /* Reduce each row or column of the tile `from`, which has all of their elements, into a register. */
-static void reduce_whole(Frame *frame, const Step *step, View from, npy_intp rows,
+static void reduce_whole(Frame *frame, const KernelStep *step, Tile from, npy_intp rows,
                          npy_intp columns)
 {
     const npy_intp itemsize = step->loop.itemsizes[0];
-    const View to = frame->views[step->target];
+    const Tile to = frame->views[step->target];
     const int spread = step->columns && to.column != 0;
     char *results = spread ? frame->scratch + frame->kernel->results : to.data;
     fill(results, step->identity, itemsize, step->rows ? columns : rows);
     reduce_tile(step, results, itemsize, from, rows, columns);
     if (spread) {
-        copy_tile(to, (View){results, itemsize, 0}, itemsize, rows, columns);
+        copy_tile(to, (Tile){results, itemsize, 0}, itemsize, rows, columns);
     }
 }
 
-static void reduce(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+static void reduce(Frame *frame, const KernelStep *step, npy_intp rows, npy_intp columns)
 {
     const Loop *loop = &step->loop;
-    const View from = frame->views[step->sources[1]];
+    const Tile from = frame->views[step->sources[1]];
     if (step->target >= frame->kernel->operand_count) {
         reduce_whole(frame, step, from, rows, columns);
         return;
     }
-    const View to = frame->memory[step->target];
+    const Tile to = frame->memory[step->target];
     if (loop->function == NULL) {
         fold_moments(step, to, from, rows, columns);
         return;
     }
     if (!step->rows && !step->columns) {
-        const View views[3] = {to, from, to};
+        const Tile views[3] = {to, from, to};
         call(loop, views, rows, columns);
         return;
     }
     const npy_intp to_step = step->rows ? (step->columns ? 0 : to.column) : to.row;
     if (loop->itemsizes[0] != loop->itemsizes[1]) {
-        /* What is counted adds up exactly, in any order. */
+        /* Counts add up exactly, in any order. */
         reduce_tile(step, to.data, to_step, from, rows, columns);
         return;
     }
@@ -163,8 +167,8 @@ static npy_intp below(npy_intp limit, npy_intp first, npy_intp size)
 static int reads_in_box(const Frame *frame, int slot, npy_intp rows, npy_intp columns)
 {
     const Kernel *kernel = frame->kernel;
-    const Operand *operand = &kernel->operands[slot];
-    const View *memory = &frame->memory[slot];
+    const KernelOperand *operand = &kernel->operands[slot];
+    const Tile *memory = &frame->memory[slot];
     const int outer = kernel->ndim - 2;
     if (memory->column != operand->itemsize ||
         (kernel->folds_tiles && rows > 1 && memory->row != columns * memory->column)) {
@@ -184,7 +188,7 @@ static int reads_in_box(const Frame *frame, int slot, npy_intp rows, npy_intp co
 static void pack_boxed(const Frame *frame, int slot, npy_intp rows, npy_intp columns)
 {
     const Kernel *kernel = frame->kernel;
-    const Operand *operand = &kernel->operands[slot];
+    const KernelOperand *operand = &kernel->operands[slot];
     const npy_intp *first = frame->first;
     const int outer = kernel->ndim - 2;
     const npy_intp above = below(operand->start[outer], first[outer], rows);
@@ -196,13 +200,13 @@ static void pack_boxed(const Frame *frame, int slot, npy_intp rows, npy_intp col
             height = 0;
         }
     }
-    View to = frame->views[slot];
+    Tile to = frame->views[slot];
     if (height < rows || width < columns) {
-        const View fill = {frame->corners[operand->fill], 0, 0};
+        const Tile fill = {frame->corners[operand->fill], 0, 0};
         copy_tile(to, fill, operand->itemsize, rows, columns);
     }
     if (height > 0 && width > 0) {
-        View from = frame->memory[slot];
+        Tile from = frame->memory[slot];
         to.data += above * to.row + left * to.column;
         from.data += above * from.row + left * from.column;
         copy_tile(to, from, operand->itemsize, height, width);
@@ -213,7 +217,7 @@ static void pack_boxed(const Frame *frame, int slot, npy_intp rows, npy_intp col
 static void draw_tile(const Frame *frame, int slot, npy_intp rows, npy_intp columns)
 {
     const Kernel *kernel = frame->kernel;
-    const Operand *operand = &kernel->operands[slot];
+    const KernelOperand *operand = &kernel->operands[slot];
     const Drawing *drawing = (const Drawing *)frame->memories[slot];
     npy_intp row = operand->numbers[kernel->ndim - 2], column = operand->numbers[kernel->ndim - 1];
     npy_intp first = 0;
@@ -241,8 +245,8 @@ static void draw_tile(const Frame *frame, int slot, npy_intp rows, npy_intp colu
 #define MAX_MULTIPLICATIONS ((npy_intp)1 << 18)
 
 /* The tile of a product of matrices. `left` goes along the rows of the tile, `right` along its
-   columns, and each also along what is summed over. */
-static void multiply_tile(const Step *step, const View *left, const View *right, const View *to,
+   columns, and each also along the axis that is summed over. */
+static void multiply_tile(const KernelStep *step, const Tile *left, const Tile *right, const Tile *to,
                           npy_intp rows, npy_intp columns)
 {
     /* As NumPy's loops of generalised ufuncs take them: how many products, then the sizes; from one
@@ -264,12 +268,12 @@ static void multiply_tile(const Step *step, const View *left, const View *right,
     }
 }
 
-/* Pack what the step is the first to read. */
-static void load(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+/* Pack the operands that the step is the first to read. */
+static void load(Frame *frame, const KernelStep *step, npy_intp rows, npy_intp columns)
 {
     for (int i = 0; i < step->load_count; i++) {
         const int slot = step->loads[i];
-        const Operand *operand = &frame->kernel->operands[slot];
+        const KernelOperand *operand = &frame->kernel->operands[slot];
         if (operand->repeats && frame->repeated) {
             continue;
         }
@@ -284,17 +288,17 @@ static void load(Frame *frame, const Step *step, npy_intp rows, npy_intp columns
 }
 
 /* Write the step's result out of its packed tile, if it is the last one that writes there. */
-static void store(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+static void store(Frame *frame, const KernelStep *step, npy_intp rows, npy_intp columns)
 {
     if (step->stores) {
         const int slot = step->target;
-        const Operand *operand = &frame->kernel->operands[slot];
+        const KernelOperand *operand = &frame->kernel->operands[slot];
         (operand->access == STREAMED ? stream_tile : copy_tile)(
             frame->memory[slot], frame->views[slot], operand->itemsize, rows, columns);
     }
 }
 
-static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+static void run_step(Frame *frame, const KernelStep *step, npy_intp rows, npy_intp columns)
 {
     load(frame, step, rows, columns);
     if (step->reduces) {
@@ -303,7 +307,7 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
         multiply_tile(step, &frame->views[step->sources[0]], &frame->views[step->sources[1]],
                       &frame->views[step->target], rows, columns);
     } else {
-        View views[MAX_SOURCES + 1];
+        Tile views[MAX_SOURCES + 1];
         for (int i = 0; i < step->loop.sources; i++) {
             views[i] = frame->views[step->sources[i]];
         }
@@ -316,7 +320,7 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
 }
 
 /* Run the step, or the chain that begins with it. */
-static void run_round(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+static void run_round(Frame *frame, const KernelStep *step, npy_intp rows, npy_intp columns)
 {
     if (step->chained == 0) {
         run_step(frame, step, rows, columns);
@@ -341,73 +345,6 @@ static void run_round(Frame *frame, const Step *step, npy_intp rows, npy_intp co
     }
 }
 
-/* ------------------------------------------------------------------ fetching ahead
-
-   The steps on one tile alternate between waiting for memory and computing from the cache. So that
-   the memory is busy all the time, each of them first asks for a part of the next tile, and chains do
-   so at each of their parts. (In equal parts, whatever the steps cost: too many requests at once hold
-   up the processor. A single step alternates between nothing, and there it only disturbs, as it does
-   where all operands lie in the caches; except where an operand is transposed, which the processor
-   does not see through, and where the result goes past the caches from registers
-   (docs/tuning.md, 12).) */
-
-/* Note what to fetch of a tile of the operand `slot`, which begins at `corner`. */
-static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows, npy_intp columns)
-{
-    const Operand *operand = &frame->kernel->operands[slot];
-    npy_intp run = columns, stride = frame->memory[slot].column;
-    npy_intp runs = rows, run_stride = frame->memory[slot].row;
-    if (operand->access == INVARIANT || operand->access == STREAMED || operand->accumulates ||
-        operand->is_factor) {
-        return;
-    }
-    if (columns == 1 || (rows > 1 && magnitude(run_stride) < magnitude(stride))) {
-        run = rows, stride = frame->memory[slot].row;
-        runs = columns, run_stride = frame->memory[slot].column;
-    }
-    if (stride == 0 || magnitude(stride) > LINE) {
-        return;
-    }
-    if (run_stride == 0) {
-        runs = 1;
-    }
-    const npy_intp bytes = (run - 1) * magnitude(stride) + operand->itemsize;
-    Ahead *ahead = &frame->ahead[frame->ahead_count++];
-    ahead->start = stride < 0 ? corner + operand->itemsize - bytes : corner;
-    ahead->run = bytes / LINE + 1;
-    ahead->stride = run_stride;
-    ahead->left = ahead->run * runs;
-    if (run_stride == bytes) {
-        ahead->run = ahead->left = bytes * runs / LINE + 1;
-    }
-    ahead->done = 0;
-    ahead->share = (ahead->left + frame->kernel->fetches - 1) / frame->kernel->fetches;
-}
-
-/* Fetch what falls to one step. Nothing is divided here: a division of 64 bits takes as long as ten
-   elements of an addition, and this is done for every operand, step and tile. */
-void fetch_ahead(Frame *frame)
-{
-    for (int i = 0; i < frame->ahead_count; i++) {
-        Ahead *ahead = &frame->ahead[i];
-        npy_intp count = least(ahead->share, ahead->left);
-        ahead->left -= count;
-        while (count > 0) {
-            const npy_intp lines = least(ahead->run - ahead->done, count);
-            const char *address = ahead->start + ahead->done * LINE;
-            for (npy_intp line = 0; line < lines; line++, address += LINE) {
-                FETCH(address);
-            }
-            count -= lines;
-            ahead->done += lines;
-            if (ahead->done == ahead->run) {
-                ahead->done = 0;
-                ahead->start += ahead->stride;
-            }
-        }
-    }
-}
-
 /* ------------------------------------------------------------------ tasks */
 
 void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char *scratch,
@@ -421,15 +358,15 @@ void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char
     memset(frame->flags, 0, (size_t)kernel->step_count);
     const int rows = kernel->ndim - 2;
     for (int i = 0; i < kernel->operand_count; i++) {
-        const Operand *operand = &kernel->operands[i];
+        const KernelOperand *operand = &kernel->operands[i];
         frame->memory[i].row = operand->strides[rows];
         frame->memory[i].column = operand->strides[rows + 1];
-        frame->views[i] = (View){scratch + operand->buffer, 0, operand->itemsize};
+        frame->views[i] = (Tile){scratch + operand->buffer, 0, operand->itemsize};
     }
     for (int i = 0; i < kernel->register_count; i++) {
-        const Register *each = &kernel->registers[i];
-        View *view = &frame->views[kernel->operand_count + i];
-        *view = (View){scratch + each->buffer, 0, each->itemsize};
+        const KernelRegister *each = &kernel->registers[i];
+        Tile *view = &frame->views[kernel->operand_count + i];
+        *view = (Tile){scratch + each->buffer, 0, each->itemsize};
         if (each->spread == PER_ROW) {
             view->row = each->itemsize;
             view->column = 0;
@@ -455,29 +392,6 @@ static void set_columns(Frame *frame, npy_intp columns)
     }
 }
 
-/* Plan what to fetch while the tile at (row, column) is computed: the tile after it. */
-static void look_ahead(Frame *frame, npy_intp row, npy_intp column, npy_intp all_rows,
-                       npy_intp all_columns)
-{
-    const Kernel *kernel = frame->kernel;
-    frame->ahead_count = 0;
-    column += kernel->tile_columns;
-    if (column >= all_columns) {
-        column = 0;
-        row += kernel->tile_rows;
-    }
-    if (row >= all_rows || !kernel->alternates) {
-        return;
-    }
-    const npy_intp rows = least(kernel->tile_rows, all_rows - row);
-    const npy_intp columns = least(kernel->tile_columns, all_columns - column);
-    for (int i = 0; i < kernel->operand_count; i++) {
-        const View *memory = &frame->memory[i];
-        plan_fetch(frame, i, frame->corners[i] + row * memory->row + column * memory->column, rows,
-                   columns);
-    }
-}
-
 /* Run all steps on the tile at (row, column) of the dims inside, whose first tile's first element has
    the indices `begin`. */
 static void run_tile(Frame *frame, const npy_intp *begin, npy_intp row, npy_intp column,
@@ -486,7 +400,7 @@ static void run_tile(Frame *frame, const npy_intp *begin, npy_intp row, npy_intp
     const Kernel *kernel = frame->kernel;
     npy_intp *first = frame->first + kernel->ndim - 2;
     for (int i = 0; i < kernel->operand_count; i++) {
-        View *memory = &frame->memory[i];
+        Tile *memory = &frame->memory[i];
         memory->data = frame->corners[i] + row * memory->row + column * memory->column;
         if (kernel->operands[i].access == DIRECT) {
             frame->views[i] = *memory;
@@ -495,16 +409,16 @@ static void run_tile(Frame *frame, const npy_intp *begin, npy_intp row, npy_intp
     first[0] = begin[0] + row;
     first[1] = begin[1] + column;
     for (int i = 0; i < kernel->operand_count; i++) {
-        const Operand *operand = &kernel->operands[i];
+        const KernelOperand *operand = &kernel->operands[i];
         if (operand->fill >= 0) {
             frame->views[i] = reads_in_box(frame, i, rows, columns)
                                   ? frame->memory[i]
-                                  : (View){frame->scratch + operand->buffer,
+                                  : (Tile){frame->scratch + operand->buffer,
                                            columns * operand->itemsize, operand->itemsize};
         }
     }
     for (int i = 0; i < kernel->step_count; i++) {
-        const Step *step = &kernel->steps[i];
+        const KernelStep *step = &kernel->steps[i];
         if (step->chained == 0) {
             fetch_ahead(frame);
         }
@@ -532,23 +446,17 @@ static void pack_invariant(Frame *frame, npy_intp rows, npy_intp columns)
 static int next_outer(Frame *frame, npy_intp *index, const npy_intp *extents)
 {
     const Kernel *kernel = frame->kernel;
-    int dim = kernel->ndim - 3;
-    while (dim >= 0 && index[dim] + 1 == extents[dim]) {
-        for (int i = 0; i < kernel->operand_count; i++) {
-            frame->corners[i] -= index[dim] * kernel->operands[i].strides[dim];
-        }
-        frame->first[dim] -= index[dim];
-        index[dim--] = 0;
-    }
-    if (dim < 0) {
-        return 0;
-    }
-    index[dim]++;
-    frame->first[dim]++;
+    const int outer = kernel->ndim - 2, dim = next_index(outer, extents, index);
     for (int i = 0; i < kernel->operand_count; i++) {
-        frame->corners[i] += kernel->operands[i].strides[dim];
+        frame->corners[i] += distance(dim, outer, extents, kernel->operands[i].strides);
     }
-    return 1;
+    for (int later = dim + 1; later < outer; later++) {
+        frame->first[later] -= extents[later] - 1;
+    }
+    if (dim >= 0) {
+        frame->first[dim]++;
+    }
+    return dim >= 0;
 }
 
 /* Run all tiles at one index of the outer dims; or, if operands repeat, each of them at all indices. */
@@ -599,7 +507,7 @@ void run_task(Frame *frame, npy_intp task)
         extents[kernel->split] = kernel->step;
     }
     for (int i = 0; i < kernel->operand_count; i++) {
-        const Operand *operand = &kernel->operands[i];
+        const KernelOperand *operand = &kernel->operands[i];
         frame->corners[i] = frame->memories[i] + task * operand->task_stride +
                             begin * operand->strides[kernel->split];
     }
@@ -607,5 +515,5 @@ void run_task(Frame *frame, npy_intp task)
     do {
         run_tiles(frame, index, extents);
     } while (!kernel->repeats && next_outer(frame, index, extents));
-    end_streams(); /* what was streamed is to be seen by whoever sees the task done */
+    end_streams(); /* before another thread sees that the task is done */
 }

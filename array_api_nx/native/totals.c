@@ -1,4 +1,4 @@
-#include "totals.h"
+#include "parts.h"
 #include "arguments.h"
 #include "memory.h"
 #include "operations.h"
@@ -88,7 +88,6 @@ static PyObject *total(PyObject *module, PyObject *const *args, Py_ssize_t arg_c
     PyArrayObject *identity;
     npy_intp serial_limit, threads;
     Parts parts;
-    (void)module;
     if (arg_count != 3) {
         PyErr_SetString(PyExc_TypeError, "total takes a reduction, threads and an array");
         return NULL;
@@ -120,7 +119,7 @@ static PyObject *total(PyObject *module, PyObject *const *args, Py_ssize_t arg_c
     return result;
 }
 
-static PyMethodDef functions[] = {
+PyMethodDef totals_methods[] = {
     {"total", (PyCFunction)(void (*)(void))total, METH_FASTCALL,
      "total(reduction, threads, array)\n--\n\n"
      "All elements of an array reduced to one, an ndarray without axes; None, with nothing done, "
@@ -130,8 +129,3 @@ static PyMethodDef functions[] = {
      "the elements are counts."},
     {NULL, NULL, 0, NULL},
 };
-
-int add_totals(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
-}

@@ -1,16 +1,17 @@
 /* apply_ufunc: any ufunc of up to four operands, by loops that Python was asked for once. */
 
-#include "ufuncs.h"
+#include "chapters.h"
+#include "parts.h"
 #include "elementwise.h"
 
 enum { MOST_OPERANDS = WALK_OPERANDS - 1 };
 
-/* What an operand may be. */
+/* The kinds of operands. */
 enum { ARRAY, FLOAT, INT, KINDS };
 
 enum { PATTERNS = KINDS * KINDS * KINDS * KINDS };
 
-/* What is known of a ufunc: for each pattern of arrays and scalars a table of loops per dtype of the
+/* The loops of a ufunc: for each pattern of arrays and scalars a table per dtype of the
    arrays, which have all the same; NULL until the first call. */
 typedef struct {
     ElementLoop *loops[PATTERNS];
@@ -86,25 +87,24 @@ static const ElementLoop *loop_for(PyObject *ufunc, PyObject *const *operands, i
 }
 
 /* Up to `limits.at_once` elements. Loops of ufuncs that are no function of the standard run on this
-   thread: they may call Python, as SciPy's do if somebody wants to hear of errors. */
-static PyObject *apply_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+   thread: they may call Python, as SciPy's do to report errors. */
+static PyObject *call_apply(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *operands[MOST_OPERANDS];
     ScalarMemory scalars[MOST_OPERANDS];
     const Tensor *array = NULL;
     int pattern = 0;
-    (void)ignored;
-    if (names != NULL || ask == NULL || count < 2 || count > MOST_OPERANDS + 1 ||
-        !Py_IS_TYPE(args[0], &PyUFunc_Type)) {
+    if (ask == NULL || count < 2 || count > MOST_OPERANDS + 1 ||
+        !Py_IS_TYPE(values[0], &PyUFunc_Type)) {
         return DECLINED;
     }
-    const PyUFuncObject *ufunc = (PyUFuncObject *)args[0];
+    const PyUFuncObject *ufunc = (PyUFuncObject *)values[0];
     const int operand_count = (int)count - 1;
     if (ufunc->nin != operand_count || ufunc->nout != 1) {
         return DECLINED;
     }
     for (int i = 0; i < operand_count; i++) {
-        PyObject *operand = args[i + 1];
+        PyObject *operand = values[i + 1];
         int kind = ARRAY;
         operands[i] = NULL;
         if (is_array(operand)) {
@@ -126,13 +126,13 @@ static PyObject *apply_twin(int ignored, PyObject *const *args, Py_ssize_t count
         return DECLINED;
     }
     const ElementLoop *loop =
-        loop_for(args[0], args + 1, operand_count, pattern, (DTypeCode)array->code);
+        loop_for(values[0], values + 1, operand_count, pattern, (DTypeCode)array->code);
     if (loop == NULL) {
         return decline_unless_raised();
     }
     for (int i = 0; i < operand_count; i++) {
         if (operands[i] == NULL &&
-            !write_scalar((char *)&scalars[i], (DTypeCode)loop->operand, args[i + 1])) {
+            !write_scalar((char *)&scalars[i], (DTypeCode)loop->operand, values[i + 1])) {
             return DECLINED;
         }
     }
@@ -143,23 +143,18 @@ static PyObject *apply_twin(int ignored, PyObject *const *args, Py_ssize_t count
     return result;
 }
 
-const TwinEntry ufunc_twins[] = {
-    {"apply_ufunc", apply_twin, 0},
-    {NULL, NULL, 0},
+Implementation ufunc_functions[] = {
+    {"apply_ufunc", call_apply, 0, "*"},
+    {NULL, NULL, 0, NULL},
 };
 
-static PyObject *set_ufuncs(PyObject *module, PyObject *function)
-{
-    (void)module;
-    Py_XSETREF(ask, Py_NewRef(function));
-    Py_RETURN_NONE;
-}
+KEEP_ARGUMENT(set_ufuncs, ask)
 
 static PyMethodDef methods[] = {
     {"set_ufuncs", set_ufuncs, METH_O,
      "set_ufuncs(ask)\n--\n\n"
-     "What is called once per ufunc and kinds of its operands, as ask(ufunc, kinds): what "
-     "`set_operations` says, or None. A kind is the dtype of an array, or the type float or int."},
+     "A function that is called once per ufunc and kinds of its operands, as ask(ufunc, kinds): a "
+     "tuple as of `set_operations`, or None. A kind is the dtype of an array, or the type float or int."},
     {NULL, NULL, 0, NULL},
 };
 

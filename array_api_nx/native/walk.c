@@ -5,38 +5,10 @@
 #include "copies.h"
 #include "nest.h"
 #include "sizes.h"
-#include "tiles.h"
-
-int join_shape(Walk *walk, int ndim, const npy_intp *shape)
-{
-    const int surplus = ndim - walk->ndim;
-    if (surplus > 0) {
-        memmove(walk->shape + surplus, walk->shape, (size_t)walk->ndim * sizeof(npy_intp));
-        for (int dim = 0; dim < surplus; dim++) {
-            walk->shape[dim] = 1;
-        }
-        walk->ndim = ndim;
-    }
-    npy_intp *sizes = walk->shape + walk->ndim - ndim;
-    for (int dim = 0; dim < ndim; dim++) {
-        if (sizes[dim] == 1) {
-            sizes[dim] = shape[dim];
-        } else if (shape[dim] != 1 && shape[dim] != sizes[dim]) {
-            return 0;
-        }
-    }
-    return 1;
-}
 
 void join_strides_of(Walk *walk, int i, int ndim, const npy_intp *shape, const npy_intp *strides)
 {
-    const int missing = walk->ndim - ndim;
-    for (int dim = 0; dim < missing; dim++) {
-        walk->strides[i][dim] = 0;
-    }
-    for (int dim = 0; dim < ndim; dim++) {
-        walk->strides[i][missing + dim] = shape[dim] > 1 ? strides[dim] : 0;
-    }
+    broadcast_strides(walk->ndim, walk->shape, ndim, shape, strides, walk->strides[i]);
 }
 
 int start_walk(Walk *walk, Tensor *const *operands, int count, npy_intp most, npy_intp *shape)
@@ -44,7 +16,7 @@ int start_walk(Walk *walk, Tensor *const *operands, int count, npy_intp most, np
     walk->ndim = 0;
     walk->operands = count;
     for (int i = 0; i < count; i++) {
-        if (operands[i] != NULL && !join_shape(walk, operands[i]->ndim, operands[i]->shape)) {
+        if (operands[i] != NULL && !broadcast_shape(&walk->ndim, walk->shape, operands[i]->ndim, operands[i]->shape)) {
             return 0;
         }
     }
@@ -106,11 +78,11 @@ static int is_ordered(const Walk *walk, int i, int turned, int *whole)
     return ordered;
 }
 
-/* NumPy sorts axes by comparing pairs of them. An operand has a say about a pair if it is broadcast
-   along neither axis of it. NumPy swaps a pair only if some operands have a say, and all of these
+/* NumPy sorts axes by comparing pairs of them. An operand orders a pair if it is broadcast
+   along neither axis of it. NumPy swaps a pair only if some operands order it, and all of these
    have the longer stride on the second axis. So it keeps every pair if all operands are ordered, or
-   if one is that has a say about every pair. It swaps every pair if all operands are ordered the
-   other way round, and one of them has a say about every pair. */
+   if one is that orders every pair. It swaps every pair if all operands are ordered the
+   other way round, and one of them orders every pair. */
 static int is_in_order(const Walk *walk, int turned)
 {
     int all = 1, one = 0;
@@ -187,7 +159,7 @@ int merge_walk(const Walk *walk, Walk *merged)
     return merged->ndim;
 }
 
-/* Step to the next index of the first `ndim` axes, and there with the addresses of all operands. 0
+/* KernelStep to the next index of the first `ndim` axes, and there with the addresses of all operands. 0
    behind the last index. */
 static INLINE int advance(const Walk *merged, int ndim, npy_intp *index, char **data)
 {
@@ -239,7 +211,7 @@ typedef struct {
     char copies[WALK_OPERANDS - 1][BLOCK_BYTES_EACH];
 } Plane;
 
-/* Decide what is copied. 0 if that would take longer than computing row by row. */
+/* Decide which operands are copied. 0 if computing row by row is faster. */
 static int plan_blocks(Plane *plane)
 {
     const int target = plane->operands - 1;
@@ -289,8 +261,8 @@ static void run_plane(Plane *plane, char *const *data, PyUFuncGenericFunction fu
                    have the same corner, since all copies of several rows have rows of one length.
                    Where windows overlap, a larger block can begin where a smaller one did. */
                 if (corner != plane->held[i] || n > plane->held_cells[i]) {
-                    const View from = {corner, row, column};
-                    const View to = {args[i], columns * steps[i], steps[i]};
+                    const Tile from = {corner, row, column};
+                    const Tile to = {args[i], columns * steps[i], steps[i]};
                     copy_tile(to, from, steps[i], rows, columns);
                     plane->held[i] = corner;
                     plane->held_cells[i] = n;

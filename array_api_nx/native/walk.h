@@ -11,13 +11,10 @@ typedef struct {
     int ndim, operands;
     int turned;                 /* whether the axes go from the last to the first */
     npy_intp count;             /* elements */
-    npy_intp shape[ARRAY_DIMS]; /* what the operands broadcast to */
+    npy_intp shape[ARRAY_DIMS]; /* the common shape of the operands */
     npy_intp strides[WALK_OPERANDS][ARRAY_DIMS];
     char *data[WALK_OPERANDS];
 } Walk;
-
-/* Broadcast the shape with that of another operand. 0 if they do not broadcast. */
-int join_shape(Walk *walk, int ndim, const npy_intp *shape);
 
 /* Set the strides of operand `i`, of that shape, along the axes that are found: 0 where it is
    broadcast. */
@@ -28,7 +25,7 @@ static inline void join_strides(Walk *walk, int i, const Tensor *tensor)
     join_strides_of(walk, i, tensor->ndim, tensor->shape, tensor->strides);
 }
 
-/* Begin a walk over operands, of which all but one may be NULL for scalars: broadcast their shapes,
+/* Begin a walk over operands, where all but one may be NULL for scalars: broadcast their shapes,
    and set strides and count. 0 if they do not broadcast, or to no elements or more than `most`.
    `shape` becomes that of the result. */
 int start_walk(Walk *walk, Tensor *const *operands, int count, npy_intp most, npy_intp *shape);

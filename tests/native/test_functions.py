@@ -9,11 +9,13 @@ import gc
 import inspect
 import pickle
 import pydoc
+import re
 import sys
 import types
 import typing
 import weakref
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -166,13 +168,54 @@ def test_they_are_collected():
     assert died() is None
 
 
+NATIVE = Path(xp.__file__).parent / "native"
+
+ROW = re.compile(r'\{"(\w+)", \w+, \w+, "([^"]+)"\}')
+"""An entry of a table of implementations, with its parameters as Python writes them."""
+
+
+def _declared(text):
+    """Parameters of a table in C: (number by position, names that callers may use, required)."""
+    names = [name for name in text.split(", ") if name not in "/*"]
+    by_position = text.partition("*")[0].count("=") + len(
+        [name for name in text.partition("*")[0].split(", ") if name.isidentifier()]
+    )
+    named = text.partition("/, ")[2] or ("" if text.endswith("/") else text)
+    usable = {name.strip("=") for name in named.split(", ") if name not in "/*"}
+    return by_position, usable, sum(not name.endswith("=") for name in names)
+
+
+def _accepted(function):
+    """The same of a Python function."""
+    parameters = inspect.signature(function).parameters.values()
+    by_position = sum(each.kind <= each.POSITIONAL_OR_KEYWORD for each in parameters)
+    usable = {each.name for each in parameters if each.kind != each.POSITIONAL_ONLY}
+    return by_position, usable, sum(each.default is each.empty for each in parameters)
+
+
+def test_tables_in_c_name_the_parameters_of_the_python_functions():
+    functions = {name.rpartition(".")[2]: function for name, function in CALLABLES.items()}
+    rows = [row for path in NATIVE.glob("*.c") for row in ROW.findall(path.read_text("utf-8"))]
+    checked = 0
+    for name, text in rows:
+        if name in functions and text != "*":
+            by_position, usable, required = _declared(text)
+            accepted = _accepted(functions[name])
+            # What C leaves out it declines.
+            assert by_position <= accepted[0], name
+            assert required >= accepted[2], name
+            assert usable <= accepted[1], name
+            checked += 1
+    assert checked > 50
+
+
 def test_only_functions_of_a_chapter_have_twins():
     """A twin is found by name, so that a function of another name would get another's twin."""
 
     def no_such_twin():
         pass
 
-    with pytest.raises(LookupError, match="no_such_twin has no compiled twin"):
+    with pytest.raises(LookupError, match="no_such_twin has no C implementation"):
         with_twin(no_such_twin)
     with pytest.raises(AttributeError):
         native.front(1)

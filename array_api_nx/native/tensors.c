@@ -1,5 +1,6 @@
 /* Tensor as Python sees it, and how C makes Tensors and Arrays. */
 
+#include "parts.h"
 #include "layouts.h"
 #include "recycling.h"
 #include "sizes.h"
@@ -55,15 +56,7 @@ static PyObject *make_view(Tensor *tensor)
 {
     const npy_intp itemsize = dtypes[tensor->code].itemsize;
     PyObject *shape = shape_of(tensor);
-    PyObject *strides = PyTuple_New(tensor->ndim);
-    for (int i = 0; strides != NULL && i < tensor->ndim; i++) {
-        PyObject *stride = PyLong_FromSsize_t(tensor->strides[i] / itemsize);
-        if (stride == NULL) {
-            Py_CLEAR(strides);
-            break;
-        }
-        PyTuple_SET_ITEM(strides, i, stride);
-    }
+    PyObject *strides = tuple_of_sizes(tensor->ndim, tensor->strides, itemsize);
     PyObject *view = NULL;
     if (shape != NULL && strides != NULL) {
         view = PyObject_CallFunction(views.make, "OOnOO", shape, strides,
@@ -88,7 +81,6 @@ static int ensure_view(Tensor *tensor)
 static PyObject *tensor_get_array(PyObject *self, void *closure)
 {
     Tensor *tensor = (Tensor *)self;
-    (void)closure;
     if (tensor->array == NULL && ((tensor->flags & KNOWN) || learn_layout(tensor)) &&
         tensor->size <= limits.deferred) {
         PyObject *array = make_ndarray(tensor);
@@ -103,7 +95,6 @@ static PyObject *tensor_get_array(PyObject *self, void *closure)
 static int tensor_set_array(PyObject *self, PyObject *value, void *closure)
 {
     Tensor *tensor = (Tensor *)self;
-    (void)closure;
     if (refuse_deletion(value)) {
         return -1;
     }
@@ -121,14 +112,12 @@ static int tensor_set_array(PyObject *self, PyObject *value, void *closure)
 static PyObject *tensor_get_view(PyObject *self, void *closure)
 {
     Tensor *tensor = (Tensor *)self;
-    (void)closure;
     return ensure_view(tensor) ? or_none(tensor->view) : NULL;
 }
 
 static int tensor_set_view(PyObject *self, PyObject *value, void *closure)
 {
     Tensor *tensor = (Tensor *)self;
-    (void)closure;
     if (refuse_deletion(value)) {
         return -1;
     }
@@ -137,16 +126,9 @@ static int tensor_set_view(PyObject *self, PyObject *value, void *closure)
     return 0;
 }
 
-static PyObject *tensor_get_storage(PyObject *self, void *closure)
-{
-    (void)closure;
-    return or_none(((Tensor *)self)->storage);
-}
-
 static int tensor_set_storage(PyObject *self, PyObject *value, void *closure)
 {
     Tensor *tensor = (Tensor *)self;
-    (void)closure;
     if (refuse_deletion(value)) {
         return -1;
     }
@@ -210,7 +192,7 @@ static void tensor_dealloc(PyObject *self)
 static PyGetSetDef tensor_attributes[] = {
     {"array", tensor_get_array, tensor_set_array, NULL, NULL},
     {"view", tensor_get_view, tensor_set_view, NULL, NULL},
-    {"storage", tensor_get_storage, tensor_set_storage, NULL, NULL},
+    {"storage", get_object, tensor_set_storage, NULL, AT(Tensor, storage)},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -350,7 +332,7 @@ static void commit(PyObject *result, PyObject *const *operands, Py_ssize_t count
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         if (operands[i] == result) {
-            return; /* an operand stays what it is */
+            return; /* operands are not changed */
         }
     }
     Py_SETREF(((Array *)result)->device, Py_NewRef(cpu.committed));
@@ -454,7 +436,7 @@ PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device)
     array->device = Py_NewRef(device);
     array->weakrefs = NULL;
     array->is_tracked = 0;
-    /* What the engine's array refers to is not known here. */
+    /* The engine's array may refer to any object. */
     TRACK(tensor);
     TRACK(array);
     return (PyObject *)array;
@@ -466,7 +448,7 @@ PyObject *new_ndarray(Tensor *tensor)
                                  : PyArray_View((PyArrayObject *)tensor->array, NULL, NULL);
 }
 
-int add_objects(PyObject *module)
+int add_tensors(PyObject *module)
 {
     tensor_type = (PyTypeObject *)PyType_FromSpec(&tensor_spec);
     return tensor_type == NULL || add_storage(module) < 0

@@ -1,12 +1,8 @@
-#include "twin_calls.h"
+#include "call_steps.h"
 #include "arguments.h"
+#include "chapters.h"
 #include "pack.h"
 #include "sizes.h"
-
-static Tensor *tensor_of(PyObject *array)
-{
-    return (Tensor *)((Array *)array)->handle;
-}
 
 static int read_numbers(PyObject *tuple, int count, npy_intp *numbers)
 {
@@ -57,17 +53,17 @@ static PyObject *read_operand(PyObject *description, int *number)
     return wrap_tensor(tensor, code);
 }
 
-static int read_call(TwinCall *call, PyObject *description)
+static int read_call(CallStep *call, PyObject *description)
 {
     npy_intp result;
     if (!check_tuple(description, 5, 5, "a call") ||
-        !check_tuple(PyTuple_GET_ITEM(description, 1), 1, TWIN_OPERANDS, "operands")) {
+        !check_tuple(PyTuple_GET_ITEM(description, 1), 1, CALL_OPERANDS, "operands")) {
         return 0;
     }
     PyObject *operands = PyTuple_GET_ITEM(description, 1);
     PyObject *names = PyTuple_GET_ITEM(description, 3);
     PyObject *values = PyTuple_GET_ITEM(description, 4);
-    const npy_intp most = TWIN_ARGUMENTS - TWIN_OPERANDS;
+    const npy_intp most = CALL_ARGUMENTS - CALL_OPERANDS;
     if (!check_tuple(names, 0, most, "names") ||
         !check_tuple(values, PyTuple_GET_SIZE(names), most, "values") ||
         !read_int(PyTuple_GET_ITEM(description, 2), 0, NPY_MAX_INT, "an array's number",
@@ -75,9 +71,9 @@ static int read_call(TwinCall *call, PyObject *description)
         return 0;
     }
     const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(description, 0));
-    call->twin = name == NULL ? NULL : find_twin(name);
-    if (call->twin == NULL) {
-        return PyErr_Occurred() ? 0 : refuse("%s has no compiled twin", name);
+    call->implementation = name == NULL ? NULL : find_implementation(name);
+    if (call->implementation == NULL) {
+        return PyErr_Occurred() ? 0 : refuse("%s has no C implementation", name);
     }
     call->result = (int)result;
     for (; call->operand_count < PyTuple_GET_SIZE(operands); call->operand_count++) {
@@ -93,24 +89,30 @@ static int read_call(TwinCall *call, PyObject *description)
     }
     call->position_count = call->argument_count - (int)PyTuple_GET_SIZE(names);
     call->names = PyTuple_GET_SIZE(names) == 0 ? NULL : Py_NewRef(names);
+    Parameters parameters;
+    if (read_parameters(call->implementation, &parameters) < 0) {
+        return 0;
+    }
+    call->values = sort_arguments(&parameters, call->arguments, call->position_count, call->names,
+                                  call->room);
     return 1;
 }
 
-TwinCall *read_twin_call(PyObject *description)
+CallStep *read_call_step(PyObject *description)
 {
-    TwinCall *call = PyMem_Calloc(1, sizeof(TwinCall));
+    CallStep *call = PyMem_Calloc(1, sizeof(CallStep));
     if (call == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
     if (!read_call(call, description)) {
-        free_twin_call(call);
+        free_call_step(call);
         return NULL;
     }
     return call;
 }
 
-void free_twin_call(TwinCall *call)
+void free_call_step(CallStep *call)
 {
     if (call != NULL) {
         for (int i = 0; i < call->argument_count; i++) {
@@ -121,7 +123,7 @@ void free_twin_call(TwinCall *call)
     }
 }
 
-void operand_reach(const TwinCall *call, int i, npy_intp *low, npy_intp *high)
+void operand_reach(const CallStep *call, int i, npy_intp *low, npy_intp *high)
 {
     const Tensor *tensor = tensor_of(call->arguments[i]);
     *low = *high = 0;
@@ -134,9 +136,9 @@ void operand_reach(const TwinCall *call, int i, npy_intp *low, npy_intp *high)
 }
 
 /* Whether a result fits the memory that it is copied to. */
-static int copy_result(const TwinCall *call, PyObject *result, char *target)
+static int copy_result(const CallStep *call, PyObject *result, char *target)
 {
-    Tensor *tensor = is_array(result) ? layout_of(result) : NULL;
+    Tensor *tensor = layout_of_any(result);
     const char *data = tensor == NULL ? NULL : data_of(tensor);
     if (data == NULL || tensor->size * dtypes[tensor->code].itemsize != call->result_bytes) {
         return 0;
@@ -152,15 +154,17 @@ static int copy_result(const TwinCall *call, PyObject *result, char *target)
     return 1;
 }
 
-int run_twin_call(const TwinCall *call, char *const *addresses)
+int run_call_step(const CallStep *call, char *const *addresses)
 {
     for (int i = 0; i < call->operand_count; i++) {
         ((Storage *)tensor_of(call->arguments[i])->storage)->address = addresses[call->arrays[i]];
     }
     int flags = 0;
     collect_errors(&flags);
-    PyObject *result = call->twin->twin(call->twin->code, call->arguments, call->position_count,
-                                        call->names);
+    PyObject *result = call->values == NULL
+                           ? DECLINED
+                           : call->implementation->compute(call->implementation->code, call->values,
+                                                           call->position_count);
     collect_errors(NULL);
     if (result == NULL || result == DECLINED) {
         return result == NULL ? -1 : 0;

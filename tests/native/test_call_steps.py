@@ -173,7 +173,7 @@ def test_finalisers_may_call_the_same_program() -> None:
 F8 = np.dtype(float)
 GOOD = ("sum", ((0, F8, (2, 3), (24, 8), 0),), 1, ("axis",), (0,))
 BAD = {
-    "name": (("add_up", *GOOD[1:]), ValueError, "add_up has no compiled twin"),
+    "name": (("add_up", *GOOD[1:]), ValueError, "add_up has no C implementation"),
     "no operands": ((GOOD[0], (), *GOOD[2:]), ValueError, "operands must have 1 to 3 items"),
     "outside": (
         (GOOD[0], ((0, F8, (2, 3), (24, 8), 8),), *GOOD[2:]), ValueError, "leaves its memory",

@@ -1,0 +1,18 @@
+/* The functions that C implements, a table for each chapter. */
+
+#ifndef ARRAY_API_NX_CHAPTERS_H
+#define ARRAY_API_NX_CHAPTERS_H
+
+#include "functions.h"
+
+#define EACH_CHAPTER(C)                                                                        \
+    C(conversion) C(creation) C(distinct) C(elementwise) C(exchange) C(inspection) C(joining)  \
+    C(moment) C(movement) C(products) C(reduction) C(scan) C(selection) C(sorting) C(taking)   \
+    C(ufunc)
+#define DECLARE_CHAPTER(NAME) extern Implementation NAME##_functions[]; /* the last one has no name */
+EACH_CHAPTER(DECLARE_CHAPTER)
+
+/* The implementation of the function of a name, or NULL. */
+const Implementation *find_implementation(const char *name);
+
+#endif

@@ -1,0 +1,217 @@
+/* Which loop computes an operation on operands of a dtype: Python is asked once
+   (backends/cpu/engine/loops.py). And the functions of the operations, which the rows name. */
+
+#include "chapters.h"
+#include "elementwise.h"
+#include "parts.h"
+
+static ElementLoop element_loops[MAX_OPERATIONS][DTYPE_COUNT];
+
+/* The rows of the operations, by their codes. */
+static PyObject *primitives[MAX_OPERATIONS];
+
+/* ask(primitive, dtype): see `set_operations`. */
+static PyObject *ask;
+
+int read_loop(PyObject *answer, ElementLoop *loop)
+{
+    PyObject *ufunc, *name;
+    int index, operand, result, reversible, is_arithmetic, materialise_scalar, is_alone;
+    Py_ssize_t serial_limit;
+    if (answer == Py_None) {
+        loop->state = NONE;
+    } else if (answer != NULL &&
+               PyArg_ParseTuple(answer, "O!iUiinpppp", &PyUFunc_Type, &ufunc, &index, &name, &operand,
+                                &result, &serial_limit, &reversible, &is_arithmetic,
+                                &materialise_scalar, &is_alone)) {
+        const PyUFuncObject *found = (PyUFuncObject *)ufunc;
+        if (index < 0 || index >= found->ntypes || operand < 0 || operand >= DTYPE_COUNT ||
+            result < 0 || result >= DTYPE_COUNT || found->nin >= WALK_OPERANDS) {
+            PyErr_SetString(PyExc_ValueError, "there is no such loop");
+        } else {
+            Py_INCREF(ufunc); /* its loops are used for ever */
+            loop->function = found->functions[index];
+            loop->data = found->data == NULL ? NULL : (void *)found->data[index];
+            loop->name = Py_NewRef(name);
+            loop->operand = (npy_uint8)operand;
+            loop->result = (npy_uint8)result;
+            loop->serial_limit = serial_limit;
+            loop->reversible = (char)reversible;
+            loop->is_arithmetic = (char)is_arithmetic;
+            loop->materialise_scalar = (char)materialise_scalar;
+            loop->is_alone = (char)is_alone;
+            loop->state = FOUND;
+        }
+    }
+    Py_XDECREF(answer);
+    return loop->state == FOUND;
+}
+
+static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
+{
+    return ask != NULL && primitives[op] != NULL &&
+           read_loop(PyObject_CallFunctionObjArgs(ask, primitives[op],
+                                                  (PyObject *)dtypes[code].descr, NULL),
+                     loop);
+}
+
+const ElementLoop *find_loop(OperationCode op, DTypeCode code)
+{
+    ElementLoop *loop = &element_loops[op][code];
+    return loop->state == FOUND || (loop->state == UNASKED && ask_loop(op, code, loop)) ? loop
+                                                                                        : NULL;
+}
+
+/* threads.count(), which is asked for large arrays only. */
+static PyObject *count_threads;
+
+Py_ssize_t most_threads(void)
+{
+    if (count_threads == NULL) {
+        return 1;
+    }
+    PyObject *number = PyObject_CallNoArgs(count_threads);
+    const Py_ssize_t threads = number == NULL ? -1 : PyLong_AsSsize_t(number);
+    Py_XDECREF(number);
+    return threads;
+}
+
+/* ------------------------------------------------------------------ functions */
+
+static PyObject *call_unary(int which, PyObject *const *values, Py_ssize_t count)
+{
+    return compute_unary((OperationCode)which, values[0]);
+}
+
+static PyObject *call_binary(int which, PyObject *const *values, Py_ssize_t count)
+{
+    return compute_binary((OperationCode)which, values[0], values[1]);
+}
+
+/* From primitives, which Python code names operations by, to their codes. */
+static PyObject *operation_codes;
+
+/* -1 if the primitive is none of these. */
+static int code_of_primitive(PyObject *primitive)
+{
+    PyObject *code =
+        operation_codes == NULL ? NULL : PyDict_GetItemWithError(operation_codes, primitive);
+    return code == NULL ? -1 : (int)PyLong_AsLong(code);
+}
+
+/* dispatch.unary(primitive, x). */
+static PyObject *call_any_unary(int which, PyObject *const *values, Py_ssize_t count)
+{
+    const int code = code_of_primitive(values[0]);
+    return code < 0 ? decline_unless_raised() : compute_unary((OperationCode)code, values[1]);
+}
+
+/* dispatch.binary(primitive, x1, x2, foreign), which declines foreign operands. */
+static PyObject *call_any_binary(int which, PyObject *const *values, Py_ssize_t count)
+{
+    const int code = code_of_primitive(values[0]);
+    return code < 0 ? decline_unless_raised() : compute_binary((OperationCode)code, values[1], values[2]);
+}
+
+/* The first two, one for each primitive, and the end. */
+Implementation elementwise_functions[MAX_OPERATIONS + 3] = {
+    {"unary", call_any_unary, 0, "primitive, x, /"},
+    {"binary", call_any_binary, 0, "primitive, x1, x2, foreign=, /"},
+};
+
+static const char *const operation_names[] = {
+#define AS_NAME(CODE, NAME) #NAME,
+    NAMED_OPERATIONS(AS_NAME)
+#undef AS_NAME
+};
+
+/* The code of a row: that which C refers to, or else `*next`, which then is one more. -1 with an
+   exception set if there are too many. */
+static int code_for(const char *name, int *next)
+{
+    for (int code = 0; code < NAMED_COUNT; code++) {
+        if (strcmp(operation_names[code], name) == 0) {
+            return code;
+        }
+    }
+    if (*next == MAX_OPERATIONS) {
+        PyErr_SetString(PyExc_ValueError, "there are more primitives than MAX_OPERATIONS");
+        return -1;
+    }
+    return (*next)++;
+}
+
+/* Give a row its code, and make the implementation of its public function. -1 with an exception set. */
+static int add_primitive(PyObject *primitive, Compute compute, PyObject *codes, int *next)
+{
+    PyObject *name = PyObject_GetAttrString(primitive, "name");
+    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
+    const int code = text == NULL ? -1 : code_for(text, next);
+    PyObject *number = code < 0 ? NULL : PyLong_FromLong(code);
+    if (number == NULL || PyDict_SetItem(codes, primitive, number) < 0) {
+        Py_XDECREF(name);
+        Py_XDECREF(number);
+        return -1;
+    }
+    Py_DECREF(number);
+    Py_XSETREF(primitives[code], Py_NewRef(primitive)); /* which keeps the name as well */
+    elementwise_functions[2 + code] = (Implementation){text, compute, code, compute == call_unary ? "x, /" : "x1, x2, /"};
+    Py_DECREF(name);
+    return 0;
+}
+
+static PyObject *set_primitives(PyObject *module, PyObject *args)
+{
+    PyObject *rows[2];
+    static const Compute computes[2] = {call_unary, call_binary};
+    int next = NAMED_COUNT;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &rows[0], &PyList_Type, &rows[1])) {
+        return NULL;
+    }
+    PyObject *codes = PyDict_New();
+    for (int operands = 0; codes != NULL && operands < 2; operands++) {
+        for (Py_ssize_t i = 0; codes != NULL && i < PyList_GET_SIZE(rows[operands]); i++) {
+            if (add_primitive(PyList_GET_ITEM(rows[operands], i), computes[operands], codes, &next) <
+                0) {
+                Py_CLEAR(codes);
+            }
+        }
+    }
+    for (int code = 0; codes != NULL && code < NAMED_COUNT; code++) {
+        if (primitives[code] == NULL) {
+            PyErr_Format(PyExc_KeyError, "%s", operation_names[code]);
+            Py_CLEAR(codes);
+        }
+    }
+    if (codes == NULL) {
+        return NULL;
+    }
+    Py_XSETREF(operation_codes, codes);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_operations(PyObject *module, PyObject *args)
+{
+    PyObject *function, *count;
+    if (!PyArg_ParseTuple(args, "OO", &function, &count)) {
+        return NULL;
+    }
+    Py_XSETREF(ask, Py_NewRef(function));
+    Py_XSETREF(count_threads, Py_NewRef(count));
+    Py_RETURN_NONE;
+}
+
+PyMethodDef element_loops_methods[] = {
+    {"set_primitives", set_primitives, METH_VARARGS,
+     "set_primitives(unary, binary)\n--\n\n"
+     "The rows of operations on one and on two operands; functions of their names get C implementations."},
+    {"set_operations", set_operations, METH_VARARGS,
+     "set_operations(ask, count_threads)\n--\n\n"
+     "A function for the number of threads; and one that is called once per operation and dtype, as "
+     "ask(primitive, dtype), and gives a tuple of the ufunc, the index of its loop, the name in warnings, the "
+     "numbers of the dtype to compute in and of the result's, the elements up to which one thread is "
+     "as fast as several, whether the loop gives the same bits backwards, whether it raises "
+     "floating-point flags by vector instructions alone, whether it is slow with scalars, and whether "
+     "one thread computes all; None if C does not compute it."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,22 @@
+/* The parts of the extension, which module.c adds to it. */
+
+#ifndef ARRAY_API_NX_PARTS_H
+#define ARRAY_API_NX_PARTS_H
+
+#include "common.h"
+
+/* The files that add nothing but functions to the module. */
+#define EACH_METHODS(M)                                                                          \
+    M(arg_extremes) M(calls) M(callables) M(distinct) M(elements) M(element_loops) M(inspection)   \
+    M(loops) M(operations) M(outcomes) M(random) M(settings) M(totals)
+#define DECLARE_METHODS(NAME) extern PyMethodDef NAME##_methods[];
+EACH_METHODS(DECLARE_METHODS)
+
+/* Those that add types and values, too: each function returns -1 with an exception set if it fails. */
+#define EACH_PART(P)                                                                              \
+    P(names) P(threads) P(memory) P(kernel) P(sequence) P(context) P(tensors) P(array)            \
+    P(callables) P(ufuncs) P(compiled) P(small_matrices) P(products) P(iteration) P(exchange)
+#define DECLARE_PART(NAME) int add_##NAME(PyObject *module);
+EACH_PART(DECLARE_PART)
+
+#endif
