@@ -1,7 +1,7 @@
 """Runs the examples of a page of documentation: a program of its own, so that SciPy is fresh.
 
 It reads a JSON list of programs, runs one after the other in one namespace, and writes a list of
-what each printed. An exception that ends a program is printed as Python prints its last line; one
+their outputs. An exception that ends a program shows as the last line that Python prints of it; one
 that no example expects shows in the comparison.
 """
 

@@ -26,8 +26,8 @@ def alarm(handler: Callable[..., Any] = _sound) -> Iterator[None]:
     """Have a signal come in a twentieth of a second, which by default raises `Alarm`.
 
     ``with pytest.raises(Alarm), alarm():``, in this order: on a busy machine the signal may come
-    before the next statement does. Garbage is not collected meanwhile, because Python drops what a
-    handler raises while a collector's callback runs, and Hypothesis installs one.
+    before the next statement does. Garbage is not collected meanwhile, because Python drops errors
+    of a handler while a collector's callback runs, and Hypothesis installs one.
     """
     before = signal.signal(signal.SIGALRM, handler)
     gc.disable()
