@@ -43,14 +43,11 @@ def reduce(
 
 def unique(backend: Interface, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
     """See `Backend.unique`: by sorting, and comparing neighbours."""
-    shape, flat = backend.shape(x), _flat(backend, x)
-    order = _lexicographic_order(backend, flat, backend.dtype(x))
-    ascending = backend.take(flat, order, 0)
-    first = _starts_run(backend, ascending)
-    (starts,) = backend.nonzero(first)
-    # The sort is stable: the first of equal elements is the one that came first.
+    order, first, starts, values = _runs(backend, x)
+    shape = backend.shape(x)
     return (
-        backend.take(ascending, starts, 0),
+        values,
+        # The sort is stable: the first of equal elements is the one that came first.
         backend.take(order, starts, 0),
         _inverse(backend, order, first, shape),
         _lengths(backend, starts, prod(shape)),
@@ -58,25 +55,32 @@ def unique(backend: Interface, x: Handle) -> tuple[Handle, Handle, Handle, Handl
 
 
 def unique_counts(backend: Interface, x: Handle) -> tuple[Handle, Handle]:
-    """See `Backend.unique_counts`: by sorting, and comparing neighbours."""
-    flat, dtype = _flat(backend, x), backend.dtype(x)
-    if dtype in d.COMPLEX:
-        ascending = backend.take(flat, _lexicographic_order(backend, flat, dtype), 0)
-    else:
-        ascending = backend.sort(flat, 0, descending=False, stable=True)
-    (starts,) = backend.nonzero(_starts_run(backend, ascending))
+    """See `Backend.unique_counts`; numbers that have an order need no indices."""
     size = prod(backend.shape(x))
-    return backend.take(ascending, starts, 0), _lengths(backend, starts, size)
+    if backend.dtype(x) in d.COMPLEX:
+        _, _, starts, values = _runs(backend, x)
+    else:
+        ascending = backend.sort(_flat(backend, x), 0, descending=False, stable=True)
+        (starts,) = backend.nonzero(_starts_run(backend, ascending))
+        values = backend.take(ascending, starts, 0)
+    return values, _lengths(backend, starts, size)
 
 
 def unique_inverse(backend: Interface, x: Handle) -> tuple[Handle, Handle]:
-    """See `Backend.unique_inverse`: by sorting, and comparing neighbours."""
-    shape, flat = backend.shape(x), _flat(backend, x)
+    """See `Backend.unique_inverse`."""
+    order, first, _, values = _runs(backend, x)
+    return values, _inverse(backend, order, first, backend.shape(x))
+
+
+def _runs(backend: Interface, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
+    """The order that sorts the elements; which of the sorted ones begin a run of equal ones, and
+    where these are; and the distinct values."""
+    flat = _flat(backend, x)
     order = _lexicographic_order(backend, flat, backend.dtype(x))
     ascending = backend.take(flat, order, 0)
     first = _starts_run(backend, ascending)
     (starts,) = backend.nonzero(first)
-    return backend.take(ascending, starts, 0), _inverse(backend, order, first, shape)
+    return order, first, starts, backend.take(ascending, starts, 0)
 
 
 def _flat(backend: Interface, x: Handle) -> Handle:

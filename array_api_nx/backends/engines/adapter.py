@@ -173,10 +173,6 @@ class EngineBackend(StridedBackend):
     def divided(self, array: Native, count: float) -> Native:
         """`array` by a count that may be 0; parts of complex numbers each on their own."""
 
-    def converted(self, array: Native, dtype: Native) -> Native:
-        """A copy of `array` in another dtype, or its own."""
-        return array.astype(dtype)
-
     def choose(self, condition: Native, x1: Native, x2: Native) -> Native:
         """Elements of x1 or x2; at least one is an array."""
         return self.xp.where(condition, x1, x2)

@@ -65,12 +65,14 @@ class Engine(NamedTuple):
 
     def of_arrays(self, function: EngineKernel) -> EngineKernel:
         """`function`, which takes no scalars."""
-        kind, arrays = self.kind, self.arrays
+        kind, as_array = self.kind, self.as_array
 
         def kernel(x1: Native, x2: Native) -> Native:
-            if isinstance(x1, kind) and isinstance(x2, kind):
-                return function(x1, x2)
-            return function(*arrays(x1, x2))
+            if not isinstance(x2, kind):
+                return function(x1, as_array(x2, x1))
+            if not isinstance(x1, kind):
+                return function(as_array(x1, x2), x2)
+            return function(x1, x2)
 
         return kernel
 

@@ -235,7 +235,7 @@ class NamespaceBackend(EngineBackend):
             return wrap(array != 0)
         if self._ours[array.dtype] in d.COMPLEX and dtype not in d.COMPLEX:
             array = self.xp.real(array)
-        return wrap(self.converted(array, self.dtypes[dtype]))
+        return wrap(array.astype(self.dtypes[dtype]))
 
     def assign(self, target: Tensor, value: Operand) -> None:
         if type(value) is not Tensor:

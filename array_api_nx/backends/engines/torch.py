@@ -202,8 +202,13 @@ class TorchBackend(NamespaceBackend):
 
     # ------------------------------------------------------------------ what PyTorch does itself
 
-    def converted(self, array: Native, dtype: Native) -> Native:
-        return array.to(dtype, copy=True)
+    def cast(self, x: Tensor, dtype: DType) -> Tensor:
+        array, target = self.array(x), self.dtypes[dtype]
+        if dtype is d.bool:
+            return wrap(array != 0)
+        if array.is_complex() and not target.is_complex:
+            array = torch.real(array)
+        return wrap(array.to(target, copy=True))
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
         view = self.view(x)
@@ -255,6 +260,10 @@ class TorchBackend(NamespaceBackend):
             array = extreme(ordered(array), axes, keepdims)
             return ordered(array.view(source)).view(source) if source in _WIDE else array
         return (torch.any if op is p.ANY else torch.all)(array != 0, axes, keepdims)
+
+    def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
+        extreme = torch.argmax if op is p.ARGMAX else torch.argmin
+        return wrap(extreme(self.sortable(self.array(x)), axis, keepdims))
 
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
         array = self.array(x)
