@@ -35,9 +35,9 @@ WORD: Final = 8
 `alignment` of native/sizes.h says."""
 
 if native is not None:
-    _codes = {dtype: code for code, dtype in enumerate(d.ALL)}
-    _promotions = bytes([_codes[d.PROMOTION[a, b]] for a in d.ALL for b in d.ALL])
-    native.set_dtypes(d.ALL, _promotions)
+    _codes = {dtype: code for code, dtype in enumerate(d.COMPILED)}
+    _promotions = bytes([_codes[d.PROMOTION[a, b]] for a in d.COMPILED for b in d.COMPILED])
+    native.set_dtypes(d.COMPILED, _promotions)
 
 
 def has_other_bools(array: NDArray) -> bool:

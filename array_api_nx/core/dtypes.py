@@ -26,6 +26,7 @@ __all__ = [
     "BOOL_LIKE",
     "BOUNDS",
     "CANONICAL",
+    "COMPILED",
     "COMPLEX",
     "COMPLEX_OF",
     "DLPACK",
@@ -72,12 +73,17 @@ __all__ = [
 DType: TypeAlias = np.dtype[Any]
 """NumPy's type of dtypes, for annotations."""
 
-_rows: Final[list[DType]] = []
+_rows: Final[dict[DType, builtins.bool]] = {}
+"""All dtypes, and whether the extension has them."""
 
 
-def _row(name: str) -> DType:
+def _row(name: str, *, is_compiled: builtins.bool = True) -> DType:
+    """A dtype; `is_compiled` says whether native/dtypes.h has a line for it, in the same order.
+
+    The extension declines the others, and NumPy computes them.
+    """
     dtype = np.dtype(name)
-    _rows.append(dtype)
+    _rows[dtype] = is_compiled
     return dtype
 
 
@@ -113,6 +119,7 @@ REAL: Final = _of_kinds("iuf")
 ORDERED: Final = _of_kinds("biuf")
 NUMERIC: Final = _of_kinds("iufc")
 ALL: Final = _of_kinds("biufc")
+COMPILED: Final = tuple([dtype for dtype in _rows if _rows[dtype]])
 
 KINDS: Final[dict[str, tuple[DType, ...]]] = {
     "bool": (bool,),

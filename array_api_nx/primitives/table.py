@@ -6,11 +6,7 @@ them; the contract tests walk them. The families whose members differ only in wh
 per element (unary, binary, reduce, arg_reduce, scan) share one method of the contract, which is
 handed the row; every other primitive has a method of its own name.
 
-To add a function that works element by element on one or two operands: a row here. The kernels of
-NumPy and of the engines and the loops follow from it.
-
-To add another primitive: a row here, the shape of its result in rules.py, its words in
-contract/interface.py, what guarantees.py asserts, a kernel in backends/cpu, a contract test.
+CONTRIBUTING.md says what else a new row needs.
 """
 
 from __future__ import annotations

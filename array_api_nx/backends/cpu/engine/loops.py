@@ -156,7 +156,12 @@ def _of_ufunc(
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
     elif inputs[0] in d.BELOW_DOUBLE and cost > 0.4:
         cost /= 2
-    return Loop(name, inputs, output, cost, ufunc, ufunc, pointer)
+    return _runnable(Loop(name, inputs, output, cost, ufunc, ufunc, pointer))
+
+
+def _runnable(loop: Loop) -> Loop | None:
+    """The loop; None where the extension, which is there, has none for these dtypes."""
+    return loop if native is None or loop.pointer is not None else None
 
 
 def is_arithmetic(op: Primitive) -> bool:
@@ -300,7 +305,7 @@ def cast(source: DType, target: DType) -> Loop | None:
     lossy = source.kind in "fc" and target.kind in "iu"
     if not lossy and (source.kind != "c" or target.kind in "bc"):
         pointer = None if native is None else native.cast_loop(source, target)
-        loop = Loop("cast", (source,), target, 0.3, None, _copy_cast, pointer)
+        loop = _runnable(Loop("cast", (source,), target, 0.3, None, _copy_cast, pointer))
     return loop
 
 
@@ -402,10 +407,10 @@ def reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
     floating-point numbers. Accumulators have the elements' dtype; those of COUNT_NONZERO are int64,
     those of VAR MOMENTS.
     """
-    if dtype.kind == "f" and op is p.SUM:
-        return _sum_loop(dtype), _identity(op, dtype)
-    if op is p.VAR:
-        return (_moments_loop(dtype), np.zeros((), MOMENTS)) if dtype.kind == "f" else None
+    if dtype.kind == "f" and (op is p.SUM or op is p.VAR):
+        loop = _runnable(_sum_loop(dtype) if op is p.SUM else _moments_loop(dtype))
+        identity = _identity(op, dtype) if op is p.SUM else np.zeros((), MOMENTS)
+        return None if loop is None else (loop, identity)
     if op is p.COUNT_NONZERO:
         return (_count_loop(), _identity(op, _INT64)) if dtype == _BOOL else None
     kinds = "b" if op is p.ANY or op is p.ALL else "iufc" if op is p.SUM or op is p.PROD else "biuf"
