@@ -28,6 +28,7 @@ class Native(_ModuleType):
     VERSION: str
     MAX_OPERANDS: int
     MAX_STEPS: int
+    MAX_DECLINED: int
     MAX_PASSES: int
     MAX_ARRAYS: int
     SOURCES: str

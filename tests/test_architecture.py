@@ -38,7 +38,7 @@ ROOMS = (
     "backends/cpu/storage",
     "backends/cpu/policy",
     "backends/cpu/engine",
-    "backends/cpu/kernels",
+    "backends/cpu/ufunc_table",
     "backends",
     "tracing",
     "contract",

@@ -521,6 +521,7 @@ int add_sequence(PyObject *module)
     }
     sequence_type = (PyTypeObject *)type; /* kept for ever, for is_sequence */
     return PyModule_AddIntMacro(module, MAX_PASSES) < 0 ||
+                   PyModule_AddIntMacro(module, MAX_DECLINED) < 0 ||
                    PyModule_AddIntMacro(module, MAX_ARRAYS) < 0
                ? -1
                : PyModule_AddType(module, sequence_type);

@@ -8,10 +8,6 @@
 /* Of few passes and arrays, which need no memory of their own. */
 enum { FEW_PASSES = 16, FEW_ARRAYS = 48 };
 
-/* After so many runs that end at a function that declines, no more are tried: it will decline again, and
-   the results until then are lost. */
-enum { MAX_DECLINED = 8 };
-
 /* The address of the elements if they are as expected; else NULL. */
 static char *expected_address(const Expected *expected, Tensor *tensor)
 {

@@ -1,4 +1,4 @@
-"""What is recorded while a function is traced, and what cannot be.
+"""Recording of functions while they are traced.
 
 A `Recorder` collects the steps of one program. It is the decider of symbolic questions (see
 `core.symbolic.deciding`): where there is an example, the sizes of the first call, the example
@@ -48,9 +48,9 @@ __all__ = [
 
 
 class TraceError(RuntimeError):
-    """Something was asked of an array in a trace that only its elements can answer.
+    """Code asked of an array in a trace what only its elements can answer.
 
-    No TypeError or ValueError, which code that tries one way after the other would swallow.
+    It is no TypeError or ValueError, which code that tries several ways would swallow.
     """
 
 
@@ -211,7 +211,7 @@ class Traced:
         return type(self)(self.recorder, self.memory, view)
 
     def _gone(self, *args: object, **kwargs: object) -> NoReturn:
-        # Whoever wants more of a handle has found it after its trace has ended.
+        # Only code that found the handle after its trace has ended comes here.
         raise TraceError(
             "this array was made while a function was traced, and has no elements now; return it "
             "from the function instead of storing it elsewhere"
@@ -229,14 +229,13 @@ current: CallLocal[Recorder] = CallLocal()
 
 
 def rely_on_layout(handle: Handle) -> None:
-    """Note, if `handle` is that of an array in a trace, that the function does one thing if the
-    array could be reshaped without a copy, and another if not."""
+    """Note that the function depends on whether an array in a trace is reshaped without a copy."""
     if type(handle) is Traced:
         handle.recorder.rely_on(handle)
 
 
 MANY_STEPS: Final = 1000
-"""So many nobody writes one by one. To record 1,500 and to plan them takes half a second."""
+"""More steps than anyone writes one by one: a loop makes them."""
 
 
 class Recorder:
@@ -267,10 +266,10 @@ class Recorder:
         self.backend: object = None
         """The tracing backend of the device on which the program runs."""
         self.reasons: dict[int, str | None] = {}
-        """Why arguments may not be written, by their number, of those for which it was asked."""
+        """Why arguments may not be written, by number, if the function depends on it."""
         self.needs_layout = False
-        """Whether what the function does depends on how arrays lie in memory in a way that the
-        program does not follow: on whether the result of a reshape is a view or a copy."""
+        """Whether the function depends on the layout of arrays in a way that the program does not
+        follow: on whether the result of a reshape is a view or a copy."""
         self.warned = False
         self._captured: dict[int, Traced] = {}
         self._invented: dict[tuple[int, View, str], Dim] = {}
@@ -312,7 +311,7 @@ class Recorder:
         return Traced(self, storage, view)
 
     def use_backend(self, backend: object) -> None:
-        """Note that the program runs on the device of a tracing backend; there must be only one."""
+        """Note that the program runs on the device of a tracing backend, the only one."""
         if self.backend not in (None, backend):
             refuse_use(
                 "a traced function must not compute on two devices",
@@ -409,7 +408,7 @@ class Recorder:
             result.memory.copy_of = x.memory.original
 
     def rely_on(self, x: Traced) -> None:
-        """Note that the function depends on what shares the memory of `x`, and what does not."""
+        """Note that the function depends on which arrays share the memory of `x`."""
         if x.memory.doubted:
             self.needs_layout = True
         for condition in x.memory.conditions:
@@ -497,11 +496,9 @@ class Recorder:
     def is_nan_test(self) -> bool:
         """See `core.symbolic.Decider`.
 
-        Some libraries ask ``math.isnan`` whether a size is known, as Dask's arrays have NaN for one
-        that is not. A guard for the very size would make a program for that size alone of whatever
-        calls them. But ``math.isnan`` asks a size for nothing but a float, as ``float`` does. So
-        the functions that are known to ask it are recognised, by the names of the function that is
-        running and of its module. Anyone else's ``math.isnan(size)`` makes a guard.
+        Some libraries ask ``math.isnan`` whether a size is known, as unknown sizes of Dask's arrays
+        are NaN. To ``Dim`` that is a conversion to a float, which makes a guard for that very size.
+        So the functions in `_NAN_TESTS` are recognised by their names.
         """
         return is_called_by(_NAN_TESTS)
 
@@ -546,14 +543,13 @@ class Recorder:
                 + tuple(symbols_in([(step.arguments, step.keywords) for step in self.steps]))
                 + tuple([x for operand in found for x in symbols_in(operand.view)])
             )
-            # Each of these leads to the recorder, and so to what the function closed over.
+            # Each of these leads to the recorder, and so to the function's closure.
             self._captured.clear()
-            constants = self.constants
             return Program(
                 used,
                 inputs,
                 tuple([self.values[number] for number in sorted(self.values)]),
-                constants,
+                self.constants,
                 tuple(self.steps),
                 tuple(found),
                 tuple(self.guards.values()),
@@ -571,10 +567,7 @@ def _block_of(shape: Sizes, order: tuple[int, ...] | None) -> tuple[Sizes, View]
 class Answers:
     """A decider (see `core.symbolic.Decider`) that answers by the example, or no without one.
 
-    Attributes
-    ----------
-    conditions : list of (left, relation, right)
-        What holds according to the answers.
+    `conditions` are the relations that hold according to the answers.
     """
 
     def __init__(self, recorder: Recorder) -> None:

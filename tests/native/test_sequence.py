@@ -15,7 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.engine import loops
-from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, Reduction
+from array_api_nx.backends.cpu.engine.kernel import (
+    Instruction,
+    Kernel,
+    KernelOperand,
+    TileReduction,
+)
 from array_api_nx.native import native
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.table import Primitive
@@ -61,7 +66,7 @@ def reduction(
         KernelOperand(size, (shape[1] * size, size), 0, "direct"),
         KernelOperand(kept, (0, kept) if axis == 0 else (kept, 0), 0, "direct"),
     )
-    program = (Reduction(loop, 0, 1, axis == 0, axis == 1, identity),)
+    program = (TileReduction(loop, 0, 1, axis == 0, axis == 1, identity),)
     split = 1 - axis
     tile = (4, 16)
     tasks = -(-shape[split] // tile[split])

@@ -75,7 +75,7 @@ for family in {families}:
 @pytest.mark.parametrize(
     ("backend", "module", "families"),
     [
-        ("cpu", "array_api_nx.backends.cpu.kernels", sorted(FAMILIES)),
+        ("cpu", "array_api_nx.backends.cpu.ufunc_table", sorted(FAMILIES)),
         ("torch", "array_api_nx.backends.engines.torch_kernels", ["unary", "binary"]),
         ("jax", "array_api_nx.backends.engines.jax_kernels", ["unary", "binary"]),
     ],

@@ -36,17 +36,7 @@ from .engine.loops import scipy_is_quiet
 from .engine.memory_pool import empty
 from .engine.operations import compute, scan, total
 from .fourier import FourierTransforms
-from .kernels import (
-    ARG_REDUCE,
-    BINARY,
-    BINARY_NEW,
-    REDUCE,
-    SCAN,
-    UNARY,
-    ArrayOrScalar,
-    divide_by_count,
-)
-from .lazy.builder import Value
+from .lazy.builder import NodeView
 from .lazy.deferral import builder
 from .linear_algebra import LinearAlgebra
 from .policy import (
@@ -61,6 +51,16 @@ from .policy import (
 )
 from .random_numbers import RandomNumbers
 from .storage import LEAST_SAFE, MOST_SAFE, apart, on_arrays, wrap
+from .ufunc_table import (
+    ARG_REDUCE,
+    BINARY,
+    BINARY_NEW,
+    REDUCE,
+    SCAN,
+    UNARY,
+    ArrayOrScalar,
+    divide_by_count,
+)
 
 __all__ = ["CPUBackend"]
 
@@ -89,7 +89,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return programs.explain(self, program, sizes)
 
     def _deferred(
-        self, size: int, build: Callable[..., Value | None], *arguments: object
+        self, size: int, build: Callable[..., NodeView | None], *arguments: object
     ) -> Tensor | None:
         """The result of `defer`, if an operation on so many elements is deferred; else None."""
         way = decide(size)
@@ -341,7 +341,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             return wrap(reduced)
         if op is p.MEAN:
             return wrap(located(_mean, array, axes, keepdims))
-        # count_nonzero: kernels.py checks that every other reduction has a kernel.
+        # count_nonzero: ufunc_table.py checks that every other reduction has a kernel.
         if len(axes) == array.ndim and not keepdims:
             return wrap(np.asarray(np.count_nonzero(array), dtype=d.int64))
         return wrap(_sum(array.astype(bool), axes, d.int64, None, keepdims))

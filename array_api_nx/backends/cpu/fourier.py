@@ -30,8 +30,7 @@ _OPPOSITE: Final[dict[Norm, Norm]] = {
 
 _HALVED_MIN: Final = 64
 """From this size on, half of the transform of real numbers is computed, and the other half is
-copied from it. 100 rows of 1000 float64 take 0.26 ms instead of 0.53, one of 131,072 0.9 instead of
-3.4; 1797 rows of 64 take 0.28 instead of 0.31, and shorter ones more than before (AMD EPYC)."""
+copied from it (docs/tuning.md, 80)."""
 
 
 _SINGLE_ON_THREADS: Final = np.lib.NumpyVersion(np.__version__) >= "2.1.3"
@@ -101,7 +100,7 @@ def _compute(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, ou
         before = (slice(None),) * axis
         half = out[*before, : n // 2 + 1]
         _compute(np.fft.rfft, x, n, axis, _OPPOSITE[norm] if is_inverse else norm, half)
-        # What follows are the conjugates of the elements that come before, in reverse order.
+        # The rest are the conjugates of the elements before, in reverse order.
         mirrored, rest = out[*before, (n - 1) // 2 : 0 : -1], out[*before, n // 2 + 1 :]
         if is_inverse:
             rest[...] = mirrored

@@ -1,9 +1,8 @@
-"""Selections by one mask, or one array of indices, of which each brings the elements that follow.
+"""Selections of whole rows by one mask, or by one array of indices.
 
 NumPy goes through such a selection by an iterator, which makes every row of a few elements cost as
-much as a hundred of them. Where arrays are row-major the same can be said by calls that copy rows.
-100,000 rows of 2 float64, half of them selected, on an AMD EPYC: 1.4 ms to read or write them by a
-mask, here 0.11 and 0.53; 2.0 and 1.8 ms for as many indices as rows, here 0.17 and 0.20.
+much as a hundred of them. Calls that copy rows do the same for row-major arrays (docs/tuning.md,
+81).
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from ...contract.arguments import Native
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from .engine import sliced_calls
-from .kernels import ArrayOrScalar
 from .storage import apart
+from .ufunc_table import ArrayOrScalar
 
 __all__ = ["assign", "read", "write"]
 
@@ -32,7 +31,7 @@ def read(array: NDArray, key: NDArray) -> NDArray | None:
     Returns
     -------
     ndarray or None
-        Memory of its own; None if NumPy's indexing is as quick, or is to find out what is wrong.
+        Memory of its own; None if NumPy's indexing is as quick, or has to report an error.
 
     Raises
     ------
@@ -58,7 +57,7 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
     Returns
     -------
     bool
-        Whether it was done; False if NumPy's indexing is as quick, or is to find out what is wrong.
+        Whether it was done; False if NumPy's indexing is as quick, or has to report an error.
 
     Raises
     ------

@@ -22,8 +22,8 @@ from ...core.forks import hold_at_forks
 from ...core.view import View
 from ...native import native
 from .engine.fperrors import located
-from .kernels import ArrayOrScalar
 from .policy import limits
+from .ufunc_table import ArrayOrScalar
 
 __all__ = ["LEAST_SAFE", "MOST_SAFE", "NumPyMemory", "apart", "lock", "on_arrays", "wrap"]
 

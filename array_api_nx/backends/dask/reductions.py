@@ -18,7 +18,7 @@ from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
 from ...primitives import table as p
 from ...primitives.table import Primitive
-from ..cpu.kernels import divide_by_count
+from ..cpu.ufunc_table import divide_by_count
 from .expressions import ChunkProgram, Expression, counted, on_host, traced, whole_shape
 from .layers import (
     ChunkIndex,

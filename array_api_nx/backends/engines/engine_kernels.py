@@ -20,7 +20,7 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import table as p
 from ...primitives.table import Primitive, check_kernels, of_family
-from ..cpu.kernels import BINARY, UNARY
+from ..cpu.ufunc_table import BINARY, UNARY
 from . import workarounds
 
 __all__ = ["Engine", "EngineKernel", "Kernels", "Table", "Wrapper"]

@@ -28,7 +28,7 @@ __all__ = [
     "KernelOperand",
     "PreparedKernel",
     "Product",
-    "Reduction",
+    "TileReduction",
     "prepare",
 ]
 
@@ -89,7 +89,7 @@ class Instruction(NamedTuple):
     target: int
 
 
-class Reduction(NamedTuple):
+class TileReduction(NamedTuple):
     """``accumulators = loop(accumulators, tile reduced by loop)``.
 
     Attributes
@@ -164,7 +164,7 @@ class Kernel(NamedTuple):
         The first slots.
     registers : tuple of int
         The slots after them: bytes per element.
-    program : tuple of Instruction, Product or Reduction
+    program : tuple of Instruction, Product or TileReduction
     """
 
     dims: tuple[int, ...]
@@ -174,7 +174,7 @@ class Kernel(NamedTuple):
     tasks: int
     operands: tuple[KernelOperand, ...]
     registers: tuple[int, ...]
-    program: tuple[Instruction | Product | Reduction, ...]
+    program: tuple[Instruction | Product | TileReduction, ...]
 
 
 class PreparedKernel(Protocol):

@@ -1,7 +1,7 @@
 """The inner loops that kernels are made of: a `Loop` for each operation on given dtypes.
 
 `find`, `cast`, `select` and `reduction` look them up. A loop computes what the functions of
-`..kernels` compute, bit for bit; where these correct NumPy's answer, there is no loop.
+`..ufunc_table` compute, bit for bit; where these correct NumPy's answer, there is no loop.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ....core.dtypes import DType
 from ....native import native
 from ....primitives import table as p
 from ....primitives.table import EXACT_COST, Primitive
-from ..kernels import CORRECTED
+from ..ufunc_table import CORRECTED
 
 __all__ = [
     "MIN_MOMENTS",
@@ -177,10 +177,10 @@ def is_arithmetic(op: Primitive) -> bool:
 def find(op: Primitive, dtype: DType) -> Loop | None:
     """The loop of a unary or binary primitive whose operands all have `dtype`.
 
-    None if there is none that gives what `..kernels` gives. Callers use the loop of `POW` only
-    where `builder.is_plain_power` allows it: not for negative exponents of a signed integer type,
-    nor for an exponent of 0.5 that is broadcast, for which `..kernels` corrects NumPy's answer. The
-    bits of a power may depend on whether the exponent has stride 0.
+    None if no loop gives the results of `..ufunc_table`. Callers use the loop of `POW` only where
+    `builder.is_plain_power` allows it: not for negative exponents of a signed integer type, nor for
+    an exponent of 0.5 that is broadcast. The bits of a power may depend on whether the exponent has
+    stride 0.
     """
     ufunc = _UFUNCS.get(op)
     if ufunc is None or dtype.kind in CORRECTED.get(op, ""):
@@ -213,10 +213,9 @@ _COSTS: Final[dict[np.ufunc, float]] = {
 def of_ufunc(op: UfuncLoop) -> Loop | None:
     """The loop of a ufunc that is no primitive; None if it must be called by NumPy.
 
-    Loops run on several threads, without the GIL and with nobody to raise exceptions to. Those of
-    NumPy and of `scipy.special` are written for that, but for those of SciPy's functions of
-    integers, which warn of other numbers. Of others nothing is known: Numba's may raise exceptions,
-    and those of Python functions need the GIL.
+    Loops run on several threads, without the GIL, and cannot raise exceptions. NumPy's loops and
+    those of `scipy.special` do without; SciPy's loops of integers warn of other numbers. Other
+    loops may raise exceptions, as Numba's, or need the GIL, as those of Python functions.
     """
     is_numpy = getattr(np, op.name, None) is op.ufunc
     if len(op.outputs) > 1 or not (is_numpy or _is_scipy(op.ufunc)):
@@ -230,8 +229,8 @@ def of_ufunc(op: UfuncLoop) -> Loop | None:
 
 def _is_scipy(ufunc: np.ufunc) -> bool:
     """Whether it is a special function of SciPy's, and none of integers."""
-    # Where nobody has imported SciPy, no ufunc is SciPy's. Those of its functions that dispatch on
-    # namespaces are wrapped around ufuncs.
+    # Without an import of SciPy no ufunc is SciPy's. Its functions that dispatch on namespaces wrap
+    # ufuncs.
     found = getattr(sys.modules.get("scipy.special"), ufunc.__name__, None)
     if found is None or unwrap(found) is not ufunc:
         return False
@@ -242,10 +241,9 @@ _IGNORED: Final = frozenset({"ignore"})
 
 
 def scipy_is_quiet() -> bool:
-    """Whether nobody wants to hear of errors in special functions: see `scipy.special.errstate`.
+    """Whether `scipy.special.errstate` ignores all errors in special functions, as by default.
 
-    SciPy's default is to tell nobody. Otherwise its loops warn or raise while they run, as the
-    thread says that runs them.
+    Otherwise SciPy's loops warn or raise while they run, as the thread's settings say.
     """
     special: Any = sys.modules.get("scipy.special")
     if special is None:

@@ -3,8 +3,8 @@
 NumPy would compute them on one processor, into new memory. The extension calls the same loops in
 less time for small arrays, and for large ones on several threads, into memory of the pool. The
 functions here return None where the caller has to call NumPy. `compute` is for operations element
-by element, `total` and `reduce` for reductions, `scan` for scans. The compiled twins of public
-functions get their loops here, too (`loop_for_twin`).
+by element, `total` and `reduce` for reductions, `scan` for scans. Compiled callables get their
+loops here, too (`loop_for_twin`).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ....core.view import View
 from ....native import native
 from ....primitives import table as p
 from ....primitives.table import Primitive
-from ..kernels import ArrayOrScalar
+from ..ufunc_table import ArrayOrScalar
 from . import fperrors, loops, passes, threads
-from .kernel import Instruction, KernelOperand, Reduction
+from .kernel import Instruction, KernelOperand, TileReduction
 from .loops import Loop
 from .memory_pool import empty
-from .schedule import Layout, Schedule, schedule
+from .schedule import OperandLayout, Schedule, schedule
 
 if TYPE_CHECKING:
     from ...._native import Native
@@ -71,7 +71,7 @@ Described: TypeAlias = tuple[np.ufunc, int, str, int, int, int, bool, bool, bool
 
 
 def loop_for_twin(op: Primitive, dtype: DType) -> Described | None:
-    """The loop by which the compiled twin of a function computes, for operands of one dtype.
+    """The loop of a compiled callable, for operands of one dtype.
 
     Returns
     -------
@@ -134,11 +134,10 @@ _totals: Final[dict[tuple[Primitive, DType], _ExactReduction | None]] = {}
 
 
 def total(op: Primitive, array: NDArray) -> NDArray | None:
-    """A reduction of all elements, integers or booleans, to one: what NumPy gives.
+    """A reduction of all elements, integers or booleans, to one, with NumPy's result.
 
-    The pass of `reduce` would give the same, but takes longer: 4.1 us for the maximum of 20,000
-    int64, where `total` takes 1.7 and NumPy 2.4. Nor would it stop at the first True: `any` of
-    250,000 booleans would take 7.3 us instead of 0.5.
+    The pass of `reduce` would give the same in more time, and would not stop at the first True
+    (docs/tuning.md, 75).
 
     Returns
     -------
@@ -236,8 +235,10 @@ def reduction_pass(
     _, own = View.row_major(kept).byte_layout(identity.itemsize)
     steps = iter(own)
     layouts = [
-        Layout(View.row_major(shape).byte_layout(dtype.itemsize)[1], dtype.itemsize, "input"),
-        Layout(
+        OperandLayout(
+            View.row_major(shape).byte_layout(dtype.itemsize)[1], dtype.itemsize, "input"
+        ),
+        OperandLayout(
             tuple([0 if axis in axes else next(steps) for axis in range(len(shape))]),
             identity.itemsize,
             "accumulator",
@@ -249,11 +250,10 @@ def reduction_pass(
         timetable,
         operands=[(1, 0), (0, 0)],
         registers=(),
-        program=[Reduction(loop, 0, 1, rows, columns, identity)],
+        program=[TileReduction(loop, 0, 1, rows, columns, identity)],
         values=[0],
         accumulations=[passes.Accumulation(0, prod(kept), dtype, loop, identity, divisor, None)],
-        # By what the loop costs, 100,000 floats would be added up by one thread, which takes 1.2
-        # to 1.4 times as long: they come from memory, not from a cache.
+        # More than the cost of the loop is worth: elements come from memory (docs/tuning.md, 79).
         threads=2 + prod(shape) // _REDUCED_PER_THREAD,
     )
     if keepdims:
@@ -263,30 +263,26 @@ def reduction_pass(
 
 # ---------------------------------------------------------------------- scans
 
-# The kinds of dtypes of which a loop gives the same bits with vector instructions as one by one, as
-# NumPy's scans go. (With vector instructions the maximum of 0.0 and -0.0 may be the other one, and
+# The kinds of dtypes whose loops give the same bits with vector instructions as one by one, as in
+# NumPy's scans. (With vector instructions the maximum of 0.0 and -0.0 may be the other one, and
 # complex products may be rounded once less.)
 _EXACT: Final = {p.ADD: "iufc", p.MULTIPLY: "iuf", p.MAXIMUM: "iu", p.MINIMUM: "iu"}
 
 # A call of the loop computes so many adjacent elements of a row from those of the row before. Fewer
-# are not worth a call: of 2 million elements, a scan down columns takes 4 to 10 times as long as
-# NumPy's with 4 columns, 1.1 to 1.4 times with 12, 0.75 to 1.2 with 16 and 0.4 to 0.5 with 32
-# (processor time of one thread of an AMD EPYC; floats, doubles and int64).
+# are not worth a call (docs/tuning.md, 76).
 _SCAN_MIN_COLUMNS: Final = 16
 
 # More would leave the first-level cache before the next row reads them, and be too few for all
-# threads. Of 64 rows of 65536 columns in float64, calls for 256 take 3.6 ms, for 1024 2.3, for 2048
-# 2.2, for 4096 2.1 and for 16384 2.0; in single precision 3.0, 1.3, 1.0, 1.0 and 0.9 (as above).
+# threads (docs/tuning.md, 77).
 _SCAN_MAX_COLUMNS: Final = 2**11
 
-# Elements of one row in a tile. Tasks look for interrupts between tiles: after 1 to 3 ms.
+# Elements of one row in a tile. Tasks look for interrupts between tiles.
 _SCAN_MAX_RUN: Final = 2**20
 
-# One thread takes 2.6 ms for these where a single task takes 2.2 (float64, as above): the price of
-# threads that can help.
+# Tasks of a scan: enough for threads that help (docs/tuning.md, 78).
 _SCAN_TASKS: Final = 16
 
-# Elements that are worth another thread: 9 us of additions in float64 (as above).
+# Elements that are worth another thread (docs/tuning.md, 78).
 _SCAN_PER_THREAD: Final = 2**14
 
 
@@ -330,8 +326,8 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: DType) -> NDArray | No
 
 @lru_cache(maxsize=256)
 def _scan_pass(loop: Loop, outer: int, size: int, inner: int) -> passes.Pass:
-    """The pass that scans along the middle of three axes: slot 0 is the result, of which the first
-    elements are there, slot 1 the elements. `schedule` is not asked: it would reorder that axis."""
+    """The pass that scans along the middle of three axes: slot 0 is the result, which has its first
+    elements, slot 1 the elements. It needs the order of that axis, which `schedule` may change."""
     itemsize = loop.output.itemsize
     dims: tuple[int, ...] = outer, size - 1, inner
     steps: tuple[int, ...] = size * inner * itemsize, inner * itemsize, itemsize

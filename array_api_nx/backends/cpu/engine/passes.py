@@ -18,9 +18,9 @@ from ....config import current
 from ....contract.numpy_dtypes import NDArray
 from ....core.dtypes import DType
 from ....native import native
-from ..kernels import divide_by_count
+from ..ufunc_table import divide_by_count
 from . import fperrors, loops, memory_pool
-from .kernel import Instruction, Kernel, PreparedKernel, Product, Reduction, prepare
+from .kernel import Instruction, Kernel, PreparedKernel, Product, TileReduction, prepare
 from .loops import Loop, quiet_scipy
 from .progress import ProgressBar
 from .schedule import Schedule
@@ -188,7 +188,7 @@ def make_pass(
     timetable: Schedule,
     operands: Sequence[tuple[Slot, int]],
     registers: Sequence[int],
-    program: Sequence[Instruction | Product | Reduction],
+    program: Sequence[Instruction | Product | TileReduction],
     *,
     values: Sequence[int],
     outputs: Sequence[Output] = (),

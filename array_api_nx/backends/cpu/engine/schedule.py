@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from ....native import native
 from .kernel import Access, Box, KernelOperand
 
-__all__ = ["Layout", "NotInTiles", "Schedule", "schedule"]
+__all__ = ["NotInTiles", "OperandLayout", "Schedule", "schedule"]
 
 # The numbers refer to the measurements of docs/tuning.md.
 
@@ -122,7 +122,7 @@ if native is not None:
     )
 
 
-class Layout(NamedTuple):
+class OperandLayout(NamedTuple):
     """How an operand lies in memory.
 
     Attributes
@@ -192,7 +192,7 @@ class NotInTiles(Exception):
 
 def schedule(
     shape: tuple[int, ...],
-    layouts: Sequence[Layout],
+    layouts: Sequence[OperandLayout],
     width: int,
     whole: Set[int] = frozenset(),
     cost: float = 0.2,
@@ -207,7 +207,7 @@ def schedule(
     ----------
     shape : tuple of int
         The iteration space.
-    layouts : sequence of Layout
+    layouts : sequence of OperandLayout
         All accumulators have the same reduced axes.
     width : int
         Bytes of registers that the program needs per element of a tile.
@@ -272,7 +272,7 @@ def schedule(
 # ------------------------------------------------------------------ dims
 
 
-def _dims(shape: tuple[int, ...], layouts: Sequence[Layout], whole: Set[int]) -> list[_Dim]:
+def _dims(shape: tuple[int, ...], layouts: Sequence[OperandLayout], whole: Set[int]) -> list[_Dim]:
     accumulators = next((x for x in layouts if x.role == "accumulator"), None)
     return [
         _Dim(
@@ -286,7 +286,7 @@ def _dims(shape: tuple[int, ...], layouts: Sequence[Layout], whole: Set[int]) ->
     ]
 
 
-def _by_memory(dims: list[_Dim], layouts: Sequence[Layout]) -> list[_Dim]:
+def _by_memory(dims: list[_Dim], layouts: Sequence[OperandLayout]) -> list[_Dim]:
     """The dims sorted so that most of the memory is stepped through from the outside in.
 
     Each operand has a say on two dims that it is not broadcast along, by the size of its elements.
@@ -354,7 +354,7 @@ def _arranged(dims: list[_Dim]) -> list[_Dim]:
 
 
 def _tile(
-    dims: list[_Dim], layouts: Sequence[Layout], width: int, *, is_chain: bool, strided: bool
+    dims: list[_Dim], layouts: Sequence[OperandLayout], width: int, *, is_chain: bool, strided: bool
 ) -> tuple[int, int]:
     """Rows and columns of a tile."""
     rows, columns = dims[-2:]
@@ -381,7 +381,7 @@ def _tile(
     return _even(rows.size, max(1, cells // across), 1), across
 
 
-def _whole_tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tuple[int, int]:
+def _whole_tile(dims: list[_Dim], layouts: Sequence[OperandLayout], width: int) -> tuple[int, int]:
     """Rows and columns of a tile that has all elements along what is reduced."""
     *outer, rows, columns = dims
     if rows.reduced == columns.reduced or any([dim.reduced for dim in outer]):
@@ -399,7 +399,7 @@ def _whole_tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tupl
 
 def _cells(
     dims: list[_Dim],
-    layouts: Sequence[Layout],
+    layouts: Sequence[OperandLayout],
     width: int,
     *,
     is_chain: bool = False,
@@ -432,7 +432,7 @@ def _cells(
     return larger
 
 
-def _traffic(dims: list[_Dim], layouts: Sequence[Layout]) -> int:
+def _traffic(dims: list[_Dim], layouts: Sequence[OperandLayout]) -> int:
     """Bytes of the elements of all operands."""
     return sum(
         [
@@ -442,12 +442,12 @@ def _traffic(dims: list[_Dim], layouts: Sequence[Layout]) -> int:
     )
 
 
-def _steps(layout: Layout, stride: int) -> bool:
+def _steps(layout: OperandLayout, stride: int) -> bool:
     """Whether elements that are read or written one by one are not adjacent."""
     return layout.role in ("input", "output") and stride not in (0, layout.itemsize)
 
 
-def _is_read_in_steps(dims: list[_Dim], layouts: Sequence[Layout], loops: int) -> bool:
+def _is_read_in_steps(dims: list[_Dim], layouts: Sequence[OperandLayout], loops: int) -> bool:
     """Whether the loops read inputs whose elements are not adjacent where they lie.
 
     Each of as many loops as there are such inputs saves a copy. If there are more loops, it is
@@ -469,12 +469,12 @@ def _is_read_in_steps(dims: list[_Dim], layouts: Sequence[Layout], loops: int) -
     return 0 < loops <= inputs and not few and _traffic(dims, layouts) <= STEPPED_TRAFFIC
 
 
-def _full_cells(layouts: Sequence[Layout]) -> int:
+def _full_cells(layouts: Sequence[OperandLayout]) -> int:
     """How many elements a tile of `TILE_BYTES` has."""
     return TILE_BYTES // _largest(layouts)
 
 
-def _largest(layouts: Sequence[Layout]) -> int:
+def _largest(layouts: Sequence[OperandLayout]) -> int:
     """Bytes of the largest elements."""
     itemsizes = [layout.itemsize for layout in layouts if layout.role != "accumulator"]
     return max(itemsizes, default=1)
@@ -493,7 +493,7 @@ def _ceil(a: int, b: int) -> int:
 
 
 def _access(
-    layout: Layout, strides: tuple[int, ...], dims: list[_Dim], tile: tuple[int, int]
+    layout: OperandLayout, strides: tuple[int, ...], dims: list[_Dim], tile: tuple[int, int]
 ) -> Access:
     """How the loops reach an operand."""
     if layout.role in ("accumulator", "factor"):
@@ -517,7 +517,7 @@ def _access(
     return "invariant" if invariant else "packed"
 
 
-def _is_large(layout: Layout, strides: tuple[int, ...], dims: list[_Dim]) -> bool:
+def _is_large(layout: OperandLayout, strides: tuple[int, ...], dims: list[_Dim]) -> bool:
     """Whether an output should go past the caches, if its elements are adjacent."""
     starts_lines = not any([stride % _LINE for stride in strides[:-1]])
     least = STREAMED_BYTES if starts_lines else UNALIGNED_BYTES

@@ -4,7 +4,7 @@ Some operations treat every row of an array by itself: a sort along an axis, a F
 stack of matrix products, reading by index. NumPy computes each in one call, on one processor,
 without the GIL. Here `divide` cuts arrays into slices, and `run` has several threads call NumPy on
 one slice after the other. Each call writes to its slice of one result. NumPy computes a row in the
-same way whatever rows are beside it: no bit depends on the number of threads.
+same way in each array: no bit depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -57,33 +57,29 @@ Key: TypeAlias = "tuple[slice, ...]"
 """The key that selects one slice of an array."""
 
 # Operations on more elements than these are divided into slices, if the shape allows it; others are
-# one call of NumPy. A call at the limit takes from 0.25 ms (take, rfft, partition) over 0.35 ms
-# (argsort, argpartition, bincount, fft) and 0.6 ms (sort, stacks of products) to 0.9 ms (gather),
-# measured with float64 in rows of 256 or 512. To wake another thread and to wait for it takes about
-# 0.06 ms.
-ARG_REDUCE_MIN: Final = 2**17  # 0.1 ms (float64, one row) to 0.7 ms (rows of 2)
+# one call of NumPy (docs/tuning.md, 71).
+ARG_REDUCE_MIN: Final = 2**17
 SORT_MIN: Final = 2**18
 ARGSORT_MIN: Final = 2**16
 PARTITION_MIN: Final = 2**17
 ARGPARTITION_MIN: Final = 2**16
 FFT_MIN: Final = 2**17
 BINCOUNT_MIN: Final = 2**18
-DRAW_MIN: Final = 2**16  # from 0.2 ms (uniform floats) to 2 ms (normal doubles)
+DRAW_MIN: Final = 2**16
 GATHER_MIN: Final = 2**18  # counts the indices
 MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the matrices, too
-TAKE_SOURCE_MIN: Final = 2**16  # counts what is taken from; a smaller table stays in the caches
+TAKE_SOURCE_MIN: Final = 2**16  # counts the source; a smaller table stays in the caches
 TAKE_INDICES_MIN: Final = 2**8  # counts the indices; `take` looks at their number more closely
 _TAKEN_MIN: Final = 2**18  # counts the indices; see `take` for those that take several elements
 
-# Rows with more elements are left to NumPy, which compares several at a time: rows of 8 float64
-# take `arg_extremes` 4 ns each, and NumPy 22; rows of 48 27 and 38 (AMD EPYC).
+# Rows with more elements are left to NumPy, which compares several at a time (docs/tuning.md, 72).
 _SHORT_ROW: Final = 48
 
 # The fewest slices into which anything is divided: more than two, so that two threads share them
 # evenly even if another program holds one of them up.
 SLICES_MIN: Final = 4
 
-# How many elements tell whether there are few distinct ints to count.
+# The number of elements in a sample that shows whether there are few distinct ints to count.
 _SAMPLE: Final = 2**10
 
 # The most slices for each thread. Each costs some microseconds in Python, under the GIL.
@@ -92,14 +88,12 @@ _SLICES_PER_THREAD: Final = 4
 # Matrices with more rows or columns than this are left to BLAS, which has threads of its own.
 _MATRIX_MAX: Final = 64
 
-# Products of matrices with fewer multiplications are not divided if BLAS computes them: calls from
-# several threads wait for each other. Two threads took 1.4 (12 x 12) to 2.5 times (4 x 4) as long
-# as one, and 0.9 times at 16 x 16 (float64, OpenBLAS 0.3, AMD EPYC). Vectors do not wait.
+# Products of matrices with fewer multiplications are not divided if BLAS computes them: its calls
+# from several threads wait for each other (docs/tuning.md, 73). Those of vectors do not.
 _BLAS_MIN: Final = 2**12
 
-# An estimate of how long a product of two small matrices takes: nanoseconds besides
-# multiplications, and multiplications of floating-point numbers in a nanosecond; and how many the
-# extension makes, which needs no time besides.
+# An estimate of the time of a product of two small matrices: nanoseconds for each call, and
+# floating-point multiplications in a nanosecond; and those of the extension, which makes no calls.
 _PRODUCT_NS: Final = 32
 _MULTIPLICATIONS_PER_NS: Final = 36
 _NATIVE_MULTIPLICATIONS_PER_NS: Final = 5
@@ -107,12 +101,10 @@ _NATIVE_MULTIPLICATIONS_PER_NS: Final = 5
 # The least work, by that estimate, that is worth a slice of its own: nanoseconds.
 _MATMUL_SLICE_NS: Final = 150_000
 
-# The product of a matrix of few rows, each very long, and one of few columns is the sum of products
-# of parts: BLAS goes over such matrices in an order in which the caches hold little of them.
-# 62,500 x 16, transposed, times 62,500 x 10 takes 0.95 ms in float64, and 0.28 in parts on one
-# thread; 32 rows and columns of 8,000 elements 0.32 and 0.15, 64 as long as in parts. A part has so
-# many elements along what is summed over, and at most so many multiplications, since OpenBLAS
-# divides products of more among threads of its own. (Two threads of OpenBLAS 0.3, AMD EPYC.)
+# The product of a matrix of few, very long rows and one of few columns is the sum of products of
+# parts (docs/tuning.md, 74): BLAS goes over such matrices in an order in which the caches hold
+# little of them. A part has so many elements along the summed axis, and at most so many
+# multiplications, since OpenBLAS divides products of more among threads of its own.
 _IN_PARTS_MIN: Final = 2**13
 _IN_PARTS_WIDTH: Final = 32
 _PART: Final = 512
@@ -179,7 +171,7 @@ def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> N
     Raises
     ------
     BaseException
-        What a call raised; see `parallel_for`.
+        The exception of a call; see `parallel_for`.
     """
     with _one_operation(name):
         parallel_for(lambda number: task(keys[number]), len(keys), threads.count())
@@ -247,8 +239,8 @@ def bincount(array: NDArray, length: int) -> NDArray:
     if array.size > BINCOUNT_MIN:
         keys = divide(array.shape, None, BINCOUNT_MIN // SLICES_MIN)
     most = 0 if keys is None else array.size // len(keys)
-    # Several tables are worth it only if they are small against what is counted. A sample mostly
-    # shows that; a table that is larger all the same is dropped at once.
+    # Several tables are worth it only if they are small against the array. A sample mostly shows
+    # that; a table that is larger all the same is dropped at once.
     if keys is None or length > most or array[:: array.size // _SAMPLE].max() >= most:
         return np.bincount(array, None, length)
     tables: list[NDArray] = []

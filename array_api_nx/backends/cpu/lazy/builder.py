@@ -31,12 +31,12 @@ from .expression import Node, ScalarValue, Source, SourceValue, recount, scalar
 __all__ = [
     "Arrangement",
     "Builder",
+    "NodeView",
     "Operand",
     "TooLarge",
-    "Value",
     "in_steps",
     "is_plain_power",
-    "new_value",
+    "new_node_view",
 ]
 
 _T = TypeVar("_T")
@@ -58,7 +58,7 @@ summands and columns. A tile of about a thousand elements is a task of microseco
 of BLAS; larger factors BLAS multiplies faster at one go, since it arranges them for the caches."""
 
 
-class Value(NamedTuple):
+class NodeView(NamedTuple):
     """The elements of a node, seen through a view."""
 
     node: Node
@@ -69,12 +69,12 @@ class Value(NamedTuple):
         return self.view.shape
 
 
-Operand: TypeAlias = "Value | Any"
+Operand: TypeAlias = "NodeView | Any"
 """A value or, for Any, a Python scalar. One operand of an operation is a value: code that has found
 the others to be scalars need not ask."""
 
-new_value: Final = partial(tuple.__new__, Value)
-"""``new_value((node, view))`` is `Value(node, view)`, without NamedTuple's `__new__` in Python."""
+new_node_view: Final = partial(tuple.__new__, NodeView)
+"""``new_node_view((node, view))`` is `NodeView(node, view)`, without a `__new__` in Python."""
 
 
 class TooLarge(Exception):
@@ -101,7 +101,7 @@ def in_steps(build: Callable[[], _T], compute: Callable[[Node], None]) -> _T:
 
 
 class Builder:
-    """Makes nodes. Equal expressions get the same node, as long as it is alive.
+    """Makes nodes. Equal expressions get the same node while it lives.
 
     The methods that return a value are named after the methods of `Backend` that they implement.
     They return None if no loop of NumPy's computes the operation. `errors` are the floating-point
@@ -117,29 +117,31 @@ class Builder:
 
     # ------------------------------------------------------------------ element by element
 
-    def unary(self, op: Primitive, x: Value, *, errors: int) -> Value | None:
+    def unary(self, op: Primitive, x: NodeView, *, errors: int) -> NodeView | None:
         loop = loops.find(op, x.node.dtype)
         return None if loop is None else self._elementwise(op, loop, (x,), errors)
 
-    def binary(self, op: Primitive, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
-        dtype = (x1 if type(x1) is Value else x2).node.dtype
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, *, errors: int) -> NodeView | None:
+        dtype = (x1 if type(x1) is NodeView else x2).node.dtype
         if op is p.POW:
-            if type(x1) is Value and type(x2) is not Value and x2 == 2:
+            if type(x1) is NodeView and type(x2) is not NodeView and x2 == 2:
                 # NumPy squares, too. Complex powers it computes as no loop here does.
                 return None if dtype.kind == "c" else self.unary(p.SQUARE, x1, errors=errors)
-            shape = x1.view.shape if type(x1) is Value else None
-            if not is_plain_power(dtype, shape, x2.view if type(x2) is Value else x2):
+            shape = x1.view.shape if type(x1) is NodeView else None
+            if not is_plain_power(dtype, shape, x2.view if type(x2) is NodeView else x2):
                 return None
         loop = loops.find(op, dtype)
         return None if loop is None else self._elementwise(op, loop, (x1, x2), errors)
 
-    def apply(self, op: UfuncLoop, *operands: Operand, errors: int) -> Value | None:
+    def apply(self, op: UfuncLoop, *operands: Operand, errors: int) -> NodeView | None:
         loop = loops.of_ufunc(op)
         return None if loop is None else self._elementwise(op, loop, operands, errors)
 
-    def where(self, condition: Value, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
-        dtype = (x1 if type(x1) is Value else x2).node.dtype
-        if condition.node.op is p.ISNAN and type(x1) is not Value and _asks(condition, x2):
+    def where(
+        self, condition: NodeView, x1: Operand, x2: Operand, *, errors: int
+    ) -> NodeView | None:
+        dtype = (x1 if type(x1) is NodeView else x2).node.dtype
+        if condition.node.op is p.ISNAN and type(x1) is not NodeView and _asks(condition, x2):
             # One loop in place of two, and no mask between them.
             loop = loops.replace_nan(dtype)
             if loop is not None:
@@ -147,24 +149,24 @@ class Builder:
         return self._elementwise(p.WHERE, loops.select(dtype), (condition, x1, x2), errors)
 
     def clip(
-        self, x: Value, low: Operand | None, high: Operand | None, *, errors: int
-    ) -> Value | None:
-        limited: Value | None = x
+        self, x: NodeView, low: Operand | None, high: Operand | None, *, errors: int
+    ) -> NodeView | None:
+        limited: NodeView | None = x
         if low is not None:
             limited = self.binary(p.MAXIMUM, x, low, errors=errors)
         if high is None or limited is None:
             return limited
         return self.binary(p.MINIMUM, limited, high, errors=errors)
 
-    def cast(self, x: Value, dtype: DType, *, errors: int) -> Value | None:
+    def cast(self, x: NodeView, dtype: DType, *, errors: int) -> NodeView | None:
         return self._cast(x, dtype, errors)
 
-    def _cast(self, x: Value, dtype: DType, errors: int) -> Value | None:
+    def _cast(self, x: NodeView, dtype: DType, errors: int) -> NodeView | None:
         loop = loops.cast(x.node.dtype, dtype)
         return None if loop is None else self._elementwise(p.CAST, loop, (x,), errors)
 
-    def copy(self, x: Value, *, errors: int) -> Value | None:
-        """Row-major, whatever the order in which `x` lies."""
+    def copy(self, x: NodeView, *, errors: int) -> NodeView | None:
+        """A row-major copy."""
         loop = loops.cast(x.node.dtype, x.node.dtype)
         if loop is None:
             return None
@@ -187,7 +189,7 @@ class Builder:
         """
         sources: list[Source] = []
         for x, dtype in zip(operands, loop.inputs, strict=True):
-            if type(x) is Value:
+            if type(x) is NodeView:
                 node, view = x
                 row_major = row_major or view.is_row_major
                 sources.append((node, view if view.shape == shape else view.expand(shape)))
@@ -212,10 +214,10 @@ class Builder:
         operands: Sequence[Operand],
         errors: int,
         row_major: bool = False,
-    ) -> Value:
+    ) -> NodeView:
         shape: KnownInts = None
         for x in operands:
-            if type(x) is Value:
+            if type(x) is NodeView:
                 own: KnownInts = x.view.shape
                 if shape is None:
                     shape = own
@@ -225,17 +227,17 @@ class Builder:
             op, loop, operands, shape, errors=errors, row_major=row_major
         )
         if arrangement is not None:
-            return Value(node, arrangement.undo(View.row_major(node.shape)))
+            return NodeView(node, arrangement.undo(View.row_major(node.shape)))
         for x in operands:
-            if type(x) is Value:
+            if type(x) is NodeView:
                 view = x.view
                 if (
                     view.is_row_major
                     and view.shape == shape
                     and not (view.offset or view.is_read_only)
                 ):
-                    return new_value((node, view))  # equal to View.row_major(shape)
-        return Value(node, View.row_major(shape))
+                    return new_node_view((node, view))  # equal to View.row_major(shape)
+        return NodeView(node, View.row_major(shape))
 
     def _node(
         self,
@@ -256,7 +258,7 @@ class Builder:
 
     # ------------------------------------------------------------------ products
 
-    def matmul(self, x1: Value, x2: Value, *, errors: int) -> Value | None:
+    def matmul(self, x1: NodeView, x2: NodeView, *, errors: int) -> NodeView | None:
         """None unless `x1` is a tall matrix, `x2` has few rows and columns, and both lie as BLAS
         takes them: so no tile of the product needs more memory."""
         dtype = x1.node.dtype
@@ -277,30 +279,30 @@ class Builder:
             return None
         shape = rows, columns
         node = self._node(p.MATMUL, loop, ((x1.node, x1.view), (x2.node, x2.view)), shape, errors)
-        return Value(node, View.row_major(shape))
+        return NodeView(node, View.row_major(shape))
 
     # ------------------------------------------------------------------ fills and padding
 
-    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar, *, errors: int) -> Value:
+    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar, *, errors: int) -> NodeView:
         number = scalar(value, dtype)
         key = p.FULL, shape, number.key
         node = self._known(key)
         if node is None:
             node = self._add(key, Node(p.FULL, None, ((number, None),), shape, dtype, 0))
-        return Value(node, View.row_major(shape))
+        return NodeView(node, View.row_major(shape))
 
     def draw(
-        self, drawing: NDArray | Value, kind: str, dtype: DType, count: int, **_: int
-    ) -> Value:
+        self, drawing: NDArray | NodeView, kind: str, dtype: DType, count: int, **_: int
+    ) -> NodeView:
         """So many random numbers of what `native.drawing` describes, which passes draw tile by
         tile."""
-        source = drawing.node if isinstance(drawing, Value) else ScalarValue(drawing)
+        source = drawing.node if isinstance(drawing, NodeView) else ScalarValue(drawing)
         node = self._node(p.DRAW, loops.drawn(kind, dtype), ((source, None),), (count,), 0)
-        return Value(node, View.row_major(node.shape))
+        return NodeView(node, View.row_major(node.shape))
 
     def pad(
-        self, x: Value, padding: tuple[tuple[int, int], ...], value: Scalar, *, errors: int
-    ) -> Value | None:
+        self, x: NodeView, padding: tuple[tuple[int, int], ...], value: Scalar, *, errors: int
+    ) -> NodeView | None:
         """Passes that read the result read `x` instead, and `value` around it."""
         if not any([before or after for before, after in padding]):
             return self.copy(x, errors=errors)
@@ -318,20 +320,20 @@ class Builder:
         assert loop is not None
         padded = view.pad(padding)
         result = self._node(p.PAD, loop, ((node, padded), (number, None)), padded.shape, 0)
-        return Value(result, View.row_major(result.shape))
+        return NodeView(result, View.row_major(result.shape))
 
     # ------------------------------------------------------------------ reductions
 
     def reduce(
         self,
         op: Primitive,
-        x: Value,
+        x: NodeView,
         axes: tuple[int, ...],
         keepdims: bool,
         dtype: DType | None = None,
         *,
         errors: int,
-    ) -> Value | None:
+    ) -> NodeView | None:
         count = prod([x.shape[axis] for axis in axes])
         if count == 1:
             return None
@@ -348,8 +350,8 @@ class Builder:
         return self._reduced(op, x, axes, keepdims, target, divisor, errors)
 
     def var(
-        self, x: Value, axes: tuple[int, ...], keepdims: bool, correction: float, *, errors: int
-    ) -> Value | None:
+        self, x: NodeView, axes: tuple[int, ...], keepdims: bool, correction: float, *, errors: int
+    ) -> NodeView | None:
         """None also for complex numbers."""
         dtype = x.node.dtype
         count = prod([x.shape[axis] for axis in axes])
@@ -367,7 +369,7 @@ class Builder:
             return None
         return self._reduced(p.SUM, squares, axes, keepdims, dtype, divisor, errors)
 
-    def vecdot(self, x1: Value, x2: Value, *, errors: int) -> Value | None:
+    def vecdot(self, x1: NodeView, x2: NodeView, *, errors: int) -> NodeView | None:
         if x1.node.dtype.kind == "c":
             conjugate = self.unary(p.CONJ, x1, errors=errors)
             if conjugate is None:
@@ -382,13 +384,13 @@ class Builder:
     def _reduced(
         self,
         op: Primitive,
-        x: Value,
+        x: NodeView,
         axes: tuple[int, ...],
         keepdims: bool,
         dtype: DType,
         divisor: float | None,
         errors: int,
-    ) -> Value | None:
+    ) -> NodeView | None:
         """The reduction `op` of `x` as `dtype`, divided by `divisor` if it is given."""
         found = loops.reduction(op, dtype)
         if found is None:
@@ -421,7 +423,7 @@ class Builder:
             result.identity = identity
             result.divisor = divisor
             self._add(key, result)
-        return Value(result, _reduced_view(result.shape, order, axes, keepdims))
+        return NodeView(result, _reduced_view(result.shape, order, axes, keepdims))
 
     # ------------------------------------------------------------------ the table of nodes
 
@@ -476,7 +478,7 @@ def is_plain_power(dtype: DType, shape: KnownInts | None, exponent: View | Any |
     return bool(exponent != 0.5) if dtype.kind == "f" else dtype.kind in "iu" and exponent >= 0
 
 
-def _is_for_blas(x: Value) -> bool:
+def _is_for_blas(x: NodeView) -> bool:
     """Whether a matrix has adjacent elements along one axis, and rows or columns of them that do
     not overlap."""
     if x.view.mask is not None or (x.node.loop is None and x.node.memory is None):
@@ -485,7 +487,7 @@ def _is_for_blas(x: Value) -> bool:
     return (across == 1 and down >= columns) or (down == 1 and across >= rows)
 
 
-def _asks(condition: Value, x: Value) -> bool:
+def _asks(condition: NodeView, x: NodeView) -> bool:
     """Whether `condition` is an operation on `x`, element by element, that is pending."""
     node, view = condition
     if node.memory is not None or view is not View.row_major(node.shape):

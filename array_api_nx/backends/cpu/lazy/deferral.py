@@ -37,11 +37,11 @@ from ....primitives.table import Primitive
 from .. import policy
 from ..engine import fperrors, loops, memory_pool
 from ..engine.diagnostics import runtime_info
-from ..kernels import ArrayOrScalar
 from ..policy import limits
 from ..storage import LEAST_SAFE, MOST_SAFE, NumPyMemory, lock
+from ..ufunc_table import ArrayOrScalar
 from . import evaluation, expression
-from .builder import Builder, TooLarge, Value, in_steps, is_plain_power, new_value
+from .builder import Builder, NodeView, TooLarge, in_steps, is_plain_power, new_node_view
 from .expression import Node
 from .pass_reports import explanation
 from .planning import Overlap
@@ -206,7 +206,7 @@ class DeferredExecution(NumPyMemory):
 
     # ------------------------------------------------------------------ reading
 
-    def _value(self, x: Tensor, reads_shared: bool, copied: int) -> tuple[Value, bool]:
+    def _value(self, x: Tensor, reads_shared: bool, copied: int) -> tuple[NodeView, bool]:
         """The value by which an expression reads `x`, which is not pending, or padded; and whether
         that must be computed at once. Up to `copied` elements of shared memory are copied."""
         view, storage = x.view or self.ensure_view(x), x.storage
@@ -226,20 +226,20 @@ class DeferredExecution(NumPyMemory):
                     distinct, storage.dtype, storage.memory, offset, strides
                 )
                 packed = View.row_major(distinct).expand(view.shape)
-                return Value(expression.leaf(array.flatten()), packed), False
+                return NodeView(expression.leaf(array.flatten()), packed), False
         if storage.shared and not reads_shared:
-            return Value(expression.leaf(storage.memory), view), True
+            return NodeView(expression.leaf(storage.memory), view), True
         if storage.node is None:
             expression.leaf(storage.memory).attach(storage)
             # From now on it matters who writes the memory, whatever the size was that decided
             # about that when the storage was made.
             storage.tracked = True
-        return Value(storage.node, view), False
+        return NodeView(storage.node, view), False
 
     # ------------------------------------------------------------------ deferral
 
     def defer(
-        self, way: policy.Way, build: Callable[..., Value | None], *arguments: object
+        self, way: policy.Way, build: Callable[..., NodeView | None], *arguments: object
     ) -> Tensor | None:
         """Defer an operation: `build`, a method of `builder`, makes its value from the arguments.
 
@@ -299,7 +299,7 @@ class DeferredExecution(NumPyMemory):
             if type(x) is Tensor:
                 view, storage = x.view, x.storage
                 if view is not None and view.mask is None and storage.memory is None:
-                    x = new_value((storage.node, view))
+                    x = new_node_view((storage.node, view))
                 else:
                     x, at_once = self._value(x, reads_shared, copied)
                     now = now or at_once

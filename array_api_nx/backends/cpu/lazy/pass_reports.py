@@ -14,7 +14,7 @@ from ....explain.explanation import Explanation
 from ....explain.model import MemoryExplanation, PassExplanation, StepExplanation
 from ....primitives import table as p
 from ..engine import loops
-from ..engine.kernel import Access, Instruction, Kernel, KernelOperand, Product, Reduction
+from ..engine.kernel import Access, Instruction, Kernel, KernelOperand, Product, TileReduction
 from ..engine.loops import Loop
 from ..engine.passes import Pass
 from .evaluation import planned
@@ -242,7 +242,7 @@ class Translator:
         """The explanations of a pass's steps. `names` are those of the kernel's slots."""
         steps = []
         for step, number in zip(each.kernel.program, each.values, strict=True):
-            if isinstance(step, Reduction):
+            if isinstance(step, TileReduction):
                 steps += self._reduction(each, step, number, names, padding)
             else:
                 operation, arguments = self._call(step, names)
@@ -262,7 +262,7 @@ class Translator:
         return self.operations[loop], sources
 
     def _reduction(
-        self, each: Pass, step: Reduction, head: int, names: list[str], padding: int
+        self, each: Pass, step: TileReduction, head: int, names: list[str], padding: int
     ) -> list[StepExplanation]:
         node = self.graph.nodes[head]
         dims = each.kernel.dims

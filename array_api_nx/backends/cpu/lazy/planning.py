@@ -1,12 +1,12 @@
-"""From pending expressions to kernels: what is computed together, and what is stored in between.
+"""From pending expressions to passes: which nodes one kernel computes, and which it stores.
 
-A kernel computes one value, its *head*, and what lies below it and can be computed along with it,
-element by element; or several reductions over the same axes of what it reads. Values that must lie
-in memory first get kernels of their own: those that are read in another order than computed, and
-reductions, unless tiles have all elements of the rows that are reduced.
+A kernel computes one node, its *head*, with those of its operands that can be computed element by
+element along with it; or several reductions over the same axes of the same operands. Kernels of
+their own store nodes that are read in another order than they are computed in, and reductions,
+unless tiles have all elements of the reduced rows.
 
-No value is computed twice: a kernel stores what it computes along the way if another kernel reads
-it, an array shows it, or a pending expression that is not computed now needs it.
+No node is computed twice: a kernel stores each node that another kernel reads, that an array shows,
+or that a pending expression outside of this evaluation reads.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, Final, TypeAlias
 from ....core.view import View
 from ....primitives import table as p
 from ..engine import loops
-from ..engine.kernel import MAX_OPERANDS, MAX_STEPS, Box, Instruction, Product, Reduction
+from ..engine.kernel import MAX_OPERANDS, MAX_STEPS, Instruction, Product, TileReduction
 from ..engine.passes import Accumulation, Output, Pass, Slot, make_pass
-from ..engine.schedule import Layout, NotInTiles, Schedule, schedule
+from ..engine.schedule import NotInTiles, OperandLayout, Schedule, schedule
 from .expression import Node
 from .graph import Graph, Source
 
@@ -35,8 +35,8 @@ _MAX_STEPS: Final = MAX_STEPS * 3 // 4
 its own."""
 
 _Computed: TypeAlias = tuple[loops.Loop, tuple[Any, ...], int | None, int]
-"""A step of a kernel before it has registers: its loop; what it reads, operands by number and what
-steps compute as ("step", number); the operand that it writes, if any; the node that it computes."""
+"""A step of a kernel before it has registers: its loop; its sources, operands by number and results
+of steps as ("step", number); the operand that it writes, if any; the node that it computes."""
 
 EvaluationPlan: TypeAlias = "tuple[Pass, ...]"
 """Passes in the order in which they run, over the slots of `Graph.slots`. A fill that is a head has
@@ -46,22 +46,14 @@ none: nothing is computed."""
 def plan(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> EvaluationPlan:
     """The passes that compute the roots of `graph`.
 
-    Parameters
-    ----------
-    graph : Graph
-    destination : (View, frozenset of int), optional
-        Where in other memory the only root is to be stored, and which leaves are that memory.
-
-    Raises
-    ------
-    Overlap
-        If storing there would overwrite elements that are still to be read.
+    `destination` is the place of the only root in other memory, and the leaves that are that
+    memory. Raises `Overlap` if elements would be overwritten before they are read.
     """
     return _Planner(graph, destination).plan()
 
 
 class Overlap(Exception):
-    """A destination overlaps what is read, in another order."""
+    """A destination overlaps memory that is read in another order."""
 
 
 class _Planner:
@@ -69,7 +61,7 @@ class _Planner:
         self.graph = graph
         self.destination = destination
         self.separate: set[int] = set()
-        """Reductions that are known not to be computed in the tiles of what reads them."""
+        """Reductions that are not computed in the tiles of the nodes that read them."""
 
     def plan(self) -> EvaluationPlan:
         while True:
@@ -87,7 +79,7 @@ class _Planner:
     # ------------------------------------------------------------------ what is stored
 
     def _classify(self) -> None:
-        """Decide which nodes have kernels of their own, and find what reads the others."""
+        """Find the heads, and the readers of the other nodes."""
         graph = self.graph
         consumers: list[list[int]] = [[] for _ in graph.nodes]
         heads = {i for i, node in enumerate(graph.nodes) if node.axes and not self._may_wait(i)}
@@ -106,7 +98,7 @@ class _Planner:
         self.consumers = consumers
 
     def side_outputs(self, computed: Sequence[int], heads: Set[int]) -> list[int]:
-        """Of the nodes that a pass computes, those that it stores beside its heads."""
+        """The nodes, other than its heads, that a pass stores."""
         graph, inside = self.graph, {*computed}
         inside.update([mean for mean, variance in graph.variances.items() if variance in inside])
         return [
@@ -122,15 +114,10 @@ class _Planner:
         ]
 
     def _may_wait(self, i: int) -> bool:
-        """Whether a reduction may be computed in the tiles of what reads it, and not stored."""
-        return not (
-            i in self.separate
-            or i in self.graph.roots
-            or i in self.graph.live
-            or i in self.graph.variances
-            or self.graph.nodes[i].divisor is not None
-            or self.graph.nodes[i].op is p.VAR
-        )
+        """Whether a reduction may be computed in the tiles of its readers, and not be stored."""
+        graph, node = self.graph, self.graph.nodes[i]
+        wanted = i in self.separate or i in graph.roots or i in graph.live or i in graph.variances
+        return not wanted and node.divisor is None and node.op is not p.VAR
 
     def _is_fill(self, i: int) -> bool:
         return self.graph.nodes[i].loop is None
@@ -174,8 +161,8 @@ class _Planner:
         self.stored.update((head, *reductions, *builder.side_outputs))
 
     def _reductions(self, head: int, inlined: list[int]) -> list[int]:
-        """The reductions that one pass computes if `head` is one: over the same axes, of what
-        reads the same memory. What they need is added to `inlined`."""
+        """The reductions that the pass of `head` computes, if that is one: over the same axes, of
+        the same memory. Their operands are added to `inlined`."""
         nodes = self.graph.nodes
         if not nodes[head].axes:
             return []
@@ -211,7 +198,7 @@ class _Planner:
     def _operand_count(self, inlined: Sequence[int], heads: Set[int]) -> int:
         """The most operands that the pass of these nodes has."""
         reads = self._reads(inlined)
-        # A scalar may be read as it is, and spread out over a tile.
+        # A scalar may be read as it is, and as a tile.
         scalars = [
             j for kind, j, _ in reads if kind == "scalar" or (kind == "node" and self._is_fill(j))
         ]
@@ -221,8 +208,8 @@ class _Planner:
         return len(reads) + len(scalars) + len(padded) + written
 
     def _cut(self, inlined: list[int]) -> int:
-        """Of the nodes of a pass that has too many operands, all but its head, one to be stored
-        before: that which can have the most, so that few are stored."""
+        """The node of a pass with too many operands, not its head, that is stored before: the one
+        with the most operands that a pass may have, so that few are stored."""
         below: dict[int, set[int]] = {}
         found, most = inlined[0], 0
         for i in inlined[:-1]:
@@ -235,7 +222,7 @@ class _Planner:
         return found
 
     def _reads(self, inlined: Sequence[int]) -> set[Any]:
-        """What is read to compute these nodes."""
+        """The sources of these nodes outside of them."""
         return {
             (kind, j, view)
             for i in inlined
@@ -244,32 +231,29 @@ class _Planner:
         }
 
     def _in_chain_order(self, i: int) -> Sequence[Source]:
-        """What a node reads, in the order in which it is best computed.
+        """The sources of a node in the order in which they are best computed.
 
-        If the node can follow in a chain (native/chains.h), what it can follow comes last: links
-        that nobody else reads. If it cannot, these come first. (An n-body step of a million takes
-        0.9 times as long so, Black-Scholes of 100,000 0.93. Two cores of an AMD EPYC.)
+        A node that can be a link of a chain (native/chains.h) has the links that it alone reads
+        last; another node has these first (docs/tuning.md, 70).
         """
         nodes, sources = self.graph.nodes, self.graph.sources[i]
         if len(sources) < 2:
             return sources
 
         def is_link(j: int) -> bool:
-            loop = nodes[j].loop
-            return loop is not None and loop.is_link
-
-        follows = is_link(i)
+            return getattr(nodes[j].loop, "is_link", False)
 
         def comes_last(source: Source) -> bool:
             kind, j, _ = source
-            return (kind == "node" and is_link(j) and len(self.consumers[j]) == 1) == follows
+            return (kind == "node" and is_link(j) and len(self.consumers[j]) == 1) == is_link(i)
 
         return sorted(sources, key=comes_last)
 
     def _gather(
         self, i: int, space: tuple[int, ...], inlined: list[int], seen: set[int]
     ) -> int | None:
-        """Collect what is computed along with a head; or the node that must be stored before."""
+        """Collect the nodes that are computed along with a head; or return the node that must be
+        stored before."""
         seen.add(i)
         nodes = self.graph.nodes
         multiplies = nodes[i].op is p.MATMUL
@@ -295,10 +279,10 @@ class _Planner:
 
 
 def _turned(
-    step: Instruction | Product | Reduction, timetable: Schedule
-) -> Instruction | Product | Reduction:
-    """A step of a schedule: where the columns of a product are the rows of tiles, its transpose."""
-    if type(step) is Reduction:
+    step: Instruction | Product | TileReduction, timetable: Schedule
+) -> Instruction | Product | TileReduction:
+    """A step of a schedule; of a product whose columns are the rows of tiles the transpose."""
+    if type(step) is TileReduction:
         rows, columns = timetable.reduced[-2:]
         return step._replace(rows=rows, columns=columns)
     if type(step) is not Product or not timetable.operands[step.left].strides[-1]:
@@ -309,14 +293,11 @@ def _turned(
 
 
 def _is_spread(node: Node, reader: Node, view: View | None) -> bool:
-    """Whether `reader` reads, beside the elements that `node` reduces, what they came to."""
+    """Whether `reader` reads, for each element that `node` reduces, the result of its reduction."""
     if view is None or view.mask is not None or not view.shape == node.space == reader.space:
         return False
-    strides: list[int] = []
-    step = 1
-    for axis in reversed(range(len(node.space))):
-        strides.insert(0, 0 if axis in node.axes else step)
-        step *= 1 if axis in node.axes else node.space[axis]
+    kept = iter(View.row_major(node.shape).strides)
+    strides = [0 if axis in node.axes else next(kept) for axis in range(len(node.space))]
     return view.offset == 0 and all(
         [
             n == 1 or mine == expected
@@ -344,7 +325,7 @@ class _PassBuilder:
         self.waiting = [i for i in inlined if planner.graph.nodes[i].axes and i not in reductions]
         self.side_outputs = planner.side_outputs(inlined, {head, *reductions})
         self.operands: list[tuple[Slot, int]] = []
-        self.layouts: list[Layout] = []
+        self.layouts: list[OperandLayout] = []
         self.numbers: dict[Any, int] = {}
         self.fills: dict[int, int] = {}
         self.inner_steps: dict[int, int] = {}  # of factors of products
@@ -358,17 +339,16 @@ class _PassBuilder:
         layout: tuple[int, tuple[int, ...]],
         itemsize: int,
         role: Any,
-        materialise_scalar: bool = False,
-        box: Box | None = None,
-        drawn: bool = False,
+        **properties: Any,
     ) -> int:
-        """The number of the operand that has this key, made if there is none."""
+        """The number of the operand that has this key, made if there is none. `properties` are
+        other fields of its `OperandLayout`."""
         number = self.numbers.get(key)
         if number is None:
             number = self.numbers[key] = len(self.operands)
             offset, strides = layout
             self.operands.append((slot, offset))
-            self.layouts.append(Layout(strides, itemsize, role, materialise_scalar, box, drawn))
+            self.layouts.append(OperandLayout(strides, itemsize, role, **properties))
         return number
 
     def _input(
@@ -388,7 +368,9 @@ class _PassBuilder:
             materialise_scalar = loop is not None and loop.materialise_scalar
             key = (kind, j, materialise_scalar)
             layout = 0, (0,) * len(self.space)
-            return self._operand(key, slot, layout, itemsize, "input", materialise_scalar)
+            return self._operand(
+                key, slot, layout, itemsize, "input", materialise_scalar=materialise_scalar
+            )
         assert view is not None
         view = _reshaped(view, self.space)
         assert view is not None
@@ -400,6 +382,12 @@ class _PassBuilder:
         box: Any = view.mask
         layout = view.byte_layout(itemsize)
         return self._operand((kind, j, view, fill), slot, layout, itemsize, "input", box=box)
+
+    def _value(self, source: Source, values: dict[int, Any], loop: loops.Loop | None = None) -> Any:
+        """A source: the value that the pass has computed of it, or the operand that it reads."""
+        kind, j, view = source
+        found = values.get(j) if kind == "node" else None
+        return self._input(kind, j, view, loop) if found is None else found
 
     def _padded(self, i: int) -> int:
         """The operand that a node of padding reads."""
@@ -418,7 +406,7 @@ class _PassBuilder:
         return self._operand(("drawn", i), slot, layout, itemsize, "input", drawn=True)
 
     def _factor(self, i: int, axis: int) -> int:
-        """The operand of a product that goes along one axis of it, and along what is summed."""
+        """The operand of a product that goes along one axis of it, and along the summed one."""
         graph = self.graph
         kind, j, view = graph.sources[i][axis]
         assert view is not None
@@ -435,15 +423,15 @@ class _PassBuilder:
 
     def _step(
         self, i: int, loop: loops.Loop, sources: tuple[int, ...], target: int
-    ) -> Instruction | Product | Reduction:
-        """The step of a node. Until tiles are known, a product goes along their rows, and what is
-        reduced lies along their columns."""
+    ) -> Instruction | Product | TileReduction:
+        """The step of a node. Until tiles are known, a product goes along their rows, and reduced
+        elements lie along their columns."""
         node = self.graph.nodes[i]
         if loop is not node.loop or not (node.axes or node.op is p.MATMUL):
             return Instruction(loop, sources, target)
         if node.axes:
             assert node.identity is not None
-            return Reduction(loop, sources[0], target, False, True, node.identity)
+            return TileReduction(loop, sources[0], target, False, True, node.identity)
         left, right = sources
         _, _, view = self.graph.sources[i][0]
         assert view is not None
@@ -466,8 +454,8 @@ class _PassBuilder:
         assert node.identity is not None
         itemsize = node.identity.dtype.itemsize
         _, kept = View.row_major(node.shape).byte_layout(itemsize)
-        remaining = list(kept)
-        strides = tuple([0 if a in node.axes else remaining.pop(0) for a in range(len(self.space))])
+        steps = iter(kept)
+        strides = tuple([0 if a in node.axes else next(steps) for a in range(len(self.space))])
         return self._operand(("out", i), i, (0, strides), itemsize, "accumulator")
 
     # ------------------------------------------------------------------ the program
@@ -495,14 +483,7 @@ class _PassBuilder:
             elif node.op is p.MATMUL:
                 sources = self._factor(i, 0), self._factor(i, 1)
             else:
-                sources = tuple(
-                    [
-                        values[j]
-                        if kind == "node" and j in values
-                        else self._input(kind, j, view, loop)
-                        for kind, j, view in graph.sources[i]
-                    ]
-                )
+                sources = tuple([self._value(x, values, loop) for x in graph.sources[i]])
             output = self._output(i) if i in outputs else None
             key = (loop, sources, node.errors)
             value = known.get(key)
@@ -519,8 +500,7 @@ class _PassBuilder:
         return self._compile(steps, values)
 
     def _is_chain(self, steps: Sequence[_Computed]) -> bool:
-        """Whether there are several steps, and they are one chain: each is arithmetic, and reads
-        what the step before has computed."""
+        """Whether several steps are one chain: each is arithmetic that reads the result before."""
         return len(steps) > 1 and all(
             [
                 loop.is_link and i not in self.waiting and (k == 0 or ("step", k - 1) in sources)
@@ -529,8 +509,7 @@ class _PassBuilder:
         )
 
     def _count_loops(self, steps: Sequence[_Computed]) -> int:
-        """How many loops run, if nothing else does, and if their bits do not depend on how their
-        operands lie; else 0."""
+        """The number of loops, if nothing else runs and no layout changes their bits; else 0."""
         nodes = self.graph.nodes
         if self.reductions or self.waiting or any([nodes[i].op is p.MATMUL for *_, i in steps]):
             return 0
@@ -541,10 +520,7 @@ class _PassBuilder:
         reduced: list[Any] = []
         accumulators: list[int] = []
         for i in self.reductions:
-            kind, j, view = graph.sources[i][0]
-            reduced.append(
-                values[j] if kind == "node" and j in values else self._input(kind, j, view)
-            )
+            reduced.append(self._value(graph.sources[i][0], values))
             accumulators.append(self._accumulators(i))
         last_use = {value: k for k, (_, sources, _, _) in enumerate(steps) for value in sources}
         last_use.update(dict.fromkeys(reduced, len(steps)))
@@ -553,7 +529,7 @@ class _PassBuilder:
         where: dict[Any, int] = {}
         kept: set[int] = set()  # registers of reductions, which hold an element a row or column
         base = len(self.operands)
-        program: list[Instruction | Product | Reduction] = []
+        program: list[Instruction | Product | TileReduction] = []
         computes: list[int] = []
         for k, (loop, sources, output, i) in enumerate(steps):
             slots = tuple([where[s] if type(s) is tuple else s for s in sources])
@@ -592,35 +568,23 @@ class _PassBuilder:
             loops=self._count_loops(steps),
         )
         program = [_turned(step, timetable) for step in program]
+        accumulations = []
+        means = {variance: mean for mean, variance in graph.variances.items()}
         for i, value, target in zip(self.reductions, reduced, accumulators, strict=True):
-            node = graph.nodes[i]
-            assert node.loop is not None
-            assert node.identity is not None
+            node, size = graph.nodes[i], prod(graph.nodes[i].shape)
+            folds, identity = node.loop, node.identity
+            assert folds is not None
+            assert identity is not None
             source = where[value] if type(value) is tuple else value
-            step = Reduction(node.loop, source, target, False, True, node.identity)
-            program.append(_turned(step, timetable))
+            program.append(_turned(self._step(i, folds, (source,), target), timetable))
             computes.append(i)
+            accumulations.append(
+                Accumulation(i, size, node.dtype, folds, identity, node.divisor, means.get(i))
+            )
         written = self.side_outputs
         if not self.reductions and self.destination is None:
             written = [*written, self.head]
         nodes = graph.nodes
-        means = {variance: mean for mean, variance in graph.variances.items()}
-        accumulations = []
-        for i in self.reductions:
-            node = nodes[i]
-            assert node.loop is not None
-            assert node.identity is not None
-            accumulations.append(
-                Accumulation(
-                    i,
-                    prod(node.shape),
-                    node.dtype,
-                    node.loop,
-                    node.identity,
-                    node.divisor,
-                    means.get(i),
-                )
-            )
         return make_pass(
             timetable,
             self.operands,

@@ -27,7 +27,7 @@ from ..engine import fperrors, loops, sliced_calls
 from ..engine.operations import reduction_pass
 from ..engine.passes import Pass, Slot
 from ..lazy import evaluation, expression
-from ..lazy.builder import Builder, Value, in_steps
+from ..lazy.builder import Builder, NodeView, in_steps
 from ..lazy.expression import Node
 from ..lazy.graph import Graph
 from ..lazy.pass_reports import Translator
@@ -121,7 +121,7 @@ class Planner:
         self.explains = explains
         self.passes: list[model.PassExplanation] = []
         self._builder = Builder()
-        self._values: dict[int, Value] = {}  # by number, those that later steps or outputs read
+        self._values: dict[int, NodeView] = {}  # by number, those that later steps or outputs read
         self._number_of: dict[int, int] = {}  # from keys of nodes to numbers of values
 
     def plan(self) -> tuple[list[tuple[int, Read]], list[Read | ValueView]]:
@@ -156,11 +156,11 @@ class Planner:
     def _memory(self, slot: Slot) -> _SlotMemory:
         return _SlotMemory(slot, self.slots[slot])
 
-    def _value_of(self, slot: Slot, shape: tuple[int, ...]) -> Value:
+    def _value_of(self, slot: Slot, shape: tuple[int, ...]) -> NodeView:
         """A new value for the elements that a slot holds from now on."""
-        return Value(expression.leaf(self._memory(slot)), View.row_major(shape))
+        return NodeView(expression.leaf(self._memory(slot)), View.row_major(shape))
 
-    def _new_value(self, number: int) -> Value:
+    def _new_value(self, number: int) -> NodeView:
         """A new slot for a value of the program, and that value."""
         shape = self._shape(number)
         dtype = self.program.values[number].dtype
@@ -246,7 +246,9 @@ class Planner:
         many = count * dtype.itemsize > _MIN_SOURCE_BYTES
         return many and all([isinstance(x, float) for x in parameters])
 
-    def _drawn(self, arguments: tuple[Argument, ...], errors: tuple[tuple[str, str], ...]) -> Value:
+    def _drawn(
+        self, arguments: tuple[Argument, ...], errors: tuple[tuple[str, str], ...]
+    ) -> NodeView:
         """Random numbers of a program: what they are made from is known when it runs."""
         kind, key, counter, offset, count, dtype, low, span, parameters = arguments
         self._evaluate([key, counter])
@@ -262,10 +264,10 @@ class Planner:
 
     def _build(
         self, method: str, arguments: Sequence[Argument], keywords: dict[str, Argument], errors: int
-    ) -> Value | None:
+    ) -> NodeView | None:
         """The value that a method of the backend returns; None if no loops compute it."""
         build = partial(getattr(self._builder, method), *arguments, **keywords, errors=errors)
-        found: Value | None = in_steps(build, lambda node: self._plan_passes([node]))
+        found: NodeView | None = in_steps(build, lambda node: self._plan_passes([node]))
         return found
 
     def _update(self, position: int, step: Step, errors: int) -> None:
@@ -294,14 +296,14 @@ class Planner:
         self.actions.append(Update(target, replay.resolved(view, self.numbers), keys, value))
 
     def _resolved(self, x: Argument, errors: int) -> Argument:
-        """`x` with a `Value` for each ValueView, and numbers for symbols."""
+        """`x` with a `NodeView` for each ValueView, and numbers for symbols."""
         if isinstance(x, ValueView):
             return self._operand(x, errors)
         if isinstance(x, tuple | list):
             return tuple([self._resolved(part, errors) for part in x])
         return replay.resolved(x, self.numbers)
 
-    def _operand(self, x: ValueView, errors: int = 0) -> Value:
+    def _operand(self, x: ValueView, errors: int = 0) -> NodeView:
         value = self._values[x.value]
         view = replay.resolved(x.view, self.numbers)
         shape = self._shape(x.value)
@@ -310,10 +312,10 @@ class Planner:
         axes = permutation(view, shape)
         if axes is not None:
             # This is possible whatever the layout of the value.
-            return Value(value.node, value.view.permute(axes))
-        return Value(self._contiguous(value, errors).node, view)
+            return NodeView(value.node, value.view.permute(axes))
+        return NodeView(self._contiguous(value, errors).node, view)
 
-    def _contiguous(self, x: Value, errors: int) -> Value:
+    def _contiguous(self, x: NodeView, errors: int) -> NodeView:
         """`x` as a row-major block."""
         if x.view.is_c_contiguous and x.view.size == prod(x.node.shape):
             return x
@@ -321,7 +323,7 @@ class Planner:
         assert copied is not None
         return copied
 
-    def _evaluate(self, values: Iterable[Value]) -> None:
+    def _evaluate(self, values: Iterable[NodeView]) -> None:
         """Plan the passes that compute values, together."""
         self._plan_passes([x.node for x in values])
 
@@ -330,8 +332,8 @@ class Planner:
         return {x.node.key for x in self._values.values()}
 
     def _as_reads(self, x: Argument) -> Argument:
-        """`x` with a `Read` for each `Value`; all have slots by now."""
-        if type(x) is Value:
+        """`x` with a `Read` for each `NodeView`; all have slots by now."""
+        if type(x) is NodeView:
             return Read(x.node.memory.slot, x.view)
         if type(x) is tuple:
             return tuple([self._as_reads(part) for part in x])
@@ -396,13 +398,13 @@ class Planner:
                 outputs.append(ValueView(number, replay.resolved(x.view, self.numbers)))
             else:
                 outputs.append(self._operand(x))
-        self._evaluate([x for x in (*written.values(), *outputs) if type(x) is Value])
+        self._evaluate([x for x in (*written.values(), *outputs) if type(x) is NodeView])
         stores = [(i, self._as_reads(x)) for i, x in written.items()]
         # Equal values have one node and so one slot, but outputs must not share memory.
         shown: dict[Slot, int] = {}
         copies: dict[tuple[Slot, int], Slot] = {}
         for i, (x, given) in enumerate(zip(outputs, program.outputs, strict=True)):
-            if type(x) is not Value:
+            if type(x) is not NodeView:
                 continue
             read = self._as_reads(x)
             if shown.setdefault(read.slot, given.value) != given.value:
@@ -460,8 +462,8 @@ def _reduction(method: str, arguments: tuple[Argument, ...]) -> Pass | None:
     return work
 
 
-def _values_in(x: Argument) -> list[Value]:
+def _values_in(x: Argument) -> list[NodeView]:
     """The values among arguments, nested tuples included."""
-    if type(x) is Value:
+    if type(x) is NodeView:
         return [x]
     return [value for part in x for value in _values_in(part)] if type(x) is tuple else []

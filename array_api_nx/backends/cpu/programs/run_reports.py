@@ -15,7 +15,7 @@ from ....explain.model import BufferExplanation, MemoryExplanation, RunExplanati
 from ....explain.model import PassExplanation as ExplainedPass
 from ....native import native
 from ....primitives.table import Primitive
-from ..engine.kernel import Reduction
+from ..engine.kernel import TileReduction
 from ..engine.passes import Slot
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read
 from .plan import ProgramPlan
@@ -209,7 +209,7 @@ class _Explainer:
         waiting: DimLike = 0
         moments: list[DimLike] = [0]
         for step in reversed(kernel.program):
-            if isinstance(step, Reduction) and step.target < len(kernel.operands):
+            if isinstance(step, TileReduction) and step.target < len(kernel.operands):
                 slot, _ = action.work.operands[step.target]
                 dtype = self.plan.slots[slot].dtype
                 itemsize = kernel.operands[step.target].itemsize * copies

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["prepare"]
 
-_MAX_DECLINED: Final = 8
+_MAX_DECLINED: Final = 0 if native is None else native.MAX_DECLINED
 """Runs of a small program that a compiled callable may decline. Later ones call the backend."""
 
 

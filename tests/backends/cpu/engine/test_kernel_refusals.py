@@ -12,7 +12,7 @@ from array_api_nx.backends.cpu.engine.kernel import (
     Instruction,
     Kernel,
     KernelOperand,
-    Reduction,
+    TileReduction,
     prepare,
 )
 from array_api_nx.native import native
@@ -32,9 +32,9 @@ def loop(op: Any) -> Any:
     return loops.find(op, F8)
 
 
-def total(*slots: Any, op: Any = p.SUM, identity: Any = None) -> Reduction:
+def total(*slots: Any, op: Any = p.SUM, identity: Any = None) -> TileReduction:
     found, zero = loops.reduction(op, F8) or pytest.fail("no loop")
-    return Reduction(found, *slots, True, True, zero if identity is None else identity)
+    return TileReduction(found, *slots, True, True, zero if identity is None else identity)
 
 
 # out = 1 / (x * x), tile by tile, where x is 0, 1, ...

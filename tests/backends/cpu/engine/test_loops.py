@@ -14,7 +14,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import loops, operations
-from array_api_nx.backends.cpu.kernels import BINARY_NEW, REDUCE, UNARY
+from array_api_nx.backends.cpu.ufunc_table import BINARY_NEW, REDUCE, UNARY
 from array_api_nx.core import dtypes as d
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.table import Primitive

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.engine import schedule as module
 from array_api_nx.backends.cpu.engine.kernel import KernelOperand
-from array_api_nx.backends.cpu.engine.schedule import Layout, Schedule, schedule
+from array_api_nx.backends.cpu.engine.schedule import OperandLayout, Schedule, schedule
 from tests.support.small_tiles import SMALL, small_tiles
 from tests.support.tables import for_each
 
@@ -20,18 +20,18 @@ def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(itemsize * prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
-def accumulators(shape: tuple[int, ...], axes: tuple[int, ...], itemsize: int = 8) -> Layout:
+def accumulators(shape: tuple[int, ...], axes: tuple[int, ...], itemsize: int = 8) -> OperandLayout:
     kept = [axis for axis in range(len(shape)) if axis not in axes]
     inner = row_major(tuple(shape[axis] for axis in kept), itemsize)
     strides = [0] * len(shape)
     for axis, stride in zip(kept, inner, strict=True):
         strides[axis] = stride
-    return Layout(tuple(strides), itemsize, "accumulator")
+    return OperandLayout(tuple(strides), itemsize, "accumulator")
 
 
-def of(array: np.ndarray, shape: tuple[int, ...], role: str = "input") -> Layout:
+def of(array: np.ndarray, shape: tuple[int, ...], role: str = "input") -> OperandLayout:
     """The layout of `array` broadcast to `shape`."""
-    return Layout(np.broadcast_to(array, shape).strides, array.itemsize, role)
+    return OperandLayout(np.broadcast_to(array, shape).strides, array.itemsize, role)
 
 
 def empty(*shape: int) -> np.ndarray:
@@ -78,7 +78,7 @@ def visited(plan: Schedule) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def named(shape: tuple[int, ...], layouts: list[Layout]) -> np.ndarray:
+def named(shape: tuple[int, ...], layouts: list[OperandLayout]) -> np.ndarray:
     indices = tuple(range(size) for size in shape)
     return np.stack([positions(x.strides, indices).ravel() for x in layouts])
 
@@ -88,7 +88,7 @@ def in_order(columns: np.ndarray) -> np.ndarray:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Layout], int]:
+def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], list[OperandLayout], int]:
     """Shape, layouts and width. Outputs have an element of their own for each index."""
     sizes = st.sampled_from([1, 2, 3, 4, 5, 7, 16, 33])
     shape = tuple(draw(st.lists(sizes, max_size=5).filter(lambda each: prod(each) <= 3000)))
@@ -112,15 +112,15 @@ def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Layout], int]:
     for _ in range(draw(st.integers(0, 4))):
         itemsize = draw(itemsizes)
         strides = [draw(st.sampled_from([1, 1, 0])) * stride for stride in anywhere(itemsize)]
-        layouts.append(Layout(tuple(strides), itemsize, "input"))
+        layouts.append(OperandLayout(tuple(strides), itemsize, "input"))
     for _ in range(draw(st.integers(0, 2))):
         scalar = (0,) * len(shape)
-        layouts.append(Layout(scalar, draw(itemsizes), "input", draw(st.booleans())))
+        layouts.append(OperandLayout(scalar, draw(itemsizes), "input", draw(st.booleans())))
     reduced = tuple(axis for axis in axes if draw(st.booleans()))
     reduces = draw(st.booleans())
     for _ in range(draw(st.integers(0 if reduces else 1, 2))):
         itemsize = draw(itemsizes)
-        layouts.append(Layout(tuple(anywhere(itemsize)), itemsize, "output"))
+        layouts.append(OperandLayout(tuple(anywhere(itemsize)), itemsize, "output"))
     if reduces:
         layouts.append(accumulators(shape, reduced, draw(itemsizes)))
     return shape, layouts, draw(st.sampled_from([0, 1, 8, 24, 100]))
@@ -172,7 +172,7 @@ def assert_written_apart(plan: Schedule, operand: KernelOperand) -> None:
         assert each == set(range(first, first + operand.task_stride, operand.itemsize))
 
 
-def assert_legal(plan: Schedule, layout: Layout, operand: KernelOperand) -> None:
+def assert_legal(plan: Schedule, layout: OperandLayout, operand: KernelOperand) -> None:
     """The operand can be accessed as the schedule says."""
     column = operand.strides[-1] if plan.dims[-1] > 1 else 0
     assert operand.access == "invariant" or not layout.materialise_scalar
@@ -198,10 +198,10 @@ def assert_legal(plan: Schedule, layout: Layout, operand: KernelOperand) -> None
 N = 8_000_000
 
 
-def operand(word: str, shape: tuple[int, ...]) -> Layout:
+def operand(word: str, shape: tuple[int, ...]) -> OperandLayout:
     """An operand that lies in a way that has a name, or a vector of elements of so many bytes."""
     if word.isdigit():
-        return Layout((int(word),), int(word), "input")
+        return OperandLayout((int(word),), int(word), "input")
     *outer, columns = shape or (1,)
     arrays: dict[str, Callable[[], np.ndarray]] = {
         "whole": lambda: empty(*shape),
@@ -447,7 +447,7 @@ def test_boxes_keep_axes_apart(box, dims, merged):
 def test_a_space_of_no_element(shape):
     strides = tuple(range(8, 8 * len(shape) + 8, 8))
     for inner in (strides, strides[::-1]):
-        layouts = [Layout(inner, 8, "input"), Layout(strides[::-1], 8, "output")]
+        layouts = [OperandLayout(inner, 8, "input"), OperandLayout(strides[::-1], 8, "output")]
         plan = schedule(shape, layouts, 8)
         assert 0 in plan.dims
         assert plan.tasks == 1
@@ -459,8 +459,8 @@ def test_a_space_of_no_element(shape):
 @for_each("step", [-3, -2, -1, 2, 3])
 @for_each("loops", [0, 1, 2, 3])
 def test_loops_read_in_steps_what_no_copy_makes_faster(itemsize, step, loops):
-    x = Layout((step * itemsize,), itemsize, "input")
-    plain = Layout((itemsize,), itemsize, "input")
+    x = OperandLayout((step * itemsize,), itemsize, "input")
+    plain = OperandLayout((itemsize,), itemsize, "input")
     layouts = [x, x, plain, plain._replace(role="output")]
     is_slow = step == -1 or (step == 2 and itemsize == 4)
     expected = "direct" if 0 < loops <= 2 and not is_slow else "packed"
@@ -472,8 +472,8 @@ def test_loops_read_in_steps_what_no_copy_makes_faster(itemsize, step, loops):
 
 
 def test_what_loops_do_not_read_in_steps():
-    shape, rows = (200, 300), Layout((4800, 16), 8, "input")
-    output = Layout((2400, 8), 8, "output")
+    shape, rows = (200, 300), OperandLayout((4800, 16), 8, "input")
+    output = OperandLayout((2400, 8), 8, "output")
     assert access(schedule(shape, [rows, output], 8, loops=1)) == "direct direct"
     for other in (
         rows._replace(box=((0, 100), (0, 300))),
@@ -483,7 +483,7 @@ def test_what_loops_do_not_read_in_steps():
     ):
         plan = schedule(shape, [rows, other, output], 8, loops=1)
         assert plan.operands[0].access == "packed"
-    layouts = [Layout((160, 16), 8, "input"), Layout((88, 8), 8, "output")]
+    layouts = [OperandLayout((160, 16), 8, "input"), OperandLayout((88, 8), 8, "output")]
     assert access(schedule((6000, 10), layouts, 8, loops=1)) == "packed packed"
 
 

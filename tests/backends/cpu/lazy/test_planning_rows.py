@@ -16,7 +16,7 @@ from array_api_nx.backends.cpu.engine.kernel import (
     Kernel,
     KernelOperand,
     Product,
-    Reduction,
+    TileReduction,
     prepare,
 )
 from array_api_nx.native import native
@@ -212,7 +212,7 @@ def test_bad_kernels_are_refused():
     refused(ValueError, "memory has", product.run, [(x, 0), (w[:-1], 0), (out, 0)], 1)
     swapped = good._replace(left=1, right=0)
     copied = Instruction(copy, (0,), 3)
-    reduced = Reduction(total, 2, 3, False, True, identity)
+    reduced = TileReduction(total, 2, 3, False, True, identity)
     down = reduced._replace(rows=True, columns=False)
     for program, tile in [
         ((good._replace(inner=0),), (2, 4)),
