@@ -1,6 +1,7 @@
 """Random numbers that passes draw tile by tile."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelO
 from array_api_nx.native import native
 from tests.support.programs import assert_same
 from tests.support.refusals import refused
+from tests.support.small_tiles import small_tiles
 from tests.support.tables import for_each
 
 pytestmark = pytest.mark.skipif(native is None, reason="without the extension nothing is deferred")
@@ -37,6 +39,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "float32": lambda r: xp.ones(N, dtype="float32") * r.random(N, dtype="float32"),
     "transposed": lambda r: xp.reshape(xp.arange(90_000.0), (300, 300)).T + r.random((300, 300)),
     "read transposed": lambda r: r.random((300, 200)).T + xp.ones((200, 300)),
+    "a column of tiles": lambda r: r.random((257, 200)).T + xp.ones((200, 257)),
     "broadcast": lambda r: r.standard_normal((250, 1, 300)) * xp.ones((250, 4, 300)),
     "with few columns": lambda r: r.random((30_001, 3)) + ROWS,
     "float32 with few columns": lambda r: r.random((30_001, 3), "float32") + xp.astype(ROWS, "f4"),
@@ -60,8 +63,8 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
 def test_fused_draws_have_the_bits_of_others(program):
     with xp.config_context(fusion="off"):
         expected = np.asarray(program(xp.random.default_rng(4)))
-    for threads in (1, 2):
-        with xp.config_context(fusion_threshold=0, num_threads=threads):
+    for threads, tiles in ((1, nullcontext()), (2, nullcontext()), (2, small_tiles())):
+        with tiles, xp.config_context(fusion_threshold=0, num_threads=threads):
             assert_same(program(xp.random.default_rng(4)), expected)
 
 
