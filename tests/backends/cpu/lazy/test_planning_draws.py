@@ -68,6 +68,33 @@ def test_fused_draws_have_the_bits_of_others(program):
             assert_same(program(xp.random.default_rng(4)), expected)
 
 
+@for_each("step", [0, 1, 2, 3, 70])
+@for_each(
+    ("kind", "dtype", "span"),
+    [
+        ("bits", "uint32", 0),
+        ("uniform", "float32", 0),
+        ("normal", "float64", 0),
+        ("integers", "int64", 9),
+        ("wide", "int64", 2**60),
+    ],
+)
+def test_kernels_draw_numbers_apart(kind, dtype, span, step):
+    made = np.dtype(dtype)
+    drawing = native.drawing(kind, made, 5, 6, 1000, 3, span)
+    rows, columns = 3, 1201
+    source = KernelOperand(made.itemsize, (0, 0), 0, "packed", numbers=(7 * step + 1, step))
+    target = KernelOperand(made.itemsize, (columns * made.itemsize, made.itemsize), 0, "direct")
+    program = (Instruction(loops.drawn(kind, made), (0,), 1),)
+    kernel = Kernel((rows, columns), (2, 600), 0, 2, 2, (source, target), (), program)
+    found = np.empty((rows, columns), made)
+    places = np.arange(rows)[:, None] * (7 * step + 1) + np.arange(columns) * step
+    whole = np.empty(int(places.max()) + 1, made)
+    native.draw(drawing, 0, whole)
+    prepare(kernel).run([(drawing, 0), (found.reshape(-1), 0)], 1)
+    assert found.tobytes() == whole[places].tobytes()
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
