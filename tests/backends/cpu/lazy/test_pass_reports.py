@@ -402,6 +402,6 @@ def test_every_program_can_be_explained(program, mode):
 
 def test_examples_of_the_functions():
     with settings("default", fusion_threshold=10**6 - 1):
-        failed, tried = doctest.testmod(evaluation)
+        failed, tried = doctest.testmod(evaluation, extraglobs={"xp": xp})
     assert tried > 0
     assert failed == 0
