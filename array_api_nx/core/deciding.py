@@ -36,7 +36,7 @@ class Decider(Protocol):
         """Whether ``left relation right``, for one of ``== != < <= > >=``."""
 
     def value(self, expression: Any) -> int | float:
-        """The number that an expression is to be."""
+        """The number that stands for an expression."""
 
     def is_nan_test(self) -> bool:
         """Whether the code that asks for a float is known to test only whether that is NaN, so that

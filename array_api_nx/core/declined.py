@@ -1,4 +1,4 @@
-"""What an operator answers that leaves the operation to the other operand."""
+"""The answer of an operator that leaves the operation to the other operand."""
 
 from __future__ import annotations
 

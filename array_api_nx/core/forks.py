@@ -20,10 +20,10 @@ class _Lock(AbstractContextManager[Any, Any], Protocol):
 def hold_at_forks(lock: _Lock) -> None:
     """Hold a module's lock whenever the process forks.
 
-    A forked child has only the thread that forked. If another one held the lock, nobody would
+    A forked child has only the thread that forked. If another one held the lock, no thread would
     release it there, and what it protects would stay half changed.
 
-    lock: One that lasts as long as the process, and is held for a moment only: whoever forks waits
+    lock: One that lasts as long as the process, and is held for a moment only: a fork waits
         for it.
     """
     if hasattr(os, "register_at_fork"):

@@ -44,7 +44,7 @@ class IndexArray(NamedTuple):
 
 @final
 class KnownSelection(tuple[int | tuple[int, int, int] | None, ...]):
-    """A selection that is told from others by identity.
+    """A selection that is compared by identity.
 
     It is kept and handed out again for the same key, and views find what it gave the last time
     without hashing its parts.

@@ -1,4 +1,4 @@
-"""What is told of a dtype that there is not: one that is misspelt, or that the standard lacks."""
+"""Advice for dtypes that are misspelt, or that the standard lacks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OTHERS: Final[dict[str, str]] = {
     ),
     **dict.fromkeys(("void", "V", "record"), "arrays hold no records: make an array of each field"),
 }
-"""What is no number, as NumPy and others call its dtypes, and what to do."""
+"""Names of dtypes that hold no numbers, and the advice for each."""
 
 
 def shown(obj: object) -> str:
@@ -49,7 +49,7 @@ def shown(obj: object) -> str:
 
 
 def advice(obj: object, names: Collection[str]) -> str:
-    """What is meant by `obj`, which is no dtype, or what to use in its place; may be empty.
+    """The dtype that `obj`, which is none, may stand for, or a substitute; may be empty.
 
     `names` are those of the dtypes that there are.
     """

@@ -350,7 +350,7 @@ Pickled: TypeAlias = tuple[tuple[tuple["Var | Terms", ...], int], ...]
 def restore(pickled: Pickled) -> Terms:
     """The polynomial of unpickled `FrozenTerms`, in which polynomials stand for quotients.
 
-    Computed anew, because another process orders variables by other ids and then may simplify
+    Computed again, because another process orders variables by other ids and then may simplify
     in another way.
     """
     total: Terms = {}

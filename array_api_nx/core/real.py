@@ -254,7 +254,7 @@ def variables(expressions: Sequence[object]) -> tuple[Var, ...]:
 
 
 def _value(expression: Expression) -> int | float:
-    """The number under the bindings in scope, or what the decider says."""
+    """The number under the bindings in scope, or the answer of the decider."""
     found = evaluated(expression)
     if found is not None:
         return found

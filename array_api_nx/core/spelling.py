@@ -1,4 +1,4 @@
-"""What somebody meant who misspelt a name.
+"""The name that a misspelt name may stand for.
 
 `difflib` is imported when there is a mistake, never before.
 """

@@ -102,7 +102,7 @@ class Dim(Expression):
     ``==`` compares expressions and ignores bindings: a `Dim` never equals an ``int``, and equal
     expressions have equal values. ``<``, ``<=``, ``>``, ``>=`` and ``bool`` answer where the
     bounds, or else the bindings in scope, decide; ``int`` and ``operator.index`` give the value
-    under the bindings in scope. Within `deciding` somebody else answers what these leave open,
+    under the bindings in scope. Within `deciding` a `Decider` answers what these leave open,
     ``==`` included.
     """
 

@@ -209,7 +209,7 @@ class View(Frozen):
 
     @property
     def read_only_reason(self) -> str | None:
-        """Why nobody may write through this view, whatever the memory; None if one may."""
+        """Why this view is read-only, whatever the memory; None if it is not."""
         if self.has_repeats:
             return "several of its elements share memory, as after broadcast_to"
         if self.is_read_only:
@@ -485,7 +485,7 @@ def _make(
 ) -> View:
     """The view with these (checked) parts, interned if nothing of it is symbolic."""
     if not (is_concrete(shape) and is_concrete(strides) and type(offset) is int):
-        # Only what the expressions show counts: nobody who traces is asked for more.
+        # Only what the expressions show counts; no decider is asked.
         with deciding(None):
             return _new(*_normal(shape, strides, offset, mask, is_read_only), is_static=False)
     given = (shape, strides, offset, mask, is_read_only)

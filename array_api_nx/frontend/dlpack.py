@@ -58,7 +58,7 @@ def to_dlpack(
     try:
         try:
             if backend.shares_host and backend.read_only_reason(x._handle) is not None:
-                # NumPy's capsules say that nobody may write; those of other engines do not.
+                # NumPy's capsules say that the memory is read-only; those of other engines do not.
                 native = backend.to_host(x._handle)
             else:
                 native = backend.native(x._handle)

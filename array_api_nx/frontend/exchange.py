@@ -19,7 +19,7 @@ _VERSION: Final = (1, 3)
 
 @final
 class _Exported:
-    """What somebody else's capsule holds, as an object with ``__dlpack__``."""
+    """A capsule of another library as an object with ``__dlpack__``."""
 
     __slots__ = ("_capsule", "_device")
 

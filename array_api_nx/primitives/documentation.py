@@ -18,7 +18,7 @@ class Documentation(NamedTuple):
     """What a function of the elementwise chapter says beyond what its dtypes say.
 
     notes: A paragraph, or nothing.
-    operands: What is said of the operands apart from their dtypes.
+    operands: A remark on the operands apart from their dtypes.
     scalars: The types of Python scalars, where they are fewer than the dtypes allow.
     errors: What is a ValueError apart from shapes and devices.
     """
@@ -188,7 +188,7 @@ def docstring(op: Primitive) -> str:
 
 
 def _unary(op: Primitive, words: str) -> tuple[str, str, str]:
-    """What is said of the operand, of the result, and of errors."""
+    """The texts for the operand, the result and the errors."""
     if words == "any":
         dtype, raises = "Any dtype", "`x` is no array."
     else:

@@ -37,7 +37,7 @@ class Primitive:
         to `EXACT_COST` the loop is taken to compute by vector instructions alone, which define
         every bit.
     by: The binary operation that a reduction or a scan combines elements with.
-    identity: What a reduction gives for no elements.
+    identity: The result of a reduction of no elements.
     since: The version of the standard that brought the function; empty if it was always there.
     """
 
