@@ -84,7 +84,8 @@ static inline int is_computed_now(npy_intp size)
    Python asked for its loop may be interrupted by that of another thread. */
 extern int keeps_gil;
 
-/* The device `cpu` and its backend, while that is the plain one; NULL before the device is used.
+/* The device `cpu` and its backend, while that is the plain one. Before the device is used, `device`
+   and `committed` are None, and `backend` and `answered` NULL.
    There are two objects for the device (see device.py): what C makes is on `device`, which is not
    committed, until `place_result` has looked at the operands. C computes with arrays on the devices
    `answered`: these two, or NULL while Python is to see all that arrays do. */

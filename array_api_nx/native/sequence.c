@@ -362,8 +362,8 @@ static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
     return 1;
 }
 
-static int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases, npy_uint8 *flags,
-             npy_intp threads, int releases)
+static int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases,
+                    npy_uint8 *flags, npy_intp threads, int releases)
 {
     const Kernel *kernel = pass->kernel;
     char *addresses[MAX_OPERANDS];

@@ -451,6 +451,8 @@ PyObject *new_ndarray(Tensor *tensor)
 int add_tensors(PyObject *module)
 {
     tensor_type = (PyTypeObject *)PyType_FromSpec(&tensor_spec);
+    cpu.device = Py_NewRef(Py_None);
+    cpu.committed = Py_NewRef(Py_None);
     return tensor_type == NULL || add_storage(module) < 0
                ? -1
                : PyModule_AddObjectRef(module, "Tensor", (PyObject *)tensor_type);

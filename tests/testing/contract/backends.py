@@ -90,7 +90,6 @@ def of_device(name: str) -> Backend:
     return device.backend
 
 
-Device("cpu").backend.evaluate()  # the extension makes the arrays of programs for this device
 CPU = CPUBackend()
 
 SAME_WITH_CHECKS = ("cpu",)

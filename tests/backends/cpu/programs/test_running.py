@@ -433,3 +433,16 @@ def test_many_operations_and_many_arrays():
             )
             for x, y in pairs:
                 assert_same(x, y)
+
+
+EARLY = """
+from array_api_nx.backends.cpu import CPUBackend
+from array_api_nx.testing.contract.test_programs import check_runs
+
+backend = CPUBackend()
+check_runs(backend, backend.prepare)
+"""
+
+
+def test_a_backend_runs_programs_before_any_device_is_used():
+    subprocess.run([sys.executable, "-c", EARLY], check=True)
