@@ -7,7 +7,7 @@ Use it as a namespace::
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
     xp.mean(x, axis=0)
 
-Beside the standard's names the top level holds controls only: `Array`, `Device`, `ShapeSpec`,
+Besides the standard's names the top level holds controls only: `Array`, `Device`, `ShapeSpec`,
 `compile`, `config_context`, `eval_shape`, `evaluate`, `explain` and `show_config`.
 """
 
@@ -141,7 +141,7 @@ newaxis = None
 
 # Libraries look for functions that the standard lacks at the top level. Those of `extra` are found
 # there, but listed nowhere, and so are `random` and `special`. All are
-# imported when somebody asks for them.
+# imported at their first use.
 # Type checkers see the functions themselves, and no `__getattr__`, under which any misspelt name
 # would be an `object`.
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ else:
         found["cross"] = linalg.cross
         return found
 
-    # Libraries ask for the same names at every call, and an import statement takes 2 us.
+    # Libraries ask for the same names at every call.
     _extra = cache(partial(import_module, ".extra", __name__))
 
     def __getattr__(name: str) -> object:
@@ -174,7 +174,7 @@ else:
         # A name with underscores is one that Python or a library probes for.
         beyond = _beyond() if current().extras and not name.startswith("_") else {}
         if name in beyond:
-            # Of a function, what stands in its module now, which may be one that records calls.
+            # The function in its module now, which may be one that records calls.
             return getattr(_extra(), name, beyond[name])
         raise _missing(__name__, name, beyond)
 
@@ -190,7 +190,7 @@ def _advise(
     return advise(function, args, names, error)
 
 
-# What is said of calls whose arguments fit no parameters.
+# Errors of calls whose arguments fit no parameters.
 _set_advice(_advise)
 
 # Plain `einops.rearrange(x, ...)` takes arrays where einops knows the backend class of this module.

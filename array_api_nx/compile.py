@@ -72,13 +72,11 @@ _MAX_PROGRAMS: Final = 16
 _MAX_BOUND: Final = 256
 _WORTH_COMPILING: Final = 10
 """The call, for the same sizes, from which on engine="auto" has an engine's compiler run a program.
-Inductor takes 0.7 to 3 s to compile the programs of the benchmarks, XLA 0.2 to 0.6 (two cores of an
-AMD EPYC), and then saves nine tenths of the time of programs like these; most programs are called
-with most of their sizes once or for ever."""
+Most programs are called with most of their sizes once or for ever (docs/tuning.md, 97)."""
 
 
 class CacheInfo(NamedTuple):
-    """What a compiled function did so far.
+    """Counts of a compiled function so far.
 
     Attributes
     ----------
@@ -192,7 +190,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
                 arrays.append(x)
                 handles.append(handle)
             elif kind in _PLAIN:
-                # 0.0 is equal to -0.0, and 1 to True, but what they give is not the same.
+                # 0.0 is equal to -0.0, and 1 to True, but their results differ.
                 key += (kind, repr(x) if kind is float else x)
                 only_arrays = False
             else:
@@ -260,7 +258,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             return self._call(*map_leaves(adopted, (args, kwargs)))
         states = [x for x in leaves if isinstance(x, Stateful)]
         with ExitStack() as stack:
-            for state in sorted(states, key=id):  # an order in which nobody waits for another
+            for state in sorted(states, key=id):  # one order for all threads, so that none deadlock
                 stack.enter_context(state._lock)
             return self._called(args, kwargs, with_arrays(leaves), structure, states)
 
@@ -288,7 +286,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             bound = self._bind(tuple(key), leaves, structure)
         elif bound.compile_later is not None:
             self._count_run(bound, bound.compile_later)
-        # What the program writes to an argument that followed would not reach the argument itself.
+        # A write to an argument that followed another one would not reach the argument itself.
         is_moved = bound.run is not None and any([given[i] is not leaves[i] for i in bound.writes])
         if bound.run is None or is_moved or (bound.writes and is_unsafe(bound, leaves)):
             return self.__wrapped__(*args, **kwargs)
@@ -305,7 +303,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         return bound.finish(handles, given)
 
     def _bind(self, key: Structure, leaves: list[Tree], structure: Structure) -> Bound:
-        """What is bound for arguments; under `key` is the last that was called for, under the
+        """The program bound for arguments; under `key` is the last that was called for, under the
         second key that for arguments that may be written just like these."""
         exact_key = key, tuple([read_only_reason(x) for x in leaves])
         bound = self._bound.get(exact_key)
@@ -337,7 +335,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
     ) -> tuple[Trace | None, tuple[int, ...]]:
         """The program for arguments, traced if there is none yet, and its sizes.
 
-        None if no program does what the function does; see `LayoutError`.
+        None if no program is equivalent to the function; see `LayoutError`.
         """
         shapes = tuple([x.shape for x in leaves])
         kind = self._kind(structure, [as_argument(x, x.shape) for x in leaves])
@@ -447,7 +445,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             try:
                 program = self._trace(kind, structure, arguments, None).program
             except LayoutError as error:
-                # Calls do without it: it is not what the function does at all sizes.
+                # Calls do without it: it is not equivalent to the function at all sizes.
                 if error.found is None:
                     raise TraceError(_WITHOUT_PROGRAM) from None
                 program = error.found.program
@@ -493,7 +491,7 @@ def compile(function: Callable[..., Any] | None = None, /, *, engine: Engine = "
         lists, dicts and dataclasses, and hashable Python values. What it does must depend on its
         arguments alone: it runs once per kind of arguments, and later calls repeat what it did with
         arrays then. Arrays that it finds outside of itself are read at each call, and may not be
-        written; a name that is bound anew is not seen.
+        written; a name that is bound again is not seen.
     engine: What runs the program. On ``cpu``, "auto" and "native" are fused passes. On ``jax:`` and
         ``torch:`` "native" has the engine's compiler make one function of the program: ``jax.jit``
         for each set of sizes, ``torch.compile`` one that serves many from the second sizes on.
@@ -548,7 +546,7 @@ def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) ->
         spec.
     Returns (nested containers of ShapeSpec): As the function returns arrays. Sizes that the
         elements decide, as of ``nonzero(x)``, are variables of their own.
-    UndecidedError: If something depends on a size of which too little is known.
+    UndecidedError: If something depends on a size about which too little is known.
     TraceError: If something depends on the elements.
     Exception: What the function raises for arrays of such shapes and dtypes.
 

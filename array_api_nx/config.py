@@ -78,9 +78,7 @@ class Settings(NamedTuple):
     """
 
     fusion: Fusion = "auto"
-    # Of 300,000 elements the 19 expressions of benchmarks/fused run 2.1 times as fast as NumPy's if
-    # none is deferred, and 1.6 times if all are (doubles; floats 1.65 and 1.27); of 600,000
-    # float64 it is the same, of a million 2.1 and 2.5. (Two cores of an AMD EPYC.)
+    # docs/tuning.md, 98
     fusion_threshold: int = 524288
     num_threads: int | None = None
     default_device: str = "cpu"
@@ -98,7 +96,7 @@ def _listed(words: tuple[str, ...]) -> str:
 
 
 def _as_word(name: str, value: Given, words: tuple[str, ...]) -> str:
-    """One of several words, of which the first is the default."""
+    """One of several words; the first is the default."""
     problem = f"{name} must be {_listed(words)}, not {value!r}; {words[0]!r} is the default"
     if not isinstance(value, str):
         raise TypeError(problem)
@@ -150,7 +148,7 @@ _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
         name, value, 0, Settings().fusion_threshold
     ),
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
-    # The devices, which are a layer above, say later what is one.
+    # The devices, which are a layer above, replace this check.
     "default_device": lambda name, value: str(value),
     "extras": lambda name, value: _as_flag(name, value, True),
     "progress": _as_progress,
@@ -218,9 +216,9 @@ class Hints:
     A hint, not an answer. An array of at most `threshold` elements need not be looked at any
     further while `defer_small` is False, since then no `config_context` asks to defer it; otherwise
     `current()` decides. `defer_small` is True while *any* thread is inside a `config_context` with
-    ``fusion="always"`` or a threshold below the process's default, whoever reads it. It does not
-    know of tasks that began inside such a `with` statement and go on after it: what they could
-    defer runs at once.
+    ``fusion="always"`` or a threshold below the process's default, in whichever thread it is read.
+    It does not know of tasks that began inside such a `with` statement and go on after it: their
+    operations run at once.
 
     Attributes
     ----------
@@ -249,7 +247,7 @@ class Hints:
 
 hints: Final = Hints()
 watchers: Final[list[Callable[[], None]]] = []
-"""What is called when `hints.defer_small`, `hints.threshold` or `hints.watched` have changed."""
+"""Functions to call when `hints.defer_small`, `hints.threshold` or `hints.watched` have changed."""
 
 hints.defer_small = DEFAULTS.fusion == "always"
 hints.threshold = DEFAULTS.fusion_threshold
@@ -279,7 +277,7 @@ def _count_deferring(change: int) -> None:
 
 
 def count_watching(change: int) -> None:
-    """Count those who want to know of transfers and evaluations: one more, or one less."""
+    """Count listeners to transfers and evaluations: one more, or one less."""
     global _watching
     with _lock:
         _watching += change
@@ -316,7 +314,7 @@ def _count_moving(change: int) -> None:
 
 
 def _no_setting(name: str) -> str:
-    """What is told of a setting that there is not: those that there are, and what they take."""
+    """The message for an unknown setting: the known ones, and their values."""
     takes = {
         "fusion_threshold": "a number of elements",
         "num_threads": "a number of threads",

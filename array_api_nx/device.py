@@ -89,11 +89,11 @@ class Device:
     traits : Traits
         These dtypes, and what else is known of it.
     committed : bool
-        Whether somebody named it, so that arrays on it stay there. Other arrays follow those.
+        Whether a user named it, so that arrays on it stay there. Other arrays follow those.
     counterpart : Device
         The device of this name that is committed if this one is not, and the other way round.
     token : object
-        Stands for this device, and not for its counterpart, in tables that are looked into at each
+        Stands for this device, and not for its counterpart, in tables that are read at each
         call: its hash takes no call of Python.
     uncommitted : Device
         This device, or its counterpart: that of the two which is not committed.
@@ -140,7 +140,7 @@ class Device:
         return self.name
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: dtypes, and what a backend that is loaded tells of itself."""
+        """For notebooks: dtypes, and the report of a backend that is loaded."""
         from .explain.html import card, fold, nested, table
 
         defaults = f"{self.real}, {self.complex}, {self.integral}"
@@ -215,12 +215,12 @@ def _make(name: str, load: Callable[[], Backend], traits: Traits) -> Device:
 
 
 def use_backend(device: Device, backend: StandIn) -> None:
-    """From now on let a backend execute what is done on a device, whoever named it."""
+    """From now on let a backend execute the calls on a device, committed or not."""
     device.backend = device.counterpart.backend = backend
 
 
 def _uncommitted(name: str) -> Device:
-    """The device of arrays that are there because nobody said where."""
+    """The device of arrays that were made without ``device=``."""
     return Device(name).uncommitted
 
 
@@ -379,7 +379,7 @@ def known_devices() -> tuple[Device, ...]:
 
 
 def named_devices() -> tuple[Device, ...]:
-    """The devices of engines that somebody has named, with their options."""
+    """The devices of engines that were named so far, with their options."""
     return tuple(dict.fromkeys(_resolved.values()))
 
 
@@ -406,7 +406,7 @@ def as_device(device: Device | str | None) -> Device:
 
 
 def default_device() -> Device:
-    """Where new arrays live unless they are told otherwise, here and now: not committed."""
+    """The device of new arrays by default, here and now: not committed."""
     device: Device | None = config.hints.device
     return _uncommitted(config.current().default_device) if device is None else device
 

@@ -345,7 +345,7 @@ def _transformed(
     axes: Sequence[int] | None,
     norm: Norm,
 ) -> Array:
-    """What the function `name` returns, which is a transform `op` over axes."""
+    """The result of the function `name`: a transform `op` over axes."""
     x, along, sizes = _axes_and_sizes(op, name, x, s, axes, norm)
     if op is p.RFFT and x._dtype in COMPLEX:
         raise TypeError(

@@ -87,7 +87,7 @@ def __dir__() -> list[str]:
 
 # Not for type checkers, to which any misspelt name would be an `object`.
 if not TYPE_CHECKING:
-    # An import statement takes 2 us each time.
+    # An import statement in the function would run at each call.
     _extra = cache(partial(import_module, ".extra.linear_algebra", __package__))
 
     def __getattr__(name: str) -> object:

@@ -88,17 +88,15 @@ def conv(
     return reshape(result, (x.shape[0], outputs, *counts))
 
 
-# ---------------------------------------------------------------------- two ways
+# ---------------------------------------------------------------------- strategies
 
 _MOST_PRODUCTS: Final = 256
 """Elements of a kernel for one channel of the result, up to which products of shifted arrays are
-added, in one pass. A product of a matrix with so few rows reads each element of the windows once:
-for 5 x 5 on 1000 x 1000 floats that takes ten times as long."""
+added, in one pass. A matrix product with so few rows reads each element of the windows once
+(docs/tuning.md, 90)."""
 
 _BLOCK: Final = 1 << 20
-"""Elements of windows that are made at a time and then multiplied. For a kernel of 3 x 3 from 64 to
-64 channels on (8, 64, 56, 56) floats, the conv takes 34 ms with 2**17 of them, 20 with 2**18, 17
-with 2**20, and 15 with 2**21, which need twice the memory."""
+"""Elements of windows that are made at a time and then multiplied (docs/tuning.md, 91)."""
 
 
 def _named_padding(name: str, size: tuple[int, ...], stride: object, dilation: object) -> Padding:
@@ -138,7 +136,7 @@ def _by_shifting(x: Array, kernel: Array, window: Window) -> Array:
 def _by_matmul(
     backend: Backend, x: Handle, weights: Handle, window: Window, counts: tuple[int, ...]
 ) -> Handle:
-    """Products of the weights with the windows, of which only some are made at a time.
+    """Products of the weights with the windows, some of which are made at a time.
 
     `x` has shape (batch, groups, channels per group, spatial...), `weights` has (groups, outputs
     per group, elements of a window of all these channels). The result is (batch, groups, outputs

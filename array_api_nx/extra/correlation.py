@@ -151,7 +151,7 @@ def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DTypeLike | None)
 
 
 def _weights(rows: Array, fweights: Array | None, aweights: Array | None) -> Array | None:
-    """What each observation counts for; None if it is 1."""
+    """The weight of each observation; None if it is 1."""
     result = None
     for name, given, kinds in (
         ("fweights", fweights, d.INTEGRAL),

@@ -88,7 +88,7 @@ def logsumexp(
         result = full(reduced_shape(a.shape, axes, True), -inf, dtype=a.dtype, device=a.device)
         signs = sign(result)
     else:
-        # Logarithms of zero and differences of infinities are what they are meant to be here.
+        # Logarithms of zero and differences of infinities are wanted here.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             result, signs = _sum_and_sign(a, weights, axes, return_sign)
     if result.dtype in d.COMPLEX:
@@ -157,7 +157,7 @@ def _sum_and_sign(
     elif not is_complex:
         result = where(signs < 0, nan, result)
 
-    # Infinities and NaN are what the functions make of them that the formula consists of.
+    # Infinities and NaN go through the functions of the formula one by one.
     finite = isfinite(result)
     if b is None and not is_complex:
         direct, direct_signs = largest, sign(exp(largest))

@@ -212,7 +212,7 @@ def _written_around(
     shape = backend.shape(x._handle)
     padded = tuple([a + n + b for (a, b), n in zip(widths, shape, strict=True)])
     result = backend.empty(padded, x.dtype)
-    # What is written already: all of the axes that are done, the middle of the others.
+    # The part that is written already: whole axes that are done, the middle of the others.
     written = [(before, n, 1) for (before, _), n in zip(widths, shape, strict=True)]
     backend.assign(backend.slice(result, tuple(written)), x._handle)
     for axis, (before, after) in enumerate(widths):
@@ -247,7 +247,7 @@ def _runs(mode: PadMode, size: int, before: int, after: int) -> Iterator[_Run]:
         yield from [run for run in runs if run[1] != 0]
         return
     # From the axis outwards, its copies; every other one is mirrored, unless it is wrapped. The
-    # mode "reflect" skips what a copy begins with, because the one before has just ended with it.
+    # mode "reflect" skips the first element of a copy, which the one before has ended with.
     skip = 1 if mode == "reflect" else 0
     left: list[_Run] = []
     right: list[_Run] = []

@@ -1,7 +1,7 @@
-"""What the functions of `nans` consist of.
+"""Parts of the functions of `nans`.
 
-What they compute of a large array is one or two passes over it, whoever else may write to its
-memory, and it is computed when they are called: NumPy's warnings need the values.
+They make one or two passes over a large array, even if other code may write to its memory, and
+compute when they are called: NumPy's warnings need the values.
 """
 
 from __future__ import annotations

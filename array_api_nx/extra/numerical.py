@@ -247,7 +247,7 @@ def _real(x: Array, name: str) -> Array:
 
 
 def _between(x: Array, points: Array, values: Array) -> Array:
-    """The values on the lines between points, of which there are two at least."""
+    """The values on the lines between points, which are at least two."""
     last = points.shape[0] - 1
     place = clip(searchsorted(points, x, side="right") - 1, 0, last - 1)
     slope = take(diff(values) / diff(points), place)

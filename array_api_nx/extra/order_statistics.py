@@ -336,18 +336,17 @@ def _of_known_size(
     return result
 
 
-# The most partitions in place of a sort. One position among 4,000,000 float64 takes 7 ms, its
-# neighbour 1 ms, two such pairs 14 ms, and a sort 27 ms.
+# The most partitions in place of a sort (docs/tuning.md, 94).
 _PARTITIONS_MAX: Final = 2
 
 
 def _elements(slices: Array, axis: int, positions: list[int]) -> tuple[dict[int, Array], Array]:
-    """What is at some positions, given in ascending order, once slices along `axis` are sorted.
+    """The elements at some positions, which ascend, once slices along `axis` are sorted.
 
     NumPy has vector instructions to put one position in its place, and none for several.
 
     Returns (dict of int to Array): Per position, with an axis of size 1.
-    Returns (Array): What follows from the last of the positions on, in some order.
+    Returns (Array): The elements from the last of the positions on, in some order.
     """
     backend, dtype, device = slices._device.backend, slices._dtype, slices._device
 

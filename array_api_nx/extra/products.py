@@ -24,11 +24,11 @@ from .manipulation import diagonal
 __all__ = ["einsum"]
 
 Label: TypeAlias = "str | int"
-"""What an axis is called: a letter, an int, or a negative int for an axis under an ellipsis, which
+"""The name of an axis: a letter, an int, or a negative int for an axis under an ellipsis, which
 is counted from the last of these."""
 
 Path: TypeAlias = "Sequence[tuple[int, ...]]"
-"""Which operands are contracted in each step. What comes of them is put at the end."""
+"""Which operands are contracted in each step. The result is put at the end."""
 
 Optimize: TypeAlias = "bool | str | Sequence[str | int | tuple[int, ...]]"
 _Term: TypeAlias = tuple[Label, ...]
@@ -94,7 +94,7 @@ def einsum(
 
 _MAX_PLANS: Final = 1 << 10
 _plans: Final[dict[object, Callable[[list[Array]], Array]]] = {}
-"""What was decided for subscripts and shapes; emptied when full."""
+"""Plans by subscripts and shapes; emptied when full."""
 
 
 def _arrays(values: Sequence[object]) -> list[Array]:
@@ -226,7 +226,7 @@ def _is_hidden(label: Label) -> bool:
 def _planned(
     terms: list[_Term], output: _Term, arrays: list[Array], optimize: Optimize
 ) -> Callable[[list[Array]], Array]:
-    """What is to be done to arrays of these shapes."""
+    """The plan for arrays of these shapes."""
     sizes: _Sizes = {}
     for number, (term, x) in enumerate(zip(terms, arrays, strict=True), start=1):
         for label, size in zip(term, x.shape, strict=True):
@@ -282,12 +282,12 @@ def _planned(
 
 
 class _Single(NamedTuple):
-    """What is done to one operand before any other: diagonals, sums, and axes of size 1 dropped.
+    """The steps on one operand before any other: diagonals, sums, and axes of size 1 dropped.
 
     Attributes
     ----------
     diagonals : tuple of (int, int)
-        Pairs of axes, of which only the diagonal is kept, as the last axis.
+        Pairs of axes; their diagonal is kept, as the last axis.
     summed : tuple of int
     shape : tuple of int, or None
         The shape in the end, if axes of size 1 are to go that another operand has larger.
@@ -309,7 +309,7 @@ class _Single(NamedTuple):
 
 
 def _single(term: _Term, shape: tuple[int, ...], there: set[Label], others: set[Label]) -> _Single:
-    """What to do to an operand that has the labels `there`, of which others need `others`."""
+    """The steps on an operand that has the labels `there`, when others need `others`."""
     labels = list(term)
     extents = dict(zip(term, shape, strict=True))
     diagonals = []
@@ -475,7 +475,7 @@ def _scalar_products(x1: Array, x2: Array) -> Array:
 # ---------------------------------------------------------------------- paths
 
 _UNKNOWN_SIZE: Final = 64
-"""What a symbolic size is taken for when an order is chosen, which no result depends on."""
+"""The value of a symbolic size in the choice of an order, which no result depends on."""
 
 
 def _extent(size: int) -> int:
@@ -491,7 +491,7 @@ def _path(terms: list[_Term], output: _Term, sizes: _Sizes, optimize: Optimize) 
         name, *rest = optimize
         if name == "einsum_path":
             return _checked_path(rest, count)
-        optimize = name  # what may follow limits memory
+        optimize = name  # a limit of memory may follow
     if optimize is True:
         optimize = "auto"
     if not optimize or count < 3:
@@ -520,7 +520,7 @@ def _path(terms: list[_Term], output: _Term, sizes: _Sizes, optimize: Optimize) 
 
 
 def _checked_path(path: Sequence[Any], count: int) -> Path:
-    """A path that somebody gave, with what it leaves over contracted in the end."""
+    """A path that the caller gave; operands that it leaves over are contracted in the end."""
     steps = []
     for each in path:
         step = tuple([index_of(i) for i in each]) if isinstance(each, Sequence) else ()

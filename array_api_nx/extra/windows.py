@@ -1,4 +1,4 @@
-"""Windows that slide over an array, and what is computed from them."""
+"""Windows that slide over an array, and reductions of them."""
 
 from __future__ import annotations
 
@@ -239,8 +239,7 @@ def mean_pool(
 
 _ONE_PASS: Final = 9
 """Elements of a window, up to which all are read in one pass. Larger windows are reduced axis by
-axis: of 5 x 5, over 3 million floats, that takes less than half the time; of 3 x 3, as much or a
-little more, and memory for what is between the axes."""
+axis (docs/tuning.md, 92)."""
 
 
 def _pooled(
@@ -284,8 +283,8 @@ def shifted(
         for axis, where in enumerate(position):
             start, step, count = where * window.dilation[axis], window.stride[axis], counts[axis]
             if by_parts:
-                # Only what lies inside is taken. The margin of a large result is never made: what
-                # reads it is told where it is.
+                # The elements inside are taken alone. No memory is written for the margin of a
+                # large result: a pending array knows where it is.
                 start -= window.padding[axis][0]
                 first = min(max(0, -(start // step)), count)
                 last = min(max(first, (x.shape[lead + axis] - 1 - start) // step + 1), count)
@@ -350,7 +349,7 @@ class Window:
         )
 
     def reach(self, size: int, top: int, bottom: int) -> tuple[int, int, tuple[int, int]]:
-        """What the windows from `top` to `bottom` on the first axis, of `size` elements, see.
+        """The elements in the windows from `top` to `bottom` on the first axis, of `size` elements.
 
         Returns start, end (int): The elements that they see.
         Returns margin ((int, int)): The zeros before and after these.

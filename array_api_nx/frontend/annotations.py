@@ -1,4 +1,4 @@
-"""What the annotations of arrays name, and the default of an argument that may be None."""
+"""Types in the annotations of arrays, and the default of an argument that may be None."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PythonScalar: TypeAlias = "bool | int | float | complex"
 BasicIndex: TypeAlias = "int | slice | EllipsisType | None"
 Axes: TypeAlias = "int | tuple[int, ...] | None"
 Foreign: TypeAlias = Any
-"""An object of a user or of another library. What it can do is found out by asking it."""
+"""An object of a user or of another library. Its abilities are found out at run time."""
 
 
 class _LeftOut:
@@ -20,4 +20,4 @@ class _LeftOut:
 
 
 LEFT_OUT: Foreign = _LeftOut()
-"""The default of an argument for which None, said in so many words, tells more than nothing."""
+"""The default of an argument for which an explicit None means something else."""

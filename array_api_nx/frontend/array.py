@@ -30,7 +30,7 @@ Index: TypeAlias = "BasicIndex | Array | tuple[BasicIndex | Array, ...]"
 
 
 def _attribute(slot: str, doc: str) -> Any:
-    """What a slot holds, read-only: attrgetter makes a property without a Python frame."""
+    """The value of a slot, read-only: attrgetter makes a property without a Python frame."""
     return property(attrgetter(slot), doc=doc)
 
 
@@ -502,14 +502,14 @@ for _name, _missing in missing_attributes(vars(Array)).items():
         setattr(Array, _name, _missing)
 
 DECLARED: Final[dict[str, Any]] = dict(vars(Array))
-"""What the class declares, by its names."""
+"""The declarations of the class, by name."""
 
 if native is not None:
     # The same type in C, which has some of them already.
     for _name, _value in vars(Array).items():
         if _name not in (*vars(native.Array), *native.ARRAY_METHODS, "__slots__", "__weakref__"):
             setattr(native.Array, _name, _value)
-    native.Array.__doc__ = Array.__doc__  # every class has the name, be it with None
+    native.Array.__doc__ = Array.__doc__  # every class has the name, if only with None
     Array = native.Array  # type: ignore[assignment, misc]
 
 

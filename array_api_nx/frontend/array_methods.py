@@ -1,8 +1,8 @@
-"""What the methods and operators of arrays do: attached here to the class that declares them.
+"""Methods and operators of arrays, attached here to the class that declares them.
 
 Methods under NumPy's names take NumPy's parameters, because NumPy's functions pass them on:
-``np.max(x)`` calls ``x.max(axis=None, out=None)``. Where a function of the standard does what the
-arguments ask for, the method calls it.
+``np.max(x)`` calls ``x.max(axis=None, out=None)``. Where a function of the standard computes the
+same, the method calls it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _unary_operator(name: str, op: Primitive) -> None:
 
 
 def _binary_operator(name: str, op: Primitive, *, is_comparison: bool = False) -> None:
-    """The operator `name`; what is no comparison has a reflected and an in-place form, too."""
+    """The operator `name`; unless it is a comparison, with a reflected and an in-place form."""
 
     def operator(self: Array, other: Array | PythonScalar, /) -> Array:
         return binary(op, self, other, NotImplemented)
@@ -420,7 +420,7 @@ def _part(x: Array, which: int) -> Array:
     backend = x._device.backend
     dtype = p.REAL.results[x._dtype]
     whole = tuple([(0, size, 1) for size in backend.shape(x._handle)])
-    # An axis of one complex number is contiguous, whatever the others are.
+    # An axis of one complex number is contiguous, whatever the layout of the others.
     pairs = backend.bitcast(backend.slice(x._handle, (*whole, None)), dtype)
     return wrap(backend.slice(pairs, (*whole, which)), dtype, x._device)
 

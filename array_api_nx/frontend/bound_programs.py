@@ -39,7 +39,7 @@ Engine: TypeAlias = Literal["auto", "steps", "native"]
 class Bound:
     """A program made ready for one set of sizes.
 
-    Without a program, `run` is None: the function itself is to be called.
+    Without a program, `run` is None, and the function itself is called.
     """
 
     __slots__ = (
@@ -75,7 +75,7 @@ class Bound:
         self._quick: tuple[object, ...] | None = ()
 
     def compile_now(self, compile_bound: Callable[[], Run]) -> None:
-        """Run what an engine's compiler makes of the program from now on.
+        """Run the function of an engine's compiler from now on.
 
         Raises `CannotCompileError`, after which all is as before.
         """
@@ -90,7 +90,7 @@ class Bound:
         return not getattr(self.run, "is_shared", False)
 
     def quick(self) -> tuple[object, ...] | None:
-        """What the extension needs to run the program at once; to be asked after its first run."""
+        """What the extension needs to run the program at once, known after its first run."""
         if self._quick == ():
             assert self.found is not None
             assert self.run is not None

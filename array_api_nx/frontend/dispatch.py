@@ -147,7 +147,7 @@ def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object 
 
 
 def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object) -> Array:
-    """The rest of `binary`: what is NumPy's, mixed dtypes, scalars of other kinds, errors."""
+    """The rest of `binary`: NumPy's objects, mixed dtypes, scalars of other kinds, errors."""
     x1, x2 = adopted(x1, "x1"), adopted(x2, "x2")
     a: ArrayOrScalar = as_array(x1) if isinstance(x1, np.generic) else x1
     b: ArrayOrScalar = as_array(x2) if isinstance(x2, np.generic) else x2

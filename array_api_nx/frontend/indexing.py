@@ -122,7 +122,7 @@ def setitem(x: Array, key: Index, value: ArrayOrScalar) -> None:
 
 
 def fill_in(x: Array, key: Index, value: ArrayOrScalar) -> None:
-    """``x[key] = value`` for an array that was made here, and that nobody else has yet.
+    """``x[key] = value`` for an array that was made here, and that no user has yet.
 
     It may be on a device whose arrays never change.
     """
@@ -297,7 +297,7 @@ def iterate(x: Array) -> Iterator[Array]:
     """The views x[0], x[1], ...; TypeError for a 0-d array at once, not on first use."""
     size: Sizes = x.shape[:1]
     if size and type(size[0]) is Dim:
-        # Who asks whether there is an iterator, as np.iterable does, asks for no number of rows.
+        # A test for an iterator, such as np.iterable, needs no number of rows.
         return _rows_of_unknown_number(x)
     return map(x.__getitem__, rows(x))
 

@@ -1,4 +1,4 @@
-"""Inspection: what the namespace offers, and on which devices."""
+"""Inspection: devices, dtypes and capabilities of the namespace."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def as_numpy(obj: Foreign, dtype: DType | None, copy: bool | None) -> NDArray:
         except (RuntimeError, TypeError):
             if not hasattr(obj, "todense"):
                 raise
-            # A sparse array becomes a dense one when it is told to alone.
+            # A sparse array becomes a dense one only by an explicit call.
     try:
         return np.asarray(memoryview(obj))
     except TypeError:
@@ -170,7 +170,7 @@ def as_numpy(obj: Foreign, dtype: DType | None, copy: bool | None) -> NDArray:
 def imported(x: Foreign, device: Literal["cpu"] | None, copy: bool | None) -> NDArray:
     """NumPy's `from_dlpack`; what NumPy 2.1 and 2.2 call read-only without a reason is writable.
 
-    They say so of all that they import. A copy belongs to nobody else, and an ndarray can tell.
+    They say so of all imports. A copy has no other owner, and an ndarray has its own flag.
     """
     array: NDArray = np.from_dlpack(x, device=device, copy=copy)
     if array.flags.writeable or np.lib.NumpyVersion(np.__version__) >= "2.2.5":
@@ -238,7 +238,7 @@ def _elements(obj: Sequence[Foreign]) -> Iterator[Foreign]:
 
 
 def _with_long_ints(obj: Sequence[Foreign], array: NDArray, dtype: DType | None) -> NDArray:
-    """A sequence, of which NumPy made `array`, with its ints as ints: int64 by default."""
+    """The sequence that NumPy made `array` from, with its ints as ints: int64 by default."""
     elements = list(_elements(obj))
     kinds = {scalar_type(element) for element in elements}
     if kinds <= {bool, int} and (dtype is None or dtype in d.INTEGRAL):
@@ -380,7 +380,7 @@ def array_interface(x: Array) -> dict[str, object]:
     """`Array.__array_interface__`, with which Pillow makes an image.
 
     NumPy asks for it before it asks `__array__`, which is faster and knows whether a copy is
-    wanted. So only bytes, of which most images consist, have it. There is no buffer protocol,
+    wanted. So only arrays of bytes, as most images are, have it. There is no buffer protocol,
     because PyTorch's ``asarray`` takes the bytes of any buffer for floats.
 
     AttributeError: If the dtype is not uint8, or `asarray` of NumPy would not share the memory.
@@ -445,7 +445,7 @@ def moved(x: Array, target: Device) -> Array:
     kind = source.dlpack_device()[0]
     handle = x._handle
     if kind != 1 and kind == backend.dlpack_device()[0]:
-        # What cannot be written here can be there, in memory of its own.
+        # A copy in memory of its own can be written.
         if source.read_only_reason(handle) is not None:
             handle = source.copy(handle)
         try:

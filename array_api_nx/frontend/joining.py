@@ -236,7 +236,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     handle = backend.copy(x._handle)
     for axis, count in enumerate(counts):
         if count > 1:
-            # What the earlier axes have become, and what lies within one step of them.
+            # The size of the earlier axes by now, and that of one step along them.
             outer, inner = prod(merged[:axis]), prod(shape[axis:])
             rows = backend.reshape(handle, (outer, 1, inner))
             handle = backend.copy(backend.expand(rows, (outer, count, inner)))

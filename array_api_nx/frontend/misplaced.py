@@ -1,4 +1,4 @@
-"""How a function is to be called, for calls whose arguments fit none of its parameters.
+"""Advice on calls whose arguments fit no parameters of a function.
 
 The standard makes most options keyword-only, and takes shapes and arrays as one tuple. Users of
 NumPy and PyTorch write ``sum(x, 0)``, ``concat(x, y)`` or ``sum(x, dim=0)``. Python's message only
@@ -162,7 +162,7 @@ class _Call:
         return f"give {' and '.join(wrong)} by position: {call}"
 
     def _written(self, places: Iterable[Parameter], given: Iterable[object], named: Named) -> str:
-        """The call as it is to be written."""
+        """The call as it would be right."""
         parts = [_value(value, each.name) for value, each in zip(given, places, strict=False)]
         parts += [f"{name}={_value(value, name)}" for name, value in named.items()]
         return f"{self.name}({', '.join(parts)})"
@@ -203,7 +203,7 @@ def _dtype(value: object) -> object:
 
 
 def _value(value: object, name: str) -> str:
-    """An argument as it is to be written: for arrays and long values, the parameter's name."""
+    """An argument as text: for arrays and long values, the parameter's name."""
     if isinstance(value, tuple) and any(isinstance(each, Array) for each in value):
         return f"({', '.join(f'x{i + 1}' for i in range(len(value)))})"
     if isinstance(value, bool | int | float | str | tuple | list | None):

@@ -272,7 +272,7 @@ def _method(name: str) -> Function:
 
 @cache
 def known_functions() -> Mapping[Foreign, tuple[str, Function]]:
-    """NumPy's functions that are functions here: their names in NumPy, and what they are here."""
+    """NumPy's functions that are functions here: names in NumPy, and the functions here."""
     xp = namespace(None)
     found: dict[str, Function] = dict(_OWN)
     for name in (*_METHODS.split(), *_OTHER_NAMES):
@@ -289,7 +289,7 @@ def known_functions() -> Mapping[Foreign, tuple[str, Function]]:
 
 
 def _named(module: Foreign, name: str) -> Foreign:
-    """What is found in a module under a name with dots; None if there is nothing."""
+    """The object in a module under a name with dots; None if there is none."""
     for part in name.split("."):
         module = getattr(module, part, None)
     return module

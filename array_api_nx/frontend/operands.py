@@ -248,7 +248,7 @@ def cast(x: Array, dtype: DType) -> Array:
 
 
 def int64_operand(x: Array) -> Array:
-    """`x` as int64, which is what backends take for indices, whatever the device has of dtypes."""
+    """`x` as int64, as backends take indices, even where the device lacks that dtype."""
     if x._dtype is d.int64:
         return x
     return wrap(x._device.backend.cast(x._handle, d.int64), d.int64, x._device)
@@ -296,7 +296,7 @@ def promoted(dtype: DType, device: Device) -> DType:
     """What operands on a device promote to, if it is `dtype` elsewhere.
 
     The standard leaves open what integers and floats make together. Where there is no double
-    precision, it is single. Of integers alone it says what they make; that must be there.
+    precision, it is single. The result of integers alone is defined there, and must be available.
     """
     return nearest(dtype, device) if dtype in d.FLOATING else dtype
 
@@ -321,7 +321,7 @@ def placed_operand(given: object, x: ArrayOrScalar, device: Device) -> ArrayOrSc
 
 
 def moved_scalar(x: Array, device: Device) -> Array:
-    """What was made of a NumPy scalar, where the arrays are: in a dtype that there is."""
+    """A NumPy scalar as an array on the device of the arrays, in a dtype that is available."""
     return to_device(cast(x, nearest(x._dtype, device)), device, None)
 
 
@@ -379,7 +379,7 @@ def refuse(first: Device, second: Device) -> NoReturn:
 
 
 def together(*arrays: Array) -> Sequence[Array]:
-    """Arrays on one device, for what reads them all: see `common_device`."""
+    """Arrays on one device: see `common_device`."""
     device = arrays[0]._device
     for x in arrays:
         if x._device is not device:
@@ -391,10 +391,10 @@ def together(*arrays: Array) -> Sequence[Array]:
 
 
 def beside(x: Array, value: Array) -> Array:
-    """`value` on the device of `x`, to which it is to be written, or in which it selects.
+    """`value` on the device of `x`, to write it there, or to select there.
 
-    An array that is written stays where it is, committed or not: its views, and whoever lent its
-    memory, would not be told of what is written elsewhere.
+    An array that is written stays where it is, committed or not: its views, and the
+    owner of its memory, would not see a write elsewhere.
 
     ValueError: If both are committed to different devices; or if these differ, while the setting
         `placement` is "strict".
@@ -427,7 +427,7 @@ def on_device(x: Array, device: Device) -> Array:
 
 
 def device_in(sequence: Sequence[Foreign]) -> Device:
-    """Where an array of the elements of a nested sequence is to be: with the arrays among them."""
+    """The device for the elements of a nested sequence: that of the arrays among them."""
     level: Iterable[Foreign] = sequence
     while True:
         kinds = {*map(type, level)}

@@ -155,7 +155,7 @@ def _mask(x: Array, where: Any) -> Array:
 
 
 def _as_floating(x: Array, dtype: object, name: str) -> Array:
-    """`x` in the dtype that a mean or a variance is to be computed in; `x` itself for None."""
+    """`x` in the dtype to compute a mean or a variance in; `x` itself for None."""
     if dtype is None:
         return x
     target = as_dtype(dtype)

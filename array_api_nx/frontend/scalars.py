@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 Element: TypeAlias = Any
-"""A Python scalar: of which type, the dtype of its array decides."""
+"""A Python scalar, whose type the dtype of its array decides."""
 
 SCALARS: Final = frozenset({bool, int, float, complex})
 
@@ -87,7 +87,7 @@ def check_scalar(x: object, dtype: DType) -> PythonScalar:
 def scalar_value(value: Element, dtype: DType, *others: int | float) -> Element:
     """A Python scalar as a value of `dtype`, for an explicit request of that dtype.
 
-    An integer dtype takes what is left of a float without its fraction. The error of one that does
+    An integer dtype takes a float without its fraction. The error of one that does
     not hold the value names another, which holds the numbers `others` of the same array as well.
 
     TypeError: If a complex number would lose its imaginary part.

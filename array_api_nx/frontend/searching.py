@@ -214,7 +214,7 @@ def _where(condition: Array, x1: ArrayOrScalar, x2: ArrayOrScalar) -> Array:
         )
     as_array(x1, "x1")
     as_array(x2, "x2")
-    # The condition has a say on the device; bool promotes to whatever stands beside it.
+    # The condition counts for the device; bool promotes to any other dtype.
     given = condition if isinstance(condition, np.generic) else mask
     (mask_, *choices), dtype, device = operands(given, x1, x2)
     handles = [

@@ -45,7 +45,7 @@ __all__ = [
 
 
 SpecSize: TypeAlias = Any
-"""A size of a spec: an int, a Dim, or a str that names one, of which `named_specs` leaves none."""
+"""A size of a spec: an int, a Dim, or a str that names one, which `named_specs` replaces."""
 
 
 @final
@@ -213,7 +213,7 @@ class Trace(NamedTuple):
         The result of the function, in which each array is an `Output`, one of the arguments is an
         `Echo`, and each symbolic number is itself.
     reasons : tuple of (int, str or None)
-        Why arguments may not be written, for those arguments of which the function asked it.
+        Why arguments may not be written, for those whose flag the function has read.
     used : tuple of int or Dim
         By how much each argument with a state advances.
     """
@@ -239,12 +239,12 @@ def _restore(program: Program, constants: dict[int, Array], *rest: Tree) -> Trac
 
 
 class LayoutError(Exception):
-    """No program does what the function does: which arrays share memory depends on the layout.
+    """No program is equivalent to the function: which arrays share memory depends on the layout.
 
     Attributes
     ----------
     found : Trace or None
-        What the function does to row-major arguments.
+        The program for row-major arguments.
     """
 
     def __init__(self, found: Trace | None) -> None:
@@ -288,7 +288,7 @@ def trace(
     *,
     invents: bool = False,
 ) -> Trace:
-    """Run a function on arrays without elements, and record what it does.
+    """Run a function on arrays without elements, and record its operations.
 
     structure (object): Of its ``(args, kwargs)``, as `trees.flatten` gives it.
     arguments: The arrays among them.
@@ -319,7 +319,7 @@ def _trace(
     default = default_device()
     chosen = default
     if not is_strict():
-        # What is made without device= is where the arguments are, as a program has one device.
+        # New arrays are on the device of the arguments, as a program has one device.
         chosen = device_of_program([x.device for x in arguments])
         arguments = [
             x if x.device.committed or x.device == chosen else x._replace(device=chosen.uncommitted)
@@ -355,7 +355,7 @@ def _trace(
             return Output(len(outputs) - 1, x.shape, x._dtype)
 
         placed = map_leaves(place, result)
-        # Without outputs there is nothing but what is written to arguments.
+        # Without outputs only writes to arguments are left.
         for device in devices if not outputs else ():
             backend: StandIn = device.backend
             if backend.tracing is recorder.backend:

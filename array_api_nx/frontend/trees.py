@@ -37,11 +37,11 @@ class Stateful:
 
     @staticmethod
     def _stand_in(arrays: list[Tree]) -> Stateful:
-        """What stands for it while a function is traced."""
+        """Its stand-in while a function is traced."""
         raise NotImplementedError
 
     def _blocks(self) -> Any:
-        """Of what stands for it: by how much it advances, an int or an expression of sizes."""
+        """How far its stand-in has advanced, an int or an expression of sizes."""
         raise NotImplementedError
 
     def _advance(self, used: int, *, check: bool = False) -> int:
@@ -61,7 +61,7 @@ Structure: TypeAlias = Any
 
 
 def _parts(x: Tree) -> tuple[Structure, list[Tree]] | None:
-    """What tells the container `x` from others, and what is in it; None for a leaf."""
+    """The kind and the names of the container `x`, and its items; None for a leaf."""
     kind = type(x)
     if isinstance(x, tuple):
         # Named tuples may carry more than their items.
@@ -78,7 +78,7 @@ def _parts(x: Tree) -> tuple[Structure, list[Tree]] | None:
 
 
 def leaves(x: Tree) -> Iterator[Tree]:
-    """What is in nested containers, in order; `x` itself if it is none."""
+    """The leaves of nested containers, in order; `x` itself if it is none."""
     parts = _parts(x)
     if parts is None:
         yield x
@@ -191,7 +191,7 @@ def exact_key(x: Tree, within: tuple[int, ...] = ()) -> Structure:
     """A hashable that is the same for values that are equal and have the same types in all parts.
 
     x: Hashable.
-    within: The ids of the objects of which `x` is a part.
+    within: The ids of the objects around `x`.
     """
     kind = type(x)
     if kind in _SAME_IF_EQUAL or _has_identity(x) or id(x) in within:
@@ -245,9 +245,9 @@ def _is_hashable(x: Tree) -> bool:
 def build(
     structure: Structure, leaves: Sequence[Tree], states: list[Stateful] | None = None
 ) -> Tree:
-    """The object of which `flatten` gave `structure`, with other leaves.
+    """The inverse of `flatten`, with other leaves.
 
-    What stands in it for arguments with a state, each made of `PARTS` leaves, is added to `states`.
+    The stand-ins of arguments with a state, each made of `PARTS` leaves, are added to `states`.
     """
     return _built(structure, iter(leaves), [], [] if states is None else states)
 
@@ -255,7 +255,7 @@ def build(
 def _built(
     structure: Structure, leaves: Iterator[Tree], placed: list[Tree], states: list[Stateful]
 ) -> Tree:
-    """What `structure` stands for; the leaves are appended to `placed` as they are put in place."""
+    """The object of `structure`; the leaves are appended to `placed` as they are put in place."""
     if structure is _ARRAY:
         placed.append(next(leaves))
         return placed[-1]
@@ -272,7 +272,7 @@ def _built(
 
 
 def map_leaves(function: Callable[[Tree], Tree], x: Tree) -> Tree:
-    """A copy of nested containers in which `function` was applied to what is in them."""
+    """A copy of nested containers in which `function` was applied to the leaves."""
     parts = _parts(x)
     if parts is None:
         return function(x)

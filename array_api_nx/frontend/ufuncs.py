@@ -107,7 +107,7 @@ _SCALARS: Final = frozenset({bool, int, float, complex})
 
 
 def _loop_for_twin(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None:
-    """The loop by which the compiled twin of `apply_ufunc` computes, for arrays on device cpu and
+    """The loop of the compiled callable of `apply_ufunc`, for arrays on device cpu and
     scalars: what `loop_for_twin` of that backend says. None if Python is to compute it."""
     # Loaded when there are arrays of that device.
     from ..backends.cpu.engine import loops, operations
@@ -119,7 +119,7 @@ def _loop_for_twin(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None:
     except TypeError:
         return None
     if type(chosen) is not UfuncLoop:
-        # With scalars the function has a twin of its own, which knows what they promote to.
+        # With scalars the compiled callable of the function itself promotes them.
         (dtype, *_) = kinds
         if not isinstance(dtype, np.dtype) or len({*kinds}) > 1:
             return None
@@ -152,7 +152,7 @@ def _mixed(ufunc: np.ufunc, compiler: Foreign, operands: tuple[Foreign, ...]) ->
 def _computed(
     ufunc: np.ufunc, compiler: Foreign, values: Sequence[Foreign], kinds: Kinds, device: Device
 ) -> Results:
-    """What the ufunc gives for arrays on one device and scalars."""
+    """The results of the ufunc for arrays on one device and scalars."""
     if compiler is not None:
         _compile(compiler, ufunc, kinds)
     chosen = _choose(ufunc, kinds)
@@ -192,7 +192,7 @@ def _available(chosen: UfuncLoop, ufunc: np.ufunc, kinds: Kinds, device: Device)
 
 
 def _floating(kind: type | DType, device: Device) -> type | DType:
-    """What stands for a kind of operand where the loop for it gives dtypes that are missing."""
+    """A kind of operand in place of one whose loop gives dtypes that are missing."""
     return device.real if kind in d.INTEGRAL or kind is d.bool else kind
 
 
@@ -230,7 +230,7 @@ def _choose(ufunc: np.ufunc, kinds: Kinds) -> Function | UfuncLoop:
         if not isinstance(kind, np.dtype):
             dtype = SCALAR_PROMOTION[dtype, kind]
     if primitive.operator and ufunc.nin == 2:
-        # Operators with a NumPy scalar on the left come here, and mean what they mean reflected.
+        # Operators with a NumPy scalar on the left come here, and mean the same as reflected ones.
         return function
     compute = dtype if dtype in primitive.results else primitive.cast_first.get(dtype)
     try:
@@ -364,7 +364,7 @@ def _method(
 def _by_numpy(
     ufunc: np.ufunc, method: str, inputs: tuple[Foreign, ...], options: dict[str, Foreign]
 ) -> Foreign:
-    """What NumPy computes, with arrays for NumPy's; on the device of the arrays."""
+    """The results of NumPy, on the device of the arrays."""
     arrays = [x for x in inputs if type(x) is Array]
     out = options.get("out")
     if any([type(x) is Array for x in out or ()]) or not arrays:
@@ -393,7 +393,7 @@ def _by_numpy(
 
 
 def _adopted(x: Foreign, device: Foreign) -> Foreign:
-    """An array of NumPy, which nobody else holds, as ours, if the standard has its dtype."""
+    """An array of NumPy without other owners as ours, if the standard has its dtype."""
     array = np.asarray(x)
     if array.dtype not in CANONICAL:
         return x

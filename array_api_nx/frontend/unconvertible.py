@@ -1,4 +1,4 @@
-"""What is told of objects that `asarray` does not take: which element it is, where, and what to do.
+"""Errors for objects that `asarray` does not take: which element it is, where, and what to do.
 
 It is imported when there is such an object, never before.
 """
@@ -60,7 +60,7 @@ def _wrong(place: str, x: Foreign) -> TypeError:
 
 
 def no_dtype(array: np.ndarray[Any, Any]) -> TypeError:
-    """The error for an ndarray of a dtype that is none here."""
+    """The error for an ndarray whose dtype the standard lacks."""
     text = f"the standard has no dtype for NumPy's {array.dtype}"
     kind = array.dtype.kind
     if kind == "O":
@@ -116,7 +116,7 @@ def _is_sequence(x: Foreign) -> bool:
 
 
 def _elements(values: Foreign, at: tuple[int, ...] = ()) -> Iterator[tuple[str, Foreign]]:
-    """What is in nested sequences and object arrays, with its place, as in ``[1][0]``."""
+    """The elements of nested sequences and object arrays with their places, as in ``[1][0]``."""
     for i, x in enumerate(values):
         if _is_sequence(x) or (isinstance(x, np.ndarray) and x.ndim):
             yield from _elements(x, (*at, i))
@@ -155,7 +155,7 @@ def _shown(x: Foreign) -> str:
 
 
 def _mend(x: Foreign) -> str:
-    """What to do with an object that is no number; empty if that cannot be told."""
+    """Advice on an object that is no number; empty if there is none."""
     if x is None or type(x).__name__ in ("NAType", "NaTType"):
         return _ABSENT
     if isinstance(x, str | bytes):

@@ -394,7 +394,7 @@ class Generator(State):
 
 
 class TracedGenerator(Generator):
-    """Stands for a generator while a function is traced: its state is two arrays."""
+    """The stand-in of a generator while a function is traced: its state is two arrays."""
 
     def __init__(self, key: Array, counter: Array) -> None:
         self._state = key, counter

@@ -1,4 +1,4 @@
-"""What the methods of `Generator` take: seeds, sizes, dtypes and parameters, checked."""
+"""Checks of the arguments of `Generator`: seeds, sizes, dtypes and parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a generator, and the draws of which all distributions are made."""
+"""The state of a generator, and the draws that all distributions are made of."""
 
 from __future__ import annotations
 
