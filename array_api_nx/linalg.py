@@ -49,7 +49,7 @@ from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from .frontend.missing import missing
 from .frontend.operands import adopted, cast, only_array, promote_arrays
 from .frontend.searching import count_nonzero
-from .native import with_advice, with_twin
+from .native import with_advice, with_native
 from .primitives import table as p
 
 __all__ = [
@@ -182,7 +182,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
 # ---------------------------------------------------------------------- diagonals
 
 
-@with_twin
+@with_native
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """Diagonal of each matrix.
 

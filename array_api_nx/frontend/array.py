@@ -546,7 +546,7 @@ def method(name: str, front: Callable[[Any], Any] | None = None) -> Callable[[Bo
     """A decorator that makes a function the method that the class declares under a name.
 
     The function has the parameters of the declaration, whose defaults and text it takes over.
-    `front` is what to put in front of it: `with_twin` or `with_advice`.
+    `front` is what to put in front of it: `with_native` or `with_advice`.
     """
 
     def take_over(function: Body) -> Body:

@@ -19,7 +19,7 @@ from ..core.dtypes import DType, as_dtype
 from ..core.indexing import hashable_key
 from ..core.shape import as_int
 from ..device import Device
-from ..native import native, with_advice, with_twin
+from ..native import native, with_advice, with_native
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from . import (
@@ -210,7 +210,7 @@ def _deepcopied(self: Array, memo: object) -> Array:
 # ---------------------------------------------------------------------- protocols
 
 
-@method("__array_namespace__", with_twin)
+@method("__array_namespace__", with_native)
 def _namespace(self: Array, *, api_version: str | None) -> ModuleType:
     return inspection.namespace(api_version)
 
@@ -220,7 +220,7 @@ def _to_device(self: Array, device: Device | str, /, *, stream: object) -> Array
     return interop.to_device(self, device, stream)
 
 
-@method("__array__", with_twin)
+@method("__array__", with_native)
 def _array(self: Array, dtype: DType | None, copy: bool | None) -> NDArray:
     return interop.to_numpy(self, dtype, copy)
 
@@ -239,14 +239,14 @@ def _array_function(
     return numpy_functions.array_function(function, types, args, named)
 
 
-@method("__dlpack__", with_twin)
+@method("__dlpack__", with_native)
 def _dlpack(
     self: Array, *, stream: object, max_version: Foreign, dl_device: Foreign, copy: Foreign
 ) -> Foreign:
     return dlpack.to_dlpack(self, stream, max_version, dl_device, copy)
 
 
-@method("__dlpack_device__", with_twin)
+@method("__dlpack_device__", with_native)
 def _dlpack_device(self: Array) -> tuple[int, int]:
     return self._device.backend.dlpack_device()
 

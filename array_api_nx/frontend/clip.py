@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..contract.backend import Operand
 from ..core.dtypes import BOUNDS, INTEGRAL, DType, holds
 from ..core.shape import broadcast_shapes
-from ..native import with_twin
+from ..native import with_native
 from ..primitives import table as p
 from .array import Array, wrap
 from .dispatch import operand_dtypes
@@ -15,7 +15,7 @@ from .scalars import check_scalar
 __all__ = ["clip"]
 
 
-@with_twin
+@with_native
 def clip(
     x: Array,
     /,

@@ -14,7 +14,7 @@ from ..core import dtypes as d
 from ..core.dtypes import CANONICAL, DType, as_dtype
 from ..core.shape import as_count, as_int, as_shape, check_shape
 from ..device import Device, as_device, available, default_dtype, device_of, nearest
-from ..native import with_advice, with_twin
+from ..native import with_advice, with_native
 from . import dlpack, interop
 from .annotations import Foreign, PythonScalar
 from .array import Array, wrap
@@ -42,7 +42,7 @@ __all__ = [
 _hints: Final = hints
 
 
-@with_twin
+@with_native
 def asarray(
     obj: Foreign,
     /,
@@ -115,7 +115,7 @@ def _converted(
     return astype(x, dtype, copy=bool(copy), device=target)
 
 
-@with_twin
+@with_native
 def empty(
     shape: int | tuple[int, ...],
     *,
@@ -132,7 +132,7 @@ def empty(
     return wrap(target.backend.empty(as_shape(shape), dtype), dtype, target)
 
 
-@with_twin
+@with_native
 def empty_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: Device | str | None = None
 ) -> Array:
@@ -145,7 +145,7 @@ def empty_like(
     return empty(x.shape, dtype=dtype or x._dtype, device=device or x._device)
 
 
-@with_twin
+@with_native
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -172,7 +172,7 @@ def eye(
     return wrap(target.backend.eye(rows, columns, k, dtype), dtype, target)
 
 
-@with_twin
+@with_native
 def from_dlpack(
     x: object, /, *, device: Device | str | None = None, copy: bool | None = None
 ) -> Array:
@@ -192,7 +192,7 @@ def from_dlpack(
     return dlpack.from_dlpack(x, device, copy)
 
 
-@with_twin
+@with_native
 def full(
     shape: int | tuple[int, ...],
     fill_value: PythonScalar | Array,
@@ -232,7 +232,7 @@ def full(
     return wrap(target.backend.full(sizes, dtype, scalar_value(value, dtype)), dtype, target)
 
 
-@with_twin
+@with_native
 def full_like(
     x: Array,
     /,
@@ -268,7 +268,7 @@ def _refuse_fraction(value: PythonScalar | Array, dtype: DType) -> None:
         raise ValueError(f"fill_value {value} has a fraction, and {dtype} has none; {mend}")
 
 
-@with_twin
+@with_native
 def ones(
     shape: int | tuple[int, ...],
     *,
@@ -302,7 +302,7 @@ def _constant(
     return array
 
 
-@with_twin
+@with_native
 def ones_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: Device | str | None = None
 ) -> Array:
@@ -348,7 +348,7 @@ def _triangle(x: Array, k: int, name: str, *, upper: bool) -> Array:
     return wrap(x._device.backend.triangle(x._handle, k, upper=upper), x._dtype, x._device)
 
 
-@with_twin
+@with_native
 def zeros(
     shape: int | tuple[int, ...],
     *,
@@ -363,7 +363,7 @@ def zeros(
     return _constant(shape, dtype, device, 0)
 
 
-@with_twin
+@with_native
 def zeros_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: Device | str | None = None
 ) -> Array:

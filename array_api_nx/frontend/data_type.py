@@ -11,7 +11,7 @@ from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
 from ..device import Device, as_device, available
-from ..native import with_twin
+from ..native import with_native
 from .array import Array, wrap
 from .interop import refuse_loss
 from .operands import adopted, as_array, only_array
@@ -20,7 +20,7 @@ from .scalars import scalar_type
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
 
-@with_twin
+@with_native
 def astype(
     x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device | str | None = None
 ) -> Array:
@@ -90,7 +90,7 @@ def copy_array(x: Array) -> Array:
     return wrap(x._device.backend.copy(x._handle), x._dtype, x._device)
 
 
-@with_twin
+@with_native
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     """Whether promotion allows a dtype to become another."""
     return d.can_cast(_dtype_of(from_), as_dtype(to))
@@ -167,7 +167,7 @@ def iinfo(type: DTypeLike | Array, /) -> IntInfo:
     return IntInfo(d.bits(dtype), high, low, dtype)
 
 
-@with_twin
+@with_native
 def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     """Whether a dtype is of a kind.
 
@@ -195,7 +195,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
         ) from None
 
 
-@with_twin
+@with_native
 def result_type(*arrays_and_dtypes: Array | DTypeLike | bool | int | float | complex) -> DType:
     """The dtype that arrays, dtypes and scalars promote to.
 

@@ -9,7 +9,7 @@ from numpy.linalg import LinAlgError
 
 from ..core.dtypes import DType
 from ..core.shape import broadcast_shapes
-from ..native import with_advice, with_twin
+from ..native import with_advice, with_native
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from .array import Array, wrap
@@ -214,7 +214,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     return as_view(x1, solution)
 
 
-@with_twin
+@with_native
 def inv(x: Array, /) -> Array:
     """Inverse of each matrix.
 

@@ -20,7 +20,7 @@ from ..core.declined import DECLINED
 from ..core.dtypes import BOUNDS, PROMOTION, SCALAR_PROMOTION, DType, holds
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
 from ..device import Device, nearest
-from ..native import native, with_twin
+from ..native import native, with_native
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from .array import Array, wrap
@@ -92,7 +92,7 @@ def operand_dtypes(op: Primitive, dtype: DType, device: Device) -> tuple[DType, 
 # ---------------------------------------------------------------------- elementwise
 
 
-@with_twin
+@with_native
 def unary(op: Primitive, x: Array) -> Array:
     """`op` of every element of `x`."""
     if type(x) is Array:
@@ -109,7 +109,7 @@ def unary(op: Primitive, x: Array) -> Array:
     return unary(op, unary_operand(x))
 
 
-@with_twin
+@with_native
 def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object = None) -> Array:
     """`op` of pairs of elements of two arrays, or an array and a scalar.
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from ..config import config_context, current
 from ..contract.backend import Backend, Handle
 from ..explain.explanation import Explanation
-from ..native import with_twin
+from ..native import with_native
 from .array import Array
 from .operands import only_array
 from .trees import Tree, leaves
@@ -19,7 +19,7 @@ __all__ = ["can_look", "evaluate", "explain", "in_one_pass"]
 Result = TypeVar("Result", bound=Tree)
 
 
-@with_twin
+@with_native
 def evaluate(*arrays: Tree) -> None:
     """Compute arrays whose computation was deferred.
 

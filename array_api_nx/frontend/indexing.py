@@ -21,7 +21,7 @@ from ..core.indexing import (
 from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
 from ..core.symbolic import Dim, Sizes
 from ..core.view import Selection
-from ..native import with_twin
+from ..native import with_native
 from ..primitives import table as p
 from .annotations import Foreign
 from .array import Array, Index, wrap
@@ -306,7 +306,7 @@ def _rows_of_unknown_number(x: Array) -> Iterator[Array]:
     yield from map(x.__getitem__, rows(x))
 
 
-@with_twin
+@with_native
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """Slices at given positions along an axis.
 
@@ -338,7 +338,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     return wrap(handle, x._dtype, x._device)
 
 
-@with_twin
+@with_native
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """Per position, the element of `x` with an index of its own along an axis.
 

@@ -14,7 +14,7 @@ from ..core.shape import (
     check_shape,
     normalise_axis,
 )
-from ..native import with_twin
+from ..native import with_native
 from ..primitives import table as p
 from ..primitives.rules import joined_shape
 from .array import Array
@@ -25,7 +25,7 @@ from .operands import adopted, cast, int64_operand, only_array, together
 __all__ = ["concat", "repeat", "roll", "stack", "tile", "unstack"]
 
 
-@with_twin
+@with_native
 def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
     """Join arrays along an axis that they have.
 
@@ -91,7 +91,7 @@ def _joinable(arrays: Sequence[Array], name: str) -> tuple[list[Handle], Array]:
     return [cast(x, dtype)._handle for x in arrays], cast(arrays[0], dtype)
 
 
-@with_twin
+@with_native
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
     """Repeat each element.
 
@@ -142,7 +142,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     return as_view(x, backend.repeat(x._handle, counts, position))
 
 
-@with_twin
+@with_native
 def roll(
     x: Array,
     /,
@@ -187,7 +187,7 @@ def roll(
     return as_view(x, backend.roll(x._handle, tuple(totals)))
 
 
-@with_twin
+@with_native
 def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:
     """Join arrays along a new axis.
 
@@ -213,7 +213,7 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
     return as_view(first, backend.cat(pieces, position))
 
 
-@with_twin
+@with_native
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """Repeat a whole array along its axes.
 
@@ -243,7 +243,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     return as_view(x, backend.reshape(handle, merged))
 
 
-@with_twin
+@with_native
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """Split an array into its slices along an axis, which they lack.
 

@@ -18,7 +18,7 @@ from ..core.shape import (
     normalise_axes,
     normalise_axis,
 )
-from ..native import with_twin
+from ..native import with_native
 from ..primitives import table as p
 from .array import Array, wrap
 from .dispatch import operand_dtypes
@@ -35,7 +35,7 @@ _SWAPPED: Final[list[tuple[int, ...] | None]] = [
 """Per number of dimensions, the permutation that transposes matrices."""
 
 
-@with_twin
+@with_native
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Matrix product.
 
@@ -120,7 +120,7 @@ def inplace_matmul(x: Array, other: Array) -> Array:
     return x
 
 
-@with_twin
+@with_native
 def matrix_transpose(x: Array, /) -> Array:
     """Exchange the last two axes.
 
@@ -145,7 +145,7 @@ def matrix_transpose(x: Array, /) -> Array:
     return array
 
 
-@with_twin
+@with_native
 def tensordot(
     x1: Array,
     x2: Array,
@@ -210,7 +210,7 @@ def _paired_axes(
     return tuple(range(ndim1 - count, ndim1)), tuple(range(count))
 
 
-@with_twin
+@with_native
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Dot product of vectors, the first one conjugated.
 

@@ -18,7 +18,7 @@ from ..core.shape import (
     normalise_axes,
     resolve_reshape,
 )
-from ..native import with_twin
+from ..native import with_native
 from ..tracing.recorder import rely_on_layout
 from .array import Array
 from .operands import only_array
@@ -91,7 +91,7 @@ def as_view(x: Array, handle: Handle) -> Array:
     return array
 
 
-@with_twin
+@with_native
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """Broadcast arrays against one another.
 
@@ -113,7 +113,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return core_shape.broadcast_shapes(*[as_shape(shape) for shape in shapes])
 
 
-@with_twin
+@with_native
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     """Repeat an array along axes of size 1 and new leading axes.
 
@@ -139,7 +139,7 @@ def _expanded(old: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     return new
 
 
-@with_twin
+@with_native
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """Insert axes of size 1.
 
@@ -164,7 +164,7 @@ def _inserted(shape: tuple[int, ...], axis: int | tuple[int, ...]) -> tuple[int,
     return new
 
 
-@with_twin
+@with_native
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """Reverse the order of elements along axes.
 
@@ -184,7 +184,7 @@ def _flipped(ndim: int, axis: int | tuple[int, ...] | None) -> tuple[bool, ...]:
     return tuple([a in axes for a in range(ndim)])
 
 
-@with_twin
+@with_native
 def moveaxis(
     x: Array,
     source: int | tuple[int, ...],
@@ -219,7 +219,7 @@ def _moved(
     return tuple([placed[axis] if axis in placed else next(rest) for axis in range(ndim)])
 
 
-@with_twin
+@with_native
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """Reorder axes.
 
@@ -254,7 +254,7 @@ def transpose(x: Array) -> Array:
     return as_view(x, backend.permute(handle, axes[::-1]))
 
 
-@with_twin
+@with_native
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
     """The same elements, in row-major order, under another shape.
 
@@ -286,7 +286,7 @@ def _reshaped(old: tuple[int, ...], shape: int | Sequence[int]) -> tuple[int, ..
     return resolve_reshape(old, tuple([as_int(n, "a size") for n in several]))
 
 
-@with_twin
+@with_native
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """Remove axes of size 1.
 

@@ -19,7 +19,7 @@ from ..contract.events import transferred
 from ..core import dtypes as d
 from ..core.dtypes import CANONICAL, SCALAR_PROMOTION, DType
 from ..device import Device, available, default_device, default_dtype, nearest
-from ..native import with_twin
+from ..native import with_native
 from ..tracing.recorder import current as current_recorder
 from .annotations import Foreign, PythonScalar
 from .array import Array, wrap
@@ -236,7 +236,7 @@ def check_writable(x: Array) -> None:
 # ---------------------------------------------------------------------- dtypes
 
 
-@with_twin
+@with_native
 def cast(x: Array, dtype: DType) -> Array:
     """`x` itself, or a copy with another dtype."""
     if x._dtype is dtype:

@@ -11,7 +11,7 @@ from ..core.real import real
 from ..core.shape import as_count, check_shape
 from ..core.symbolic import Dim, Outcome
 from ..device import Device, as_device, available, nearest
-from ..native import with_twin
+from ..native import with_native
 from ..primitives import table as p
 from . import interop
 from .array import Array, wrap
@@ -24,7 +24,7 @@ from .scalars import Element, check_scalar, scalar_value
 __all__ = ["arange", "linspace", "meshgrid"]
 
 
-@with_twin
+@with_native
 def arange(
     start: int | float,
     /,
@@ -96,7 +96,7 @@ def _whole_number(x: int | float, dtype: DType) -> int:
     return whole
 
 
-@with_twin
+@with_native
 def linspace(
     start: int | float | complex,
     stop: int | float | complex,

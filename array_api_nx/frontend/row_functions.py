@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TypeVar, cast
 
-from ..native import with_twin
+from ..native import with_native
 from ..primitives.documentation import annotation, docstring
 from ..primitives.table import Primitive
 from .array import Array
@@ -50,4 +50,4 @@ def elementwise_function(op: Primitive, module: str) -> Callable[..., Array]:
     function: Callable[..., Array] = of_one if op.family == "unary" else of_two
     names = ("x",) if op.family == "unary" else ("x1", "x2")
     types = dict.fromkeys(names, annotation(op))
-    return with_twin(presented(function, module, op.name, docstring(op), types))
+    return with_native(presented(function, module, op.name, docstring(op), types))

@@ -9,7 +9,7 @@ import numpy as np
 from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, holds
 from ..core.shape import broadcast_shapes
-from ..native import with_twin
+from ..native import with_native
 from ..primitives import table as p
 from .array import Array, wrap
 from .dispatch import arg_reduce, operand_dtypes, reduce, with_sign_of
@@ -32,7 +32,7 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "wher
 _BOOL: Final = d.bool
 
 
-@with_twin
+@with_native
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the first largest element, or of the first NaN.
 
@@ -45,7 +45,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return arg_reduce(p.ARGMAX, x, axis, keepdims)
 
 
-@with_twin
+@with_native
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the first smallest element, or of the first NaN.
 
@@ -58,7 +58,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return arg_reduce(p.ARGMIN, x, axis, keepdims)
 
 
-@with_twin
+@with_native
 def count_nonzero(
     x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> Array:
@@ -71,7 +71,7 @@ def count_nonzero(
     return cast(counts, counts._device.integral)
 
 
-@with_twin
+@with_native
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Indices of the elements that are not zero, in row-major order.
 
@@ -89,7 +89,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     return tuple([wrap_indices(handle, device) for handle in device.backend.nonzero(x._handle)])
 
 
-@with_twin
+@with_native
 def searchsorted(
     x1: Array,
     x2: Array | int | float,
@@ -158,7 +158,7 @@ def _sorter_handle(sorter: Array, x1: Array) -> object:
 def where(condition: Array, x1: ArrayOrScalar, x2: ArrayOrScalar, /) -> Array: ...
 @overload
 def where(condition: Array, /) -> tuple[Array, ...]: ...
-@with_twin
+@with_native
 def where(
     condition: Array, x1: ArrayOrScalar | None = None, x2: ArrayOrScalar | None = None, /
 ) -> Array | tuple[Array, ...]:

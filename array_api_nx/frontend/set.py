@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..core import dtypes as d
-from ..native import native, with_twin
+from ..native import native, with_native
 from ..primitives import table as p
 from .array import Array, wrap
 from .dispatch import answered, binary, unary, with_sign_of
@@ -42,7 +42,7 @@ if native is not None:
     native.set_distinct(UniqueAll, UniqueCounts, UniqueInverse)
 
 
-@with_twin
+@with_native
 def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Array:
     """Which elements of `x1` equal some element of `x2`.
 
@@ -68,7 +68,7 @@ def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Ar
     return wrap(handle, d.bool, device)
 
 
-@with_twin
+@with_native
 def unique_all(x: Array, /) -> UniqueAll:
     """Distinct elements, where they first occur, how they make up `x`, and how often they occur.
 
@@ -91,7 +91,7 @@ def unique_all(x: Array, /) -> UniqueAll:
     )
 
 
-@with_twin
+@with_native
 def unique_counts(x: Array, /) -> UniqueCounts:
     """Distinct elements, and how often each occurs.
 
@@ -104,7 +104,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     return UniqueCounts(wrap(values, x._dtype, device), wrap_indices(counts, device))
 
 
-@with_twin
+@with_native
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """Distinct elements, and how they make up `x`.
 
@@ -117,7 +117,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
     return UniqueInverse(wrap(values, x._dtype, device), wrap_indices(inverse, device))
 
 
-@with_twin
+@with_native
 def unique_values(x: Array, /) -> Array:
     """Distinct elements.
 

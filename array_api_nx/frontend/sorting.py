@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.shape import normalise_axis
-from ..native import with_twin
+from ..native import with_native
 from ..primitives import table as p
 from .array import Array
 from .dispatch import refuse_dtype
@@ -12,7 +12,7 @@ from .operands import array_operand, wrap_indices
 __all__ = ["argsort", "sort"]
 
 
-@with_twin
+@with_native
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Indices that sort an array.
 
@@ -35,7 +35,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     return wrap_indices(indices, device)
 
 
-@with_twin
+@with_native
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order.
 

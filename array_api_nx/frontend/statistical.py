@@ -9,7 +9,7 @@ from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import normalise_axes, normalise_axis
 from ..device import available, nearest
-from ..native import with_twin
+from ..native import with_native
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from .annotations import Foreign
@@ -67,7 +67,7 @@ def _with_initial(x: Array, axis: int | None, value: int) -> Array:
     return wrap(backend.cat([first, x._handle], position), x._dtype, x._device)
 
 
-@with_twin
+@with_native
 def cumulative_prod(
     x: Array,
     /,
@@ -94,7 +94,7 @@ def cumulative_prod(
     return _with_initial(result, axis, 1) if include_initial else result
 
 
-@with_twin
+@with_native
 def cumulative_sum(
     x: Array,
     /,
@@ -121,7 +121,7 @@ def cumulative_sum(
     return _with_initial(result, axis, 0) if include_initial else result
 
 
-@with_twin
+@with_native
 def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Largest elements; NaN where there is one.
 
@@ -132,7 +132,7 @@ def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     return reduce(p.MAX, x, axis, keepdims)
 
 
-@with_twin
+@with_native
 def mean(
     x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> Array:
@@ -144,7 +144,7 @@ def mean(
     return reduce(p.MEAN, x, axis, keepdims)
 
 
-@with_twin
+@with_native
 def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Smallest elements; NaN where there is one.
 
@@ -155,7 +155,7 @@ def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     return reduce(p.MIN, x, axis, keepdims)
 
 
-@with_twin
+@with_native
 def prod(
     x: Array,
     /,
@@ -175,7 +175,7 @@ def prod(
     return reduce(p.PROD, x, axis, keepdims, target)
 
 
-@with_twin
+@with_native
 def std(
     x: Array,
     /,
@@ -191,7 +191,7 @@ def std(
     return unary(p.SQRT, var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
-@with_twin
+@with_native
 def sum(
     x: Array,
     /,
@@ -211,7 +211,7 @@ def sum(
     return reduce(p.SUM, x, axis, keepdims, target)
 
 
-@with_twin
+@with_native
 def var(
     x: Array,
     /,

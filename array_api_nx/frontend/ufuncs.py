@@ -17,7 +17,7 @@ from ..core import dtypes as d
 from ..core.dtypes import CANONICAL, SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes, check_shape
 from ..device import Device, available
-from ..native import native, with_twin
+from ..native import native, with_native
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from . import elementwise, interop, linear_algebra, statistical, utility
@@ -46,7 +46,7 @@ Kinds: TypeAlias = "tuple[Foreign, ...]"
 """What decides which loop is meant: the dtypes of arrays, and the types of Python scalars."""
 
 
-@with_twin
+@with_native
 def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[Array, ...]:
     """A ufunc of NumPy or of another library, element by element on arrays of any device.
 
@@ -106,9 +106,9 @@ def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[A
 _SCALARS: Final = frozenset({bool, int, float, complex})
 
 
-def _loop_for_twin(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None:
+def _loop_for_native(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None:
     """The loop of the compiled callable of `apply_ufunc`, for arrays on device cpu and
-    scalars: what `loop_for_twin` of that backend says. None if Python is to compute it."""
+    scalars: what `loop_for_native` of that backend says. None if Python is to compute it."""
     # Loaded when there are arrays of that device.
     from ..backends.cpu.engine import loops, operations
 
@@ -123,15 +123,15 @@ def _loop_for_twin(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None:
         (dtype, *_) = kinds
         if not isinstance(dtype, np.dtype) or len({*kinds}) > 1:
             return None
-        return operations.loop_for_twin(_STANDARD[ufunc][0], dtype)
+        return operations.loop_for_native(_STANDARD[ufunc][0], dtype)
     loop = loops.of_ufunc(chosen) if len({*chosen.inputs}) == 1 else None
     if loop is None:
         return None
-    return operations.ufunc_loop_for_twin(loop, chosen.inputs[0], chosen.output)
+    return operations.ufunc_loop_for_native(loop, chosen.inputs[0], chosen.output)
 
 
 if native is not None:
-    native.set_ufuncs(_loop_for_twin)
+    native.set_ufuncs(_loop_for_native)
 
 
 def _mixed(ufunc: np.ufunc, compiler: Foreign, operands: tuple[Foreign, ...]) -> Results:

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
-from ..native import with_twin
+from ..native import with_native
 from ..primitives import table as p
 from .array import Array, wrap
 from .dispatch import reduce
@@ -24,7 +24,7 @@ def refuse_out(name: str) -> NoReturn:
     )
 
 
-@with_twin
+@with_native
 def all(
     x: Array,
     /,
@@ -43,7 +43,7 @@ def all(
     return reduce(p.ALL, x, axis, keepdims)
 
 
-@with_twin
+@with_native
 def any(
     x: Array,
     /,
@@ -62,7 +62,7 @@ def any(
     return reduce(p.ANY, x, axis, keepdims)
 
 
-@with_twin
+@with_native
 def diff(
     x: Array,
     /,

@@ -26,7 +26,7 @@ __all__ = [
     "native",
     "set_advice",
     "with_advice",
-    "with_twin",
+    "with_native",
 ]
 
 HOW_TO_BUILD: Final = (
@@ -108,7 +108,7 @@ def set_advice(advise: Advise) -> None:
         native.set_advice(advise)
 
 
-def with_twin(function: Function) -> Function:
+def with_native(function: Function) -> Function:
     """A decorator that puts the C implementation of a function in front of it.
 
     The compiled callable answers the common calls, as the function would, and passes the others on

@@ -12,8 +12,8 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu import CPUBackend
+from tests.support.implementations import python_answers
 from tests.support.tables import for_each
-from tests.support.twins import python_answers
 
 pytestmark = pytest.mark.slow
 

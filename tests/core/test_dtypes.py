@@ -62,7 +62,7 @@ def test_kinds_partition_the_dtypes():
     assert set(d.FLOATING) == {*d.REAL_FLOATING, *d.COMPLEX}
 
 
-def twins(dtype):
+def equal_dtypes(dtype):
     """Objects that equal a dtype, and are not it."""
     same = [np.dtype(code) for code in np.typecodes["AllInteger"]]
     same = [each for each in same if each == dtype and each is not dtype]
@@ -72,10 +72,10 @@ def twins(dtype):
 @pytest.mark.parametrize("dtype", ALL, ids=ids)
 def test_a_dtype_has_one_object(dtype):
     swapped = dtype.newbyteorder("S")
-    for twin in twins(dtype):
-        assert twin is not dtype
-        assert CANONICAL[twin] is dtype
-    for given in [*twins(dtype), swapped]:
+    for other in equal_dtypes(dtype):
+        assert other is not dtype
+        assert CANONICAL[other] is dtype
+    for given in [*equal_dtypes(dtype), swapped]:
         assert as_dtype(given) is dtype
         assert xp.zeros(2, dtype=given).dtype is dtype
         assert xp.asarray(np.zeros(2, given)).dtype is dtype

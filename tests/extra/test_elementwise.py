@@ -7,9 +7,9 @@ import array_api_nx as xp
 from array_api_nx.tracing.recorder import TraceError
 from tests.extra.everywhere import DTYPES, agree, assert_same, everywhere, ours, refuses
 from tests.support.alike import layouts
+from tests.support.implementations import random_values
 from tests.support.programs import settings
 from tests.support.tables import for_each
-from tests.support.twins import random_values
 
 nan, inf = np.nan, np.inf
 

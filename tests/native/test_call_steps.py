@@ -14,10 +14,10 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
-from tests.support import twins
+from tests.support import implementations
 from tests.support.tables import for_each
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 
 def _softmax(x: Any, y: Any) -> Any:
@@ -54,8 +54,8 @@ def test_results_are_those_of_the_function(name: str, dtype: Any) -> None:
         for _ in range(3):
             x, y = [xp.astype(xp.asarray(rng.normal(size=shape)), dtype) for _ in range(2)]
             expected, found = function(x, y), compiled(x, y)
-            assert twins.describe(found) == twins.describe(expected)
-        assert twins.is_answered_in_c(compiled, x, y)
+            assert implementations.describe(found) == implementations.describe(expected)
+        assert implementations.is_answered_in_c(compiled, x, y)
 
 
 def test_threads_share_a_program_with_a_long_product() -> None:
@@ -65,7 +65,7 @@ def test_threads_share_a_program_with_a_long_product() -> None:
     inputs = [xp.asarray(rng.normal(size=(120, 120)), copy=True) for _ in range(4)]
     expected = [np.asarray((2 * x) @ x + 1).tobytes() for x in inputs]
     compiled(inputs[0])
-    assert twins.is_answered_in_c(compiled, inputs[0])
+    assert implementations.is_answered_in_c(compiled, inputs[0])
 
     def runs(number: int) -> bool:
         return all(
@@ -83,7 +83,7 @@ def test_what_is_always_declined_is_not_tried_for_ever() -> None:
     expected = np.asarray(xp.exp(xp.exp(x) @ x)).tobytes()
     for _ in range(12):
         assert np.asarray(compiled(x)).tobytes() == expected
-    assert not twins.is_answered_in_c(compiled, x)
+    assert not implementations.is_answered_in_c(compiled, x)
 
 
 def test_arguments_may_be_results_of_the_same_program() -> None:

@@ -9,11 +9,11 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
-from tests.support import twins
+from tests.support import implementations
 from tests.support.alike import DTYPES, compare, layouts
 from tests.support.sizes import AT_ONCE
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 UNIQUE = [xp.unique_all, xp.unique_counts, xp.unique_inverse, xp.unique_values]
 

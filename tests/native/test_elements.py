@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from array_api_nx.native import native
-from tests.support import twins
+from tests.support import implementations
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 
 def test_what_may_share_memory_is_what_numpy_says() -> None:

@@ -15,21 +15,25 @@ from array_api_nx import config
 from array_api_nx.frontend import dispatch, elementwise
 from array_api_nx.native import native
 from array_api_nx.primitives import table as p
-from tests.support import twins
+from tests.support import implementations
 from tests.support.alike import compare
+from tests.support.implementations import assert_alike, random_array, random_operands, random_scalar
 from tests.support.sizes import AT_ONCE, MIDDLE
-from tests.support.twins import assert_alike, random_array, random_operands, random_scalar
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
-# By the twins' own type, so that new ones are tested without being listed.
-TWINS = {
+# By the type of compiled callables, so that new ones are tested without being listed.
+IMPLEMENTATIONS = {
     name: function
     for name, function in vars(elementwise).items()
     if type(function) is type(xp.add) and function.__module__ == elementwise.__name__
 }
-UNARY = {name: f for name, f in TWINS.items() if len(inspect.signature(f).parameters) == 1}
-BINARY = {name: f for name, f in TWINS.items() if len(inspect.signature(f).parameters) == 2}
+UNARY = {
+    name: f for name, f in IMPLEMENTATIONS.items() if len(inspect.signature(f).parameters) == 1
+}
+BINARY = {
+    name: f for name, f in IMPLEMENTATIONS.items() if len(inspect.signature(f).parameters) == 2
+}
 
 OPERATORS = (
     *["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor"],
@@ -79,7 +83,7 @@ def _cases(name: str, count: int) -> list[int]:
     return [start + i for i in range(count)]
 
 
-def test_every_operation_has_its_twin():
+def test_every_operation_has_its_implementation():
     assert len(UNARY) + len(BINARY) >= 60
     assert {"add", "pow", "nextafter", "logical_xor"} <= {*BINARY}
     assert {"abs", "sqrt", "isnan", "round", "imag"} <= {*UNARY}
@@ -116,7 +120,7 @@ def test_operands_of_one_dtype_in_all_dtypes():
     """Where most calls are answered in C: 1,500 cases of two arrays, or an array and a scalar."""
     calls = [*BINARY_CALLS.items(), *INPLACE_CALLS.items()]
     for seed in range(1500):
-        dtype = twins.DTYPES[seed % len(twins.DTYPES)]
+        dtype = implementations.DTYPES[seed % len(implementations.DTYPES)]
         name, call = calls[seed % len(calls)]
         make = lambda seed=seed, dtype=dtype: random_operands(  # noqa: E731
             np.random.default_rng(seed), dtype
@@ -144,7 +148,7 @@ def test_common_calls_are_answered_in_c():
         *[lambda: operator.iadd(x, y), lambda: operator.imul(x, 1), lambda: x.shape],
         *[lambda: operator.iadd(x, row), lambda: bool(element), lambda: x.size],
     ):
-        assert twins.is_answered_in_c(call), inspect.getsource(call)
+        assert implementations.is_answered_in_c(call), inspect.getsource(call)
 
 
 # ---------------------------------------------------------------------- settings
@@ -157,10 +161,10 @@ def test_what_errstate_asks_for(mode):
 
     class Log:
         def write(self, text):
-            heard.append((twins.is_python_answering(), text))
+            heard.append((implementations.is_python_answering(), text))
 
     def hear(*arguments):
-        heard.append((twins.is_python_answering(), arguments))
+        heard.append((implementations.is_python_answering(), arguments))
 
     calls = [*BINARY_CALLS.items(), *INPLACE_CALLS.items(), *UNARY_CALLS.items()]
     floats = [xp.float32, xp.float64, xp.complex64, xp.complex128, xp.int8, xp.uint16]
@@ -198,7 +202,7 @@ def test_deferral(settings):
         x = xp.asarray([1.0, 2.0, 3.0], copy=True)
         if settings.get("fusion_threshold") == 0:
             for call in (lambda: x + x, lambda: xp.sin(x), lambda: operator.imul(x, 1.0)):
-                assert not twins.is_answered_in_c(call)
+                assert not implementations.is_answered_in_c(call)
             assert (x + x)._handle.array is None
 
 
@@ -210,11 +214,13 @@ def test_sizes_around_the_limits():
         for call in calls:
             assert_alike(call, [xp.ones(size)])
     small, large = xp.ones(100), xp.ones(threshold + 1)
-    assert all([twins.is_answered_in_c(lambda call=call: call(small)) for call in calls])
-    assert not any([twins.is_answered_in_c(lambda call=call: call(large)) for call in calls])
+    assert all([implementations.is_answered_in_c(lambda call=call: call(small)) for call in calls])
+    assert not any(
+        [implementations.is_answered_in_c(lambda call=call: call(large)) for call in calls]
+    )
     side = isqrt(threshold) + 1
     row, column = xp.ones((1, side)), xp.ones((side, 1))
-    assert not twins.is_answered_in_c(lambda: row + column)
+    assert not implementations.is_answered_in_c(lambda: row + column)
     assert_alike(operator.add, [row, column])
 
 
@@ -240,10 +246,10 @@ def test_a_checked_backend_is_asked(tmp_path):
     import sys
 
     code = (
-        "import array_api_nx as xp; from tests.support import twins\n"
+        "import array_api_nx as xp; from tests.support import implementations\n"
         "x = xp.ones(3)\n"
         "for call in (lambda: x + x, lambda: xp.sin(x), lambda: x * 2, lambda: float(x[0])):\n"
-        "    assert not twins.is_answered_in_c(call)\n"
+        "    assert not implementations.is_answered_in_c(call)\n"
         "assert (x + x)._handle.array.tolist() == [2, 2, 2]"
     )
     subprocess.run(
@@ -268,7 +274,7 @@ def test_limits_are_those_of_the_policy():
 @pytest.mark.parametrize("scalar", [2, 2.0, True, 1, 0, 3, -1, 2**24, 2**24 + 1], ids=str)
 def test_powers_and_scalars_of_consequence(scalar):
     """Squares, of which NumPy makes products, and integers that a float may not hold."""
-    for seed, dtype in enumerate(twins.DTYPES):
+    for seed, dtype in enumerate(implementations.DTYPES):
         x = random_array(np.random.default_rng(seed), dtype, (3, 4), "row-major", "copied")
         for call in (
             *[lambda x: x**scalar, lambda x: scalar**x, lambda x: operator.ipow(x, scalar)],

@@ -14,9 +14,9 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.contract.strided import Tensor
 from array_api_nx.native import native
-from tests.support import twins
+from tests.support import implementations
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 
 class Backend:

@@ -20,12 +20,12 @@ from pathlib import Path
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.native import native, with_twin
-from tests.support import twins
+from array_api_nx.native import native, with_native
+from tests.support import implementations
 from tests.support.docstrings import needs_docstrings
 from tests.support.tables import for_each
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 KIND = type(xp.add)
 
@@ -100,7 +100,7 @@ def test_it_is_an_object_like_others(name):
 
 @every
 def test_wrong_calls_raise_what_the_function_raises(name):
-    """Whatever number of arguments, by position or by name, a twin raises nothing of its own.
+    """C raises nothing of its own for any number of arguments, by position or by name.
 
     What Python says is followed by how the function is to be called.
     """
@@ -122,7 +122,7 @@ def test_wrong_calls_raise_what_the_function_raises(name):
 
 def test_attributes_can_be_set():
     """As tools do that mark functions."""
-    function = with_twin(types.FunctionType((lambda x1, x2: None).__code__, {}, "add"))
+    function = with_native(types.FunctionType((lambda x1, x2: None).__code__, {}, "add"))
     function.mark = 1
     assert function.mark == 1
     del function.mark
@@ -159,7 +159,7 @@ def test_doctest_and_help_find_them():
 
 def test_they_are_collected():
     def make():
-        function = with_twin(types.FunctionType((lambda x1, x2: None).__code__, {}, "add"))
+        function = with_native(types.FunctionType((lambda x1, x2: None).__code__, {}, "add"))
         function.itself = function
         return weakref.ref(function)
 
@@ -209,20 +209,20 @@ def test_tables_in_c_name_the_parameters_of_the_python_functions():
     assert checked > 50
 
 
-def test_only_functions_of_a_chapter_have_twins():
-    """A twin is found by name, so that a function of another name would get another's twin."""
+def test_only_functions_of_a_chapter_have_implementations():
+    """A C implementation is found by name: a function of another's name would get the other's."""
 
-    def no_such_twin():
+    def no_such_name():
         pass
 
-    with pytest.raises(LookupError, match="no_such_twin has no C implementation"):
-        with_twin(no_such_twin)
+    with pytest.raises(LookupError, match="no_such_name has no C implementation"):
+        with_native(no_such_name)
     with pytest.raises(AttributeError):
         native.front(1)
     for name in CALLABLES:
         module, _, function = name.rpartition(".")
         assert getattr(sys.modules[module], function) is CALLABLES[name]
-    names = [name for name in CALLABLES if twins.has_twin(CALLABLES[name])]
+    names = [name for name in CALLABLES if implementations.has_implementation(CALLABLES[name])]
     assert "array_api_nx.linalg.diagonal" in names
     for name in names:
         assert name.startswith(("array_api_nx.frontend.", "array_api_nx.linalg.")), name

@@ -1,4 +1,4 @@
-"""The comparison of C with Python, in support/twins.py: that it can fail, and what it compares."""
+"""The comparison of C with Python in support/implementations.py can fail, and what it compares."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.device import CPU
 from array_api_nx.native import native
-from tests.support import twins
+from tests.support import implementations
 from tests.support.tables import for_each
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 
 def _write(x):
-    if twins.is_python_answering():
+    if implementations.is_python_answering():
         x[0] = 5.0
     return x
 
 
 def _warn(text, category=RuntimeWarning):
-    if twins.is_python_answering():
+    if implementations.is_python_answering():
         warnings.warn(text, category, stacklevel=2)
         return 1
     warnings.warn("text", RuntimeWarning, stacklevel=2)
@@ -31,11 +31,11 @@ def _warn(text, category=RuntimeWarning):
 
 
 def _fail(error):
-    raise error if twins.is_python_answering() else ValueError("text")
+    raise error if implementations.is_python_answering() else ValueError("text")
 
 
 def _either(in_c, in_python):
-    return in_python() if twins.is_python_answering() else in_c()
+    return in_python() if implementations.is_python_answering() else in_c()
 
 
 def _read_only(x):
@@ -67,7 +67,7 @@ DIFFERENT = {
 
 
 def _warn_on_another_line(x):
-    if twins.is_python_answering():
+    if implementations.is_python_answering():
         return _warn("text")
     return _warn("text")
 
@@ -78,28 +78,28 @@ def test_a_difference_is_found(field):
     with pytest.raises(
         AssertionError, match=f"\n{field.partition(', text')[0].split(', cat')[0]}:"
     ):
-        twins.assert_alike(DIFFERENT[field], [x])
+        implementations.assert_alike(DIFFERENT[field], [x])
 
 
 def test_another_line_of_a_warning_is_found():
     with pytest.raises(AssertionError, match="\nwarnings: "):
-        twins.assert_alike(_warn_on_another_line, [1])
+        implementations.assert_alike(_warn_on_another_line, [1])
 
 
 def test_python_answers_and_then_c_again():
     x = xp.asarray([1.0, 2.0])
-    assert twins.is_answered_in_c(lambda: x + x)
-    with twins.python_answers():
-        assert twins.is_python_answering()
-        assert not twins.is_answered_in_c(lambda: x + x)
-        with twins.python_answers():
+    assert implementations.is_answered_in_c(lambda: x + x)
+    with implementations.python_answers():
+        assert implementations.is_python_answering()
+        assert not implementations.is_answered_in_c(lambda: x + x)
+        with implementations.python_answers():
             pass
-        assert not twins.is_answered_in_c(lambda: x + x)
-    assert not twins.is_python_answering()
-    assert twins.is_answered_in_c(lambda: x + x)
-    with pytest.raises(ZeroDivisionError), twins.python_answers():
+        assert not implementations.is_answered_in_c(lambda: x + x)
+    assert not implementations.is_python_answering()
+    assert implementations.is_answered_in_c(lambda: x + x)
+    with pytest.raises(ZeroDivisionError), implementations.python_answers():
         raise ZeroDivisionError
-    assert twins.is_answered_in_c(lambda: x + x)
+    assert implementations.is_answered_in_c(lambda: x + x)
 
 
 def test_copies_have_the_same_relations_and_are_apart_from_the_originals():
@@ -107,10 +107,10 @@ def test_copies_have_the_same_relations_and_are_apart_from_the_originals():
     among the copies as among the originals."""
     rng = np.random.default_rng(1)
     for _ in range(300):
-        x, y = twins.random_operands(rng)
+        x, y = implementations.random_operands(rng)
         arguments = [x, y, x, (y, [x])]
-        copies = twins.duplicate(arguments)
-        assert twins.describe(copies) == twins.describe(arguments)
+        copies = implementations.duplicate(arguments)
+        assert implementations.describe(copies) == implementations.describe(arguments)
         assert copies[0] is copies[2] is copies[3][1][0]
         assert copies[1] is copies[3][0]
         assert copies[0] is not x
@@ -125,7 +125,7 @@ def test_arguments_are_of_all_kinds():
     """A thousand of them have every dtype, layout flag and origin that the generator promises."""
     seen = set()
     for seed in range(1000):
-        x = twins.random_array(np.random.default_rng(seed))
+        x = implementations.random_array(np.random.default_rng(seed))
         host = np.asarray(x)
         seen.update([x.dtype, f"{x.ndim} axes", "row" if host.flags.c_contiguous else "no row"])
         seen.add("column" if host.flags.f_contiguous else "no column")
@@ -133,9 +133,16 @@ def test_arguments_are_of_all_kinds():
         seen.update([f"stride {np.sign(s)}" for s in host.strides])
         seen.add("empty" if not x.size else "filled")
         seen.add("shared" if getattr(x._handle.storage, "shared", True) else "own")
-        again = twins.random_array(np.random.default_rng(seed))
-        assert twins.describe(again) == twins.describe(x)
-    wanted = {*twins.DTYPES, *[f"{n} axes" for n in range(6)], "row", "no row", "column", "own"}
+        again = implementations.random_array(np.random.default_rng(seed))
+        assert implementations.describe(again) == implementations.describe(x)
+    wanted = {
+        *implementations.DTYPES,
+        *[f"{n} axes" for n in range(6)],
+        "row",
+        "no row",
+        "column",
+        "own",
+    }
     wanted |= {"no column", "writeable", "read-only", "stride -1", "stride 0", "stride 1", "shared"}
     wanted |= {"empty", "filled"}
     assert wanted <= seen

@@ -23,10 +23,10 @@ import array_api_nx as xp
 from array_api_nx.contract.strided import Storage, Tensor
 from array_api_nx.core.view import View
 from array_api_nx.frontend import elementwise
-from tests.support import examples, twins
+from tests.support import examples, implementations
 from tests.support.tables import for_each
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 CALLS = int(os.environ.get("ARRAY_API_NX_LEAK_CALLS", "100000"))
 
@@ -184,8 +184,8 @@ def test_calls_that_c_answers_leave_nothing():
     assert tested > 80
 
 
-def test_there_is_an_example_of_every_twin():
-    assert examples.twins_but_elementwise() <= set(examples.EXAMPLES)
+def test_there_is_an_example_of_every_implementation():
+    assert examples.all_but_elementwise() <= set(examples.EXAMPLES)
 
 
 EXAMPLES = [(name, i) for name, calls in examples.EXAMPLES.items() for i in range(len(calls))]
@@ -193,10 +193,10 @@ EXAMPLES = [(name, i) for name, calls in examples.EXAMPLES.items() for i in rang
 
 # With older versions of NumPy some are not answered in C.
 @pytest.mark.parametrize(("name", "number"), EXAMPLES)
-def test_calls_of_other_twins_leave_nothing(name, number):
+def test_calls_of_other_implementations_leave_nothing(name, number):
     """All are answered in C, and a tenth as often as above leave no block and no reference."""
     call, arguments = examples.EXAMPLES[name][number], (examples.X, examples.ODD, examples.INTS)
-    assert twins.is_answered_in_c(call)
+    assert implementations.is_answered_in_c(call)
     before = [sys.getrefcount(x) for x in arguments]
     for _ in range(3):
         blocks = sys.getallocatedblocks()
@@ -211,7 +211,7 @@ def test_calls_of_other_twins_leave_nothing(name, number):
 
 def _is_answered(call, arguments):
     try:
-        return twins.is_answered_in_c(call, *arguments)
+        return implementations.is_answered_in_c(call, *arguments)
     except TypeError:
         return False
 

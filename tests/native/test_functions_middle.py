@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu import policy
-from tests.support import twins
+from tests.support import implementations
+from tests.support.implementations import assert_alike, needs_native
 from tests.support.sizes import AT_ONCE, MIDDLE
 from tests.support.tables import for_each
-from tests.support.twins import assert_alike, needs_native
 
 pytestmark = needs_native
 
@@ -110,4 +110,4 @@ IN_C: Final = [
 def test_they_are_answered_in_c(name: str) -> None:
     rng = np.random.default_rng(1)
     arrays = [xp.asarray(rng.normal(size=MIDDLE), copy=True) for _ in range(3)]
-    assert twins.is_answered_in_c(lambda x, y, z: CALLS[name](rng, x, y, z), *arrays)
+    assert implementations.is_answered_in_c(lambda x, y, z: CALLS[name](rng, x, y, z), *arrays)

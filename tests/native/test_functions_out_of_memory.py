@@ -17,7 +17,7 @@ from array_api_nx.contract.strided import Storage, Tensor
 from array_api_nx.core.view import View
 from array_api_nx.device import CPU
 from tests.native import test_functions_leaks as leaks
-from tests.support import examples, twins
+from tests.support import examples, implementations
 from tests.support.tables import for_each
 
 try:
@@ -26,7 +26,7 @@ except ImportError:
     set_nomemory = None
 
 pytestmark = [
-    twins.needs_native,
+    implementations.needs_native,
     pytest.mark.skipif(set_nomemory is None, reason="Python was built without _testcapi"),
 ]
 
@@ -121,7 +121,7 @@ def test_results_are_right_or_missing(name, source):
     call = CALLS[name]
     x, y = SOURCES[source](), SOURCES[source]()
     x + y, call(SOURCES[source](), y)  # so that what is asked once is known
-    before = twins.describe(x)
+    before = implementations.describe(x)
     if name.startswith("in place"):
         # May have happened or not, but as a whole.
         expected = np.asarray(call(SOURCES[source](), y))
@@ -138,10 +138,10 @@ def test_results_are_right_or_missing(name, source):
             after = np.asarray(x)
             assert np.array_equal(after, expected) or (error and np.array_equal(after, old))
         return
-    expected = twins.describe(call(x, y))
+    expected = implementations.describe(call(x, y))
     _, result = fail_each(call, x, y)
-    assert twins.describe(result) == expected or isinstance(result, View | tuple)
-    assert twins.describe(x) == before
+    assert implementations.describe(result) == expected or isinstance(result, View | tuple)
+    assert implementations.describe(x) == before
 
 
 # `repr` and `list` make many calls each.
@@ -168,13 +168,13 @@ def test_every_callable(name):
 
 
 @for_each("name", examples.EXAMPLES)
-def test_every_other_twin(name):
+def test_every_other_implementation(name):
     for call in examples.EXAMPLES[name]:
-        expected = None if name.startswith("empty") else twins.describe(call())
+        expected = None if name.startswith("empty") else implementations.describe(call())
         failed, result = fail_each(call)
         assert failed or name in NO_MEMORY
         if expected is not None:
-            assert twins.describe(result) == expected
+            assert implementations.describe(result) == expected
 
 
 NO_MEMORY = {"__dlpack_device__", "can_cast", "evaluate", "isdtype", "result_type"}

@@ -13,10 +13,10 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
+from tests.support.implementations import python_answers, random_array, random_values, steps
 from tests.support.programs import default_process
 from tests.support.sizes import DEFERRED
 from tests.support.tables import for_each
-from tests.support.twins import python_answers, random_array, random_values, steps
 
 pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.support import twins
+from tests.support import implementations
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 SIZES = [255, 256, 257, 512, 1000, 1024, 2048, 4095, 8191, 8192, 8193]
 """Elements of 8 bytes: blocks have 4 to 64 KiB, and 2 KiB lie in the storage itself."""

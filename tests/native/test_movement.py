@@ -10,8 +10,8 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
+from tests.support.implementations import python_answers, steps
 from tests.support.sizes import DEFERRED
-from tests.support.twins import python_answers, steps
 
 pytestmark = pytest.mark.skipif(native is None, reason="without the extension there is no C")
 

@@ -13,8 +13,8 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu.policy import limits
 from array_api_nx.native import native
 from tests.support.alike import DTYPES, compare, layouts
+from tests.support.implementations import is_answered_in_c
 from tests.support.sizes import AT_ONCE
-from tests.support.twins import is_answered_in_c
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 

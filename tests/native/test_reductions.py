@@ -1,4 +1,4 @@
-"""Compiled twins of reductions, scans and sorting give what their Python functions give."""
+"""C implementations of reductions, scans and sorting give what their Python functions give."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support.alike import DTYPES
+from tests.support.implementations import python_answers
 from tests.support.sizes import AT_ONCE
-from tests.support.twins import python_answers
 
 pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
 
@@ -295,7 +295,7 @@ def test_bad_arguments() -> None:
 
 
 def test_while_small_arrays_are_deferred() -> None:
-    """Twins decline while somebody asks to defer small arrays."""
+    """C implementations decline while a setting defers small arrays."""
     x = xp.asarray([3.0, 1.0, 2.0])
     with xp.config_context(fusion_threshold=0):
         for function in (*REDUCTIONS, xp.var, xp.std, xp.sort, xp.argsort, xp.argmax):

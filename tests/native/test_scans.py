@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.support import twins
+from tests.support import implementations
 from tests.support.alike import DTYPES, compare, layouts
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

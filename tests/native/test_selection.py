@@ -8,7 +8,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support.alike import DTYPES, compare, layouts
-from tests.support.twins import random_values
+from tests.support.implementations import random_values
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 

@@ -18,10 +18,10 @@ from array_api_nx.contract.strided import Storage, Tensor, tensor_over
 from array_api_nx.core.symbolic import dynamic
 from array_api_nx.core.view import View
 from array_api_nx.device import CPU
-from tests.support import twins
-from tests.support.twins import assert_alike, is_answered_in_c
+from tests.support import implementations
+from tests.support.implementations import assert_alike, is_answered_in_c
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 
 class Box:
@@ -190,7 +190,7 @@ def test_copies_and_pickles():
     for x in (own(), own()[::2], own(()), own([]), own(np.ones((2, 3))).T):
         for done in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
             assert type(done) is xp.Array
-            assert twins.describe(done)["bits"] == twins.describe(x)["bits"]
+            assert implementations.describe(done)["bits"] == implementations.describe(x)["bits"]
             assert (done.shape, done.dtype, done.device) == (x.shape, x.dtype, x.device)
     for part in (own()._handle, own()._handle.storage):
         for make in (copy.copy, copy.deepcopy, pickle.dumps):
@@ -436,7 +436,7 @@ def test_many_axes(ndim):
 
 def test_one_element_of_any_shape():
     for ndim in range(0, 65, 4):
-        for dtype in twins.DTYPES:
+        for dtype in implementations.DTYPES:
             x = xp.ones((1,) * ndim, dtype=dtype)
             for call in (float, int, bool, complex, operator.index, len, abs, lambda x: x.size):
                 assert_alike(call, [x], f"{ndim} axes, {dtype}")

@@ -10,11 +10,11 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
-from tests.support import twins
+from tests.support import implementations
 from tests.support.alike import DTYPES, compare, layouts
 from tests.support.sizes import AT_ONCE, MIDDLE
 
-pytestmark = twins.needs_native
+pytestmark = implementations.needs_native
 
 apply_ufunc: Any = xp.extra.apply_ufunc
 
@@ -65,7 +65,7 @@ def test_of_scipy(name: str) -> None:
         for _ in range(15):
             _check(ufunc, rng, dtype)
     x = xp.asarray(rng.random((3, 4)) / 2 + 0.25, copy=True)
-    assert twins.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin)
+    assert implementations.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin)
 
 
 @pytest.mark.parametrize("name", ["betainc", "fdtr", "gdtr", "hyp2f1", "voigt_profile"])
@@ -90,18 +90,18 @@ def test_of_several_operands(name: str) -> None:
                 compare(apply_ufunc, ufunc, *operands)
                 operands[rng.integers(ufunc.nin)] = other
     x = xp.asarray(rng.random((3, 4)) / 2 + 0.25, copy=True)
-    assert twins.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin)
-    assert twins.is_answered_in_c(apply_ufunc, ufunc, 0.5, *[x] * (ufunc.nin - 1))
-    assert twins.is_answered_in_c(apply_ufunc, ufunc, *[0.5] * (ufunc.nin - 1), x[0])
+    assert implementations.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin)
+    assert implementations.is_answered_in_c(apply_ufunc, ufunc, 0.5, *[x] * (ufunc.nin - 1))
+    assert implementations.is_answered_in_c(apply_ufunc, ufunc, *[0.5] * (ufunc.nin - 1), x[0])
 
 
 def test_scalars_are_answered_in_c() -> None:
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]], copy=True)
     narrow = xp.astype(x, xp.float32)
     for operands in ((x, 2.5), (2.5, x.T), (x[:, 1], 2), (3, x), (narrow, 2.5), (2, narrow)):
-        assert twins.is_answered_in_c(apply_ufunc, np.fmax, *operands)
+        assert implementations.is_answered_in_c(apply_ufunc, np.fmax, *operands)
     for operands in ((x, True), (x, 1j), (narrow, 1e300), (x, np.float64(2))):
-        assert not twins.is_answered_in_c(apply_ufunc, np.fmax, *operands)
+        assert not implementations.is_answered_in_c(apply_ufunc, np.fmax, *operands)
 
 
 def test_operands_that_broadcast_to_many_elements_are_left_to_python() -> None:
@@ -109,8 +109,8 @@ def test_operands_that_broadcast_to_many_elements_are_left_to_python() -> None:
     special = pytest.importorskip("scipy.special")
     ufunc = unwrap(special.xlogy)
     x = xp.asarray(np.linspace(0.1, 1, 200), copy=True)
-    assert twins.is_answered_in_c(apply_ufunc, ufunc, x[:, None][:10], x[:10])
-    assert not twins.is_answered_in_c(apply_ufunc, ufunc, x[:, None], x)
+    assert implementations.is_answered_in_c(apply_ufunc, ufunc, x[:, None][:10], x[:10])
+    assert not implementations.is_answered_in_c(apply_ufunc, ufunc, x[:, None], x)
     compare(apply_ufunc, ufunc, x[:, None], x)
 
 
@@ -140,7 +140,9 @@ def test_many_elements_of_scipy() -> None:
             x = xp.asarray(rng.random(size) + 0.5, copy=True)
             compare(apply_ufunc, ufunc, *[x] * ufunc.nin)
             compare(apply_ufunc, ufunc, *[x[::2]] * ufunc.nin)
-            assert twins.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin) == (size <= AT_ONCE)
+            assert implementations.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin) == (
+                size <= AT_ONCE
+            )
     x = xp.asarray(rng.random(40), copy=True)
     compare(apply_ufunc, unwrap(special.xlogy), x, x[:, None])
 

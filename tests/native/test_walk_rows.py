@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import array_api_nx as xp
+from tests.support.implementations import assert_alike, is_answered_in_c, needs_native
 from tests.support.tables import for_each
-from tests.support.twins import assert_alike, is_answered_in_c, needs_native
 
 pytestmark = needs_native
 

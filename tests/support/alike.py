@@ -8,8 +8,8 @@ import numpy as np
 
 import array_api_nx as xp
 from array_api_nx.frontend.array import Array
-from tests.support import twins
-from tests.support.twins import random_values
+from tests.support import implementations
+from tests.support.implementations import random_values
 
 __all__ = ["DTYPES", "compare", "layouts"]
 
@@ -55,5 +55,5 @@ def layouts(
 
 
 def compare(call: Callable[..., object], *args: object, **keywords: object) -> None:
-    """Assert that C and Python answer a call alike, as `twins.assert_alike` does."""
-    twins.assert_alike(partial(call, **keywords), list(args), str(keywords))
+    """Assert that C and Python answer a call alike, as `implementations.assert_alike` does."""
+    implementations.assert_alike(partial(call, **keywords), list(args), str(keywords))

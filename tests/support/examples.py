@@ -13,9 +13,9 @@ import numpy as np
 import array_api_nx as xp
 from array_api_nx.frontend import dispatch, elementwise, operands
 from array_api_nx.primitives import table as p
-from tests.support import twins
+from tests.support import implementations
 
-__all__ = ["EXAMPLES", "twins_but_elementwise"]
+__all__ = ["EXAMPLES", "all_but_elementwise"]
 
 X: Final = xp.asarray([[1.0, -2.0, 3.0], [0.0, 5.0, 6.0]], copy=True)
 ODD: Final = xp.asarray(np.arange(24.0).reshape(4, 6), copy=True)[::2, ::2]
@@ -123,7 +123,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
 }
 
 
-def twins_but_elementwise() -> set[str]:
+def all_but_elementwise() -> set[str]:
     """The names of the functions of the package whose calls C answers, but for those of the chapter
     of elementwise functions."""
     return {
@@ -132,5 +132,5 @@ def twins_but_elementwise() -> set[str]:
         if name.startswith("array_api_nx.")
         for value in vars(module).values()
         if type(value) is type(xp.add) and getattr(elementwise, value.__name__, None) is not value
-        if twins.has_twin(value)
+        if implementations.has_implementation(value)
     }

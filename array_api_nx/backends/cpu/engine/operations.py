@@ -4,7 +4,7 @@ NumPy would compute them on one processor, into new memory. The extension calls 
 less time for small arrays, and for large ones on several threads, into memory of the pool. The
 functions here return None where the caller has to call NumPy. `compute` is for operations element
 by element, `total` and `reduce` for reductions, `scan` for scans. Compiled callables get their
-loops here, too (`loop_for_twin`).
+loops here, too (`loop_for_native`).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "compute",
-    "loop_for_twin",
+    "loop_for_native",
     "reduce",
     "reduction_pass",
     "scan",
     "total",
-    "ufunc_loop_for_twin",
+    "ufunc_loop_for_native",
 ]
 
 
@@ -70,7 +70,7 @@ def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
 Described: TypeAlias = tuple[np.ufunc, int, str, int, int, int, bool, bool, bool, bool]
 
 
-def loop_for_twin(op: Primitive, dtype: DType) -> Described | None:
+def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
     """The loop of a compiled callable, for operands of one dtype.
 
     Returns
@@ -89,8 +89,8 @@ def loop_for_twin(op: Primitive, dtype: DType) -> Described | None:
     return _described(loop, dtype, op.results[dtype], loops.is_arithmetic(op), False)
 
 
-def ufunc_loop_for_twin(loop: Loop, operand: DType, result: DType) -> Described | None:
-    """What `loop_for_twin` returns, for a loop of a ufunc that is no function of the standard."""
+def ufunc_loop_for_native(loop: Loop, operand: DType, result: DType) -> Described | None:
+    """What `loop_for_native` returns, for a loop of a ufunc that is no function of the standard."""
     return _described(loop, operand, result, False, True)
 
 
@@ -115,7 +115,7 @@ def _described(
 
 
 if native is not None:
-    native.set_operations(loop_for_twin, threads.count)
+    native.set_operations(loop_for_native, threads.count)
     native.set_errors(fperrors.apply_errstate)
 
 

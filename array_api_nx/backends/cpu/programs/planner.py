@@ -150,8 +150,8 @@ class Planner:
         held = [value for start, value in self.slots[slot].values if start <= moment]
         if not held:
             return f"t{slot}"
-        twins = [x for x in self.slots[:slot] if held[-1] in [value for _, value in x.values]]
-        return f"v{held[-1]}" + "'" * len(twins)
+        equal = [x for x in self.slots[:slot] if held[-1] in [value for _, value in x.values]]
+        return f"v{held[-1]}" + "'" * len(equal)
 
     def _memory(self, slot: Slot) -> _SlotMemory:
         return _SlotMemory(slot, self.slots[slot])
@@ -408,12 +408,12 @@ class Planner:
                 continue
             read = self._as_reads(x)
             if shown.setdefault(read.slot, given.value) != given.value:
-                twin = read.slot, given.value
-                if twin not in copies:
+                key = read.slot, given.value
+                if key not in copies:
                     described = self.slots[read.slot]
-                    copies[twin] = self._new_slot(described.shape, described.dtype, given.value)
-                    self.actions.append(Copy(read.slot, copies[twin]))
-                read = Read(copies[twin], read.view)
+                    copies[key] = self._new_slot(described.shape, described.dtype, given.value)
+                    self.actions.append(Copy(read.slot, copies[key]))
+                read = Read(copies[key], read.view)
             outputs[i] = read
         return stores, outputs
 

@@ -55,9 +55,9 @@ def python_answers() -> Iterator[None]:
             native.set_cpu(CPU.counterpart, CPU, CPU.backend)
 
 
-def has_twin(function: Callable[..., Any]) -> bool:
+def has_implementation(function: Callable[..., Any]) -> bool:
     """Whether C answers calls of a compiled callable: others pass all on, and advise on errors."""
-    return inspect.getsource(function).startswith("@with_twin\n")
+    return inspect.getsource(function).startswith("@with_native\n")
 
 
 def is_answered_in_c(call: Callable[..., Any], *arguments: Any) -> bool:
