@@ -15,6 +15,8 @@ from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING, Literal
 
+from numpy.linalg import LinAlgError as LinAlgError
+
 from .config import current
 from .contract.backend import Backend, Handle
 from .contract.numpy_dtypes import DTypeLike

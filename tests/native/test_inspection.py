@@ -26,7 +26,7 @@ KINDS_OF_DTYPES: list[Any] = [
 
 
 def _alike(function: Any, *args: object) -> None:
-    """These functions need no arrays of device cpu, so that no implementation can be made to decline."""
+    """These functions need no arrays of device cpu, so that C cannot be made to decline."""
 
     def python(*args: object) -> object:
         return function.__wrapped__(*args)
