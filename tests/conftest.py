@@ -33,13 +33,15 @@ def pytest_collection() -> Generator[None, object, object]:
     all the same would take a third of the processor time of collecting the tests, and 0.1 to 0.4 s
     of each call of `gc.collect` in a test.
     """
-    gc.disable()
+    # Not gc.disable(): each slice by a Dask that was imported meanwhile would disable it again.
+    thresholds = gc.get_threshold()
+    gc.set_threshold(0)
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
-        gc.enable()
+        gc.set_threshold(*thresholds)
 
 
 _tests_since = 0
