@@ -51,7 +51,7 @@ class CheckedBackend(Derived):  # type: ignore[misc]  # see Derived
     def call(
         self, method: Method, arguments: tuple[Argument, ...], keywords: Mapping[str, Argument]
     ) -> Argument:
-        """CheckedCall a method of `inner`, with checks around it."""
+        """Call a method of `inner`, with checks around it."""
         call = _checked(self.inner, method, method.values(arguments, keywords))
         result = getattr(self.inner, method.name)(*arguments, **keywords)
         for words, condition in _DUTIES.get(method.name, ()):

@@ -136,7 +136,7 @@ def _by_shifting(x: Array, kernel: Array, window: Window) -> Array:
 def _by_matmul(
     backend: Backend, x: Handle, weights: Handle, window: Window, counts: tuple[int, ...]
 ) -> Handle:
-    """Products of the weights with the windows, some of which are made at a time.
+    """Products of the weights with the windows, which are made a block at a time.
 
     `x` has shape (batch, groups, channels per group, spatial...), `weights` has (groups, outputs
     per group, elements of a window of all these channels). The result is (batch, groups, outputs

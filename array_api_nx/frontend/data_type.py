@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
 
 import numpy as np
 
@@ -123,9 +123,6 @@ class IntInfo:
     dtype: DType
 
 
-_float_infos: Final[dict[DType, FloatInfo]] = {}
-
-
 def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     """Machine limits of a floating-point dtype.
 
@@ -133,13 +130,10 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     Returns: ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal``, ``dtype``.
     TypeError: If the dtype is not floating-point.
     """
-    dtype = _dtype_of(type)
-    found = _float_infos.get(dtype)
-    if found is None:
-        found = _float_infos[dtype] = _float_info(dtype)
-    return found
+    return _float_info(_dtype_of(type))
 
 
+@cache
 def _float_info(dtype: DType) -> FloatInfo:
     if dtype not in d.FLOATING:
         raise TypeError(f"finfo takes floating-point dtypes, not {dtype}; use iinfo for integers")

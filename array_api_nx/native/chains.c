@@ -176,8 +176,9 @@ static void run_parts(Frame *frame, Link *links, int count, Tile begin, Tile tar
 }
 
 /* Whether the chain's result can go past the caches from registers: each row begins where a line of
-   the caches does, and nothing is read in the target's memory, so that the steps can be run again. (A tile that is written
-   first, and streamed then, keeps memory busy for a part of the time only: docs/tuning.md, 59.) */
+   the caches does, and nothing is read in the target's memory, so that the steps can be run again. (A
+   tile that is written first, and streamed then, keeps memory busy for a part of the time only:
+   docs/tuning.md, 59.) */
 static int can_stream(const Frame *frame, const KernelStep *first, npy_intp itemsize, npy_intp rows,
                       npy_intp columns)
 {

@@ -155,7 +155,8 @@ static int add_primitive(PyObject *primitive, Compute compute, PyObject *codes, 
     }
     Py_DECREF(number);
     Py_XSETREF(primitives[code], Py_NewRef(primitive)); /* which keeps the name as well */
-    elementwise_functions[2 + code] = (Implementation){text, compute, code, compute == call_unary ? "x, /" : "x1, x2, /"};
+    const char *parameters = compute == call_unary ? "x, /" : "x1, x2, /";
+    elementwise_functions[2 + code] = (Implementation){text, compute, code, parameters};
     Py_DECREF(name);
     return 0;
 }

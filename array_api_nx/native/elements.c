@@ -165,7 +165,8 @@ int write_region(const Region *region, DTypeCode code, PyObject *value)
     if (given == NULL || given->code != code || (data = data_of(given)) == NULL) {
         return 0;
     }
-    if (given->ndim > 0 && !broadcast_strides(region->ndim, region->shape, given->ndim, given->shape, given->strides, strides)) {
+    if (given->ndim > 0 && !broadcast_strides(region->ndim, region->shape, given->ndim, given->shape,
+                                              given->strides, strides)) {
         return 0;
     }
     if (given->size == 1) {

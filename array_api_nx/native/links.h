@@ -1,6 +1,7 @@
-/* Chains: successive steps of a kernel, each of them arithmetic on the result of the one before. A chain runs on a few vectors of elements at a time, whose results stay in the
-   processor's registers from its first step to its last: loops that run one after the other write
-   each result to the cache, and read it from there. */
+/* Chains: successive steps of a kernel, each of them arithmetic on the result of the one before. A chain
+   runs on a few vectors of elements at a time, whose results stay in the processor's registers from its
+   first step to its last: loops that run one after the other write each result to the cache, and read
+   it from there. */
 
 #ifndef ARRAY_API_NX_LINKS_H
 #define ARRAY_API_NX_LINKS_H

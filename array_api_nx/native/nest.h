@@ -80,7 +80,7 @@ static inline int merge_axes(int ndim, const npy_intp *shape, int count,
     return kept;
 }
 
-/* KernelStep to the next index of the first `ndim` axes. Returns the axis along which it steps: those after it
+/* Step to the next index of the first `ndim` axes. Returns the axis along which it steps: those after it
    are at their beginning again; -1 behind the last index, when all are. */
 static INLINE int next_index(int ndim, const npy_intp *shape, npy_intp *index)
 {

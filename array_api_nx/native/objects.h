@@ -216,7 +216,8 @@ static inline char *data_of(Tensor *tensor)
     return storage->address + tensor->offset;
 }
 
-/* Whether C may write the elements: no expression may read them, neither the memory nor the layout forbids it, and no two indices lead to one element. */
+/* Whether C may write the elements: no expression may read them, neither the memory nor the layout
+   forbids it, and no two indices lead to one element. */
 int is_writeable(Tensor *tensor);
 
 /* A Tensor over new memory, which is not initialised: row-major, or column-major if `turned`. NULL

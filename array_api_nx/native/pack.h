@@ -1,4 +1,4 @@
-/* Ordered of arrays of any layout, one after the other, and in another dtype if need be. */
+/* Elements of arrays of any layout, one after the other, and in another dtype if need be. */
 
 #ifndef ARRAY_API_NX_PACK_H
 #define ARRAY_API_NX_PACK_H
@@ -68,7 +68,7 @@ void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
 void turn_columns(const char *from, npy_intp step, npy_intp rows, npy_intp columns,
                   npy_intp itemsize, char *to);
 
-/* Ordered to compute with, in the order of NumPy's iterators: those of an array, or a copy of them in
+/* Elements to compute with, in the order of NumPy's iterators: those of an array, or a copy of them in
    another dtype without gaps. */
 typedef struct {
     int ndim;

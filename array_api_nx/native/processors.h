@@ -3,8 +3,8 @@
    Linux may wake a thread on the processor of the thread that wakes it, which is busy with the same
    job, though others are idle; and takes milliseconds to move it. Then small jobs take as long as on
    one thread, or several times as long, while the caller waits for a task that the worker has begun
-   and cannot finish (docs/tuning.md, 54). So a worker that sleeps is forbidden the caller's processor before it is woken;
-   once it runs it may go wherever the caller may. */
+   and cannot finish (docs/tuning.md, 54). So a worker that sleeps is forbidden the caller's processor
+   before it is woken; once it runs it may go wherever the caller may. */
 
 #ifndef ARRAY_API_NX_PROCESSORS_H
 #define ARRAY_API_NX_PROCESSORS_H

@@ -498,8 +498,9 @@ static PyType_Slot sequence_slots[] = {
                 "(Kernel, ((array's number, byte offset) per operand), threads[, ((operand, number of "
                 "the array for the result, divisor or None, loop that combines the accumulators of "
                 "tasks or None) per operand that is divided, or that each task has for itself)]), or "
-                "the call of a compiled callable: (name, ((array's number, dtype, shape, strides and offset in "
-                "bytes) per operand), number of the result, names of the last arguments, values of all but the operands)."},
+                "the call of a compiled callable: (name, ((array's number, dtype, shape, strides and "
+                "offset in bytes) per operand), number of the result, names of the last arguments, "
+                "values of all but the operands)."},
     {Py_tp_new, sequence_new},
     {Py_tp_dealloc, sequence_dealloc},
     {Py_tp_methods, sequence_methods},

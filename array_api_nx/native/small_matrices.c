@@ -1,7 +1,8 @@
 /* Products and inverses of stacks of small matrices.
 
    NumPy calls BLAS or LAPACK for each matrix of a stack. For small matrices such a call takes longer
-   than the arithmetic (docs/tuning.md, 56), and calls from several threads wait for each other. The results agree to rounding. */
+   than the arithmetic (docs/tuning.md, 56), and calls from several threads wait for each other. The
+   results agree to rounding. */
 
 #include "small_matrices.h"
 #include "parts.h"

@@ -187,8 +187,9 @@ static void enter_python(Worker *worker)
 
    The job that a worker was called for may be over when it comes, and another one may have begun.
    The worker takes part in that one only if it holds the GIL, or does not, as that job wants it; if
-   not, it has been called again. The GIL is taken before the job's gate is entered, so that no caller waits for a worker that waits for
-   the GIL, which other threads may hold for milliseconds, or for ever once the interpreter ends. */
+   not, it has been called again. The GIL is taken before the job's gate is entered, so that no caller
+   waits for a worker that waits for the GIL, which other threads may hold for milliseconds, or for ever
+   once the interpreter ends. */
 static void serve(void *argument)
 {
     Worker *worker = argument;

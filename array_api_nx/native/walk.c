@@ -16,7 +16,8 @@ int start_walk(Walk *walk, Tensor *const *operands, int count, npy_intp most, np
     walk->ndim = 0;
     walk->operands = count;
     for (int i = 0; i < count; i++) {
-        if (operands[i] != NULL && !broadcast_shape(&walk->ndim, walk->shape, operands[i]->ndim, operands[i]->shape)) {
+        if (operands[i] != NULL && !broadcast_shape(&walk->ndim, walk->shape, operands[i]->ndim,
+                                                    operands[i]->shape)) {
             return 0;
         }
     }
@@ -159,7 +160,7 @@ int merge_walk(const Walk *walk, Walk *merged)
     return merged->ndim;
 }
 
-/* KernelStep to the next index of the first `ndim` axes, and there with the addresses of all operands. 0
+/* Step to the next index of the first `ndim` axes, and there with the addresses of all operands. 0
    behind the last index. */
 static INLINE int advance(const Walk *merged, int ndim, npy_intp *index, char **data)
 {

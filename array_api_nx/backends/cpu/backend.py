@@ -91,7 +91,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     def _deferred(
         self, size: int, build: Callable[..., NodeView | None], *arguments: object
     ) -> Tensor | None:
-        """The result of `defer`, if an operation on so many elements is deferred; else None."""
+        """The result of `defer` if an operation on `size` elements is deferred, else None."""
         way = decide(size)
         return self.defer(way, build, *arguments) if way.defers else None
 

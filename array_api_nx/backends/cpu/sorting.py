@@ -37,12 +37,12 @@ def sort(array: NDArray, axis: int, *, descending: bool, stable: bool) -> NDArra
     # Equal elements that differ are zeros of either sign. NumPy's default, far faster on large
     # arrays, does not keep their order.
     stable = stable and array.dtype.kind == "f" and (array.size < 1000 or _has_both_zeros(array))
-    reverse = _reversal(array)
+    kind, reverse = _kind(stable), _reversal(array) if descending else None
 
     def compute(part: NDArray) -> NDArray:
-        part = reverse(part, order="C") if descending else part.copy()
-        part.sort(axis, _kind(stable))
-        return reverse(part, part) if descending else part
+        part = part.copy() if reverse is None else reverse(part, order="C")
+        part.sort(axis, kind)
+        return part if reverse is None else reverse(part, part)
 
     return by_slices(compute, array, axis, sliced_calls.SORT_MIN, array.dtype)
 

@@ -55,14 +55,15 @@ def wrap(array: ArrayOrScalar) -> Tensor:
 def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     """A method of the backend: `function` of the arrays of its handles, whose results it wraps.
 
-    The function takes the parameters of the contract's method, with arrays for handles.
+    The function takes the parameters of the contract's method, with arrays for handles: the first
+    parameter, or the first two.
     """
 
-    def method(self: NumPyMemory, first: Any, *rest: object, **keywords: object) -> Handle:
+    def method(self: NumPyMemory, first: Any, *rest: Any, **keywords: object) -> Handle:
         if type(first) is Tensor:
             first = self.array(first)
-        if rest:
-            rest = tuple([self.array(x) if type(x) is Tensor else x for x in rest])
+        if rest and type(rest[0]) is Tensor:
+            rest = (self.array(rest[0]), *rest[1:])
         found = function(first, *rest, **keywords)
         return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
 

@@ -165,9 +165,14 @@ class EngineBackend(StridedBackend):
             array = array != 0
         return function(array, axis=axes, keepdims=keepdims)
 
+    def running_total(self, op: Primitive, array: Native, axis: int, dtype: Native) -> Native:
+        """A scan by the sum or the product of two elements."""
+        function = self.xp.cumsum if op is p.CUMULATIVE_SUM else self.xp.cumprod
+        return function(array, axis, dtype=dtype)
+
+    @abstractmethod
     def running_extreme(self, op: Primitive, array: Native, axis: int) -> Native:
         """A scan by the greater or the less of two elements."""
-        raise NotImplementedError
 
     @abstractmethod
     def divided(self, array: Native, count: float) -> Native:

@@ -58,7 +58,7 @@ class Engine(NamedTuple):
     """An array with other elements where a mask is true."""
 
     def arrays(self, *operands: Native) -> list[Native]:
-        """Operands as arrays: scalars get the dtype of the others."""
+        """Operands as arrays. Scalars become 0-d arrays in the dtype of the array operands."""
         kind = self.kind
         like = next(x for x in operands if isinstance(x, kind))
         return [x if isinstance(x, kind) else self.as_array(x, like) for x in operands]

@@ -190,8 +190,8 @@ class NamespaceBackend(EngineBackend):
         array = self.array(x)
         if op is p.CUMULATIVE_MAX or op is p.CUMULATIVE_MIN:
             return wrap(self.running_extreme(op, array, axis))
-        function = self.xp.cumsum if op is p.CUMULATIVE_SUM else self.xp.cumprod
-        return wrap(function(array, axis, dtype=array.dtype if dtype is None else dtype))
+        theirs = array.dtype if dtype is None else self.dtypes[dtype]
+        return wrap(self.running_total(op, array, axis, theirs))
 
     # ------------------------------------------------------------------ sorting and searching
 

@@ -265,19 +265,19 @@ class TorchBackend(NamespaceBackend):
         extreme = torch.argmax if op is p.ARGMAX else torch.argmin
         return wrap(extreme(self.sortable(self.array(x)), axis, keepdims))
 
-    def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
-        array = self.array(x)
-        target = array.dtype if dtype is None else self.dtypes[dtype]
-        if op is p.CUMULATIVE_SUM or op is p.CUMULATIVE_PROD:
-            function = torch.cumsum if op is p.CUMULATIVE_SUM else torch.cumprod
-            return wrap(function(array, axis, dtype=_WIDE.get(target, target)).to(target))
+    def running_total(self, op: Primitive, array: Native, axis: int, dtype: Native) -> Native:
+        function = torch.cumsum if op is p.CUMULATIVE_SUM else torch.cumprod
+        return function(array, axis, dtype=_WIDE.get(dtype, dtype)).to(dtype)
+
+    def running_extreme(self, op: Primitive, array: Native, axis: int) -> Native:
         if not array.numel():
-            return self.copy(x)
+            return array.clone()
+        dtype = array.dtype
         extreme = torch.cummax if op is p.CUMULATIVE_MAX else torch.cummin
         values = extreme(self.sortable(array), axis).values
-        if target is torch.bool:
-            return wrap(values != 0)
-        return wrap(ordered(values.view(target)).view(target) if target in _WIDE else values)
+        if dtype is torch.bool:
+            return values != 0
+        return ordered(values.view(dtype)).view(dtype) if dtype in _WIDE else values
 
     def sort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
         array = self.array(x)

@@ -103,8 +103,8 @@ _MATMUL_SLICE_NS: Final = 150_000
 
 # The product of a matrix of few, very long rows and one of few columns is the sum of products of
 # parts (docs/tuning.md, 74): BLAS goes over such matrices in an order in which the caches hold
-# little of them. A part has so many elements along the summed axis, and at most so many
-# multiplications, since OpenBLAS divides products of more among threads of its own.
+# little of them. `_PART` is the number of elements of a part along the summed axis.
+# `_PART_MULTIPLICATIONS` bounds a part: OpenBLAS divides larger products among its own threads.
 _IN_PARTS_MIN: Final = 2**13
 _IN_PARTS_WIDTH: Final = 32
 _PART: Final = 512
