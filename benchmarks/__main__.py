@@ -10,6 +10,9 @@ compiled: speed of compiled functions relative to NumPy, with jax.jit and torch.
 scipy: speed of SciPy's functions on our arrays, relative to NumPy arrays.
 extra: speed of functions that the standard lacks, under NumPy's names, relative to NumPy.
 random: speed of draws of random numbers, relative to NumPy's Generator.
+programs: speed of programs that are written for NumPy, with their import changed. With --npbench
+    PATH they are those of a checkout of NPBench, else small ones of this package. With --against
+    PATH, the array_api_nx at PATH has a column of its own.
 
 With --against PATH, the cases of these groups are timed with array_api_nx alone, from this checkout
 and from the one at PATH, in turns. Printed are the times in this checkout as multiples of those in
@@ -36,6 +39,8 @@ from .fused import command, measure
 from .fused.cases import CASES
 from .fused.peers import NAMES
 from .fused.programs import PROGRAMS
+from .programs import command as programs
+from .programs import npbench, own
 
 CASE_NAMES = {
     "small": calls.STATEMENTS["small"],
@@ -45,6 +50,7 @@ CASE_NAMES = {
     "scipy": scipy_functions.CASE_NAMES,
     "extra": extra_functions.CASE_NAMES,
     "random": random_numbers.CASE_NAMES,
+    "programs": own.NAMES,
 }
 SERVED = {"scipy": scipy_functions, "extra": extra_functions, "random": random_numbers}
 """The modules of functions that are timed at one size."""
@@ -60,15 +66,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     groups = _groups(parser, options)
     print(f"# {headline()}")
     figures: dict[str, Any] = {}
-    if options.against:
-        parts = [_cases_of_ours(group, options) for group in groups]
-        try:
-            figures["against"] = against.run(parts, options.against, options.turns)
-        except against.Unsuitable as problem:
-            parser.error(f"argument --against: {problem}")
-    else:
-        for group in groups:
+    alone = [group for group in groups if not options.against or group == "programs"]
+    compared = [_cases_of_ours(group, options) for group in groups if group not in alone]
+    try:
+        if compared:
+            figures["against"] = against.run(compared, options.against, options.turns)
+        for group in alone:
             figures[group] = _run(group, options)
+    except against.Unsuitable as problem:
+        parser.error(f"argument --against: {problem}")
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1, allow_nan=False) + "\n")
     return 0
@@ -84,7 +90,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("which", nargs="*", type=_group, help=f"of {groups} (default: all)")
     parser.add_argument("--turns", type=_turns, default=15, help="turns per case (default: 15)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
-    parser.add_argument("--case", default="", help="only cases whose names contain this")
+    parser.add_argument(
+        "--case", "--only", default="", metavar="NAME", help="only cases whose names contain this"
+    )
     parser.add_argument(
         "--against",
         type=Path,
@@ -100,22 +108,36 @@ def _parser() -> argparse.ArgumentParser:
     fused.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw the largest size: .svg or .png"
     )
+    programs = parser.add_argument_group("programs (they obey --sizes, --dtypes, --peers, too)")
+    programs.add_argument(
+        "--npbench", type=Path, metavar="PATH", help="a checkout of NPBench, whose programs are run"
+    )
+    programs.add_argument(
+        "--preset", choices=npbench.PRESETS, default="S", help="sizes of NPBench's (default: S)"
+    )
+    programs.add_argument("--threads", type=_threads, help="for each process (default: all cores)")
+    programs.add_argument(
+        "--limit", type=_turns, default=60, help="seconds for a program, or a turn (default: 60)"
+    )
     return parser
 
 
 def _groups(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:
     """The groups to run. Ends the program where an option cannot be obeyed."""
     groups = list(dict.fromkeys(options.which or GROUPS))
+    if options.npbench and not npbench.is_checkout(options.npbench):
+        parser.error(f"argument --npbench: {options.npbench} is no checkout of NPBench")
     if options.case:
-        known = ", ".join([name for group in groups for name in CASE_NAMES[group]])
-        groups = [g for g in groups if any([options.case in name for name in CASE_NAMES[g]])]
+        names = {**CASE_NAMES, "programs": programs.names(options.npbench)}
+        known = ", ".join([name for group in groups for name in names[group]])
+        groups = [g for g in groups if any([options.case in name for name in names[g]])]
         if not groups:
             parser.error(f"argument --case: no name contains {options.case!r}; they are {known}")
     if options.against:
         if not (options.against / "array_api_nx" / "__init__.py").is_file():
             parser.error(f"argument --against: {options.against} is no checkout of array_api_nx")
         for name in ("peers", "plot"):
-            if getattr(options, name):
+            if getattr(options, name) and groups != ["programs"]:
                 parser.error(f"argument --{name}: with --against only array_api_nx is timed")
     if options.plot:
         if "fused" not in groups:
@@ -157,6 +179,10 @@ def _turns(text: str) -> int:
     return _whole(text, 1, 10**6)
 
 
+def _threads(text: str) -> int:
+    return _whole(text, 1, 4096)
+
+
 def _sizes(text: str) -> list[int]:
     return [_whole(word, SMALLEST, LARGEST) for word in text.split(",")]
 
@@ -179,6 +205,8 @@ def _run(group: str, options: argparse.Namespace) -> dict[str, Any]:
         return _fused(options)
     if group == "compiled":
         return _compiled(options)
+    if group == "programs":
+        return _programs(options)
     if group in SERVED:
         figures: dict[str, Any] = SERVED[group].run(options.turns, _size(options), options.case)
         return figures
@@ -211,6 +239,15 @@ def _compiled(options: argparse.Namespace) -> dict[str, Any]:
         False,
         PROGRAMS,
     )
+
+
+def _programs(options: argparse.Namespace) -> dict[str, Any]:
+    sizes, dtypes = options.sizes or own.SIZES, options.dtypes or own.DTYPES
+    cases = programs.cases(options.npbench, options.preset, sizes, dtypes, options.case)
+    title = f"NPBench, preset {options.preset}" if options.npbench else "Small programs"
+    peers = [name for name in options.peers or programs.PEERS if name in programs.PEERS]
+    choice = programs.Choice(options.turns, peers, options.against, options.threads, options.limit)
+    return programs.run(title, cases, choice)
 
 
 def _size(options: argparse.Namespace) -> int:

@@ -116,20 +116,28 @@ def _start(group: Group, checkout: Path) -> Worker:
     """A process of the checkout, if that is complete."""
     worker = Worker(group.module, group.peer, checkout)
     try:
-        if worker.checkout is None or Path(worker.checkout).resolve() != checkout.resolve():
-            raise Unsuitable(f"{checkout}: array_api_nx was imported from {worker.checkout}")
-        stubs = (checkout / "array_api_nx").rglob("_[!_]*.pyi")  # every extension has one
-        missing = {stub.stem for stub in stubs}.difference(worker.extensions)
-        wanted = os.environ.get("ARRAY_API_NX_EXTENSION") != "0"
-        if wanted and (missing or not worker.extensions):
-            names = ", ".join(sorted(missing)) or "extension"
-            raise Unsuitable(f"{checkout} has no compiled {names}; run there: {BUILD}")
-        if worker.outdated:
-            print(f"# {checkout}: C sources changed after they were compiled; run there: {BUILD}")
+        check(worker, checkout)
     except BaseException:
         worker.close()
         raise
     return worker
+
+
+def check(worker: Worker, checkout: Path) -> None:
+    """Raise `Unsuitable` unless the process has the checkout's array_api_nx, with its extensions.
+
+    Prints a line if the extensions are older than their sources.
+    """
+    if worker.checkout is None or Path(worker.checkout).resolve() != checkout.resolve():
+        raise Unsuitable(f"{checkout}: array_api_nx was imported from {worker.checkout}")
+    stubs = (checkout / "array_api_nx").rglob("_[!_]*.pyi")  # every extension has one
+    missing = {stub.stem for stub in stubs}.difference(worker.extensions)
+    wanted = os.environ.get("ARRAY_API_NX_EXTENSION") != "0"
+    if wanted and (missing or not worker.extensions):
+        names = ", ".join(sorted(missing)) or "extension"
+        raise Unsuitable(f"{checkout} has no compiled {names}; run there: {BUILD}")
+    if worker.outdated:
+        print(f"# {checkout}: C sources changed after they were compiled; run there: {BUILD}")
 
 
 def _spread(result: dict[str, Any]) -> str:

@@ -25,6 +25,9 @@ PAUSE = 0.03
 """Seconds in which spinning threads go to sleep, where the system does not tell whether they did.
 GNU's OpenMP spins for 300,000 rounds, which may take more than 10 ms."""
 
+LONG = 0.5
+"""Seconds of a call that is not repeated for its threads and caches to be ready."""
+
 PATIENCE = 2.0
 """Seconds after which threads that still run are reported."""
 
@@ -78,8 +81,14 @@ class _Requests:
         assert self._prepared is not None
         timer = self._prepared.timer
         # The first call wakes the threads, and brings the data back into the caches.
-        timer.timeit(1)
+        seconds = timer.timeit(1)
+        if seconds > LONG:
+            return seconds
         return timer.timeit(self._calls) / self._calls
+
+    def note(self) -> str:
+        assert self._prepared is not None
+        return self._prepared.note
 
     def memory(self, *case: Any) -> float | None:
         return self._service.extra_memory(*case)
@@ -89,7 +98,10 @@ def calls_in(timer: Timer, seconds: float) -> int:
     """How many calls take about `seconds`; one at least."""
     number = 1
     for _ in range(2):
-        number = max(1, int(seconds * number / max(timer.timeit(number), 1e-7)))
+        taken = timer.timeit(number)
+        number = max(1, int(seconds * number / max(taken, 1e-7)))
+        if taken > LONG:
+            break
     return number
 
 

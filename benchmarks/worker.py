@@ -13,8 +13,11 @@ Requests and answers are lines of JSON. A process that has no request waits in a
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from subprocess import PIPE, Popen, TimeoutExpired
@@ -42,6 +45,8 @@ class Prepared(NamedTuple):
     timer: Timer
     first_seconds: float = 0.0
     """The time of the first call, with all compilation and preparation."""
+    note: str = ""
+    """What a reader of the times should know of the results."""
 
 
 class Service(NamedTuple):
@@ -58,13 +63,25 @@ class Worker:
     """The parent's side of one process.
 
     `module` names the module whose `connect` makes the peer ready. `checkout` is where the process
-    imports array_api_nx from. Raises `Problem` if the peer is not installed.
+    imports array_api_nx from. After `limit` seconds with one request, the process is ended.
+    `variables` are added to its environment. Raises `Problem` if the peer is not installed.
     """
 
-    def __init__(self, module: str, peer: str, checkout: Path = ROOT) -> None:
+    def __init__(
+        self,
+        module: str,
+        peer: str,
+        checkout: Path = ROOT,
+        limit: float | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self.peer = peer
+        self._limit: float | None = None
         command = [sys.executable, "-m", "benchmarks.serve", module, peer, str(checkout.resolve())]
-        self._process = Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True)
+        environment = {**os.environ, **(variables or {})}
+        self._process = Popen(
+            command, cwd=ROOT, env=environment, stdin=PIPE, stdout=PIPE, text=True
+        )
         self.pid = self._process.pid
         try:
             about = self._answer()
@@ -78,13 +95,14 @@ class Worker:
         """Which of its compiled extensions array_api_nx runs with."""
         self.outdated: bool = about["outdated"]
         """Whether a C source changed after they were built."""
+        self._limit = limit
 
     def ask(self, action: str, *arguments: Any) -> Any:
         """Have the process do something, and wait for the answer.
 
         ``prepare, seconds, *case`` gives the seconds of the first call. After it ``time`` gives
-        seconds per call, measured over as many calls as take about `seconds`. ``memory, *case``
-        gives MiB. Raises `Problem` if the peer cannot.
+        seconds per call, measured over as many calls as take about `seconds`, and ``note`` a text.
+        ``memory, *case`` gives MiB. Raises `Problem` if the peer cannot, or takes too long.
         """
         self._send(action, *arguments)
         return self._answer()
@@ -122,9 +140,16 @@ class Worker:
 
     def _answer(self) -> Any:
         assert self._process.stdout is not None
+        start = time.monotonic()
+        limit = threading.Timer(self._limit or 0, self._process.kill)
+        if self._limit is not None:
+            limit.start()
         line = self._process.stdout.readline()
+        limit.cancel()
         if not line:
             status = self._process.wait()
+            if self._limit is not None and time.monotonic() - start >= self._limit:
+                raise Problem(f"takes more than {self._limit:g} s")
             raise RuntimeError(f"the process of {self.peer} ended with status {status}")
         answer = json.loads(line)
         if answer["awake"]:

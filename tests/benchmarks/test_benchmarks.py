@@ -130,6 +130,12 @@ def test_turns_and_ratios() -> None:
     assert ratio([2.0, 8.0, 3.0], [1.0, 2.0, 1.0]) == 3
 
 
+def test_a_slow_case_gets_few_turns() -> None:
+    workers: Any = {"numpy": Script(1.0, *[2.0] * 9)}
+    times, _ = in_turns(workers, ("case",), turns=9, seconds=0.0, patience=0.0)
+    assert times["numpy"].per_call == [2.0] * 3
+
+
 def test_a_peer_that_cannot_or_errs_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     workers: Any = {
         "numpy": Script(0.5, 2.0, 4.0),
@@ -214,6 +220,9 @@ def test_the_command_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["small", "--against", "/no/such"], "/no/such is no checkout of array_api_nx"),
         (["fused", "--against", ".", "--peers", "numba"], "argument --peers: with --against only"),
         (["fused", "--against", ".", "--plot", "x.svg"], "argument --plot: with --against only"),
+        (["programs", "--npbench", "/no/such"], "/no/such is no checkout of NPBench"),
+        (["programs", "--threads", "0"], "argument --threads: '0' is no whole number from 1"),
+        (["programs", "--limit", "soon"], "argument --limit: 'soon' is no whole number"),
         (["small", "--json", "/no/such/folder/file"], "argument --json: /no/such/folder/file"),
         (["small", "--json", "/"], "argument --json: / cannot be written"),
     ],

@@ -44,6 +44,16 @@ def prepare(what):
     return Prepared(Timer("pass"), 2.0)
 """
 
+READING = """
+import os
+from timeit import Timer
+from benchmarks.worker import Prepared, Service
+
+def connect(name):
+    value = os.environ["OF_THE_TEST"]
+    return Service(value, lambda: Prepared(Timer("pass"), note="said " + value))
+"""
+
 
 @pytest.fixture
 def awkward(tmp_path: Path) -> Iterator[Worker]:
@@ -92,6 +102,22 @@ def test_what_a_peer_prints_is_no_answer(awkward: Worker) -> None:
 def test_errors_are_told_in_a_line(awkward: Worker) -> None:
     with pytest.raises(Problem, match=r"^ValueError: bad$"):
         awkward.ask("prepare", 0.0, "fail")
+
+
+@LINUX
+def test_a_process_that_takes_too_long_is_ended(awkward: Worker) -> None:
+    awkward._limit = 0.5
+    with pytest.raises(Problem, match=r"^takes more than 0\.5 s$"):
+        awkward.ask("prepare", 0.0, "hang")
+    assert not running(awkward.pid)
+
+
+def test_variables_of_a_process(tmp_path: Path) -> None:
+    (tmp_path / "reading_peer.py").write_text(READING)
+    with Worker("reading_peer", "it", tmp_path, variables={"OF_THE_TEST": "5"}) as worker:
+        worker.ask("prepare", 0.0)
+        assert worker.version == "5"
+        assert worker.ask("note") == "said 5"
 
 
 def test_a_process_that_ends_is_an_error(awkward: Worker) -> None:

@@ -1,0 +1,1 @@
+"""Programs that are written for NumPy and run unchanged but for their import."""
