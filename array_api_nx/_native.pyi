@@ -79,12 +79,33 @@ class Native(_ModuleType):
         ) -> Self: ...
         def run(self, arrays: list[Any], /) -> Any: ...  # False, None, or flags per pass and step
 
+    @final
+    class CallList:
+        runs: int
+        def __new__(
+            cls,
+            slots: int,
+            given: int,
+            constants: tuple[Any, ...],
+            sized: int,
+            calls: tuple[tuple[Any, ...], ...],  # what each consists of, the docstring says
+            result: Any,
+            /,
+        ) -> Self: ...
+        def at(
+            self,
+            expected: tuple[tuple[tuple[int, ...], _DType], ...],
+            sized: tuple[Any, ...],
+            written: tuple[int, ...],
+            runs: int,
+            /,
+        ) -> Self: ...
+
     @_disjoint_base
     class ProgramCaller:
-        _program: tuple[Any, ...] | None
-        def _keep_program(
-            self, program: tuple[Any, ...] | None, places: tuple[int, ...], /
-        ) -> None: ...
+        _program: Any
+        def _keep_program(self, program: Any, places: tuple[int, ...], /) -> None: ...
+        def _run_program(self, program: Any, arrays: _Sequence[Any], /) -> Any: ...
         _calls: int
 
     # As contract.strided and frontend.array have them.
@@ -136,6 +157,7 @@ class Native(_ModuleType):
     ) -> None: ...
     def set_primitives(self, unary: list[Any], binary: list[Any], /) -> None: ...
     def set_recorded(self, recorded: bool, /) -> None: ...
+    def set_recorder(self, record: _Callable[..., Any] | None, /) -> None: ...
     def set_watched(self, watched: bool, /) -> None: ...
     def set_ufuncs(self, ask: _Callable[[np.ufunc, Any], tuple[Any, ...] | None], /) -> None: ...
     def set_versions(self, versions: tuple[str, ...], /) -> None: ...

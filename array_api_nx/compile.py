@@ -119,6 +119,9 @@ class _ProgramCaller:
     def _keep_program(self, program: object, places: tuple[int, ...]) -> None:
         self._program = program
 
+    def _run_program(self, program: object, arrays: list[Array]) -> Tree:
+        return NotImplemented
+
     def __call__(self, *args: Tree, **kwargs: Tree) -> Tree:
         return self._run(*args, **kwargs)  # type: ignore[attr-defined]
 
@@ -200,17 +203,29 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
         elif bound.compile_later is not None:
             self._count_run(bound, bound.compile_later)
-        if bound.run is None or (bound.writes and is_unsafe(bound, arrays)):
+        program = bound.program()
+        result = self._run_program(program, arrays)
+        if result is not NotImplemented:
+            if only_arrays and bound.is_open:
+                self._keep_quick(program, args, arrays, places)
+            return result
+        if bound.found is None or (bound.writes and is_unsafe(bound, arrays)):
             return self.__wrapped__(*args, **kwargs)
         outputs = bound.run(*handles)
         if is_row_major and only_arrays:
             quick = bound.quick()
             if quick is not None:
-                if len(arrays) == len(args):
-                    self._program = quick
-                else:
-                    self._keep_program(quick, tuple([places[id(x)] for x in args]))
+                self._keep_quick(quick, args, arrays, places)
         return bound.finish(outputs, arrays)
+
+    def _keep_quick(
+        self, quick: object, args: tuple[Tree, ...], arrays: list[Array], places: dict[int, int]
+    ) -> None:
+        """Let the extension run the next calls with such arguments."""
+        if len(arrays) == len(args):
+            self._program = quick
+        else:
+            self._keep_program(quick, tuple([places[id(x)] for x in args]))
 
     if TYPE_CHECKING:
 
@@ -286,9 +301,15 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             bound = self._bind(tuple(key), leaves, structure)
         elif bound.compile_later is not None:
             self._count_run(bound, bound.compile_later)
+        if not states and given is leaves:
+            result = self._run_program(bound.program(), leaves)
+            if result is not NotImplemented:
+                return result
         # A write to an argument that followed another one would not reach the argument itself.
-        is_moved = bound.run is not None and any([given[i] is not leaves[i] for i in bound.writes])
-        if bound.run is None or is_moved or (bound.writes and is_unsafe(bound, leaves)):
+        is_moved = bound.found is not None and any(
+            [given[i] is not leaves[i] for i in bound.writes]
+        )
+        if bound.found is None or is_moved or (bound.writes and is_unsafe(bound, leaves)):
             return self.__wrapped__(*args, **kwargs)
         for state, used in zip(states, bound.used, strict=True):
             state._advance(used, check=True)
@@ -308,7 +329,9 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         exact_key = key, tuple([read_only_reason(x) for x in leaves])
         bound = self._bound.get(exact_key)
         if bound is None:
-            bound = Bound(*self._find(leaves, structure), self._engine)
+            traces = self._traces
+            found, sizes = self._find(leaves, structure)
+            bound = Bound(found, sizes, self._engine, is_first=self._traces > traces)
             if self._engine == "native" and leaves and leaves[0]._device.backend.compiler:
                 self._compilations += bound.is_compiled_anew
         if len(self._bound) >= _MAX_BOUND:

@@ -133,6 +133,7 @@ def _components(x: Array, axis: int) -> tuple[Array, ...]:
     return joining.unstack(components)
 
 
+@with_advice
 def outer(x1: Array, x2: Array, /) -> Array:
     """Products of every element of one vector with every element of another.
 
@@ -151,6 +152,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return manipulation.expand_dims(x1, 1) * x2
 
 
+@with_advice
 def matrix_power(x: Array, n: int, /) -> Array:
     """Product of a matrix with itself, `n` times.
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, Literal, TypeAlias
+from math import prod
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ..contract import replay
 from ..contract.backend import Handle
 from ..contract.replay import Run
 from ..core.polynomial import Var
 from ..core.real import Real, evaluated
-from ..core.symbolic import Dim, Sizes, bind
+from ..core.symbolic import Dim, Sizes, SymbolicShape, bind
 from .array import Array, wrap
 from .operands import adopted, device_of_program, is_strict, on_device
+from .recorded_calls import Calls
 from .trace_function import LARGEST, Argument, Echo, Output, ShapeSpec, Trace
 from .trees import Stateful, Tree, map_leaves
+
+if TYPE_CHECKING:
+    from .._native import Native
 
 __all__ = [
     "SMALLEST",
@@ -36,43 +41,106 @@ SMALLEST: Final = 2
 Engine: TypeAlias = Literal["auto", "steps", "native"]
 
 
+_PLANNED_AT_ONCE: Final = 64
+"""The steps of a program up to which the first sizes are planned at once: in a few milliseconds."""
+_PLANNING_NS: Final = 70_000
+_CALL_NS: Final = 100
+_ELEMENT_NS: Final = 0.3
+"""To plan a step, to make a call, and to compute an element of its result (docs/tuning.md, 120)."""
+
+
+def _worth_planning(elements: int) -> int:
+    """The run from which on a program would have been planned by the time that its calls took."""
+    return int(_PLANNING_NS / (_CALL_NS + _ELEMENT_NS * elements))
+
+
 class Bound:
     """A program made ready for one set of sizes.
 
-    Without a program, `run` is None, and the function itself is called.
+    Without a program `found` is None, and the function itself is called. `calls` are what the CPU
+    runs while that costs less than to plan the program, or for ever if the plan would not be
+    faster; `run` is the program, prepared when it is first asked for.
     """
 
     __slots__ = (
-        "_quick", "compile_later", "constants", "finish", "found", "reasons", "run", "runs", "used",
-        "writes",
+        "_prepare", "_quick", "_run", "calls", "compile_later", "constants", "finish", "found",
+        "is_open", "reasons", "runs", "used", "writes",
     )  # fmt: skip
 
-    def __init__(self, found: Trace | None, sizes: tuple[int, ...], engine: Engine) -> None:
+    def __init__(
+        self, found: Trace | None, sizes: tuple[int, ...], engine: Engine, *, is_first: bool = True
+    ) -> None:
+        self.found = found
         self.reasons: tuple[tuple[int, str | None], ...] = ()
-        self.run: Run | None = None
         self.compile_later: Callable[[], Run] | None = None
+        self.calls: Native.CallList | None = None
         self.runs = 1
+        self._run: Run | None = None
+        self._quick: tuple[object, ...] | None = ()
         if found is None:
             return
         program, device = found.program, found.device
+        backend = device.backend
         self.reasons = found.reasons
         values = dict(zip(program.variables, sizes, strict=True))
         self.used = tuple([_number(n, values) for n in found.used])
         if engine == "steps":
-            self.run = replay.prepare(device.backend, program, sizes)
+            self._prepare = partial(replay.prepare, backend, program, sizes)
         elif engine == "native":
-            self.run = device.backend.prepare_compiled(program, sizes)
+            self._prepare = partial(backend.prepare_compiled, program, sizes)
         else:
-            self.run = device.backend.prepare(program, sizes)
-            if device.backend.compiler is not None and device.backend.compiles_unasked:
-                self.compile_later = partial(device.backend.prepare_compiled, program, sizes)
+            self._prepare = partial(backend.prepare, program, sizes)
+            if backend.compiler is not None and backend.compiles_unasked:
+                self.compile_later = partial(backend.prepare_compiled, program, sizes)
         self.writes = tuple(
             [i for i, given in enumerate(program.inputs) if given.written is not None]
         )
         self.constants = tuple(program.constants.values())
         self.finish = _finish(found, sizes)
-        self.found = found
-        self._quick: tuple[object, ...] | None = ()
+        # Whether the extension may run the calls without asking for the reasons.
+        self.is_open = not any([reason for _, reason in found.reasons])
+        if found.calls is not None and engine != "steps":
+            self._bind_calls(found, found.calls, sizes, is_first)
+
+    def _bind_calls(
+        self, found: Trace, calls: Calls, sizes: tuple[int, ...], is_first: bool
+    ) -> None:
+        program = found.program
+        shapes = [_number_of_each(x.shape, program.variables, sizes) for x in program.inputs]
+        dtypes = [x.dtype for x in program.values[: len(shapes)]]
+        runs = _worth_planning(max([prod(shape) for shape in shapes], default=1))
+        if is_first and len(program.steps) <= _PLANNED_AT_ONCE:
+            runs = 0
+        self.calls = calls.call_list.at(
+            tuple(zip(shapes, dtypes, strict=True)),
+            calls.at(sizes),
+            tuple([i for i, reason in found.reasons if reason is None]),
+            runs,
+        )
+        if runs <= 1:
+            self.choose()
+
+    def choose(self) -> None:
+        """Plan the program, whose calls were run as often as was worth it, and keep what is
+        faster."""
+        assert self.calls is not None
+        if self.quick() is not None or not getattr(self.run, "is_small", True):
+            self.calls = None
+        else:
+            self.calls.runs = -1
+
+    def program(self) -> object:
+        """What the extension runs; None if it is not known yet, or if Python is to do it."""
+        if self.calls is not None and self.calls.runs == 0:
+            self.choose()
+        return self.calls or self._quick or None
+
+    @property
+    def run(self) -> Run:
+        """The program, prepared for the sizes."""
+        if self._run is None:
+            self._run = self._prepare()
+        return self._run
 
     def compile_now(self, compile_bound: Callable[[], Run]) -> None:
         """Run the function of an engine's compiler from now on.
@@ -81,7 +149,7 @@ class Bound:
         """
         run = compile_bound()
         getattr(run, "compile_now", lambda: None)()
-        self.run = run
+        self._run = run
         self._quick = ()
 
     @property
@@ -93,7 +161,6 @@ class Bound:
         """What the extension needs to run the program at once, known after its first run."""
         if self._quick == ():
             assert self.found is not None
-            assert self.run is not None
             self._quick = _quick(self.found, self.run)
         return self._quick
 
@@ -147,6 +214,16 @@ def _finish(
         return map_leaves(leaf, found.result)
 
     return finish
+
+
+def _number_of_each(
+    shape: Sizes, variables: Sequence[Var], sizes: tuple[int, ...]
+) -> tuple[int, ...]:
+    """A shape at given sizes."""
+    values = dict(zip(variables, sizes, strict=True))
+    found = SymbolicShape(shape).eval(values)
+    assert found is not None
+    return found
 
 
 def _number(x: Tree, values: dict[Var, int]) -> Tree:

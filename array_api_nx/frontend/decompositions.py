@@ -118,6 +118,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*_computed(p.SVD, x, outputs, full_matrices=bool(full_matrices)))
 
 
+@with_advice
 def svdvals(x: Array, /) -> Array:
     """Singular values of each matrix.
 
@@ -129,6 +130,7 @@ def svdvals(x: Array, /) -> Array:
     return _single(p.SVDVALS, x)
 
 
+@with_advice
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of any square matrix.
 
@@ -142,6 +144,7 @@ def eig(x: Array, /) -> EigResult:
     return EigResult(*_computed(p.EIG, x, (p.EIG, p.EIG)))
 
 
+@with_advice
 def eigvals(x: Array, /) -> Array:
     """Eigenvalues of any square matrix.
 
@@ -153,6 +156,7 @@ def eigvals(x: Array, /) -> Array:
     return _single(p.EIGVALS, x)
 
 
+@with_advice
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
@@ -166,6 +170,7 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(*_computed(p.EIGH, x, (p.EIGVALSH, p.EIGH)))
 
 
+@with_advice
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of symmetric or Hermitian matrices.
 
@@ -180,6 +185,7 @@ def eigvalsh(x: Array, /) -> Array:
 # ---------------------------------------------------------------------- equations, determinants
 
 
+@with_advice
 def solve(x1: Array, x2: Array, /) -> Array:
     """Solution X of x1 X = x2.
 
@@ -226,6 +232,7 @@ def inv(x: Array, /) -> Array:
     return _single(p.INV, x)
 
 
+@with_advice
 def det(x: Array, /) -> Array:
     """Determinant of each matrix.
 
@@ -236,6 +243,7 @@ def det(x: Array, /) -> Array:
     return _single(p.DET, x)
 
 
+@with_advice
 def slogdet(x: Array, /) -> SlogdetResult:
     """Sign, and logarithm of the absolute value, of the determinant of each matrix.
 

@@ -11,7 +11,7 @@ from ..core.real import real
 from ..core.shape import as_count, check_shape
 from ..core.symbolic import Dim, Outcome
 from ..device import Device, as_device, available, nearest
-from ..native import with_native
+from ..native import with_advice, with_native
 from ..primitives import table as p
 from . import interop
 from .array import Array, wrap
@@ -151,6 +151,7 @@ def linspace(
     return wrap(handle, dtype, target)
 
 
+@with_advice
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """Coordinate arrays from coordinate vectors.
 

@@ -23,11 +23,13 @@ from ..core.polynomial import Var
 from ..core.shape import check_shape
 from ..core.symbolic import Dim, DimLike, Sizes, SymbolicShape, UndecidedError, deciding, dim_of_var
 from ..device import Device, StandIn, as_device, default_device, use_backend
+from ..native import native
 from ..tracing.backend import Switch
 from ..tracing.recorder import Recorder, Traced, TraceError, current
 from ..tracing.simplify import simplify
 from .array import Array, wrap
 from .operands import device_of_program, is_strict, refuses_numpy
+from .recorded_calls import CallRecorder, Calls, record_calls
 from .trees import Stateful, Structure, Tree, build, map_leaves
 
 __all__ = [
@@ -171,6 +173,7 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
         device.backend.dlpack_device()  # so that it is loaded
     with _lock:
         if not _traces:
+            record_calls(True)
             gc.callbacks.append(hide_while_collecting)
         _traces += 1
         for device in {*devices}:
@@ -186,10 +189,14 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
         with _lock:
             _traces -= 1
             if not _traces:
+                record_calls(False)
                 gc.callbacks.remove(hide_while_collecting)
                 while _switches:
                     device, switch = _switches.pop()
                     use_backend(device, switch.backend)
+
+
+_CPU: Final = as_device("cpu")
 
 
 class Argument(NamedTuple):
@@ -216,6 +223,8 @@ class Trace(NamedTuple):
         Why arguments may not be written, for those whose flag the function has read.
     used : tuple of int or Dim
         By how much each argument with a state advances.
+    calls : Calls or None
+        The calls by which the CPU does the same to small arrays.
     """
 
     program: Program
@@ -223,6 +232,7 @@ class Trace(NamedTuple):
     result: Tree
     reasons: tuple[tuple[int, str | None], ...]
     used: tuple[DimLike, ...] = ()
+    calls: Calls | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         program = self.program
@@ -230,7 +240,7 @@ class Trace(NamedTuple):
             number: wrap(handle, program.values[number].dtype, self.device)
             for number, handle in program.constants.items()
         }
-        return _restore, (replace(program, constants={}), constants, *self[1:])
+        return _restore, (replace(program, constants={}), constants, *self[1:-1])
 
 
 def _restore(program: Program, constants: dict[int, Array], *rest: Tree) -> Trace:
@@ -297,7 +307,10 @@ def trace(
     """
     recorder = Recorder(example, invents=invents)
     try:
-        found = _trace(recorder, function, structure, arguments)
+        try:
+            found = _trace(recorder, function, structure, arguments)
+        finally:
+            recorder.calls = None  # it has arrays that lead to the recorder
     except (TraceError, UndecidedError):
         raise
     except Exception:
@@ -335,6 +348,8 @@ def _trace(
             for x in arguments
         ]
         numbers = {id(x): i for i, x in enumerate(given)}
+        if native is not None and chosen == _CPU and not recorder.invents:
+            recorder.calls = CallRecorder(given)
         states: list[Stateful] = []
         args, kwargs = build(structure, given, states)
         result = function(*args, **kwargs)
@@ -365,4 +380,8 @@ def _trace(
         chosen = Device(chosen.name)
     reasons = tuple(recorder.reasons.items())
     used = tuple([x._blocks() for x in states])
-    return Trace(simplify(recorder.program(outputs)), chosen, placed, reasons, used)
+    program = simplify(recorder.program(outputs))
+    calls = None
+    if recorder.calls is not None and not states:
+        calls = recorder.calls.calls(program, result)
+    return Trace(program, chosen, placed, reasons, used, calls)

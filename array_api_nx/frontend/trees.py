@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from ..core.symbolic import SymbolicShape
 from .array import Array
 
-__all__ = ["Stateful", "Structure", "Tree", "build", "flatten", "leaves", "map_leaves"]
+__all__ = ["Stateful", "Structure", "Tree", "build", "flatten", "leaves", "map_leaves", "template"]
 
 Tree: TypeAlias = Any
 """An object that a user hands in or returns: a container, an array, or any other value."""
@@ -87,7 +88,7 @@ def leaves(x: Tree) -> Iterator[Tree]:
             yield from leaves(part)
 
 
-def _joined(shape: Structure, parts: list[Tree]) -> Tree:
+def _joined(shape: Structure, parts: Sequence[Tree]) -> Tree:
     """The inverse of `_parts`; containers are as they were, without running constructors again."""
     kind, count, names = shape
     if kind in (tuple, SymbolicShape):
@@ -278,3 +279,24 @@ def map_leaves(function: Callable[[Tree], Tree], x: Tree) -> Tree:
         return function(x)
     shape, inside = parts
     return _joined(shape, [map_leaves(function, part) for part in inside])
+
+
+def template(function: Callable[[Tree], Tree], x: Tree) -> Tree:
+    """What makes nested containers again from their leaves.
+
+    For a leaf that is what `function` gives; for a container (callable, templates), where the
+    callable takes the tuple of its items, and is None for a tuple.
+    """
+    parts = _parts(x)
+    if parts is None:
+        return function(x)
+    shape, inside = parts
+    kind, _, names = shape
+    make: Callable[..., Tree] | None = None
+    if kind is list:
+        make = list
+    elif kind is not tuple:
+        # Named tuples have nothing but their items, in general.
+        is_plain = issubclass(kind, tuple) and kind is not SymbolicShape and not names
+        make = partial(tuple.__new__, kind) if is_plain else partial(_joined, shape)
+    return make, tuple([template(function, part) for part in inside])

@@ -2,6 +2,7 @@
    it. Methods that C does not know are attached by Python (see frontend/array.py). */
 
 #include "parts.h"
+#include "call_lists.h"
 #include "conversion.h"
 #include "elementwise.h"
 #include "indexing.h"
@@ -42,7 +43,7 @@ static PyObject *ask_python(int method, PyObject *const *args, size_t count)
     }
     /* Another thread may put another function in its place meanwhile. */
     PyObject *meaning = Py_NewRef(meanings[method]);
-    PyObject *result = PyObject_Vectorcall(meaning, args, count, NULL);
+    PyObject *result = call_python(meaning, NULL, args, count, NULL);
     Py_DECREF(meaning);
     return result;
 }
@@ -430,8 +431,7 @@ static PyObject *as_complex(PyObject *self, PyObject *ignored)
     return real == -1 && PyErr_Occurred() ? NULL : PyComplex_FromDoubles(real, 0.0);
 }
 
-/* Python would make methods of the slots for operators, but call their parameter `value`, where the
-   standard has `other`. */
+/* Methods that Python makes of slots name their parameter `value`; the standard says `other`. */
 #define AS_METHODS(NAME, ...)                                                        \
     static PyObject *method_##NAME(PyObject *self, PyObject *other)                \
     {                                                                              \

@@ -1,6 +1,7 @@
 /* The type of compiled callables: the C implementation of a function in front of the Python function. */
 
 #include "arguments.h"
+#include "call_lists.h"
 #include "chapters.h"
 #include "conversion.h"
 #include "parts.h"
@@ -155,7 +156,7 @@ static PyObject *call_function(PyObject *object, PyObject *const *args, size_t f
             return result;
         }
     }
-    PyObject *result = PyObject_Vectorcall(self->function, args, flags, names);
+    PyObject *result = call_python(self->function, object, args, flags, names);
     if (result == NULL) {
         advise_on_call(self, args, count, names);
     }

@@ -2,6 +2,7 @@
    the last call at once if the arguments are like those, and go to the method `_run` if not. */
 
 #include "parts.h"
+#include "call_lists.h"
 #include "engine_calls.h"
 #include "names.h"
 #include "objects.h"
@@ -51,6 +52,9 @@ static Py_ssize_t find_distinct(PyObject *args, PyObject *places, PyObject **fou
 /* The result if the program of the last call gives it, else DECLINED. */
 static PyObject *call_program(PyObject *described, PyObject *const *arrays, Py_ssize_t count)
 {
+    if (is_call_list(described)) {
+        return run_call_list(described, arrays, count);
+    }
     if (PyTuple_GET_SIZE(described) != PROGRAM_SIZE) {
         return call_engine(described, arrays, count);
     }
@@ -115,7 +119,7 @@ static int is_program(PyObject *value)
 
 static int is_fitting(PyObject *value)
 {
-    return value == Py_None || is_program(value) || is_engine_call(value);
+    return value == Py_None || is_call_list(value) || is_program(value) || is_engine_call(value);
 }
 
 static int are_places(PyObject *value)
@@ -165,6 +169,21 @@ static PyObject *caller_keep_program(PyObject *object, PyObject *const *args, Py
     Py_RETURN_NONE;
 }
 
+/* _run_program(program, arrays) */
+static PyObject *caller_run_program(PyObject *object, PyObject *const *args, Py_ssize_t arg_count)
+{
+    PyObject *arrays = arg_count == 2 && is_fitting(args[0]) ? PySequence_Tuple(args[1]) : NULL;
+    if (arrays == NULL) {
+        return PyErr_Occurred() ? NULL
+                                : PyErr_Format(PyExc_TypeError, "_run_program takes a program and arrays");
+    }
+    PyObject *result = args[0] == Py_None ? DECLINED
+                                          : call_program(args[0], PySequence_Fast_ITEMS(arrays),
+                                                         PyTuple_GET_SIZE(arrays));
+    Py_DECREF(arrays);
+    return result != DECLINED ? result : Py_NewRef(Py_NotImplemented);
+}
+
 static int caller_traverse(PyObject *object, visitproc visit, void *arg)
 {
     ProgramCaller *self = (ProgramCaller *)object;
@@ -198,6 +217,10 @@ static PyMethodDef caller_methods[] = {
     {"_keep_program", (PyCFunction)(void (*)(void))caller_keep_program, METH_FASTCALL,
      "_keep_program($self, program, places, /)\n--\n\n"
      "Let calls run a program whose arguments are the same as `places` says."},
+    {"_run_program", (PyCFunction)(void (*)(void))caller_run_program, METH_FASTCALL,
+     "_run_program($self, program, arrays, /)\n--\n\n"
+     "What a program returns for its distinct arguments; NotImplemented, with nothing done, if they are "
+     "others than it takes."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -15,7 +15,7 @@ EACH_METHODS(DECLARE_METHODS)
 /* Those that add types and values, too: each function returns -1 with an exception set if it fails. */
 #define EACH_PART(P)                                                                              \
     P(names) P(threads) P(memory) P(kernel) P(sequence) P(context) P(tensors) P(array)            \
-    P(callables) P(ufuncs) P(compiled) P(small_matrices) P(products) P(iteration) P(exchange)
+    P(callables) P(call_lists) P(ufuncs) P(compiled) P(small_matrices) P(products) P(iteration) P(exchange)
 #define DECLARE_PART(NAME) int add_##NAME(PyObject *module);
 EACH_PART(DECLARE_PART)
 

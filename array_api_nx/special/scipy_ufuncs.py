@@ -13,6 +13,7 @@ from ..frontend.array import Array
 from ..frontend.operands import ArrayOrScalar
 from ..frontend.row_functions import presented
 from ..frontend.ufuncs import apply_ufunc
+from ..native import with_advice
 from ..primitives.special_row import SpecialFunction, docstring
 
 __all__ = ["BINARY", "TERNARY", "UNARY", "compute", "special_function", "ufunc"]
@@ -84,4 +85,4 @@ def special_function(row: SpecialFunction, module: str) -> Callable[..., Array]:
         return compute(TERNARY[name], x1, x2, x3)
 
     function: Callable[..., Array] = (of_one, of_two, of_three)[len(types) - 1]
-    return presented(function, module, name, docstring(row), types)
+    return with_advice(presented(function, module, name, docstring(row), types))

@@ -24,6 +24,7 @@ from ..contract.callers import PACKAGE, caller
 from ..core.dtypes import DType
 from ..device import Device
 from ..frontend.array import MEANINGS, Array
+from ..frontend.recorded_calls import call
 from ..native import native
 from .observation import Record, table
 
@@ -204,10 +205,13 @@ def _recording(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def recording(*arguments: object, **keywords: object) -> object:
         recorders = (*_recorders.get(), *_recorders_everywhere)
-        if recorders and not sys._getframe(1).f_code.co_filename.startswith(PACKAGE):
-            call = _described(name, arguments, keywords)
+        frame = sys._getframe(1)
+        if frame.f_code is call.__code__ and frame.f_back is not None:
+            frame = frame.f_back  # in a trace
+        if recorders and not frame.f_code.co_filename.startswith(PACKAGE):
+            described = _described(name, arguments, keywords)
             for calls in recorders:
-                calls._entries.append(call)
+                calls._entries.append(described)
         return function(*arguments, **keywords)
 
     return recording

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from math import nan
-from typing import Final, NoReturn, Self, TypeAlias, final
+from typing import Any, Final, NoReturn, Self, TypeAlias, final
 
 from ..contract.backend import AxisOrder, Handle, Scalar
 from ..contract.callers import ErrorSettings, caller, errstate, is_called_by, warn
@@ -60,8 +60,8 @@ _NAN_TESTS: Final = (
     ("array_api_extra._lib._utils._helpers", "eager_shape"),
     ("array_api_extra._agnostic._statistical", "cov"),
 )
-"""Functions that convert sizes to floats only to test whether they are NaN, by the ends of their
-modules' names: SciPy and scikit-learn have copies of these modules within their own packages."""
+"""Functions that convert sizes to floats only to test for NaN, by the ends of their modules' names,
+as SciPy and scikit-learn have copies of these modules."""
 
 
 def place() -> tuple[str, str]:
@@ -235,7 +235,7 @@ def rely_on_layout(handle: Handle) -> None:
 
 
 MANY_STEPS: Final = 1000
-"""More steps than anyone writes one by one: a loop makes them."""
+"""More steps than anyone writes one by one."""
 
 
 class Recorder:
@@ -271,6 +271,7 @@ class Recorder:
         """Whether the function depends on the layout of arrays in a way that the program does not
         follow: on whether the result of a reshape is a view or a copy."""
         self.warned = False
+        self.calls: Any = None  # the `CallRecorder`, if the public calls are recorded, too
         self._captured: dict[int, Traced] = {}
         self._invented: dict[tuple[int, View, str], Dim] = {}
         self._errors: ErrorSettings = errstate()
@@ -358,6 +359,8 @@ class Recorder:
             settings: ErrorSettings = errstate()
             errors = tuple([x for x in settings.items() if self._errors[x[0]] != x[1]])
             self.steps.append(Step(method, given, named, numbers, errors))
+            if self.calls is not None and (errors or not self.calls.inside):
+                self.calls.is_complete = False
             if len(self.steps) > MANY_STEPS and not self.warned and not self.invents:
                 self.warned = True
                 warn(
@@ -543,8 +546,7 @@ class Recorder:
                 + tuple(symbols_in([(step.arguments, step.keywords) for step in self.steps]))
                 + tuple([x for operand in found for x in symbols_in(operand.view)])
             )
-            # Each of these leads to the recorder, and so to the function's closure.
-            self._captured.clear()
+            self._captured.clear()  # it leads to the recorder, and so to the function's closure
             return Program(
                 used,
                 inputs,

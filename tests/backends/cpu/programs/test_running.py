@@ -283,31 +283,6 @@ def test_unaligned_arguments():
             assert_same(found, expected)
 
 
-def test_small_programs_take_memory_for_runs_by_python_alone(monkeypatch):
-    bound = []
-
-    class Counted(running.KeptRun):
-        def __init__(self, plan: Any) -> None:
-            bound.append(plan)
-            super().__init__(plan)
-
-    monkeypatch.setattr(running, "KeptRun", Counted)
-    compiled, x = xp.compile(softmax), normal(4, 3)
-    assert_same(compiled(x), softmax(x))
-    assert len(bound) == 1
-    for _ in range(3):
-        x = normal(4, 3)
-        assert_same(compiled(x), softmax(x))
-    assert compiled._program is not None
-    # Only the call that had C take over was run by Python.
-    assert len(bound) == 1
-    scanned = xp.compile(lambda x: xp.cumulative_sum(softmax(x), axis=0))
-    for _ in range(3):
-        scanned(x)
-    assert scanned._program is None
-    assert len(bound) == 2
-
-
 def test_many_threads():
     functions = [xp.compile(each) for each in (standardise, several, in_place, nearest)]
     given = [normal(7, 3) for _ in range(40)]
@@ -324,23 +299,6 @@ def test_many_threads():
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
-
-
-def test_runs_within_runs():
-    backend_runs: list[Any] = []
-    compiled = xp.compile(lambda x: xp.cumulative_sum(x + 0.0, axis=0) @ (x * 2))
-    x = xp.asarray(np.eye(3) * 2 + 1)
-    expected = numpy_of(compiled(x))
-    (bound,) = compiled._bound.values()
-    if not isinstance(bound.run, running.PlannedRun):
-        pytest.skip("checked runs are not planned")
-    # As if the only one were at work.
-    taken = bound.run._idle.pop()
-    for _ in range(2):
-        backend_runs.append(numpy_of(compiled(x)))
-    assert all([(each == expected).all() for each in backend_runs])
-    assert bound.run._idle
-    assert bound.run._idle[0] is not taken
 
 
 def test_errors_leave_a_program_as_it_was():

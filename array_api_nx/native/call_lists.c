@@ -1,0 +1,596 @@
+/* CallList: a compiled function as the calls that it makes, in their order.
+
+   A call names a compiled callable or an operator, the slots of its arguments, and the slots of its
+   results. The first slots are the arguments of the function; then come constants, and values that
+   depend on the sizes. So each step does what the eager call does, and costs that or less. A list
+   serves all sizes: `at` binds it to some. */
+
+#include "call_lists.h"
+#include "arguments.h"
+#include "names.h"
+#include "objects.h"
+#include "parts.h"
+#include "settings.h"
+
+enum { FEW_SLOTS = 48, CALL_ARGUMENTS = 12 };
+
+/* ------------------------------------------------------------------ operators */
+
+typedef PyObject *(*Operator)(PyObject *const *args);
+
+#define BINARY_OPERATORS(M)                                                                \
+    M(add, Add) M(sub, Subtract) M(mul, Multiply) M(truediv, TrueDivide)                   \
+    M(floordiv, FloorDivide) M(mod, Remainder) M(and, And) M(or, Or) M(xor, Xor)            \
+    M(lshift, Lshift) M(rshift, Rshift) M(matmul, MatrixMultiply)
+#define DEFINE_BINARY(NAME, FUNCTION)                          \
+    static PyObject *do_##NAME(PyObject *const *args)          \
+    {                                                          \
+        return PyNumber_##FUNCTION(args[0], args[1]);          \
+    }                                                          \
+    static PyObject *do_r##NAME(PyObject *const *args)         \
+    {                                                          \
+        return PyNumber_##FUNCTION(args[1], args[0]);          \
+    }                                                          \
+    static PyObject *do_i##NAME(PyObject *const *args)         \
+    {                                                          \
+        return PyNumber_InPlace##FUNCTION(args[0], args[1]);   \
+    }
+BINARY_OPERATORS(DEFINE_BINARY)
+
+#define OTHER_OPERATORS(M)                                                \
+    M(pow, PyNumber_Power(args[0], args[1], Py_None))                     \
+    M(rpow, PyNumber_Power(args[1], args[0], Py_None))                    \
+    M(ipow, PyNumber_InPlacePower(args[0], args[1], Py_None))             \
+    M(lt, PyObject_RichCompare(args[0], args[1], Py_LT))                  \
+    M(le, PyObject_RichCompare(args[0], args[1], Py_LE))                  \
+    M(eq, PyObject_RichCompare(args[0], args[1], Py_EQ))                  \
+    M(ne, PyObject_RichCompare(args[0], args[1], Py_NE))                  \
+    M(gt, PyObject_RichCompare(args[0], args[1], Py_GT))                  \
+    M(ge, PyObject_RichCompare(args[0], args[1], Py_GE))                  \
+    M(abs, PyNumber_Absolute(args[0]))                                    \
+    M(invert, PyNumber_Invert(args[0]))                                   \
+    M(neg, PyNumber_Negative(args[0]))                                    \
+    M(pos, PyNumber_Positive(args[0]))                                    \
+    M(getitem, PyObject_GetItem(args[0], args[1]))                        \
+    M(setitem, PyObject_SetItem(args[0], args[1], args[2]) < 0 ? NULL : Py_NewRef(Py_None))
+#define DEFINE_OTHER(NAME, CALL)                        \
+    static PyObject *do_##NAME(PyObject *const *args)   \
+    {                                                   \
+        return CALL;                                    \
+    }
+OTHER_OPERATORS(DEFINE_OTHER)
+
+static const struct {
+    const char *name;
+    Operator operator;
+} operators[] = {
+#define BINARY_ROWS(NAME, FUNCTION)                                                    \
+    {"__" #NAME "__", do_##NAME}, {"__r" #NAME "__", do_r##NAME}, {"__i" #NAME "__", do_i##NAME},
+    BINARY_OPERATORS(BINARY_ROWS)
+#define OTHER_ROW(NAME, CALL) {"__" #NAME "__", do_##NAME},
+    OTHER_OPERATORS(OTHER_ROW)
+    {NULL, NULL},
+};
+
+static Operator find_operator(const char *name)
+{
+    int i = 0;
+    while (operators[i].name != NULL && strcmp(operators[i].name, name) != 0) {
+        i++;
+    }
+    return operators[i].operator;
+}
+
+/* ------------------------------------------------------------------ the list */
+
+typedef struct {
+    PyObject *callable;  /* NULL if there is an operator */
+    PyObject *attribute; /* of the only argument, instead of a call; or NULL */
+    Operator operator;
+    PyObject *names;     /* of the last arguments, a tuple; or NULL */
+    PyObject *templates; /* a slot or a template for each argument */
+    PyObject *results;   /* a slot, a tuple of them, or None; -1 for what is not kept */
+    PyObject *ended;     /* the slots that are emptied after it */
+    int count;
+    int slots[CALL_ARGUMENTS]; /* -1 where there is a template */
+} Call;
+
+typedef struct {
+    PyObject_HEAD
+    Py_ssize_t slot_count, given, first_result, call_count;
+    PyObject *constants; /* a tuple: the values of the slots after the arguments' */
+    PyObject *calls;     /* their description, a tuple */
+    PyObject *result;    /* its template */
+    Call *steps;         /* of `calls`; those of `base`, if there is one */
+    PyObject *base;
+    /* Of a list that is bound to sizes: */
+    PyObject *expected;  /* a tuple of (shape, dtype) per argument; or NULL */
+    PyObject *sized;     /* a tuple: the values of the slots after the constants' */
+    PyObject *written;   /* the numbers of the arguments that must be writable, a tuple */
+    Py_ssize_t runs;     /* how often it still runs before Python is asked; -1: always */
+} CallList;
+
+static PyTypeObject *call_list_type;
+
+int is_call_list(PyObject *object)
+{
+    return Py_IS_TYPE(object, call_list_type);
+}
+
+/* A slot, or (callable or None, templates): the callable gets their values in a tuple. */
+static int is_template(PyObject *value, Py_ssize_t slots)
+{
+    if (PyLong_CheckExact(value)) {
+        npy_intp number;
+        return read_int(value, 0, slots - 1, "a slot", &number);
+    }
+    if (!check_tuple(value, 2, 2, "a template") ||
+        !check_tuple(PyTuple_GET_ITEM(value, 1), 0, NPY_MAX_INT, "the parts of a template")) {
+        return 0;
+    }
+    PyObject *parts = PyTuple_GET_ITEM(value, 1);
+    int good = 1;
+    for (Py_ssize_t i = 0; good && i < PyTuple_GET_SIZE(parts); i++) {
+        good = is_template(PyTuple_GET_ITEM(parts, i), slots);
+    }
+    return good;
+}
+
+static PyObject *refuse_empty(void)
+{
+    PyErr_SetString(PyExc_SystemError, "a call reads a slot that is empty");
+    return NULL;
+}
+
+static PyObject *fill_template(PyObject *template, PyObject *const *values)
+{
+    if (PyLong_CheckExact(template)) {
+        PyObject *value = values[PyLong_AsSsize_t(template)];
+        return value != NULL ? Py_NewRef(value) : refuse_empty();
+    }
+    PyObject *make = PyTuple_GET_ITEM(template, 0), *parts = PyTuple_GET_ITEM(template, 1);
+    const Py_ssize_t count = PyTuple_GET_SIZE(parts);
+    PyObject *made = PyTuple_New(count);
+    for (Py_ssize_t i = 0; made != NULL && i < count; i++) {
+        PyObject *part = fill_template(PyTuple_GET_ITEM(parts, i), values);
+        if (part == NULL) {
+            Py_CLEAR(made);
+        } else {
+            PyTuple_SET_ITEM(made, i, part);
+        }
+    }
+    if (made != NULL && make != Py_None) {
+        Py_SETREF(made, PyObject_CallOneArg(make, made));
+    }
+    return made;
+}
+
+/* Whether it is a slot of a result, or -1. */
+static int is_result(const CallList *self, PyObject *value)
+{
+    npy_intp number;
+    if (!read_int(value, -1, self->slot_count - 1, "the slot of a result", &number)) {
+        return 0;
+    }
+    return number < 0 || number >= self->first_result ||
+           refuse("slot %zd is not one of results", number);
+}
+
+static int are_results(const CallList *self, PyObject *value)
+{
+    int good = 1;
+    for (Py_ssize_t i = 0; good && i < PyTuple_GET_SIZE(value); i++) {
+        good = is_result(self, PyTuple_GET_ITEM(value, i));
+    }
+    return good;
+}
+
+/* Read (callable, arguments, names, results, ended). */
+static int read_step(const CallList *self, PyObject *description, Call *call)
+{
+    if (!check_tuple(description, 5, 5, "a call") ||
+        !check_tuple(PyTuple_GET_ITEM(description, 1), 0, CALL_ARGUMENTS, "arguments") ||
+        !check_tuple(PyTuple_GET_ITEM(description, 4), 0, NPY_MAX_INT, "slots that end")) {
+        return 0;
+    }
+    PyObject *callable = PyTuple_GET_ITEM(description, 0);
+    call->templates = PyTuple_GET_ITEM(description, 1);
+    call->names = PyTuple_GET_ITEM(description, 2);
+    call->results = PyTuple_GET_ITEM(description, 3);
+    call->ended = PyTuple_GET_ITEM(description, 4);
+    call->count = (int)PyTuple_GET_SIZE(call->templates);
+    if (!check_tuple(call->names, 0, call->count, "names") || !are_results(self, call->ended)) {
+        return 0;
+    }
+    call->names = PyTuple_GET_SIZE(call->names) == 0 ? NULL : call->names;
+    for (int i = 0; i < call->count; i++) {
+        PyObject *template = PyTuple_GET_ITEM(call->templates, i);
+        if (!is_template(template, self->slot_count)) {
+            return 0;
+        }
+        call->slots[i] = PyLong_CheckExact(template) ? (int)PyLong_AsLong(template) : -1;
+    }
+    if (PyUnicode_Check(callable)) {
+        const char *name = PyUnicode_AsUTF8(callable);
+        call->operator = name == NULL ? NULL : find_operator(name);
+        call->attribute = call->operator == NULL ? callable : NULL;
+        const int least = call->operator == do_setitem ? 3 : call->attribute != NULL ? 1 : 2;
+        if (name == NULL || call->names != NULL || (call->attribute != NULL && call->count != 1) ||
+            (call->operator != NULL && call->count != least &&
+             !(call->count == 1 && least == 2))) {
+            return PyErr_Occurred() ? 0 : refuse("%s takes other arguments", name);
+        }
+    } else {
+        call->callable = callable;
+    }
+    return PyTuple_Check(call->results) ? are_results(self, call->results)
+                                        : is_result(self, call->results);
+}
+
+static void list_dealloc(PyObject *object)
+{
+    CallList *self = (CallList *)object;
+    PyObject_GC_UnTrack(object);
+    if (self->base == NULL) {
+        PyMem_Free(self->steps);
+    }
+    Py_XDECREF(self->constants);
+    Py_XDECREF(self->calls);
+    Py_XDECREF(self->result);
+    Py_XDECREF(self->base);
+    Py_XDECREF(self->expected);
+    Py_XDECREF(self->sized);
+    Py_XDECREF(self->written);
+    free_instance(object);
+}
+
+static int list_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    CallList *self = (CallList *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->constants);
+    Py_VISIT(self->calls);
+    Py_VISIT(self->result);
+    Py_VISIT(self->base);
+    Py_VISIT(self->sized);
+    return 0;
+}
+
+static PyObject *list_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    Py_ssize_t slots, given, sized;
+    PyObject *constants, *calls, *result;
+    if (!PyArg_ParseTuple(args, "nnO!nO!O:CallList", &slots, &given, &PyTuple_Type, &constants, &sized,
+                          &PyTuple_Type, &calls, &result)) {
+        return NULL;
+    }
+    CallList *self = (CallList *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->slot_count = slots;
+    self->given = given;
+    self->first_result = given + PyTuple_GET_SIZE(constants) + sized;
+    self->constants = Py_NewRef(constants);
+    self->calls = Py_NewRef(calls);
+    self->result = Py_NewRef(result);
+    self->steps = PyMem_Calloc((size_t)PyTuple_GET_SIZE(calls) + 1, sizeof(Call));
+    int good = self->steps != NULL;
+    if (!good) {
+        PyErr_NoMemory();
+    } else if (given < 0 || sized < 0 || slots < self->first_result || slots > NPY_MAX_INT) {
+        good = refuse("a list has a slot for each argument, constant and size");
+    }
+    good = good && is_template(result, slots);
+    for (Py_ssize_t i = 0; good && i < PyTuple_GET_SIZE(calls); i++) {
+        good = read_step(self, PyTuple_GET_ITEM(calls, i), &self->steps[i]);
+    }
+    self->call_count = PyTuple_GET_SIZE(calls);
+    if (!good) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+static int are_expected(PyObject *value, Py_ssize_t count)
+{
+    if (!check_tuple(value, count, count, "the arguments expected")) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *each = PyTuple_GET_ITEM(value, i);
+        if (!check_tuple(each, 2, 2, "an argument expected") ||
+            !check_tuple(PyTuple_GET_ITEM(each, 0), 0, ARRAY_DIMS, "a shape")) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* at(expected, sized, written, runs) */
+static PyObject *list_at(PyObject *object, PyObject *args)
+{
+    CallList *base = (CallList *)object;
+    PyObject *expected, *sized, *written;
+    Py_ssize_t runs;
+    if (!PyArg_ParseTuple(args, "O!O!O!n:at", &PyTuple_Type, &expected, &PyTuple_Type, &sized,
+                          &PyTuple_Type, &written, &runs)) {
+        return NULL;
+    }
+    if (base->base != NULL || !are_expected(expected, base->given) ||
+        base->given + PyTuple_GET_SIZE(base->constants) + PyTuple_GET_SIZE(sized) !=
+            base->first_result) {
+        return PyErr_Occurred() ? NULL
+                                : PyErr_Format(PyExc_ValueError, "a list is bound once, to a value "
+                                                                 "for each argument and size");
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(written); i++) {
+        npy_intp number;
+        if (!read_int(PyTuple_GET_ITEM(written, i), 0, base->given - 1, "an argument", &number)) {
+            return NULL;
+        }
+    }
+    CallList *self = (CallList *)Py_TYPE(object)->tp_alloc(Py_TYPE(object), 0);
+    if (self != NULL) {
+        self->slot_count = base->slot_count;
+        self->given = base->given;
+        self->first_result = base->first_result;
+        self->call_count = base->call_count;
+        self->constants = Py_NewRef(base->constants);
+        self->calls = Py_NewRef(base->calls);
+        self->result = Py_NewRef(base->result);
+        self->steps = base->steps;
+        self->base = Py_NewRef(object);
+        self->expected = Py_NewRef(expected);
+        self->sized = Py_NewRef(sized);
+        self->written = Py_NewRef(written);
+        self->runs = runs;
+    }
+    return (PyObject *)self;
+}
+
+/* ------------------------------------------------------------------ running */
+
+/* Whether the arguments are those that the list is bound to, and the settings those of the CPU. */
+static int fits(const CallList *self, PyObject *const *arrays, Py_ssize_t count)
+{
+    if (self->expected == NULL || count != self->given || self->runs == 0 ||
+        !is_new_on_cpu(NULL)) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *expected = PyTuple_GET_ITEM(self->expected, i);
+        PyObject *shape = PyTuple_GET_ITEM(expected, 0);
+        Tensor *tensor = layout_of_any(arrays[i]);
+        if (tensor == NULL || tensor->ndim != PyTuple_GET_SIZE(shape) ||
+            ((Array *)arrays[i])->dtype != PyTuple_GET_ITEM(expected, 1)) {
+            return 0;
+        }
+        for (int j = 0; j < tensor->ndim; j++) {
+            if (tensor->shape[j] != PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, j))) {
+                return 0;
+            }
+        }
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->written); i++) {
+        if (!is_writeable(tensor_of(arrays[PyLong_AsSsize_t(PyTuple_GET_ITEM(self->written, i))]))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static PyObject *call(const Call *call, PyObject **values)
+{
+    PyObject *args[CALL_ARGUMENTS + 1], *made[CALL_ARGUMENTS];
+    PyObject **given = &args[1], *result = NULL;
+    int count = 0, good = 1;
+    for (int i = 0; good && i < call->count; i++) {
+        if (call->slots[i] >= 0) {
+            given[i] = values[call->slots[i]];
+            good = given[i] != NULL || refuse_empty() != NULL;
+        } else {
+            given[i] = fill_template(PyTuple_GET_ITEM(call->templates, i), values);
+            good = given[i] != NULL;
+            made[count] = given[i];
+            count += good;
+        }
+    }
+    if (good) {
+        const size_t positional =
+            (size_t)(call->count - (call->names == NULL ? 0 : PyTuple_GET_SIZE(call->names)));
+        result = call->operator != NULL ? call->operator(given)
+                 : call->attribute != NULL
+                     ? PyObject_GetAttr(given[0], call->attribute)
+                     : PyObject_Vectorcall(call->callable, given,
+                                           positional | PY_VECTORCALL_ARGUMENTS_OFFSET, call->names);
+    }
+    while (count > 0) {
+        Py_DECREF(made[--count]);
+    }
+    return result;
+}
+
+static void keep(PyObject **values, PyObject *slot, PyObject *value)
+{
+    const Py_ssize_t number = PyLong_AsSsize_t(slot);
+    if (number >= 0) {
+        Py_XSETREF(values[number], Py_NewRef(value));
+    }
+}
+
+/* Put the results of a call, whose reference is stolen, into their slots. */
+static int keep_results(PyObject **values, const Call *call, PyObject *result)
+{
+    if (!PyTuple_Check(call->results)) {
+        keep(values, call->results, result);
+        Py_DECREF(result);
+        return 1;
+    }
+    PyObject *items = PySequence_Fast(result, "a call gave no sequence of arrays");
+    Py_DECREF(result);
+    if (items == NULL) {
+        return 0;
+    }
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+    const int good = count == PyTuple_GET_SIZE(call->results);
+    for (Py_ssize_t i = 0; good && i < count; i++) {
+        keep(values, PyTuple_GET_ITEM(call->results, i), PySequence_Fast_GET_ITEM(items, i));
+    }
+    Py_DECREF(items);
+    if (!good) {
+        PyErr_SetString(PyExc_SystemError, "a call gave another number of arrays");
+    }
+    return good;
+}
+
+/* New arrays are on the device of the arguments, as a program has one. */
+static void place_results(const CallList *self, PyObject *const *values)
+{
+    for (Py_ssize_t i = self->first_result; i < self->slot_count; i++) {
+        if (values[i] != NULL && is_array(values[i])) {
+            place_result(values[i], values, self->given);
+        }
+    }
+}
+
+static PyObject *run_calls(const CallList *self, PyObject *const *arrays, PyObject **values)
+{
+    const Py_ssize_t constants = PyTuple_GET_SIZE(self->constants);
+    for (Py_ssize_t i = 0; i < self->given; i++) {
+        values[i] = arrays[i];
+    }
+    for (Py_ssize_t i = 0; i < constants; i++) {
+        values[self->given + i] = PyTuple_GET_ITEM(self->constants, i);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->sized); i++) {
+        values[self->given + constants + i] = PyTuple_GET_ITEM(self->sized, i);
+    }
+    memset(values + self->first_result, 0,
+           (size_t)(self->slot_count - self->first_result) * sizeof(*values));
+    int good = 1;
+    for (Py_ssize_t i = 0; good && i < self->call_count; i++) {
+        const Call *each = &self->steps[i];
+        PyObject *result = call(each, values);
+        good = result != NULL && keep_results(values, each, result);
+        for (Py_ssize_t j = 0; j < PyTuple_GET_SIZE(each->ended); j++) {
+            Py_CLEAR(values[PyLong_AsSsize_t(PyTuple_GET_ITEM(each->ended, j))]);
+        }
+    }
+    PyObject *result = NULL;
+    if (good) {
+        place_results(self, values);
+        result = fill_template(self->result, values);
+    }
+    for (Py_ssize_t i = self->first_result; i < self->slot_count; i++) {
+        Py_XDECREF(values[i]);
+    }
+    return result;
+}
+
+PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t count)
+{
+    CallList *self = (CallList *)list;
+    PyObject *few[FEW_SLOTS], **values = few;
+    if (!fits(self, arrays, count)) {
+        return DECLINED;
+    }
+    if (self->slot_count > FEW_SLOTS) {
+        values = PyMem_Malloc((size_t)self->slot_count * sizeof(*values));
+        if (values == NULL) {
+            return PyErr_NoMemory();
+        }
+    }
+    self->runs -= self->runs > 0;
+    Py_INCREF(list);
+    PyObject *result = run_calls(self, arrays, values);
+    Py_DECREF(list);
+    if (values != few) {
+        PyMem_Free(values);
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------ recording */
+
+/* record(function, callable or None, *args, **keywords): see frontend/recorded_calls.py. */
+static PyObject *recorder;
+
+PyObject *call_python(PyObject *function, PyObject *callable, PyObject *const *args, size_t flags,
+                      PyObject *names)
+{
+    if (recorder == NULL || recorder == Py_None) {
+        return PyObject_Vectorcall(function, args, flags, names);
+    }
+    const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    PyObject **room = PyMem_Malloc((size_t)(total + 2) * sizeof(*room));
+    if (room == NULL) {
+        return PyErr_NoMemory();
+    }
+    room[0] = function;
+    room[1] = callable == NULL ? Py_None : callable;
+    for (Py_ssize_t i = 0; i < total; i++) {
+        room[i + 2] = args[i];
+    }
+    PyObject *asked = Py_NewRef(recorder);
+    PyObject *result = PyObject_Vectorcall(asked, room, (size_t)count + 2, names);
+    Py_DECREF(asked);
+    PyMem_Free(room);
+    return result;
+}
+
+KEEP_ARGUMENT(set_recorder, recorder)
+
+static PyMethodDef list_methods[] = {
+    {"at", list_at, METH_VARARGS,
+     "at($self, expected, sized, written, runs)\n--\n\n"
+     "The same list for arguments of these shapes and dtypes, with the values that depend on sizes. "
+     "Written arguments must be writable. After so many runs Python is asked; -1: never."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef list_members[] = {
+    {"runs", T_PYSSIZET, offsetof(CallList, runs), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot list_slots[] = {
+    {Py_tp_doc, "CallList(slots, given, constants, sized, calls, result)\n--\n\n"
+                "The calls of a function. Of its slots the first are those of arguments, constants, and "
+                "values that depend on sizes.\n\n"
+                "calls: (callable, or the name of a method or attribute of Array; a slot or a template "
+                "per argument; names of the last ones; the slot of the result, or a tuple of slots, -1 "
+                "for what is not kept; slots that end there); result: a slot or a template. A template "
+                "is (callable or None, templates): what the callable makes of the tuple of values, or "
+                "that tuple."},
+    {Py_tp_new, list_new},
+    {Py_tp_dealloc, list_dealloc},
+    {Py_tp_traverse, list_traverse},
+    {Py_tp_methods, list_methods},
+    {Py_tp_members, list_members},
+    {0, NULL},
+};
+
+static PyType_Spec list_spec = {
+    .name = "array_api_nx._native.CallList",
+    .basicsize = sizeof(CallList),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = list_slots,
+};
+
+static PyMethodDef functions[] = {
+    {"set_recorder", set_recorder, METH_O,
+     "set_recorder(record)\n--\n\n"
+     "What is called as record(function, callable, *args, **keywords) instead of the Python function "
+     "behind a compiled callable, or behind a method of Array, where `callable` is None; None: nothing."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_call_lists(PyObject *module)
+{
+    call_list_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &list_spec, NULL);
+    return call_list_type == NULL || PyModule_AddType(module, call_list_type) < 0
+               ? -1
+               : PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,20 @@
+/* CallList: a compiled function as the calls that it makes, in their order. */
+
+#ifndef ARRAY_API_NX_CALL_LISTS_H
+#define ARRAY_API_NX_CALL_LISTS_H
+
+#include "common.h"
+
+/* Whether it is a CallList. */
+int is_call_list(PyObject *object);
+
+/* What the function returns for so many arrays; DECLINED, with nothing done, if the list is for other
+   arrays or other settings, or if its runs are used up; NULL with an exception set. */
+PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t count);
+
+/* Call a Python function for a compiled callable that declines, or for a method of Array, where
+   `callable` is NULL. While functions are traced, the recorder of calls is asked instead. */
+PyObject *call_python(PyObject *function, PyObject *callable, PyObject *const *args, size_t flags,
+                      PyObject *names);
+
+#endif
