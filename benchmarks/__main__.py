@@ -10,6 +10,7 @@ compiled: speed of compiled functions relative to NumPy, with jax.jit and torch.
 scipy: speed of SciPy's functions on our arrays, relative to NumPy arrays.
 extra: speed of functions that the standard lacks, under NumPy's names, relative to NumPy.
 random: speed of draws of random numbers, relative to NumPy's Generator.
+clients: speed of calls of SciPy and scikit-learn on 200,000 rows, relative to NumPy arrays.
 programs: speed of programs that are written for NumPy, with their import changed. With --npbench
     PATH they are those of a checkout of NPBench, else small ones of this package. With --against
     PATH, the array_api_nx at PATH has a column of its own.
@@ -33,7 +34,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from . import against, calls, extra_functions, functions, random_numbers, scipy_functions
+from . import against, calls, clients, extra_functions, functions, random_numbers, scipy_functions
 from .environment import headline
 from .fused import command, measure
 from .fused.cases import CASES
@@ -50,9 +51,15 @@ CASE_NAMES = {
     "scipy": scipy_functions.CASE_NAMES,
     "extra": extra_functions.CASE_NAMES,
     "random": random_numbers.CASE_NAMES,
+    "clients": clients.CASE_NAMES,
     "programs": own.NAMES,
 }
-SERVED = {"scipy": scipy_functions, "extra": extra_functions, "random": random_numbers}
+SERVED = {
+    "scipy": scipy_functions,
+    "extra": extra_functions,
+    "random": random_numbers,
+    "clients": clients,
+}
 """The modules of functions that are timed at one size."""
 GROUPS = tuple(CASE_NAMES)
 SMALLEST, LARGEST = 100, 10**9
@@ -99,8 +106,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help="compare array_api_nx of this checkout with that of the checkout at PATH",
     )
-    fused = parser.add_argument_group("fused, compiled, scipy, extra, random")
-    sizes = "default: 1e3,1e5,8e6; compiled: 1e3,1e6; others: 4e6"
+    fused = parser.add_argument_group("fused, compiled, scipy, extra, random, clients, programs")
+    sizes = (
+        "default: 1e3,1e5,8e6; compiled: 1e3,1e6; clients: 2e5; programs: 2e3,5e4,1e6; others: 4e6"
+    )
     fused.add_argument("--sizes", type=_sizes, help=sizes)
     fused.add_argument("--dtypes", type=_dtypes, help="default: float64,float32")
     fused.add_argument("--peers", type=_peers, default=[], help="default: all that are installed")
@@ -108,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     fused.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw the largest size: .svg or .png"
     )
-    programs = parser.add_argument_group("programs (they obey --sizes, --dtypes, --peers, too)")
+    programs = parser.add_argument_group("programs")
     programs.add_argument(
         "--npbench", type=Path, metavar="PATH", help="a checkout of NPBench, whose programs are run"
     )
@@ -144,10 +153,13 @@ def _groups(parser: argparse.ArgumentParser, options: argparse.Namespace) -> lis
             parser.error("argument --plot: it draws the figures of fused; run that as well")
         if options.plot.suffix not in (".svg", ".png"):
             parser.error(f"argument --plot: {options.plot} must end in .svg or .png")
-    needed = {"scipy": "scipy" in groups, "matplotlib": bool(options.plot)}
-    for package, needs in needed.items():
+    needed = {
+        "scipy": ("scipy", "scipy" in groups),
+        "sklearn": ("clients", "clients" in groups),
+        "matplotlib": ("--plot", bool(options.plot)),
+    }
+    for package, (what, needs) in needed.items():
         if needs and find_spec(package) is None:
-            what = "scipy" if package == "scipy" else "--plot"
             parser.error(f"{what} needs {package}; install it, or leave {what} out")
     for name in ("json", "plot"):
         file = getattr(options, name)
@@ -208,7 +220,9 @@ def _run(group: str, options: argparse.Namespace) -> dict[str, Any]:
     if group == "programs":
         return _programs(options)
     if group in SERVED:
-        figures: dict[str, Any] = SERVED[group].run(options.turns, _size(options), options.case)
+        figures: dict[str, Any] = SERVED[group].run(
+            options.turns, _size(group, options), options.case
+        )
         return figures
     return calls.run(group, options.turns, options.case)
 
@@ -250,16 +264,17 @@ def _programs(options: argparse.Namespace) -> dict[str, Any]:
     return programs.run(title, cases, choice)
 
 
-def _size(options: argparse.Namespace) -> int:
-    """Elements of the arrays of the groups in `SERVED`."""
-    return options.sizes[-1] if options.sizes else functions.ELEMENTS
+def _size(group: str, options: argparse.Namespace) -> int:
+    """Elements of the arrays of a group in `SERVED`; rows of those of the clients."""
+    default = clients.ELEMENTS if group == "clients" else functions.ELEMENTS
+    return options.sizes[-1] if options.sizes else default
 
 
 def _cases_of_ours(group: str, options: argparse.Namespace) -> against.Group:
     """What --against times of a group."""
     names = [name for name in CASE_NAMES[group] if options.case in name]
     if group in SERVED:
-        size = _size(options)
+        size = _size(group, options)
         cases = [(*name.split(", "), size) for name in names]
         return against.Group(group, SERVED[group].__name__, "nx", 0.0, cases)
     if group in calls.STATEMENTS:

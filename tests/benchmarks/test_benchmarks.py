@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command_line
+from benchmarks import clients
 from benchmarks.__main__ import main
 from benchmarks.calls import SHAPES, STATEMENTS, connect
 from benchmarks.fused.cases import CASES, Case, inputs
@@ -244,6 +245,7 @@ def test_a_package_that_is_missing(
     monkeypatch.setattr(command_line, "find_spec", lambda name: None)
     for options, error in (
         (["scipy"], "scipy needs scipy; install it, or leave scipy out"),
+        (["clients"], "clients needs sklearn; install it, or leave clients out"),
         (["fused", "--plot", "x.svg"], "--plot needs matplotlib; install it"),
     ):
         with pytest.raises(SystemExit):
@@ -265,6 +267,31 @@ def test_scipys_functions(tmp_path: Path) -> None:
     figures = json.loads(file.read_text())["scipy"]
     assert len(figures["speed"]) == 2 * 14  # functions, of a row and of a table
     assert figures["geometric_mean"] > 0
+
+
+def test_calls_of_clients(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("scipy")
+    pytest.importorskip("sklearn")
+    file = tmp_path / "figures.json"
+    run = ["clients", "--sizes", "2e3", "--turns", "1", "--case", "score", "--json", str(file)]
+    assert main(run) == 0
+    figures = json.loads(file.read_text())["clients"]
+    assert set(figures["speed"]) == {name for name in clients.CASE_NAMES if "score" in name}
+    assert figures["speed"][figures["worst"]] == min(figures["speed"].values())
+    assert f"worst: {figures['worst']}" in capsys.readouterr().out
+
+
+def test_clients_agree_with_numpy() -> None:
+    pytest.importorskip("scipy")
+    pytest.importorskip("sklearn")
+    # In a process of its own: SciPy reads at its import whether it shall take our arrays.
+    code = """if True:
+        from benchmarks.clients import CASE_NAMES, connect
+        for name in CASE_NAMES:
+            connect("nx").prepare(name, 1000)
+    """
+    run = [sys.executable, "-W", "ignore", "-c", code]
+    subprocess.run(run, cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize(
