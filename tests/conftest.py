@@ -73,6 +73,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.quick)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _helpers_for_any_work() -> None:
+    """Threads help with all that is divided, however short: tests compare what they compute."""
+    from array_api_nx.native import native
+
+    if native is not None:
+        native.set_worth_waking(0)
+
+
 @pytest.fixture
 def fake() -> Generator[object, None, None]:
     """Another device than "cpu", which is a second CPU backend."""

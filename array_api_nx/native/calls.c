@@ -28,7 +28,7 @@ static int make_calls(Job *job, int is_caller)
 {
     /* When the interpreter ends, workers take no more tasks; the caller does, if it gets that far. */
     while (!atomic_load(&job->interrupt->stopped) && (is_caller || !is_closed(&pool->python))) {
-        const npy_intp task = atomic_fetch_add(&job->next, 1);
+        const npy_intp task = atomic_fetch_add(&job->taken, 1);
         if (task >= job->tasks) {
             break;
         }
@@ -63,7 +63,7 @@ static void help_with_calls(Job *job, char *scratch, int is_caller)
 /* Whether all calls returned; if not, an exception is set. */
 static int call_together(Team *team, PyObject *function, npy_intp count)
 {
-    Job *job = &team->pool->job;
+    Job *job = team->job;
     job->context = PyContext_CopyCurrent();
     if (job->context == NULL) {
         return 0;
@@ -72,7 +72,7 @@ static int call_together(Team *team, PyObject *function, npy_intp count)
     job->function = function;
     job->exception = NULL;
     job->tasks = count;
-    begin_job(team, CALLED_WITH_GIL);
+    begin_job(team, CALLED_WITH_GIL, 1);
     make_calls(job, 1);
     if (!close_gate(&job->gate)) {
         release_gil(&team->interrupt);

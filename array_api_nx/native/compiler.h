@@ -23,11 +23,6 @@
 #define HAS_LOOP_HINTS 1
 #endif
 
-/* The processors of a thread can be set. */
-#ifdef __linux__
-#define HAS_AFFINITY 1
-#endif
-
 /* Vectors of 16 bytes on x86. */
 #ifdef __SSE2__
 #define HAS_SSE2 1

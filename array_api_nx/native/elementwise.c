@@ -80,7 +80,8 @@ int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int 
         return 0;
     }
     npy_uint8 raised = 0;
-    const int complete = run_divided(walk, loop, materialise_scalar, is_exact, threads, &raised);
+    const int complete = run_divided(walk, loop, serial_limit, materialise_scalar, is_exact,
+                                     threads, &raised);
     *flags = raised;
     return complete;
 }

@@ -121,8 +121,9 @@ static int has_short_rows(const Single *single, int ndim)
     return gaps && rows > 1 && columns <= tile_sizes.packed_columns;
 }
 
-/* Choose the tiles, and divide the work into at most `threads` tasks. */
-static void divide(Single *single, int ndim, npy_intp threads, int materialise_scalar, int is_exact)
+/* Choose the tiles, and divide the work into tasks of about `share` of `count` elements. */
+static void divide(Single *single, int ndim, npy_intp count, npy_intp share, int materialise_scalar,
+                   int is_exact)
 {
     Kernel *kernel = &single->kernel;
     const int sources = single->step.loop.sources;
@@ -157,15 +158,18 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
             pack(single, i, INVARIANT, 1, least(columns, PACKED_CELLS));
         }
     }
-    kernel->split = 0;
-    while (kernel->dims[kernel->split] == 1 && kernel->split < ndim - 1) {
-        kernel->split++;
+    kernel->tasks = 0;
+    for (int dim = 0; dim < ndim && kernel->tasks < (count - 1) / share + 1; dim++) {
+        const npy_intp size = kernel->dims[dim];
+        const npy_intp grain = dim == ndim - 1 ? GRAIN : dim == ndim - 2 ? rows : 1;
+        const npy_intp step = (greatest(1, share / (count / size)) + grain - 1) / grain * grain;
+        const npy_intp tasks = (size - 1) / step + 1;
+        if (tasks > kernel->tasks) {
+            kernel->split = dim;
+            kernel->step = step;
+            kernel->tasks = tasks;
+        }
     }
-    const npy_intp size = kernel->dims[kernel->split];
-    const npy_intp grain = kernel->split == ndim - 1 ? GRAIN : kernel->split == ndim - 2 ? rows : 1;
-    const npy_intp step = (size - 1) / threads + 1; /* threads may be as many as a number can say */
-    kernel->step = (step + grain - 1) / grain * grain;
-    kernel->tasks = (size - 1) / kernel->step + 1;
 }
 
 int can_divide(const Walk *walk)
@@ -174,12 +178,13 @@ int can_divide(const Walk *walk)
     return merge_walk(walk, &merged) <= MAX_DIMS;
 }
 
-int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, int is_exact,
-                npy_intp threads, npy_uint8 *flags)
+int run_divided(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
+                int is_exact, npy_intp threads, npy_uint8 *flags)
 {
     Single single;
     Team team;
-    divide(&single, describe(&single, walk, loop), threads, materialise_scalar, is_exact);
+    const npy_intp share = threads == 1 ? walk->count : share_of(walk->count, serial_limit);
+    divide(&single, describe(&single, walk, loop), walk->count, share, materialise_scalar, is_exact);
     int complete = acquire_team(&team, single.kernel.scratch, single.kernel.tasks, threads);
     if (complete) {
         npy_uint8 raised[MAX_STEPS];
@@ -313,8 +318,9 @@ static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg
     walk.data[walk.operands] = PyArray_BYTES((PyArrayObject *)array);
     lay_out(&walk, walk.operands++, itemsize);
     npy_uint8 flags = 0;
-    if (!run_divided(&walk, loop, operation.materialise_scalar, operation.reversible,
-                     walk.count <= operation.serial_limit ? 1 : threads, &flags)) {
+    if (!run_divided(&walk, loop, operation.serial_limit, operation.materialise_scalar,
+                     operation.reversible, walk.count <= operation.serial_limit ? 1 : threads,
+                     &flags)) {
         Py_CLEAR(array);
     } else if (walk.turned) {
         Py_SETREF(array, PyArray_Transpose((PyArrayObject *)array, NULL));

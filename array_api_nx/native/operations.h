@@ -34,11 +34,11 @@ static inline int is_native(PyObject *value, npy_intp itemsize)
 /* Whether the walk has not too many axes for `run_divided`. */
 int can_divide(const Walk *walk);
 
-/* Run the loop over a walk, whose last operand is the target, cut into tasks for at most
-   `threads` threads, without the GIL. `materialise_scalar` says that the loop is slow with scalars,
-   `is_exact` that its bits do not depend on how its operands lie. 0 with an exception set if there
+/* Run the loop over a walk, whose last operand is the target, by at most `threads` threads, without
+   the GIL. `serial_limit` elements are worth a task; `materialise_scalar` says that the loop is slow
+   with scalars, `is_exact` that its bits do not depend on how its operands lie. 0 with an exception set if there
    was no memory or a signal came. */
-int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, int is_exact,
-                npy_intp threads, npy_uint8 *flags);
+int run_divided(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
+                int is_exact, npy_intp threads, npy_uint8 *flags);
 
 #endif

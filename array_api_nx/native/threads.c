@@ -1,19 +1,48 @@
 #include "threads.h"
 #include "parts.h"
+#include "arguments.h"
 #include "flags.h"
 #include "memory.h"
 #include "sizes.h"
 #include "tiles.h"
 
+#include <time.h>
+
 /* What threadpoolctl looks for in the dynamic symbol table, to know this library. */
 Py_EXPORTED_SYMBOL const int array_api_nx_native = 1;
 
-/* How often a thread reads a number before it goes to sleep. With the pauses in between that takes
-   about a hundred microseconds: within that time a caller that runs Python code between two jobs, or
-   an operation that needs no team, mostly comes back, and finds the workers awake. */
-enum { SPIN_COUNT = 5000 };
+/* Nanoseconds for which a worker that has finished stays awake (docs/tuning.md, 130). */
+enum { STAY_AWAKE = 10000 };
+
+/* Nanoseconds of work from which the caller wakes a worker (docs/tuning.md, 131). 0 in tests: then every
+   job has all helpers. */
+static _Atomic npy_int64 worth_waking = 100000;
+
+/* Nanoseconds for which the caller waits for the last tasks of workers before it sleeps: about as long as
+   a task takes. */
+enum { WAIT_AWAKE = 50000 };
+
+/* Helpers are called while they have saved more time than they have cost. So their credit goes from
+   LEAST_CREDIT to MOST_CREDIT nanoseconds; below 0 it grows by this part of the time for which the caller
+   works alone (docs/tuning.md, 132). */
+enum { MOST_CREDIT = 10000000, LEAST_CREDIT = -20000000, RECOVERY = 20 };
+
+/* Kernels of fewer tasks than this, with so many elements in all their steps, are long: additions of so
+   many take as long as it is worth to wake workers for. */
+enum { FEW_TASKS = 8, MANY_ELEMENTS = 1 << 19 };
+
+/* A task of the caller counts as at most so many times the shortest one of the job. */
+enum { LONGEST = 8 };
 
 Pool *pool;
+
+/* Nanoseconds since some time. */
+static inline npy_int64 read_clock(void)
+{
+    struct timespec time;
+    timespec_get(&time, TIME_UTC);
+    return (npy_int64)time.tv_sec * 1000000000 + time.tv_nsec;
+}
 
 /* Wait for some nanoseconds, and leave the core to the other hardware thread meanwhile. */
 static inline void pause_shortly(void)
@@ -54,14 +83,6 @@ static int reserve_scratch(TileMemory *scratch, size_t size)
 
 /* ------------------------------------------------------------------ jobs */
 
-/* Copy the flags of the first `count` steps. */
-static void collect_flags(const Job *job, npy_uint8 *flags, int count)
-{
-    for (int i = 0; i < count; i++) {
-        flags[i] = job->flags[i];
-    }
-}
-
 /* Run the loop over the elements of one task. */
 static void run_part(const Run *run, npy_intp task)
 {
@@ -78,7 +99,7 @@ static void work_on_run(Job *job, char *scratch, int is_caller)
 {
     const Run run = job->run;
     take_flags();
-    for (npy_intp task; (task = atomic_fetch_add(&job->next, 1)) < job->tasks;) {
+    for (npy_intp task; (task = take_task(job, is_caller)) >= 0;) {
         if (is_interrupted(job->interrupt, is_caller)) {
             break;
         }
@@ -91,7 +112,7 @@ static void work_on_kernel(Job *job, char *scratch, int is_caller)
 {
     Frame frame;
     start_frame(&frame, job->kernel, job->memories, scratch, job->interrupt, is_caller);
-    for (npy_intp task; (task = atomic_fetch_add(&job->next, 1)) < job->tasks;) {
+    for (npy_intp task; (task = take_task(job, is_caller)) >= 0;) {
         run_task(&frame, task);
     }
     for (int i = 0; i < job->kernel->step_count; i++) {
@@ -137,23 +158,33 @@ int close_gate(Gate *gate)
 
 void await_empty(Gate *gate)
 {
-    for (int i = 0; i < SPIN_COUNT; i++) {
-        if (atomic_load(&gate->inside) == CLOSED) {
+    const npy_int64 end = read_clock() + WAIT_AWAKE;
+    while (atomic_load(&gate->inside) != CLOSED) {
+        if (read_clock() > end) {
+            if (atomic_fetch_add(&gate->inside, ASLEEP) != CLOSED) {
+                PyThread_acquire_lock(gate->empty, WAIT_LOCK);
+            }
             return;
         }
         pause_shortly();
-    }
-    if (atomic_fetch_add(&gate->inside, ASLEEP) != CLOSED) {
-        PyThread_acquire_lock(gate->empty, WAIT_LOCK);
     }
 }
 
 /* ------------------------------------------------------------------ workers */
 
-static void call_worker(Worker *worker, int call)
+/* Ask a worker that is awake to come. */
+static void call_awake(Worker *worker, int call)
 {
-    if (atomic_exchange(&worker->state, call) == ASLEEP) {
-        keep_apart(&worker->placement);
+    int state = atomic_load(&worker->state);
+    while (state != ASLEEP && !atomic_compare_exchange_weak(&worker->state, &state, call)) {
+    }
+}
+
+/* Wake a worker that is asleep to come. */
+static void wake(Worker *worker, int call)
+{
+    int state = ASLEEP;
+    if (atomic_compare_exchange_strong(&worker->state, &state, call)) {
         PyThread_release_lock(worker->wake);
     }
 }
@@ -161,13 +192,13 @@ static void call_worker(Worker *worker, int call)
 /* Wait until the worker is called. Returns CALLED or CALLED_WITH_GIL. */
 static int await_call(Worker *worker)
 {
-    for (int i = 0; i < SPIN_COUNT && atomic_load(&worker->state) == AWAKE; i++) {
+    const npy_int64 end = read_clock() + STAY_AWAKE;
+    while (atomic_load(&worker->state) == AWAKE && read_clock() < end) {
         pause_shortly();
     }
     int state = AWAKE;
     if (atomic_compare_exchange_strong(&worker->state, &state, ASLEEP)) {
         PyThread_acquire_lock(worker->wake, WAIT_LOCK);
-        move_freely(&worker->placement);
     }
     return atomic_exchange(&worker->state, AWAKE);
 }
@@ -195,7 +226,6 @@ static void serve(void *argument)
     Worker *worker = argument;
     Pool *own = worker->pool;
     Job *job = &own->job;
-    note_thread(&worker->placement);
     for (;;) {
         const int call = await_call(worker);
         if (call == CALLED_WITH_GIL) {
@@ -275,14 +305,18 @@ int acquire_team(Team *team, npy_intp scratch, npy_intp tasks, npy_intp threads)
 {
     const size_t size = (size_t)scratch;
     Pool *own = pool;
-    *team = (Team){.pool = NULL};
+    const int is_free = !atomic_exchange(&own->busy, 1);
+    team->pool = is_free ? own : NULL;
+    team->job = is_free ? &own->job : &team->own_job;
+    team->scratch = is_free ? &own->scratch : &team->own_scratch;
+    team->helpers = 0;
+    team->own_scratch = (TileMemory){NULL, NULL, 0};
     start_interrupt(&team->interrupt);
-    if (atomic_exchange(&own->busy, 1)) {
-        return reserve_scratch(&team->own, size);
-    }
-    team->pool = own;
-    if (!reserve_scratch(&own->scratch, size)) {
+    if (!reserve_scratch(team->scratch, size)) {
         return 0;
+    }
+    if (!is_free) {
+        return 1;
     }
     npy_intp helpers = least(threads, tasks) - 1;
     if (helpers > MAX_WORKERS) {
@@ -301,49 +335,119 @@ void release_team(Team *team)
     if (team->pool != NULL) {
         atomic_store(&team->pool->busy, 0);
     }
-    release_scratch(&team->own);
+    release_scratch(&team->own_scratch);
 }
 
-static void run_alone(const Kernel *kernel, char *const *memories, char *scratch,
-                      Interrupt *interrupt, npy_uint8 *flags)
+/* Note how long the caller's last task took. What took far longer than the shortest one did not: the
+   system had the processor do something else, the helper's work perhaps. */
+static void note_task(Job *job)
 {
-    Frame frame;
-    start_frame(&frame, kernel, memories, scratch, interrupt, 1);
-    _Atomic npy_intp next = 0;
-    interrupt->begun = &next;
-    interrupt->tasks = kernel->tasks;
-    while (next < kernel->tasks) {
-        run_task(&frame, next++);
+    const npy_int64 now = read_clock(), took = now - job->noted;
+    if (job->ahead == 1 || took < job->shortest) {
+        job->shortest = took;
     }
-    interrupt->begun = NULL;
-    memcpy(flags, frame.flags, (size_t)kernel->step_count);
+    job->worked += least(took, LONGEST * job->shortest);
+    job->noted = now;
 }
 
-void begin_job(Team *team, int call)
+/* Whether helpers may be called, if the caller has worked alone for so many nanoseconds. */
+static int have_credit(const Pool *own, npy_int64 worked)
 {
-    Pool *own = team->pool;
-    Job *job = &own->job;
-    job->next = 0;
+    return own->credit + worked / RECOVERY >= 0 || worth_waking == 0;
+}
+
+/* Wake workers if what is left of the job is worth it. Jobs that follow each other so soon that workers
+   stay awake between them count as one. */
+static void call_for_help(Job *job)
+{
+    const npy_intp left = job->tasks - least(job->taken, job->tasks);
+    const double work = (double)job->worked * (1 + (double)left / job->ahead);
+    if (left < 2 || job->pool->burst + work < worth_waking || !have_credit(job->pool, job->worked)) {
+        return;
+    }
+    /* One, and another one for each further part of the work that is worth it. */
+    for (; job->woken < job->helpers && work >= (double)job->woken * worth_waking; job->woken++) {
+        wake(&job->pool->workers[job->woken], job->call);
+    }
+    job->noted = read_clock();
+}
+
+npy_intp take_task(Job *job, int is_caller)
+{
+    if (is_caller && job->ahead > 0 && job->helpers > 0) {
+        note_task(job);
+        if (job->woken < job->helpers) {
+            call_for_help(job);
+        }
+    }
+    if (atomic_fetch_add(&job->taken, 1) >= job->tasks) {
+        return -1;
+    }
+    return is_caller ? job->ahead++ : job->tasks - 1 - atomic_fetch_add(&job->behind, 1);
+}
+
+void begin_job(Team *team, int call, int is_long)
+{
+    Job *job = team->job;
+    job->taken = job->behind = job->ahead = 0;
     job->interrupt = &team->interrupt;
     job->helpers = team->helpers;
+    job->woken = 0;
     job->call = call;
+    team->interrupt.begun = &job->taken;
+    team->interrupt.tasks = job->tasks;
+    if (job->helpers == 0) {
+        return;
+    }
     open_gate(&job->gate);
-    for (int i = 0; i < team->helpers; i++) {
-        call_worker(&own->workers[i], call);
+    if (call == CALLED && !have_credit(team->pool, 0)) {
+        return;
+    }
+    for (int i = 0; i < job->helpers; i++) {
+        call_awake(&team->pool->workers[i], call);
+    }
+    for (; is_long && job->woken < job->helpers; job->woken++) {
+        wake(&team->pool->workers[job->woken], call);
     }
 }
 
-/* Have the team do the pool's job. Call it without the GIL. */
-static void do_job(Team *team)
+/* Note the time that a job took, and what its helpers have saved. */
+static void settle(Pool *own, const Job *job)
 {
-    Job *job = &team->pool->job;
-    team->interrupt.begun = &job->next;
-    team->interrupt.tasks = job->tasks;
-    begin_job(team, CALLED);
-    job->work(job, team->pool->scratch.start, 1);
+    own->ended = read_clock();
+    const npy_int64 time = own->ended - job->start;
+    own->burst += time;
+    if (job->woken == 0 && job->behind == 0) {
+        own->credit += own->credit < 0 ? time / RECOVERY : 0;
+    } else if (job->ahead > 0) {
+        const double saved = (double)job->worked * job->tasks / job->ahead - (double)time;
+        own->credit += (npy_int64)(saved < LEAST_CREDIT ? LEAST_CREDIT : saved);
+    }
+    own->credit = greatest(LEAST_CREDIT, least(own->credit, MOST_CREDIT));
+}
+
+/* Have the team do its job. Call it without the GIL. */
+static void do_job(Team *team, int is_long)
+{
+    Job *job = team->job;
+    Pool *own = team->helpers > 0 ? team->pool : NULL;
+    if (own == NULL) {
+        begin_job(team, CALLED, 0);
+        job->work(job, team->scratch->start, 1);
+        return;
+    }
+    job->pool = own;
+    job->start = job->noted = read_clock();
+    job->worked = 0;
+    if (job->start - own->ended > STAY_AWAKE) {
+        own->burst = 0;
+    }
+    begin_job(team, CALLED, is_long);
+    job->work(job, team->scratch->start, 1);
     if (!close_gate(&job->gate)) {
         await_empty(&job->gate);
     }
+    settle(own, job);
 }
 
 /* Elements of a part of a kernel that is one loop, at most. They take a millisecond; after some of them
@@ -358,12 +462,11 @@ static int is_run(const Kernel *kernel)
            kernel->split == 1 && kernel->scratch == 0 && !step->reduces && step->inner == 0;
 }
 
-/* Compute such a kernel in as many parts as there are threads, or more. */
+/* Compute such a kernel in parts of as many elements as a task has. */
 static npy_uint8 run_row(Team *team, const Kernel *kernel, char *const *memories)
 {
     const KernelStep *step = &kernel->steps[0];
-    const npy_intp count = kernel->dims[1], share = (count - 1) / (team->helpers + 1) + 1;
-    const npy_intp each = least((share + GRAIN - 1) / GRAIN * GRAIN, RUN_MAX);
+    const npy_intp count = kernel->dims[1], each = least(kernel->step, RUN_MAX);
     Run run = {&step->loop, {NULL}, {0}, count, each, 0};
     for (int i = 0; i <= step->loop.sources; i++) {
         const int slot = i < step->loop.sources ? step->sources[i] : step->target;
@@ -373,46 +476,42 @@ static npy_uint8 run_row(Team *team, const Kernel *kernel, char *const *memories
     return run_loop(team, &run, (count - 1) / each + 1);
 }
 
+/* Whether workers should be woken for a kernel at once, since the first task is a large part of it. */
+static int is_long(const Kernel *kernel)
+{
+    double elements = kernel->step_count;
+    for (int dim = 0; dim < kernel->ndim; dim++) {
+        elements *= (double)kernel->dims[dim];
+    }
+    return kernel->tasks < FEW_TASKS && elements >= MANY_ELEMENTS;
+}
+
 void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
 {
-    Pool *own = team->pool;
+    Job *job = team->job;
     if (is_run(kernel)) {
         flags[0] = run_row(team, kernel, memories);
         return;
     }
-    if (team->helpers == 0) {
-        char *scratch = own == NULL ? team->own.start : own->scratch.start;
-        run_alone(kernel, memories, scratch, &team->interrupt, flags);
-        return;
+    job->work = work_on_kernel;
+    job->kernel = kernel;
+    job->memories = memories;
+    job->tasks = kernel->tasks;
+    memset(job->flags, 0, (size_t)kernel->step_count * sizeof(*job->flags));
+    do_job(team, is_long(kernel));
+    for (int i = 0; i < kernel->step_count; i++) {
+        flags[i] = job->flags[i];
     }
-    own->job.work = work_on_kernel;
-    own->job.kernel = kernel;
-    own->job.memories = memories;
-    own->job.tasks = kernel->tasks;
-    memset(own->job.flags, 0, (size_t)kernel->step_count * sizeof(*own->job.flags));
-    do_job(team);
-    collect_flags(&own->job, flags, kernel->step_count);
 }
 
 npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
 {
-    if (team->helpers == 0) {
-        _Atomic npy_intp next = 0;
-        team->interrupt.begun = &next;
-        team->interrupt.tasks = tasks;
-        take_flags();
-        while (next < tasks && !is_interrupted(&team->interrupt, 1)) {
-            run_part(run, next++);
-        }
-        team->interrupt.begun = NULL;
-        return take_flags();
-    }
-    Job *job = &team->pool->job;
+    Job *job = team->job;
     job->work = work_on_run;
     job->run = *run;
     job->tasks = tasks;
     job->flags[0] = 0;
-    do_job(team);
+    do_job(team, 0);
     return job->flags[0];
 }
 
@@ -426,9 +525,22 @@ static PyObject *forget_threads(PyObject *module, PyObject *ignored)
     Py_RETURN_NONE;
 }
 
+static PyObject *set_worth_waking(PyObject *module, PyObject *nanoseconds)
+{
+    npy_intp number;
+    if (!read_int(nanoseconds, 0, NPY_MAX_INTP, "nanoseconds", &number)) {
+        return NULL;
+    }
+    worth_waking = number;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"forget_threads", forget_threads, METH_NOARGS,
      "forget_threads()\n--\n\nStart afresh without threads, as a forked child has to."},
+    {"set_worth_waking", set_worth_waking, METH_O,
+     "set_worth_waking(nanoseconds)\n--\n\n"
+     "Wake threads for so much work; 0, for tests, has them help with any."},
     {NULL, NULL, 0, NULL},
 };
 

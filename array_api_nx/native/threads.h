@@ -1,11 +1,17 @@
 /* The team: one caller and the worker threads that help it, which are made when first asked for, are
    kept, and sleep between jobs.
 
-   A job is a number of tasks. The thread that asks for it (the caller) and the workers take one task
-   after the other until there are none left. There are three kinds of jobs: the tasks of a kernel,
-   the parts of one long loop, and calls of a Python function (calls.h). For the first two a worker
-   never touches Python, and needs no thread state. For the third it holds the GIL from before its
-   first task until after its last one. Workers that sleep do not hinder the interpreter's end.
+   A job is a number of tasks. The thread that asks for it (the caller) begins at once; it and the workers
+   that come take one task after the other until there are none left. The caller waits only for workers
+   that are inside the job: a worker that comes later finds the job's gate closed. There are three kinds
+   of jobs: the tasks of a kernel, the parts of one long loop, and calls of a Python function (calls.h).
+   For the first two a worker never touches Python, and needs no thread state. For the third it holds the
+   GIL from before its first task until after its last one. Workers that sleep do not hinder the
+   interpreter's end.
+
+   To wake a worker costs the caller some microseconds. It does so only once the clock says that its work
+   is long enough (see `call_for_help`). A worker that has finished stays awake for a few microseconds,
+   during which it takes part in the next job for nothing.
 
    Threads notify each other by atomic numbers of new and finished work. A thread that waits
    for such a number to change reads it over and over for a while, and then sleeps on a PyThread lock,
@@ -18,8 +24,8 @@
 #define ARRAY_API_NX_THREADS_H
 
 #include "common.h"
-#include "processors.h"
 #include "kernel_types.h"
+#include "sizes.h"
 
 enum { MAX_WORKERS = 255 };
 
@@ -32,6 +38,15 @@ typedef struct {
 
 /* A part of a loop begins at a multiple of this many elements, so that no two write to the same lines. */
 enum { GRAIN = 1024 };
+
+/* The elements of a task of a loop over `count`: at least `serial_limit`, which take 3 microseconds in
+   the caches, and at most four times as many, so that the caller never waits long for the last task. In
+   between the first task, after which the caller may wake helpers, is a small part of the job
+   (docs/tuning.md, 133). */
+static inline npy_intp share_of(npy_intp count, npy_intp serial_limit)
+{
+    return greatest(greatest(serial_limit, 1), least(count / 32, 4 * serial_limit));
+}
 
 /* One loop over `count` elements, cut into tasks of `each` elements. The elements of an argument lie
    `steps` bytes apart. Those of step 0 are the same for all elements of a task; if they are
@@ -56,14 +71,23 @@ enum { CLOSED = 1 << 20, ASLEEP = 1 << 21 };
    above) means that it sleeps until it is called. */
 enum { AWAKE, CALLED, CALLED_WITH_GIL };
 
+typedef struct Pool Pool;
 typedef struct Job Job;
 
 struct Job {
-    _Atomic npy_intp next; /* the number of the next task to be taken */
-    npy_intp tasks;        /* how many there are */
+    Pool *pool;              /* its workers; set if there are any */
+    _Atomic npy_intp taken;  /* how many tasks the threads have asked for */
+    _Atomic npy_intp behind; /* how many of the last tasks the workers have */
+    npy_intp ahead;          /* how many of the first tasks the caller has */
+    npy_intp tasks;          /* how many there are */
     Gate gate;      /* open while workers may join; the caller waits for those inside */
     int helpers;    /* workers 0 to helpers - 1 may join */
+    int woken;      /* those below this number that slept have been woken */
     int call;       /* CALLED or CALLED_WITH_GIL */
+    npy_int64 start;  /* when it began, in nanoseconds */
+    npy_int64 noted;  /* when the caller began its last task, if there are helpers */
+    npy_int64 worked; /* the time of the caller's tasks */
+    npy_int64 shortest; /* that of the shortest one */
     void (*work)(Job *job, char *scratch, int is_caller); /* take tasks until there are no more */
     Interrupt *interrupt;
     /* for the job of a kernel */
@@ -79,14 +103,11 @@ struct Job {
     _Atomic(PyObject *) exception; /* the first one that a worker met, or NULL */
 };
 
-typedef struct Pool Pool;
-
 typedef struct {
     Pool *pool;
     int number;
     atomic_int state;        /* AWAKE, CALLED, CALLED_WITH_GIL or ASLEEP */
     PyThread_type_lock wake; /* released by the thread that calls a worker that is ASLEEP */
-    Placement placement;     /* where it is to wake */
     PyThreadState *python;   /* made when the GIL is first wanted, and kept: to make one takes longer
                                 than to wake the worker; or NULL */
     TileMemory scratch;
@@ -96,6 +117,9 @@ struct Pool {
     atomic_bool busy; /* whether a caller has the team */
     Gate python;      /* workers that hold the GIL or wait for it; closed when the interpreter ends */
     Job job;
+    npy_int64 ended;  /* when the last job ended */
+    npy_int64 burst;  /* how long the jobs took that ended so late, each soon after the one before */
+    npy_int64 credit; /* the time that helpers have saved lately, less what they have cost */
     TileMemory scratch; /* the caller's */
     int count;
     Worker workers[MAX_WORKERS];
@@ -104,12 +128,15 @@ struct Pool {
 /* The one that new jobs go to. */
 extern Pool *pool;
 
-/* Who does a job: the caller and the first `helpers` workers of the pool; or, while another caller
-   has the pool, the caller alone. */
+/* Who does a job: the caller and at most the first `helpers` workers of the pool; or, while another
+   caller has the pool, the caller alone. */
 typedef struct {
     Pool *pool; /* or NULL */
     int helpers;
-    TileMemory own; /* the caller's, without the pool */
+    Job *job; /* the pool's, or `own_job` */
+    TileMemory *scratch; /* the caller's: the pool's, or `own_scratch` */
+    Job own_job;
+    TileMemory own_scratch;
     Interrupt interrupt;
 } Team;
 
@@ -130,8 +157,15 @@ int acquire_team(Team *team, npy_intp scratch, npy_intp tasks, npy_intp threads)
 /* Let other callers have the pool, and free the memory of the caller's own. */
 void release_team(Team *team);
 
-/* Call the workers to the pool's job. The caller has set those fields of it that are not set here. */
-void begin_job(Team *team, int call);
+/* Begin the team's job, and call workers to it: those that are awake, and if it is known to be long, the
+   others, too. The caller has set those fields of the job that are not set here. */
+void begin_job(Team *team, int call, int is_long);
+
+/* Take a task of the job: its number, or -1 if there are none left. The caller takes the first ones,
+   workers the last ones: so of several jobs on the same arrays a processor gets the same elements, which
+   its cache may still have. The caller wakes workers that sleep if the work is long enough. */
+npy_intp take_task(Job *job, int is_caller);
+
 
 /* Run all tasks of a kernel, and write each step's floating-point flags. Call it without the GIL. */
 void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags);

@@ -56,10 +56,10 @@ static void add_parts(const Loop *loop, Parts *parts, npy_intp tasks)
 
 /* Reduce the array into the first accumulator. 0 with an exception set if there was no memory or a
    signal came. */
-static int run_total(const Loop *loop, PyArrayObject *array, npy_intp threads, Parts *parts)
+static int run_total(const Loop *loop, PyArrayObject *array, npy_intp each, npy_intp threads,
+                     Parts *parts)
 {
     const npy_intp size = PyArray_SIZE(array);
-    const npy_intp each = (size - 1) / least(threads, MAX_PARTS) / GRAIN * GRAIN + GRAIN;
     const npy_intp tasks = (size - 1) / each + 1;
     const Run run = {loop,
                      {(char *)parts->lines, PyArray_BYTES(array), (char *)parts->lines},
@@ -101,13 +101,13 @@ static PyObject *total(PyObject *module, PyObject *const *args, Py_ssize_t arg_c
         !PyArray_ISONESEGMENT(array) || PyArray_SIZE(array) == 0) {
         Py_RETURN_NONE;
     }
-    if (PyArray_SIZE(array) <= serial_limit) {
-        threads = 1;
-    }
-    for (npy_intp i = 0; i < least(threads, MAX_PARTS); i++) {
+    const npy_intp size = PyArray_SIZE(array);
+    const npy_intp share = threads == 1 ? size : share_of(size, serial_limit);
+    const npy_intp each = greatest(share, (size - 1) / MAX_PARTS + 1);
+    for (npy_intp i = 0; i * each < size; i++) {
         memcpy(parts.lines[i], PyArray_DATA(identity), (size_t)loop->itemsizes[0]);
     }
-    if (!run_total(loop, array, threads, &parts)) {
+    if (!run_total(loop, array, each, threads, &parts)) {
         return NULL;
     }
     PyArray_Descr *dtype = PyArray_DESCR(identity);

@@ -16,6 +16,7 @@ from array_api_nx.backends.cpu.engine import diagnostics, threads
 from array_api_nx.backends.cpu.engine.threads import Unlimited, available, count, reason
 from array_api_nx.config import current, stack
 from array_api_nx.native import native
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.slow
 
@@ -436,3 +437,42 @@ def test_a_caller_that_is_kept_on_one_processor_has_workers():
     code = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])" + ASLEEP
     # ThreadSanitizer has a thread, too.
     assert int(python(code + "print(len(others()))", OPENBLAS_NUM_THREADS="1")) >= 1
+
+
+WAKES = """
+from array_api_nx.native import native
+
+def switches():
+    found = 0
+    for thread in others():
+        with open(f"/proc/self/task/{thread}/status") as file:
+            found += sum([int(line.split()[1]) for line in file if line.startswith("voluntary")])
+    return found
+
+def wakes(compute):
+    native.forget_threads()  # with what helpers have cost so far
+    short + short
+    before = switches()
+    compute()
+    return switches() > before
+
+short, long = xp.ones(20_000), xp.ones(200_000)
+with xp.config_context(num_threads=2):
+    for op, x in ((xp.negative, short), (xp.sin, long)):
+        print(sum([wakes(lambda: op(x)) for _ in range(20)]))
+"""
+
+
+@needs_processors
+def test_workers_sleep_through_short_operations_and_help_with_long_ones():
+    short, long = map(int, python(ASLEEP + WAKES, OPENBLAS_NUM_THREADS="1").split())
+    # On a busy machine a short operation may take long, and a helper come too late for a long one.
+    assert short < 15
+    assert long > 0
+
+
+def test_how_much_work_is_worth_waking_a_thread_is_a_number_of_nanoseconds():
+    if native is None:
+        pytest.skip("the extension is not in use")
+    for wrong in (-1, 0.5, None):
+        refused((TypeError, ValueError), None, native.set_worth_waking, wrong)
