@@ -33,6 +33,7 @@ from .frontend.bound_programs import (
     SMALLEST,
     Bound,
     Engine,
+    ProgramCaller,
     as_argument,
     have_reasons,
     is_unsafe,
@@ -56,7 +57,6 @@ from .frontend.trace_function import (
     trace,
 )
 from .frontend.trees import Stateful, Structure, Tree, flatten, map_leaves
-from .native import native
 from .tracing.program_report import ProgramExplanation
 from .tracing.recorder import TraceError, current
 
@@ -104,34 +104,7 @@ class CacheInfo(NamedTuple):
         return card(type(self).__name__, [], table(self._asdict().items()))
 
 
-class _ProgramCaller:
-    """The base class of compiled functions where there is no extension."""
-
-    __slots__ = ("_calls", "_program")
-
-    _program: object
-    _calls: int
-
-    def __init__(self) -> None:
-        self._program = None
-        self._calls = 0
-
-    def _keep_program(self, program: object, places: tuple[int, ...]) -> None:
-        self._program = program
-
-    def _run_program(self, program: object, arrays: list[Array]) -> Tree:
-        return NotImplemented
-
-    def __call__(self, *args: Tree, **kwargs: Tree) -> Tree:
-        return self._run(*args, **kwargs)  # type: ignore[attr-defined]
-
-
-if native is not None:
-    # While `_program` is not None, it tries that on the arguments before `_run` is called.
-    _ProgramCaller = native.ProgramCaller  # type: ignore[assignment, misc]
-
-
-class Compiled(_ProgramCaller, Generic[P, R]):
+class Compiled(ProgramCaller, Generic[P, R]):
     """A function that is traced once for each kind of arguments; see `compile`."""
 
     __slots__ = (
@@ -141,6 +114,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         "_compilations",
         "_engine",
         "_kinds",
+        "_last",
         "_lowered",
         "_traces",
     )
@@ -155,6 +129,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         self._kinds: dict[Structure, list[Trace | None]] = {}
         self._bound: dict[Structure, Bound] = {}
         self._lowered: dict[Structure, Program] = {}
+        self._last: Trace | None = None  # of the calls that C runs
         self._traces = 0
         self._compilations = 0
 
@@ -208,6 +183,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         if result is not NotImplemented:
             if only_arrays and bound.is_open:
                 self._keep_quick(program, args, arrays, places)
+                self._last = bound.found
             return result
         if bound.found is None or (bound.writes and is_unsafe(bound, arrays)):
             return self.__wrapped__(*args, **kwargs)
@@ -217,6 +193,11 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             if quick is not None:
                 self._keep_quick(quick, args, arrays, places)
         return bound.finish(outputs, arrays)
+
+    def _resized(self, shapes: tuple[tuple[int, ...], ...]) -> object:
+        """What C runs for arguments that are like the last ones, but of other shapes; None if that
+        is not known."""
+        return None if self._last is None else self._last.calls_at(shapes)
 
     def _keep_quick(
         self, quick: object, args: tuple[Tree, ...], arrays: list[Array], places: dict[int, int]
@@ -331,7 +312,8 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         if bound is None:
             traces = self._traces
             found, sizes = self._find(leaves, structure)
-            bound = Bound(found, sizes, self._engine, is_first=self._traces > traces)
+            shapes = tuple([x.shape for x in leaves])
+            bound = Bound(found, sizes, shapes, self._engine, is_first=self._traces > traces)
             if self._engine == "native" and leaves and leaves[0]._device.backend.compiler:
                 self._compilations += bound.is_compiled_anew
         if len(self._bound) >= _MAX_BOUND:
@@ -365,7 +347,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         for known in self._kinds.get(kind, ()):
             if known is None:
                 return None, ()
-            sizes = known.program.match(shapes)
+            sizes = known.head.match(shapes)
             if sizes is not None and have_reasons(leaves, known.reasons):
                 return known, sizes
         dims = {n: dim_of_var(Var(name, SMALLEST, LARGEST)) for name, n in named_sizes(shapes)}
@@ -377,7 +359,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             self._traces += 1
             self._keep(kind, None)
             return None, ()
-        sizes = found.program.match(shapes)
+        sizes = found.head.match(shapes)
         assert sizes is not None
         return found, sizes
 
@@ -395,7 +377,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         example: dict[Var, int] | None,
     ) -> Trace:
         found = trace(self.__wrapped__, structure, arguments, example)
-        _ = found.program.match  # says so if a size cannot be found from the arguments
+        _ = found.head.match  # says so if a size cannot be found from the arguments
         self._traces += 1
         self._keep(kind, found)
         return found

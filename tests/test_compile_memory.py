@@ -6,6 +6,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import ShapeSpec
 from array_api_nx.compile import TraceError
+from array_api_nx.native import native
 from tests.support.programs import assert_same, numpy_of
 from tests.support.refusals import refused
 from tests.support.tables import for_each
@@ -77,7 +78,9 @@ def test_arguments_are_written_as_in_eager_code():
             assert_same(part, expected_part)
             mine[...] = 7.0
             assert_same(view, np.full((n, 4), 7.0))
-    assert function.cache_info()[:3] == (2, 2, 4)
+    # With the extension the calls of the function serve any order of axes.
+    traces = 2 if native is None else 1
+    assert function.cache_info()[:3] == (traces, traces, 4)
 
 
 def test_arguments_that_share_memory():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from math import prod
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ..contract import replay
@@ -12,11 +11,19 @@ from ..contract.backend import Handle
 from ..contract.replay import Run
 from ..core.polynomial import Var
 from ..core.real import Real, evaluated
-from ..core.symbolic import Dim, Sizes, SymbolicShape, bind
+from ..core.symbolic import Dim, Sizes, bind
+from ..native import native
 from .array import Array, wrap
 from .operands import adopted, device_of_program, is_strict, on_device
-from .recorded_calls import Calls
-from .trace_function import LARGEST, Argument, Echo, Output, ShapeSpec, Trace
+from .trace_function import (
+    LARGEST,
+    PLANNED_AT_ONCE,
+    Argument,
+    Echo,
+    Output,
+    ShapeSpec,
+    Trace,
+)
 from .trees import Stateful, Tree, map_leaves
 
 if TYPE_CHECKING:
@@ -26,6 +33,7 @@ __all__ = [
     "SMALLEST",
     "Bound",
     "Engine",
+    "ProgramCaller",
     "as_argument",
     "have_reasons",
     "is_unsafe",
@@ -41,17 +49,31 @@ SMALLEST: Final = 2
 Engine: TypeAlias = Literal["auto", "steps", "native"]
 
 
-_PLANNED_AT_ONCE: Final = 64
-"""The steps of a program up to which the first sizes are planned at once: in a few milliseconds."""
-_PLANNING_NS: Final = 70_000
-_CALL_NS: Final = 100
-_ELEMENT_NS: Final = 0.3
-"""To plan a step, to make a call, and to compute an element of its result (docs/tuning.md, 120)."""
+class ProgramCaller:
+    """The base class of compiled functions where there is no extension."""
+
+    __slots__ = ("_calls", "_program")
+
+    _program: object
+    _calls: int
+
+    def __init__(self) -> None:
+        self._program = None
+        self._calls = 0
+
+    def _keep_program(self, program: object, places: tuple[int, ...]) -> None:
+        self._program = program
+
+    def _run_program(self, program: object, arrays: list[Array]) -> Tree:
+        return NotImplemented
+
+    def __call__(self, *args: Tree, **kwargs: Tree) -> Tree:
+        return self._run(*args, **kwargs)  # type: ignore[attr-defined]
 
 
-def _worth_planning(elements: int) -> int:
-    """The run from which on a program would have been planned by the time that its calls took."""
-    return int(_PLANNING_NS / (_CALL_NS + _ELEMENT_NS * elements))
+if native is not None:
+    # While `_program` is not None, it tries that on the arguments before `_run` is called.
+    ProgramCaller = native.ProgramCaller  # type: ignore[assignment, misc]
 
 
 class Bound:
@@ -62,13 +84,14 @@ class Bound:
     faster; `run` is the program, prepared when it is first asked for.
     """
 
-    __slots__ = (
-        "_prepare", "_quick", "_run", "calls", "compile_later", "constants", "finish", "found",
-        "is_open", "reasons", "runs", "used", "writes",
-    )  # fmt: skip
-
     def __init__(
-        self, found: Trace | None, sizes: tuple[int, ...], engine: Engine, *, is_first: bool = True
+        self,
+        found: Trace | None,
+        sizes: tuple[int, ...],
+        shapes: tuple[tuple[int, ...], ...],
+        engine: Engine,
+        *,
+        is_first: bool = True,
     ) -> None:
         self.found = found
         self.reasons: tuple[tuple[int, str | None], ...] = ()
@@ -79,46 +102,22 @@ class Bound:
         self._quick: tuple[object, ...] | None = ()
         if found is None:
             return
-        program, device = found.program, found.device
-        backend = device.backend
+        backend = found.device.backend
         self.reasons = found.reasons
-        values = dict(zip(program.variables, sizes, strict=True))
+        values = dict(zip(found.head.variables, sizes, strict=True))
         self.used = tuple([_number(n, values) for n in found.used])
+        self._sizes = sizes
+        self._method = "prepare_compiled" if engine == "native" else "prepare"
         if engine == "steps":
-            self._prepare = partial(replay.prepare, backend, program, sizes)
-        elif engine == "native":
-            self._prepare = partial(backend.prepare_compiled, program, sizes)
-        else:
-            self._prepare = partial(backend.prepare, program, sizes)
-            if backend.compiler is not None and backend.compiles_unasked:
-                self.compile_later = partial(backend.prepare_compiled, program, sizes)
-        self.writes = tuple(
-            [i for i, given in enumerate(program.inputs) if given.written is not None]
-        )
-        self.constants = tuple(program.constants.values())
-        self.finish = _finish(found, sizes)
+            self._method = ""
+        elif engine == "auto" and backend.compiler is not None and backend.compiles_unasked:
+            self.compile_later = partial(backend.prepare_compiled, found.program, sizes)
         # Whether the extension may run the calls without asking for the reasons.
         self.is_open = not any([reason for _, reason in found.reasons])
         if found.calls is not None and engine != "steps":
-            self._bind_calls(found, found.calls, sizes, is_first)
-
-    def _bind_calls(
-        self, found: Trace, calls: Calls, sizes: tuple[int, ...], is_first: bool
-    ) -> None:
-        program = found.program
-        shapes = [_number_of_each(x.shape, program.variables, sizes) for x in program.inputs]
-        dtypes = [x.dtype for x in program.values[: len(shapes)]]
-        runs = _worth_planning(max([prod(shape) for shape in shapes], default=1))
-        if is_first and len(program.steps) <= _PLANNED_AT_ONCE:
-            runs = 0
-        self.calls = calls.call_list.at(
-            tuple(zip(shapes, dtypes, strict=True)),
-            calls.at(sizes),
-            tuple([i for i, reason in found.reasons if reason is None]),
-            runs,
-        )
-        if runs <= 1:
-            self.choose()
+            self.calls = found.calls_at(shapes)
+            if self.calls is not None and is_first and found.step_count <= PLANNED_AT_ONCE:
+                self.calls.runs = 0
 
     def choose(self) -> None:
         """Plan the program, whose calls were run as often as was worth it, and keep what is
@@ -139,8 +138,25 @@ class Bound:
     def run(self) -> Run:
         """The program, prepared for the sizes."""
         if self._run is None:
-            self._run = self._prepare()
+            assert self.found is not None
+            backend, program = self.found.device.backend, self.found.program
+            if self._method:
+                self._run = getattr(backend, self._method)(program, self._sizes)
+            else:
+                self._run = replay.prepare(backend, program, self._sizes)
         return self._run
+
+    @property
+    def writes(self) -> list[int]:
+        """The arguments that the program writes, by number."""
+        inputs = self.found.program.inputs if self.found is not None else ()
+        return [i for i, given in enumerate(inputs) if given.written is not None]
+
+    @cached_property
+    def finish(self) -> Callable[[Sequence[Handle], Sequence[Tree]], Tree]:
+        """From the outputs' handles and the arrays given to the result."""
+        assert self.found is not None
+        return _finish(self.found, self._sizes)
 
     def compile_now(self, compile_bound: Callable[[], Run]) -> None:
         """Run the function of an engine's compiler from now on.
@@ -161,11 +177,11 @@ class Bound:
         """What the extension needs to run the program at once, known after its first run."""
         if self._quick == ():
             assert self.found is not None
-            self._quick = _quick(self.found, self.run)
+            self._quick = _quick(self.found, self.run, self.calls)
         return self._quick
 
 
-def _quick(found: Trace, run: Run) -> tuple[object, ...] | None:
+def _quick(found: Trace, run: Run, calls: Native.CallList | None) -> tuple[object, ...] | None:
     """What the extension needs to run a program at once; None if Python is to do it."""
     result, device = found.result, found.device
     is_single = type(result) is Output
@@ -184,7 +200,7 @@ def _quick(found: Trace, run: Run) -> tuple[object, ...] | None:
         return None
     sequence, order, report = quick
     constants = tuple(found.program.constants.values())
-    return sequence, constants, order, is_single, report
+    return sequence, constants, order, is_single, report, calls
 
 
 def _finish(
@@ -201,7 +217,7 @@ def _finish(
         return lambda handles, given: tuple(
             [wrap(handle, dtype, device) for handle, dtype in zip(handles, dtypes, strict=True)]
         )
-    values = dict(zip(found.program.variables, sizes, strict=True))
+    values = dict(zip(found.head.variables, sizes, strict=True))
 
     def finish(handles: Sequence[Handle], given: Sequence[Tree]) -> Tree:
         def leaf(x: Tree) -> Tree:
@@ -214,16 +230,6 @@ def _finish(
         return map_leaves(leaf, found.result)
 
     return finish
-
-
-def _number_of_each(
-    shape: Sizes, variables: Sequence[Var], sizes: tuple[int, ...]
-) -> tuple[int, ...]:
-    """A shape at given sizes."""
-    values = dict(zip(variables, sizes, strict=True))
-    found = SymbolicShape(shape).eval(values)
-    assert found is not None
-    return found
 
 
 def _number(x: Tree, values: dict[Var, int]) -> Tree:
@@ -292,10 +298,12 @@ def have_reasons(arrays: list[Array], reasons: tuple[tuple[int, str | None], ...
 
 def is_unsafe(bound: Bound, arrays: list[Array]) -> bool:
     """Whether an array that the program writes shares memory with another one that it reads."""
+    assert bound.found is not None
+    constants = bound.found.program.constants.values()
     for i in bound.writes:
         written = arrays[i]
         others = [x._handle for j, x in enumerate(arrays) if j != i]
         may_overlap = written._device.backend.may_overlap
-        if any([may_overlap(written._handle, x) for x in [*others, *bound.constants]]):
+        if any([may_overlap(written._handle, x) for x in [*others, *constants]]):
             return True
     return False

@@ -9,18 +9,22 @@ are (native/call_lists.c). The CPU runs arrays of few elements so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..config import stack
 from ..contract.program import Generated, Program
+from ..core.dtypes import DType
 from ..core.real import Real
 from ..core.symbolic import Dim, SymbolicShape
 from ..device import Device
 from ..native import native
-from ..tracing.recorder import Traced, current
-from .array import MEANINGS, Array
+from ..tracing.recorder import Recorder, Traced, TracedStorage, current
+from ..tracing.repeats import Keys, Pattern, Watch, is_plain
+from .array import MEANINGS, Array, wrap
 from .trees import Tree, template
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ __all__ = ["CallRecorder", "Calls", "record_calls"]
 
 Value: TypeAlias = Any
 """An argument of a call, or a result."""
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 Template: TypeAlias = Any
 """The number of a value, or (callable or None, templates); see `native.CallList`."""
 
@@ -44,6 +49,7 @@ class _Call(NamedTuple):
     arguments: tuple[Template, ...]
     names: tuple[str, ...]
     results: int | tuple[int, ...]
+    read: tuple[int, ...]
 
 
 class Calls:
@@ -51,24 +57,53 @@ class Calls:
 
     Parameters
     ----------
-    program : Program
+    head : Program
+        At least the inputs and guards of the program.
     call_list : CallList
     sized : tuple
         The values that depend on sizes.
     """
 
-    def __init__(self, program: Program, call_list: Native.CallList, sized: list[Value]) -> None:
-        self.call_list = call_list
+    def __init__(self, head: Program, call_list: Native.CallList, sized: list[Value]) -> None:
+        self._head = head
+        self._call_list = call_list
         self._sized = sized
         self._symbols = list(dict.fromkeys(_symbols_in(sized)))
-        self._evaluate: Generated = program.function_of(self._symbols)
+        self._evaluate: Generated = head.function_of(self._symbols)
+        self._dtypes = [x.dtype for x in head.values[: len(head.inputs)]]
+        self._bound: dict[Shapes, Native.CallList] = {}
 
-    def at(self, sizes: tuple[int, ...]) -> tuple[Value, ...]:
-        """The values that depend on sizes."""
-        if not self._sized:
-            return ()
-        numbers = dict(zip(self._symbols, self._evaluate(*sizes), strict=True))
-        return tuple([_at(x, numbers) for x in self._sized])
+    def at(self, shapes: Shapes, written: tuple[int, ...]) -> Native.CallList | None:
+        """The calls for arguments of given shapes, of which some must be writable; None if the
+        program is not for them."""
+        bound = self._bound.get(shapes)
+        if bound is None:
+            sizes = self._head.match(shapes)
+            if sizes is None:
+                return None
+            values: tuple[Value, ...] = ()
+            if self._sized:
+                numbers = dict(zip(self._symbols, self._evaluate(*sizes), strict=True))
+                values = tuple([_at(x, numbers) for x in self._sized])
+            expected = tuple(zip(shapes, self._dtypes, strict=True))
+            runs = _worth_planning(max(map(prod, shapes), default=1))
+            if len(self._bound) >= _MOST_BOUND:
+                self._bound.clear()
+            bound = self._call_list.at(expected, values, written, runs)
+            self._bound[shapes] = bound
+        return bound
+
+
+_MOST_BOUND: Final = 256
+_PLANNING_NS: Final = 70_000
+_CALL_NS: Final = 100
+_ELEMENT_NS: Final = 0.3
+"""To plan a step, to make a call, and to compute an element of its result (docs/tuning.md, 120)."""
+
+
+def _worth_planning(elements: int) -> int:
+    """The run from which on a program would have been planned by the time that its calls took."""
+    return int(_PLANNING_NS / (_CALL_NS + _ELEMENT_NS * elements))
 
 
 class CallRecorder:
@@ -92,32 +127,87 @@ class CallRecorder:
         self._constants: dict[int, Value] = {}  # by their numbers, as below
         self._sized: dict[int, Value] = {}
         self._calls: list[_Call] = []
+        self._errors = np.geterr()
+        self._keys = Keys()
+        self._patterns: dict[Value, _Pattern] = {}
+        self._known: dict[Value, int] = {}  # the numbers of constants, by their keys
 
-    def note(
+    def call(
+        self,
+        recorder: Recorder,
+        function: Callable[..., Value],
+        fronted: Value,
+        args: tuple[Value, ...],
+        named: dict[str, Value],
+    ) -> Value:
+        """Call `function`, or repeat what a call like this one recorded before."""
+        given = _Given(self._keys)
+        values = (*args, *named.values()) if named else args
+        keys = given.keys_of(values)
+        key = known = None
+        if (
+            keys is not None
+            and self.is_complete
+            and stack.get() is self._settings
+            and np.geterr() == self._errors
+        ):
+            key = id(function), tuple(named), keys
+            known = self._patterns.get(key)
+        if known is not None:
+            result = known.repeat(recorder, given)
+        else:
+            watch = None if key is None else Watch(recorder, given.memories)
+            self.inside = True
+            try:
+                result = function(*args, **named)
+            finally:
+                self.inside = False
+            if watch is not None:
+                pattern = _pattern(watch, given, result, self._keys)
+                if pattern is not None:
+                    self._patterns[key] = pattern
+        parts = result if isinstance(result, tuple | list) else (result,)
+        if result is None or any([type(x) is Array for x in parts]):
+            self._note(function, fronted, values, keys or (None,) * len(values), named, result)
+        return result
+
+    def _note(
         self,
         function: Value,
         fronted: Value,
-        args: tuple[Value, ...],
+        values: tuple[Value, ...],
+        keys: tuple[Value, ...],
         named: Mapping[str, Value],
         result: Value,
     ) -> None:
         """Note a call, unless it only answered a question."""
-        parts = result if isinstance(result, tuple | list) else (result,)
-        if not any([type(x) is Array for x in parts]) and result is not None:
-            return
         if fronted is None:
             fronted = _METHODS.get(id(function))
-        total = len(args) + len(named)
-        if fronted is None or stack.get() is not self._settings or total > _MOST_ARGUMENTS:
+        is_known = fronted is not None and len(values) <= _MOST_ARGUMENTS
+        if not is_known or stack.get() is not self._settings:
             self.is_complete = False
             return
-        arguments = tuple([self._argument(x) for x in (*args, *named.values())])
+        read: list[int] = []
+        arguments = []
+        for x, key in zip(values, keys, strict=True):
+            number: Template = None
+            if type(x) is Array:
+                number = self._numbers.get(id(x))
+                if number is not None:
+                    read.append(number)
+            elif key is not None:
+                number = self._known.get(key)  # equal constants are one
+            if number is None:
+                number = self._argument(x, read)
+                if type(number) is int and type(x) is not Array and key is not None:
+                    self._known[key] = number
+            arguments.append(number)
         results: int | tuple[int, ...]
         if type(result) is Array or result is None:
             results = self._result(result)
         else:
             results = tuple([self._result(x) for x in result])
-        self._calls.append(_Call(fronted, arguments, tuple(named), results))
+        self._calls.append(_Call(fronted, tuple(arguments), tuple(named), results, tuple(read)))
 
     def _result(self, x: Value) -> int:
         """The number of a result; -1 for an array that was there before."""
@@ -132,7 +222,8 @@ class CallRecorder:
             self._numbers[id(x)] = number
         return number
 
-    def _argument(self, x: Value) -> Template:
+    def _argument(self, x: Value, read: list[int]) -> Template:
+        """The template of an argument; the numbers of its arrays are added to `read`."""
         if type(x) is Array:
             number = self._numbers.get(id(x))
             if number is None:
@@ -140,9 +231,11 @@ class CallRecorder:
                 # An array from outside of the function, or one that no call gave.
                 self._constants[number] = x
                 self.is_complete &= type(x._handle) is not Traced
+            read.append(number)
             return number
         if type(x) in (tuple, list) and _has_arrays(x):
-            return None if type(x) is tuple else list, tuple([self._argument(part) for part in x])
+            parts = tuple([self._argument(part, read) for part in x])
+            return None if type(x) is tuple else list, parts
         self.is_complete &= _is_repeatable(x)
         return self._constant(_copied(x))
 
@@ -158,15 +251,17 @@ class CallRecorder:
         """The calls, for a function that returned `result`; None if something else was done."""
         assert native is not None
 
+        shown: list[int] = []
+
         def leaf(x: Tree) -> Template:
-            return self._argument(x) if type(x) is Array else self._constant(x)
+            return self._argument(x, shown) if type(x) is Array else self._constant(x)
 
         made = template(leaf, result)
         if not self.is_complete:
             return None
         order = [*range(self._given), *self._constants, *self._sized]
         slots = {number: slot for slot, number in enumerate(order)}
-        described, count = _placed(self._calls, made, slots)
+        described, count = _placed(self._calls, shown, slots)
         call_list = native.CallList(
             count,
             self._given,
@@ -179,21 +274,22 @@ class CallRecorder:
 
 
 def _placed(
-    calls: Sequence[_Call], result: Template, slots: dict[int, int]
+    calls: Sequence[_Call], shown: Sequence[int], slots: dict[int, int]
 ) -> tuple[list[tuple[Value, ...]], int]:
     """The calls with slots for values, and how many slots there are.
 
-    Results are entered in `slots`. One whose last reader has run leaves its slot to others.
+    Results are entered in `slots`. One whose last reader has run leaves its slot to others, unless
+    it is `shown`.
     """
-    fixed = len(slots)
-    last = {number: i for i, call in enumerate(calls) for number in _numbers_in(call.arguments)}
-    last.update(dict.fromkeys(_numbers_in(result), len(calls)))
+    fixed = count = len(slots)
+    last = {number: i for i, call in enumerate(calls) for number in call.read}
+    last.update(dict.fromkeys(shown, len(calls)))
     free: list[int] = []
-    count = fixed
     found = []
     for i, call in enumerate(calls):
         arguments = _with_slots(call.arguments, slots)
-        several = isinstance(call.results, tuple)
+        ended = [slots[n] for n in dict.fromkeys(call.read) if last[n] == i and slots[n] >= fixed]
+        ended = ended[:_MOST_ARGUMENTS]
         targets = []
         for number in call.results if isinstance(call.results, tuple) else (call.results,):
             if number not in last:
@@ -204,26 +300,128 @@ def _placed(
                 count += 1
             slots[number] = free.pop()
             targets.append(slots[number])
-        read = dict.fromkeys(_numbers_in(call.arguments))
-        ended = [slots[n] for n in read if last[n] == i and slots[n] >= fixed]
         free += ended
-        results = tuple(targets) if several else targets[0]
+        results = tuple(targets) if isinstance(call.results, tuple) else targets[0]
         found.append((call.callable, arguments, call.names, results, tuple(ended)))
     return found, count
-
-
-def _numbers_in(x: Template) -> Iterator[int]:
-    if type(x) is int:
-        yield x
-    elif type(x) is tuple:
-        for part in x:
-            yield from _numbers_in(part)
 
 
 def _with_slots(x: Template, slots: Mapping[int, int]) -> Template:
     if type(x) is int:
         return slots[x]
     return tuple([_with_slots(part, slots) for part in x]) if type(x) is tuple else x
+
+
+# ---------------------------------------------------------------------- calls that are repeated
+
+
+class _Given:
+    """The arrays of a trace among the arguments of a call.
+
+    Attributes
+    ----------
+    arrays : list of Array
+    memories : list of TracedStorage
+        Their memory, each once.
+    """
+
+    __slots__ = ("_keys", "arrays", "memories")
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self.arrays: list[Array] = []
+        self.memories: list[TracedStorage] = []
+
+    def keys_of(self, values: tuple[Value, ...]) -> tuple[Value, ...] | None:
+        """Keys that equal arguments share, apart from the values of arrays; None if there are
+        none."""
+        try:
+            return tuple([self._key(x) for x in values])
+        except TypeError:  # one is not hashable
+            return None
+
+    def _key(self, x: Value) -> Value:
+        kind = type(x)
+        if kind is Array:
+            return self._key_of_array(x)
+        if kind is slice:
+            parts = x.start, x.stop, x.step
+            if {int, NoneType}.issuperset(map(type, parts)):
+                return slice, parts
+            return slice, tuple([self._key(part) for part in parts])
+        if kind is tuple or kind is list:
+            return kind, tuple([self._key(part) for part in x])
+        if kind is float:
+            return kind, x if x != 0.0 else str(x)
+        if kind is not int:
+            hash(x)
+        return kind, x
+
+    def _key_of_array(self, x: Array) -> Value:
+        handle = x._handle
+        if type(handle) is not Traced:
+            return id(x)  # `CallRecorder` holds it
+        self.arrays.append(x)
+        memory = handle.memory
+        memories = self.memories
+        number = 0
+        while number < len(memories) and memories[number] is not memory:
+            number += 1
+        if number == len(memories):
+            memories.append(memory)
+        if not is_plain(memory):
+            raise TypeError
+        return number, self._keys.key_of(handle), memory.reason, x._device.token
+
+
+class _Pattern(NamedTuple):
+    """What a call did: what it recorded, and its result.
+
+    Attributes
+    ----------
+    pattern : Pattern
+    made : list of (dtype, Device)
+        Of the arrays that are results of the pattern.
+    kind : type
+        The type of the result.
+    places : list of int
+        For each array of the result its number among these; for one that was an argument, -1 less
+        its number among these.
+    """
+
+    pattern: Pattern
+    made: list[tuple[DType, Device]]
+    kind: type
+    places: list[int]
+
+    def repeat(self, recorder: Recorder, given: _Given) -> Value:
+        handles = self.pattern.repeat(recorder, given.memories)
+        made = [
+            wrap(handle, dtype, device)
+            for handle, (dtype, device) in zip(handles, self.made, strict=True)
+        ]
+        results = [made[i] if i >= 0 else given.arrays[-1 - i] for i in self.places]
+        if self.kind in (tuple, list):
+            return self.kind(results)
+        return results[0] if results else None
+
+
+def _pattern(watch: Watch, given: _Given, result: Value, keys: Keys) -> _Pattern | None:
+    """What a call did; None if it cannot be repeated."""
+    kind = type(result)
+    parts = list(result) if kind in (tuple, list) else [] if result is None else [result]
+    if any([type(x) is not Array for x in parts]):
+        return None
+    ids = [id(x) for x in given.arrays]
+    new = [x for x in parts if id(x) not in ids]
+    if any([type(x._handle) is not Traced for x in new]):
+        return None
+    pattern = watch.pattern([x._handle for x in new], keys)
+    if pattern is None:
+        return None
+    positions = {id(x): i for i, x in enumerate(new)}
+    places = [positions[id(x)] if id(x) in positions else -1 - ids.index(id(x)) for x in parts]
+    return _Pattern(pattern, [(x._dtype, x._device) for x in new], kind, places)
 
 
 # ---------------------------------------------------------------------- what arguments are made of
@@ -287,15 +485,9 @@ def call(function: Callable[..., Value], fronted: Value, /, *args: Value, **name
     """A call of `function`, behind the compiled callable `fronted`, or a method of arrays."""
     recorder = current.get()
     calls = None if recorder is None else recorder.calls
-    if calls is None or calls.inside:
+    if recorder is None or calls is None or calls.inside:
         return function(*args, **named)
-    calls.inside = True
-    try:
-        result = function(*args, **named)
-    finally:
-        calls.inside = False
-    calls.note(function, fronted, args, named, result)
-    return result
+    return calls.call(recorder, function, fronted, args, named)
 
 
 def record_calls(is_tracing: bool) -> None:

@@ -7,33 +7,40 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, TypeAlias, final
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 import numpy as np
 
 from ..config import config_context
 from ..contract.backend import AxisOrder, Handle
 from ..contract.numpy_dtypes import DTypeLike
-from ..contract.program import Program
+from ..contract.program import Input, Program, symbols_in
 from ..core.call_local import hide_while_collecting
 from ..core.dtypes import DType, as_dtype
 from ..core.forks import hold_at_forks
 from ..core.frozen import Frozen, set_slot
 from ..core.polynomial import Var
+from ..core.real import variables
 from ..core.shape import check_shape
 from ..core.symbolic import Dim, DimLike, Sizes, SymbolicShape, UndecidedError, deciding, dim_of_var
 from ..device import Device, StandIn, as_device, default_device, use_backend
 from ..native import native
 from ..tracing.backend import Switch
 from ..tracing.recorder import Recorder, Traced, TraceError, current
+from ..tracing.repeats import expanded
 from ..tracing.simplify import simplify
 from .array import Array, wrap
 from .operands import device_of_program, is_strict, refuses_numpy
 from .recorded_calls import CallRecorder, Calls, record_calls
 from .trees import Stateful, Structure, Tree, build, map_leaves
 
+if TYPE_CHECKING:
+    from .._native import Native
+
 __all__ = [
     "LARGEST",
+    "PLANNED_AT_ONCE",
     "Argument",
     "Echo",
     "LayoutError",
@@ -198,6 +205,9 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
 
 _CPU: Final = as_device("cpu")
 
+PLANNED_AT_ONCE: Final = 64
+"""The steps of a program up to which the first sizes are planned at once: in a few milliseconds."""
+
 
 class Argument(NamedTuple):
     """What of an argument a trace depends on."""
@@ -209,12 +219,15 @@ class Argument(NamedTuple):
     reason: str | None
 
 
-class Trace(NamedTuple):
+class Trace:
     """A function's program, and how its outputs make up the result.
 
     Attributes
     ----------
-    program : Program
+    head : Program
+        The program without its steps and outputs: for which sizes it is.
+    step_count : int
+        How many steps it has, where those of a call that is repeated are one.
     device : Device
     result : nested containers
         The result of the function, in which each array is an `Output`, one of the arguments is an
@@ -227,12 +240,39 @@ class Trace(NamedTuple):
         The calls by which the CPU does the same to small arrays.
     """
 
-    program: Program
-    device: Device
-    result: Tree
-    reasons: tuple[tuple[int, str | None], ...]
-    used: tuple[DimLike, ...] = ()
-    calls: Calls | None = None
+    def __init__(
+        self,
+        head: Program,
+        make_program: Callable[[], Program],
+        step_count: int,
+        device: Device,
+        result: Tree,
+        reasons: tuple[tuple[int, str | None], ...],
+        used: tuple[DimLike, ...],
+        calls: Calls | None,
+    ) -> None:
+        self.head = head
+        self.step_count = step_count
+        self.device = device
+        self.result = result
+        self.reasons = reasons
+        self.used = used
+        self.calls = calls
+        self._make_program: Callable[[], Program] | None = make_program
+
+    @cached_property
+    def program(self) -> Program:
+        """The program: what a long function does is put together when it is first asked for."""
+        assert self._make_program is not None
+        program = self._make_program()
+        self._make_program = None
+        assert program.variables == self.head.variables
+        return program
+
+    def calls_at(self, shapes: tuple[tuple[int, ...], ...]) -> Native.CallList | None:
+        """The calls for arguments of given shapes; None if there are none."""
+        written = tuple([i for i, reason in self.reasons if reason is None])
+        return None if self.calls is None else self.calls.at(shapes, written)
 
     def __reduce__(self) -> tuple[object, ...]:
         program = self.program
@@ -240,12 +280,17 @@ class Trace(NamedTuple):
             number: wrap(handle, program.values[number].dtype, self.device)
             for number, handle in program.constants.items()
         }
-        return _restore, (replace(program, constants={}), constants, *self[1:-1])
+        without = replace(program, constants={})
+        return _restore, (
+            without, constants, self.step_count, self.device, self.result, self.reasons, self.used
+        )  # fmt: skip
 
 
-def _restore(program: Program, constants: dict[int, Array], *rest: Tree) -> Trace:
+def _restore(program: Program, constants: dict[int, Array], *rest: Any) -> Trace:
     handles = {number: array._handle for number, array in constants.items()}
-    return Trace(replace(program, constants=handles), *rest)
+    program = replace(program, constants=handles)
+    step_count, device, result, reasons, used = rest
+    return Trace(program, lambda: program, step_count, device, result, reasons, used, None)
 
 
 class LayoutError(Exception):
@@ -380,8 +425,28 @@ def _trace(
         chosen = Device(chosen.name)
     reasons = tuple(recorder.reasons.items())
     used = tuple([x._blocks() for x in states])
-    program = simplify(recorder.program(outputs))
+    count = len(recorder.steps)
+    make: Callable[[], Program] = partial(_program, recorder, outputs)
     calls = None
     if recorder.calls is not None and not states:
-        calls = recorder.calls.calls(program, result)
-    return Trace(program, chosen, placed, reasons, used, calls)
+        head = _head(recorder)
+        calls = recorder.calls.calls(head, result)
+    if calls is None or count <= PLANNED_AT_ONCE:
+        program = make()
+        head, make = program, lambda: program
+    return Trace(head, make, count, chosen, placed, reasons, used, calls)
+
+
+def _program(recorder: Recorder, outputs: Sequence[Traced]) -> Program:
+    recorder.steps = list(expanded(recorder.steps))
+    return simplify(recorder.program(outputs))
+
+
+def _head(recorder: Recorder) -> Program:
+    """The program without its steps and outputs."""
+    guards = tuple(recorder.guards.values())
+    inputs = tuple([Input(shape, order, None) for shape, order, _ in recorder.inputs])
+    values = tuple([recorder.values[i] for i in range(len(inputs))])
+    sizes = [x.shape for x in values]
+    used = variables(tuple(symbols_in([*sizes, *[(g.left, g.right) for g in guards]])))
+    return Program(used, inputs, values, {}, (), (), guards)

@@ -9,77 +9,11 @@
 #include "arguments.h"
 #include "names.h"
 #include "objects.h"
+#include "operators.h"
 #include "parts.h"
 #include "settings.h"
 
 enum { FEW_SLOTS = 48, CALL_ARGUMENTS = 12 };
-
-/* ------------------------------------------------------------------ operators */
-
-typedef PyObject *(*Operator)(PyObject *const *args);
-
-#define BINARY_OPERATORS(M)                                                                \
-    M(add, Add) M(sub, Subtract) M(mul, Multiply) M(truediv, TrueDivide)                   \
-    M(floordiv, FloorDivide) M(mod, Remainder) M(and, And) M(or, Or) M(xor, Xor)            \
-    M(lshift, Lshift) M(rshift, Rshift) M(matmul, MatrixMultiply)
-#define DEFINE_BINARY(NAME, FUNCTION)                          \
-    static PyObject *do_##NAME(PyObject *const *args)          \
-    {                                                          \
-        return PyNumber_##FUNCTION(args[0], args[1]);          \
-    }                                                          \
-    static PyObject *do_r##NAME(PyObject *const *args)         \
-    {                                                          \
-        return PyNumber_##FUNCTION(args[1], args[0]);          \
-    }                                                          \
-    static PyObject *do_i##NAME(PyObject *const *args)         \
-    {                                                          \
-        return PyNumber_InPlace##FUNCTION(args[0], args[1]);   \
-    }
-BINARY_OPERATORS(DEFINE_BINARY)
-
-#define OTHER_OPERATORS(M)                                                \
-    M(pow, PyNumber_Power(args[0], args[1], Py_None))                     \
-    M(rpow, PyNumber_Power(args[1], args[0], Py_None))                    \
-    M(ipow, PyNumber_InPlacePower(args[0], args[1], Py_None))             \
-    M(lt, PyObject_RichCompare(args[0], args[1], Py_LT))                  \
-    M(le, PyObject_RichCompare(args[0], args[1], Py_LE))                  \
-    M(eq, PyObject_RichCompare(args[0], args[1], Py_EQ))                  \
-    M(ne, PyObject_RichCompare(args[0], args[1], Py_NE))                  \
-    M(gt, PyObject_RichCompare(args[0], args[1], Py_GT))                  \
-    M(ge, PyObject_RichCompare(args[0], args[1], Py_GE))                  \
-    M(abs, PyNumber_Absolute(args[0]))                                    \
-    M(invert, PyNumber_Invert(args[0]))                                   \
-    M(neg, PyNumber_Negative(args[0]))                                    \
-    M(pos, PyNumber_Positive(args[0]))                                    \
-    M(getitem, PyObject_GetItem(args[0], args[1]))                        \
-    M(setitem, PyObject_SetItem(args[0], args[1], args[2]) < 0 ? NULL : Py_NewRef(Py_None))
-#define DEFINE_OTHER(NAME, CALL)                        \
-    static PyObject *do_##NAME(PyObject *const *args)   \
-    {                                                   \
-        return CALL;                                    \
-    }
-OTHER_OPERATORS(DEFINE_OTHER)
-
-static const struct {
-    const char *name;
-    Operator operator;
-} operators[] = {
-#define BINARY_ROWS(NAME, FUNCTION)                                                    \
-    {"__" #NAME "__", do_##NAME}, {"__r" #NAME "__", do_r##NAME}, {"__i" #NAME "__", do_i##NAME},
-    BINARY_OPERATORS(BINARY_ROWS)
-#define OTHER_ROW(NAME, CALL) {"__" #NAME "__", do_##NAME},
-    OTHER_OPERATORS(OTHER_ROW)
-    {NULL, NULL},
-};
-
-static Operator find_operator(const char *name)
-{
-    int i = 0;
-    while (operators[i].name != NULL && strcmp(operators[i].name, name) != 0) {
-        i++;
-    }
-    return operators[i].operator;
-}
 
 /* ------------------------------------------------------------------ the list */
 
@@ -89,10 +23,11 @@ typedef struct {
     Operator operator;
     PyObject *names;     /* of the last arguments, a tuple; or NULL */
     PyObject *templates; /* a slot or a template for each argument */
-    PyObject *results;   /* a slot, a tuple of them, or None; -1 for what is not kept */
-    PyObject *ended;     /* the slots that are emptied after it */
-    int count;
-    int slots[CALL_ARGUMENTS]; /* -1 where there is a template */
+    PyObject *results;   /* the slots of several results, a tuple; or NULL */
+    int result;          /* that of the only one; -1 where it is not kept */
+    int count, ended_count;
+    int slots[CALL_ARGUMENTS]; /* of arguments; -1 where there is a template */
+    int ended[CALL_ARGUMENTS]; /* the slots that are emptied after it */
 } Call;
 
 typedef struct {
@@ -166,21 +101,37 @@ static PyObject *fill_template(PyObject *template, PyObject *const *values)
 }
 
 /* Whether it is a slot of a result, or -1. */
-static int is_result(const CallList *self, PyObject *value)
+static int is_result(const CallList *self, PyObject *value, int *slot)
 {
     npy_intp number;
     if (!read_int(value, -1, self->slot_count - 1, "the slot of a result", &number)) {
         return 0;
     }
+    *slot = (int)number;
     return number < 0 || number >= self->first_result ||
            refuse("slot %zd is not one of results", number);
 }
 
-static int are_results(const CallList *self, PyObject *value)
+static int read_results(const CallList *self, PyObject *value, Call *call)
 {
-    int good = 1;
+    if (!PyTuple_Check(value)) {
+        return is_result(self, value, &call->result);
+    }
+    int good = 1, number;
     for (Py_ssize_t i = 0; good && i < PyTuple_GET_SIZE(value); i++) {
-        good = is_result(self, PyTuple_GET_ITEM(value, i));
+        good = is_result(self, PyTuple_GET_ITEM(value, i), &number);
+    }
+    call->results = value;
+    return good;
+}
+
+static int read_ended(const CallList *self, PyObject *value, Call *call)
+{
+    int good = check_tuple(value, 0, CALL_ARGUMENTS, "slots that end");
+    for (Py_ssize_t i = 0; good && i < PyTuple_GET_SIZE(value); i++) {
+        good = is_result(self, PyTuple_GET_ITEM(value, i), &call->ended[i]) &&
+               (call->ended[i] >= 0 || refuse("a slot that ends is one"));
+        call->ended_count++;
     }
     return good;
 }
@@ -189,17 +140,16 @@ static int are_results(const CallList *self, PyObject *value)
 static int read_step(const CallList *self, PyObject *description, Call *call)
 {
     if (!check_tuple(description, 5, 5, "a call") ||
-        !check_tuple(PyTuple_GET_ITEM(description, 1), 0, CALL_ARGUMENTS, "arguments") ||
-        !check_tuple(PyTuple_GET_ITEM(description, 4), 0, NPY_MAX_INT, "slots that end")) {
+        !check_tuple(PyTuple_GET_ITEM(description, 1), 0, CALL_ARGUMENTS, "arguments")) {
         return 0;
     }
     PyObject *callable = PyTuple_GET_ITEM(description, 0);
     call->templates = PyTuple_GET_ITEM(description, 1);
     call->names = PyTuple_GET_ITEM(description, 2);
-    call->results = PyTuple_GET_ITEM(description, 3);
-    call->ended = PyTuple_GET_ITEM(description, 4);
     call->count = (int)PyTuple_GET_SIZE(call->templates);
-    if (!check_tuple(call->names, 0, call->count, "names") || !are_results(self, call->ended)) {
+    if (!check_tuple(call->names, 0, call->count, "names") ||
+        !read_results(self, PyTuple_GET_ITEM(description, 3), call) ||
+        !read_ended(self, PyTuple_GET_ITEM(description, 4), call)) {
         return 0;
     }
     call->names = PyTuple_GET_SIZE(call->names) == 0 ? NULL : call->names;
@@ -212,19 +162,16 @@ static int read_step(const CallList *self, PyObject *description, Call *call)
     }
     if (PyUnicode_Check(callable)) {
         const char *name = PyUnicode_AsUTF8(callable);
-        call->operator = name == NULL ? NULL : find_operator(name);
+        int count = 0;
+        call->operator = name == NULL ? NULL : find_operator(name, &count);
         call->attribute = call->operator == NULL ? callable : NULL;
-        const int least = call->operator == do_setitem ? 3 : call->attribute != NULL ? 1 : 2;
-        if (name == NULL || call->names != NULL || (call->attribute != NULL && call->count != 1) ||
-            (call->operator != NULL && call->count != least &&
-             !(call->count == 1 && least == 2))) {
+        if (name == NULL || call->names != NULL || call->count != (call->operator == NULL ? 1 : count)) {
             return PyErr_Occurred() ? 0 : refuse("%s takes other arguments", name);
         }
     } else {
         call->callable = callable;
     }
-    return PyTuple_Check(call->results) ? are_results(self, call->results)
-                                        : is_result(self, call->results);
+    return 1;
 }
 
 static void list_dealloc(PyObject *object)
@@ -351,11 +298,12 @@ static PyObject *list_at(PyObject *object, PyObject *args)
 
 /* ------------------------------------------------------------------ running */
 
-/* Whether the arguments are those that the list is bound to, and the settings those of the CPU. */
-static int fits(const CallList *self, PyObject *const *arrays, Py_ssize_t count)
+/* Whether the arguments have the dtypes and numbers of axes that the list is bound to, and the settings
+   are those of the CPU. `*same` says whether they have the sizes, too. */
+static int is_alike(const CallList *self, PyObject *const *arrays, Py_ssize_t count, int *same)
 {
-    if (self->expected == NULL || count != self->given || self->runs == 0 ||
-        !is_new_on_cpu(NULL)) {
+    *same = 1;
+    if (self->expected == NULL || count != self->given || !is_new_on_cpu(NULL)) {
         return 0;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -367,10 +315,18 @@ static int fits(const CallList *self, PyObject *const *arrays, Py_ssize_t count)
             return 0;
         }
         for (int j = 0; j < tensor->ndim; j++) {
-            if (tensor->shape[j] != PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, j))) {
-                return 0;
-            }
+            *same &= tensor->shape[j] == PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, j));
         }
+    }
+    return 1;
+}
+
+/* Whether the list runs on these arguments. */
+static int fits(const CallList *self, PyObject *const *arrays, Py_ssize_t count)
+{
+    int same;
+    if (self->runs == 0 || !is_alike(self, arrays, count, &same) || !same) {
+        return 0;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->written); i++) {
         if (!is_writeable(tensor_of(arrays[PyLong_AsSsize_t(PyTuple_GET_ITEM(self->written, i))]))) {
@@ -378,6 +334,24 @@ static int fits(const CallList *self, PyObject *const *arrays, Py_ssize_t count)
         }
     }
     return 1;
+}
+
+PyObject *other_sizes(PyObject *list, PyObject *const *arrays, Py_ssize_t count)
+{
+    int same;
+    if (!is_alike((CallList *)list, arrays, count, &same) || same) {
+        return NULL;
+    }
+    PyObject *shapes = PyTuple_New(count);
+    for (Py_ssize_t i = 0; shapes != NULL && i < count; i++) {
+        PyObject *shape = shape_of(tensor_of(arrays[i]));
+        if (shape == NULL) {
+            Py_CLEAR(shapes);
+        } else {
+            PyTuple_SET_ITEM(shapes, i, shape);
+        }
+    }
+    return shapes;
 }
 
 static PyObject *call(const Call *call, PyObject **values)
@@ -411,22 +385,18 @@ static PyObject *call(const Call *call, PyObject **values)
     return result;
 }
 
-static void keep(PyObject **values, PyObject *slot, PyObject *value)
+/* Put a result, whose reference is stolen, into its slot. */
+static inline void keep(PyObject **values, Py_ssize_t slot, PyObject *value)
 {
-    const Py_ssize_t number = PyLong_AsSsize_t(slot);
-    if (number >= 0) {
-        Py_XSETREF(values[number], Py_NewRef(value));
+    if (slot < 0) {
+        Py_DECREF(value);
+    } else {
+        Py_XSETREF(values[slot], value);
     }
 }
 
-/* Put the results of a call, whose reference is stolen, into their slots. */
 static int keep_results(PyObject **values, const Call *call, PyObject *result)
 {
-    if (!PyTuple_Check(call->results)) {
-        keep(values, call->results, result);
-        Py_DECREF(result);
-        return 1;
-    }
     PyObject *items = PySequence_Fast(result, "a call gave no sequence of arrays");
     Py_DECREF(result);
     if (items == NULL) {
@@ -435,7 +405,8 @@ static int keep_results(PyObject **values, const Call *call, PyObject *result)
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
     const int good = count == PyTuple_GET_SIZE(call->results);
     for (Py_ssize_t i = 0; good && i < count; i++) {
-        keep(values, PyTuple_GET_ITEM(call->results, i), PySequence_Fast_GET_ITEM(items, i));
+        keep(values, PyLong_AsSsize_t(PyTuple_GET_ITEM(call->results, i)),
+             Py_NewRef(PySequence_Fast_GET_ITEM(items, i)));
     }
     Py_DECREF(items);
     if (!good) {
@@ -472,9 +443,13 @@ static PyObject *run_calls(const CallList *self, PyObject *const *arrays, PyObje
     for (Py_ssize_t i = 0; good && i < self->call_count; i++) {
         const Call *each = &self->steps[i];
         PyObject *result = call(each, values);
-        good = result != NULL && keep_results(values, each, result);
-        for (Py_ssize_t j = 0; j < PyTuple_GET_SIZE(each->ended); j++) {
-            Py_CLEAR(values[PyLong_AsSsize_t(PyTuple_GET_ITEM(each->ended, j))]);
+        if (result == NULL || each->results != NULL) {
+            good = result != NULL && keep_results(values, each, result);
+        } else {
+            keep(values, each->result, result);
+        }
+        for (int j = 0; j < each->ended_count; j++) {
+            Py_CLEAR(values[each->ended[j]]);
         }
     }
     PyObject *result = NULL;

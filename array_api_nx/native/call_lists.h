@@ -12,6 +12,10 @@ int is_call_list(PyObject *object);
    arrays or other settings, or if its runs are used up; NULL with an exception set. */
 PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t count);
 
+/* The shapes of the arguments, a tuple, if they are those that the list is for but for their sizes;
+   NULL, perhaps without an exception, if they are others. */
+PyObject *other_sizes(PyObject *list, PyObject *const *arrays, Py_ssize_t count);
+
 /* Call a Python function for a compiled callable that declines, or for a method of Array, where
    `callable` is NULL. While functions are traced, the recorder of calls is asked instead. */
 PyObject *call_python(PyObject *function, PyObject *callable, PyObject *const *args, size_t flags,

@@ -11,16 +11,17 @@
 
 typedef struct {
     PyObject_HEAD
-    PyObject *program; /* of the last call: if that was a small program, a tuple (sequence, constants,
-                          order, is_single, report), where `report` is called with the floating-point
-                          flags, if there are any, and says whether the result stands; if another
+    PyObject *program; /* of the last call: a CallList; if that was a small program, a tuple (sequence,
+                          constants, order, is_single, report, list), where `report` is called with the
+                          floating-point flags, if there are any, and says whether the result stands,
+                          and `list` is the CallList for the same sizes, or None; if another
                           engine has compiled it, the tuple of engine_calls.h; or NULL */
     PyObject *places;  /* for each argument of the last call, its number among the distinct ones, as
                           a tuple; or NULL, if no argument was given twice */
     Py_ssize_t calls;
 } ProgramCaller;
 
-enum { SEQUENCE, CONSTANTS, ORDER, IS_SINGLE, REPORT, PROGRAM_SIZE };
+enum { SEQUENCE, CONSTANTS, ORDER, IS_SINGLE, REPORT, LIST, PROGRAM_SIZE };
 
 enum { MAX_ARGUMENTS = 64 };
 
@@ -79,6 +80,31 @@ static PyObject *call_program(PyObject *described, PyObject *const *arrays, Py_s
     return result;
 }
 
+/* Run the calls of the last program on arguments of other sizes. DECLINED if it is not for these. */
+static PyObject *call_resized(ProgramCaller *self, PyObject *program, PyObject *const *arrays,
+                              Py_ssize_t count)
+{
+    PyObject *list = program;
+    if (PyTuple_Check(program)) {
+        list = PyTuple_GET_SIZE(program) == PROGRAM_SIZE ? PyTuple_GET_ITEM(program, LIST) : Py_None;
+    }
+    PyObject *shapes = is_call_list(list) ? other_sizes(list, arrays, count) : NULL;
+    if (shapes == NULL) {
+        return decline_unless_raised();
+    }
+    PyObject *bound = PyObject_CallMethodOneArg((PyObject *)self, names_of._resized, shapes);
+    Py_DECREF(shapes);
+    PyObject *result = bound == NULL ? NULL : DECLINED;
+    if (bound != NULL && is_call_list(bound)) {
+        result = run_call_list(bound, arrays, count);
+        if (self->program == program && result != DECLINED) {
+            Py_SETREF(self->program, Py_NewRef(bound));
+        }
+    }
+    Py_XDECREF(bound);
+    return result;
+}
+
 static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *keywords)
 {
     ProgramCaller *self = (ProgramCaller *)object;
@@ -88,6 +114,9 @@ static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *keyword
         if (count >= 0) {
             PyObject *program = Py_NewRef(self->program);
             PyObject *result = call_program(program, arrays, count);
+            if (result == DECLINED) {
+                result = call_resized(self, program, arrays, count);
+            }
             Py_DECREF(program);
             if (result != DECLINED) {
                 self->calls += result != NULL;
@@ -150,7 +179,7 @@ static int set_program(PyObject *object, PyObject *value, void *closure)
         return -1;
     }
     if (!is_fitting(value)) {
-        PyErr_SetString(PyExc_TypeError, "_program must be (sequence, constants, order, is_single, report), "
+        PyErr_SetString(PyExc_TypeError, "_program must be (sequence, constants, order, is_single, report, list), "
                                          "what engine_calls.h says, or None");
         return -1;
     }

@@ -6,7 +6,7 @@
 #include "common.h"
 
 #define EACH_NAME(N)                                                                             \
-    N(reduce) N(accumulate) N(divide) N(cast) N(array_api_nx) N(_run) N(array) N(backend)        \
+    N(reduce) N(accumulate) N(divide) N(cast) N(array_api_nx) N(_run) N(_resized) N(array) N(backend)        \
     N(shape) N(is_row_major)
 
 #define AS_MEMBER(NAME) PyObject *NAME;

@@ -23,8 +23,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from ..contract.callers import PACKAGE, caller
 from ..core.dtypes import DType
 from ..device import Device
+from ..frontend import recorded_calls
 from ..frontend.array import MEANINGS, Array
-from ..frontend.recorded_calls import call
 from ..native import native
 from .observation import Record, table
 
@@ -206,7 +206,7 @@ def _recording(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def recording(*arguments: object, **keywords: object) -> object:
         recorders = (*_recorders.get(), *_recorders_everywhere)
         frame = sys._getframe(1)
-        if frame.f_code is call.__code__ and frame.f_back is not None:
+        while frame.f_code.co_filename == recorded_calls.__file__ and frame.f_back is not None:
             frame = frame.f_back  # in a trace
         if recorders and not frame.f_code.co_filename.startswith(PACKAGE):
             described = _described(name, arguments, keywords)

@@ -25,14 +25,17 @@ from ..contract.random_numbers import Kind
 from ..contract.replay import inverse
 from ..core import dtypes as d
 from ..core.dtypes import DType
+from ..core.real import Real
 from ..core.shape import broadcast_shapes
 from ..core.symbolic import (
     Dim,
     DimLike,
     KnownInts,
+    Number,
     Outcome,
     Sizes,
     SymbolicShape,
+    UnboundError,
     UndecidedError,
     Var,
     deciding,
@@ -48,7 +51,7 @@ from ..core.view import View
 from ..primitives import table as p
 from ..primitives.rules import ELEMENTWISE, RULED, ArrayType, Elements, is_scalar, results_of
 from ..primitives.table import Primitive
-from .recorder import Answers, Recorder, Traced, current, refuse, refuse_use
+from .recorder import OPPOSITE, Condition, Recorder, Traced, current, refuse, refuse_use
 
 __all__ = ["Switch", "TracingBackend"]
 
@@ -459,6 +462,28 @@ class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
 _BINARY: Final = method_of("binary").without("out")
 
 
+class _Answers:
+    """A decider (see `core.symbolic.Decider`) that answers by the example, or no without one.
+
+    `conditions` are the relations that hold according to the answers.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.conditions: list[Condition] = []
+
+    def decide(self, left: Number, relation: str, right: Number) -> bool:
+        holds = self._recorder.holds(left, relation, right)
+        self.conditions.append((left, relation if holds else OPPOSITE[relation], right))
+        return bool(holds)
+
+    def value(self, expression: Dim | Real) -> int | float:
+        raise UnboundError(f"{expression} has no value")
+
+    def is_nan_test(self) -> bool:
+        return False
+
+
 def _type_of(x: Argument) -> Argument:
     return TracedType(x) if isinstance(x, Traced) else x
 
@@ -519,7 +544,7 @@ def _reshaped(x: Traced, shape: Shape) -> View | None:
         sizes = (*old, *view.strides, *new)
         if found is not None or not any([isinstance(n, Dim) for n in sizes]):
             return found
-    answers = Answers(recorder)
+    answers = _Answers(recorder)
     with deciding(answers):
         strides = regrouped(old, view.strides, new)
     x.memory.conditions += answers.conditions

@@ -34,7 +34,8 @@ from ..core.view import View
 from ..primitives.rules import ArrayType, Elements
 
 __all__ = [
-    "Answers",
+    "OPPOSITE",
+    "Condition",
     "Recorder",
     "TraceError",
     "Traced",
@@ -199,12 +200,15 @@ class Traced:
     Backends that compute shapes as traces do, without being in one, have subclasses of their own.
     """
 
-    __slots__ = ("memory", "recorder", "view")
+    __slots__ = ("key", "memory", "recorder", "view")
 
-    def __init__(self, recorder: Recorder, memory: TracedStorage, view: View) -> None:
+    def __init__(
+        self, recorder: Recorder, memory: TracedStorage, view: View, key: int | None = None
+    ) -> None:
         self.recorder = recorder
         self.memory = memory
         self.view = view
+        self.key = key  # see `repeats.Keys`
 
     def through(self, view: View) -> Self:
         """The same memory, shown through another view."""
@@ -256,7 +260,7 @@ class Recorder:
         self.inputs: list[tuple[Sizes, tuple[int, ...] | None, TracedStorage]] = []
         self.values: dict[int, Value] = {}
         self._value_numbers = count()
-        self.steps: list[Step] = []
+        self.steps: list[Any] = []  # `Step`, or `Repeat`, which repeats.py expands
         self.constants: dict[int, Handle] = {}
         self.guards: dict[Condition, Guard] = {}
         self._numbers: dict[int, Scalar] = {}
@@ -283,6 +287,17 @@ class Recorder:
         number = next(self._value_numbers)
         self.values[number] = Value(shape, dtype)
         return number
+
+    def new_value(self, value: Value, number: Scalar | None) -> int:
+        """The number of a new value, all of whose elements are `number` if that is not None."""
+        found = self._value(value.shape, value.dtype)
+        if number is not None:
+            self._numbers[found] = number
+        return found
+
+    def known_number(self, value: int) -> Scalar | None:
+        """What all elements of a value are, if that is known."""
+        return self._numbers.get(value)
 
     def input(
         self,
@@ -395,7 +410,7 @@ class Recorder:
 
     def number(self, x: Traced) -> Scalar | None:
         """What all elements of `x` are, if that is known."""
-        return self._numbers.get(x.memory.value)
+        return self.known_number(x.memory.value)
 
     # ------------------------------------------------------------------ views and copies
 
@@ -482,7 +497,7 @@ class Recorder:
                 "sizes as ints, the same name to sizes that are equal, or bounds: "
                 "a Dim of dynamic(name, min=..., max=...)"
             )
-        self._guard(left, relation if holds else _OPPOSITE[relation], right)
+        self._guard(left, relation if holds else OPPOSITE[relation], right)
         return holds
 
     def value(self, expression: Dim | Real) -> int | float:
@@ -566,28 +581,6 @@ def _block_of(shape: Sizes, order: tuple[int, ...] | None) -> tuple[Sizes, View]
     return whole, View.row_major(whole).permute(inverse(order))
 
 
-class Answers:
-    """A decider (see `core.symbolic.Decider`) that answers by the example, or no without one.
-
-    `conditions` are the relations that hold according to the answers.
-    """
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self.conditions: list[Condition] = []
-
-    def decide(self, left: Number, relation: str, right: Number) -> bool:
-        holds = self._recorder.holds(left, relation, right)
-        self.conditions.append((left, relation if holds else _OPPOSITE[relation], right))
-        return bool(holds)
-
-    def value(self, expression: Dim | Real) -> int | float:
-        raise UnboundError(f"{expression} has no value")
-
-    def is_nan_test(self) -> bool:
-        return False
-
-
 _RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
@@ -596,5 +589,5 @@ _RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
 }
-_OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _REVERSED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}

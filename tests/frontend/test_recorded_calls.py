@@ -208,3 +208,25 @@ def test_long_functions_use_slots_again() -> None:
     for _ in range(2):
         assert_same(compiled(x), function(x))
     assert call_list(compiled) is not None
+
+
+def test_other_sizes_need_no_python_code_of_the_call() -> None:
+    compiled: Any = xp.compile(lambda x, y: xp.roll(x, y.shape[0]) + xp.sum(y))
+    for size in (3, 4, 3, 5, 4):
+        x, y = xp.asarray(np.arange(9.0)), xp.ones(size)
+        assert_same(compiled(x, y), compiled.__wrapped__(x, y))
+        assert_same(compiled(y, x), compiled.__wrapped__(y, x))
+    for x in (xp.ones(1), xp.ones(0), xp.ones((2, 3)), xp.ones(2, dtype=xp.float32)):
+        assert_same(compiled(x, xp.ones(3)), compiled.__wrapped__(x, xp.ones(3)))
+    guarded: Any = xp.compile(lambda x: xp.roll(x, 1) if x.shape[0] < 5 else xp.flip(x))
+    for size in (3, 4, 5, 6, 4):
+        x = xp.asarray(np.arange(float(size)))
+        assert_same(guarded(x), guarded.__wrapped__(x))
+    assert guarded.cache_info().traces == 2
+    # A program that is planned for its first sizes makes calls at others.
+    planned: Any = xp.compile(lambda x: x * 2 + x)
+    for size in (3, 4, 3, 5):
+        x = xp.asarray(np.arange(float(size)))
+        for _ in range(3):
+            assert_same(planned(x), np.arange(float(size)) * 3)
+        assert (call_list(planned) is None) == (size == 3)

@@ -21,7 +21,6 @@ from hypothesis import settings as hypothesis_settings
 import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.backends.cpu.programs import plan as program_plan
-from array_api_nx.backends.cpu.programs import running
 from tests.support.interpreter import SHAPES, TRACEABLE, inputs, programs, run
 from tests.support.programs import assert_same, numpy_of, settings
 from tests.support.refusals import refused

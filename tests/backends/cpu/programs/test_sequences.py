@@ -282,9 +282,9 @@ def test_layouts_outside_the_memory_are_left_to_python(order):
     x = xp.asarray([1.0, 2.0, 3.0, 4.0])
     for _ in range(3):
         compiled(x)
-    sequence, constants, good, is_single, report = compiled._program
+    sequence, constants, good, is_single, report, calls = compiled._program
     assert good == (0,)
-    program = (sequence, constants, order, is_single, report)
+    program = (sequence, constants, order, is_single, report, calls)
     if not order:
         with pytest.raises(TypeError, match="_program must be"):
             compiled._program = program
