@@ -314,7 +314,7 @@ def _item(self: Array, *args: Foreign) -> Foreign:
             f"item() got {len(index)} indices for an array of {len(shape)} axes; "
             "give one per axis, or one position"
         )
-    return item(getitem(self, tuple(index)), object)
+    return item(self[tuple(index)], object)
 
 
 # ---------------------------------------------------------------------- dtypes and layouts
@@ -330,15 +330,15 @@ def _check_order(name: str, order: str, known: str) -> None:
 def _astype(
     self: Array, dtype: DTypeLike, order: str, casting: str, subok: bool, copy: bool
 ) -> Array:
-    _check_order("astype", order, "KAC")
-    _check_casting(self._dtype, dtype, casting)
+    if order != "K":
+        _check_order("astype", order, "KAC")
+    if casting != "unsafe":
+        _check_casting(self._dtype, dtype, casting)
     return data_type.astype(self, dtype, copy=copy)
 
 
 def _check_casting(from_: DType, to: object, casting: str) -> None:
     """TypeError unless NumPy's rule `casting` allows a conversion; ValueError if it is no rule."""
-    if casting == "unsafe":
-        return
     target = as_dtype(to)
     if casting in ("no", "equiv"):
         allowed = target is from_
@@ -362,7 +362,7 @@ def _view(self: Array, dtype: DTypeLike | None) -> Array:
     return data_type.view_as(self, dtype)
 
 
-@method("copy")
+@method("copy", with_native)
 def _copy(self: Array, order: str) -> Array:
     _check_order("copy", order, "KAC")
     return data_type.copy_array(self)

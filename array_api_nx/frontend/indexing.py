@@ -63,6 +63,9 @@ selections: Final[dict[tuple[object, ...], Selection]] = {}
 
 def getitem(x: Array, key: Index) -> Array:
     """``x[key]`` for a key that was not seen before, or cannot be looked up."""
+    without_lists = _without_lists(x, key)
+    if without_lists is not key:
+        return x[without_lists]
     x = _beside_key(x, key)
     device = x._device
     backend = device.backend
@@ -78,6 +81,20 @@ def getitem(x: Array, key: Index) -> Array:
     return wrap(handle, x._dtype, device)
 
 
+def _without_lists(x: Array, key: Key) -> Key:
+    """`key` with arrays in place of lists, which C takes; `key` itself if it has none."""
+    if type(key) is list:
+        return _from_list(x, key)
+    if type(key) is tuple and list in [type(item) for item in key]:
+        return tuple([_from_list(x, item) if type(item) is list else item for item in key])
+    return key
+
+
+def _from_list(x: Array, items: list[Foreign]) -> Array:
+    # An empty list selects nothing; it is not one of floats.
+    return asarray(items, dtype=None if items else d.int64, device=x._device)
+
+
 def _beside_key(x: Array, key: Key) -> Array:
     """`x` on the device on which it is indexed: it may follow the arrays in the key."""
     items = key if type(key) is tuple else (key,)
@@ -89,7 +106,7 @@ def _get(x: Array, handle: Handle, keys: Keys) -> Handle:
     """What index arrays select of `handle`, a view of `x`."""
     try:
         return x._device.backend.index_get(handle, keys)
-    except IndexError as error:
+    except (IndexError, ValueError) as error:  # NumPy's take raises the latter
         _refuse_indices(x, error)
 
 
@@ -106,7 +123,7 @@ def _set(x: Array, handle: Handle, keys: Keys, value: Operand) -> None:
         ) from error
 
 
-def _refuse_indices(x: Array, error: IndexError) -> NoReturn:
+def _refuse_indices(x: Array, error: IndexError | ValueError) -> NoReturn:
     raise IndexError(
         f"cannot index an array of shape {x.shape}: {error}; indices must lie from -size to "
         f"size - 1 of their axis, index arrays must broadcast, and at most {MAX_NDIM} dimensions "
@@ -116,6 +133,10 @@ def _refuse_indices(x: Array, error: IndexError) -> NoReturn:
 
 def setitem(x: Array, key: Index, value: ArrayOrScalar) -> None:
     """``x[key] = value``: see `Array.__setitem__`."""
+    without_lists = _without_lists(x, key)
+    if without_lists is not key:
+        x[without_lists] = value
+        return
     stored = _stored(x, value)
     check_writable(x)
     _write(x, key, stored)
@@ -255,10 +276,10 @@ def _item(x: Array, item: Key) -> Key:
         return int(item)
     if isinstance(item, bool | np.bool_):
         item = wrap(x._device.backend.full((), d.bool, bool(item)), d.bool, x._device)
-    elif isinstance(item, np.ndarray | list):
-        # An empty list selects nothing; it is not one of floats.
-        empty = isinstance(item, list) and not item
-        item = asarray(item, dtype=d.int64 if empty else None, device=x._device)
+    elif isinstance(item, list):
+        item = _from_list(x, item)
+    elif isinstance(item, np.ndarray):
+        item = asarray(item, device=x._device)
     if type(item) is not Array:
         return item
     item = beside(x, item)

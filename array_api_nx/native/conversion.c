@@ -9,6 +9,14 @@
 #include "pack.h"
 #include "walk.h"
 
+/* Whether `value` is NumPy's scalar type of a dtype, or its name. */
+static int is_scalar_type(PyObject *value, const PyTypeObject *type)
+{
+    return value == (const PyObject *)type ||
+           (PyUnicode_Check(value) &&
+            PyUnicode_CompareWithASCIIString(value, type->tp_name + strlen("numpy.")) == 0);
+}
+
 int take_dtype_or_type(PyObject *value, DTypeCode *code)
 {
     const PyTypeObject *type = (PyTypeObject *)value;
@@ -20,6 +28,12 @@ int take_dtype_or_type(PyObject *value, DTypeCode *code)
         *code = BOOL;
     } else if (type == &PyComplex_Type) {
         *code = COMPLEX128;
+    } else if (value != NULL && (PyType_Check(value) || PyUnicode_Check(value))) {
+        *code = BOOL;
+        while (*code < DTYPE_COUNT && !is_scalar_type(value, dtypes[*code].descr->typeobj)) {
+            ++*code;
+        }
+        return *code != NO_DTYPE;
     } else {
         return take_dtype(value, code);
     }
@@ -174,6 +188,13 @@ static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t coun
         return DECLINED;
     }
     return convert_array(values[0], code, copy);
+}
+
+/* The method copy of arrays. */
+static PyObject *call_copy(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = values[1] == NULL ? layout_of_any(values[0]) : NULL;
+    return x == NULL ? DECLINED : copy_array(x);
 }
 
 /* dispatch.cast(x, dtype). */
@@ -517,6 +538,7 @@ Implementation conversion_functions[] = {
     {"asarray", call_asarray, 0, "obj, /, *, dtype=, device=, copy="},
     {"astype", call_astype, 0, "x, dtype, /, *, copy=, device="},
     {"cast", call_cast, 0, "x, dtype, /"},
+    {"copy", call_copy, 0, "self, /, order="},
     {"__array__", call_array, 0, "self, /, dtype=, copy="},
     {NULL, NULL, 0, NULL},
 };
