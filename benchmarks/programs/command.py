@@ -152,11 +152,10 @@ def _measured(case: Case, sides: Mapping[str, _Side], choice: Choice) -> dict[st
     base = times.get("numpy")
     if base:
         result["numpy_milliseconds"] = median(base.per_call) * 1e3
-        result["speed"] = {
-            name: ratio(base.per_call, own.per_call)
-            for name, own in times.items()
-            if name != "numpy"
-        }
+        others = {name: own.per_call for name, own in times.items() if name != "numpy"}
+        result["speed"] = {name: ratio(base.per_call, own) for name, own in others.items()}
+        fastest = min(base.per_call)
+        result["fastest_speed"] = {name: fastest / min(own) for name, own in others.items()}
     result |= {"difference": notes, "problems": problems}
     _print(result, [name for name in sides if name != "numpy"])
     return result
@@ -181,13 +180,20 @@ def _summary(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> dict[str
     summary: dict[str, dict[str, Any]] = {}
     for name in columns:
         speeds = _speeds(rows, name).values()
+        fastest = _speeds(rows, name, "fastest_speed").values()
         summary[name] = {
             "geometric_mean": geometric_mean(speeds) if speeds else None,
+            # It holds if the machine was disturbed in many turns.
+            "of_fastest_turns": geometric_mean(fastest) if fastest else None,
             "worst": min(speeds, default=None),
             "run": len(speeds),
             "of": len(rows),
         }
-    for title, key in (("geometric mean", "geometric_mean"), ("worst", "worst")):
+    for title, key in (
+        ("geometric mean", "geometric_mean"),
+        ("the same of the fastest turns", "of_fastest_turns"),
+        ("worst", "worst"),
+    ):
         cells = [_cell(column[key], "-") for column in summary.values()]
         print(f"{title:{_WIDTH + 12}}{''.join(cells)}")
     counts = [f"{column['run']}/{column['of']}" for column in summary.values()]
@@ -202,8 +208,8 @@ def _print_slow(results: Sequence[dict[str, Any]]) -> None:
         print(f"  {name:{_WIDTH + 10}}{slow[name]:9.2f}")
 
 
-def _speeds(rows: Sequence[dict[str, Any]], name: str) -> dict[str, float]:
-    return {row["program"]: row["speed"][name] for row in rows if name in row.get("speed", {})}
+def _speeds(rows: Sequence[dict[str, Any]], name: str, of: str = "speed") -> dict[str, float]:
+    return {row["program"]: row[of][name] for row in rows if name in row.get(of, {})}
 
 
 def _cell(speed: float | None, without: str) -> str:
