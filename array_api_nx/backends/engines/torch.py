@@ -23,12 +23,14 @@ from ...primitives.table import Primitive
 from .adapter import explain_errors, unusable, wrap
 from .namespace import NamespaceBackend
 from .torch_kernels import (
+    BITS,
     TO_TORCH,
     float_order,
     from_bits,
     integer_product,
     kernels,
     ordered,
+    tensors,
     to_bits,
 )
 from .torch_special import special_functions
@@ -297,7 +299,12 @@ class TorchBackend(NamespaceBackend):
             haystack, needles = float_order(haystack), float_order(needles)
         return wrap(torch.searchsorted(haystack.contiguous(), needles.contiguous(), right=right))
 
-    choose = staticmethod(torch.where)
+    def choose(self, condition: Native, x1: Native, x2: Native) -> Native:
+        if (x1 if isinstance(x1, torch.Tensor) else x2).dtype not in BITS:
+            return torch.where(condition, x1, x2)
+        # GPUs have no kernel for these unsigned integers, and Inductor writes no C++ for them.
+        first, second = tensors(x1, x2)
+        return from_bits(torch.where(condition, to_bits(first), to_bits(second)), first.dtype)
 
     def eigvals(self, x: Tensor) -> Tensor:
         if not bool(torch.isfinite(self.array(x)).all()):

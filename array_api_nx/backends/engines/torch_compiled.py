@@ -31,7 +31,7 @@ from .compiled_programs import (
 )
 from .torch import Layout, TorchBackend
 from .torch_inductor import Settings, compile_graph, copied
-from .torch_kernels import from_bits, kernels, tensors, to_bits
+from .torch_kernels import from_bits, kernels, to_bits
 from .torch_symbolic import Function, Functions, SymbolicView, Symbols
 
 __all__ = ["CompilingTorchBackend"]
@@ -99,12 +99,6 @@ class _TracedTorch(Traced, TorchBackend):
     def add_at(self, array: Native, positions: Native, values: Native) -> Native:
         added = torch.index_put(to_bits(array), (positions,), to_bits(values), accumulate=True)
         return from_bits(added, array.dtype)
-
-    def choose(self, condition: Native, x1: Native, x2: Native) -> Native:
-        first, second = tensors(x1, x2)
-        # Inductor writes no C++ for unsigned integers here.
-        chosen = torch.where(condition, to_bits(first), to_bits(second))
-        return from_bits(chosen, first.dtype)
 
     def reduction(
         self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native

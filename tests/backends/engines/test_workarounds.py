@@ -53,3 +53,5 @@ def test_rows_of_one_kind_of_device_apply_to_that_alone():
     assert apply("torch:cuda", p.EXP, d.complex64, "raw", wrappers) == "special"
     assert apply("torch:cpu", p.EXP, d.complex64, "raw", wrappers) == "raw"
     assert apply("torch:cuda", p.EXPM1, d.complex64, "raw", wrappers) == "zero"
+    assert apply("torch:cuda", p.BITWISE_XOR, d.uint32, "raw", wrappers) == "bits"
+    assert apply("torch:cpu", p.BITWISE_XOR, d.uint32, "raw", wrappers) == "raw"
