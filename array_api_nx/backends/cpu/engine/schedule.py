@@ -86,6 +86,10 @@ elsewhere. (How sums are divided is part of their result, so it must not depend 
 computes.)"""
 
 MAX_TASKS: Final = 32
+LONGEST_TASK_NS: Final = 50_000.0
+"""The most tasks, and nanoseconds of work from which there are more of them where nothing is
+reduced: so long the caller may wait for the last one (133)."""
+
 ENOUGH_TASKS: Final = 8
 PARTIAL_MIN: Final = 2**17
 EXACT_PARTIAL_MIN: Final = 2**16
@@ -543,7 +547,11 @@ def _tasks(
     reduced = [k for k, dim in enumerate(dims) if dim.reduced]
     size = prod([dim.size for dim in dims])
     sums = prod([dims[k].size for k in kept])
-    wanted = min(MAX_TASKS, size // MIN_TASK if reduced else int(size * cost / TASK_NS))
+    if reduced:
+        wanted = min(MAX_TASKS, size // MIN_TASK)
+    else:
+        work = size * cost
+        wanted = max(min(MAX_TASKS, int(work / TASK_NS)), int(work / LONGEST_TASK_NS))
     if 1 < wanted < ENOUGH_TASKS:
         wanted += wanted % 2  # of three tasks, one of two threads would do two
     apart = _split(dims, units, kept, wanted)
