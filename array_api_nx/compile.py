@@ -42,6 +42,7 @@ from .frontend.bound_programs import (
     read_only_reason,
     with_arrays,
 )
+from .frontend.call_groups import use_compiler
 from .frontend.docstrings import complete_docstrings
 from .frontend.operands import adopted
 from .frontend.trace_function import (
@@ -578,4 +579,5 @@ def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) ->
     return map_leaves(leaf, found.result)
 
 
+use_compiler(Compiled)
 complete_docstrings(vars(Compiled), ["explain", "lower"])

@@ -7,6 +7,7 @@ disturbed for a while disturbs all of them, and no peer's threads take a core fr
 small, large: ratios of the times of single calls; below 1 is faster than NumPy.
 fused: speed of expressions relative to NumPy, with numexpr, Numba, blosc2, jax.jit, PyTorch.
 compiled: speed of compiled functions relative to NumPy, with jax.jit and torch.compile.
+every: times of every function on 12 elements, compiled, relative to the call made eagerly.
 scipy: speed of SciPy's functions on our arrays, relative to NumPy arrays.
 extra: speed of functions that the standard lacks, under NumPy's names, relative to NumPy.
 random: speed of draws of random numbers, relative to NumPy's Generator.
@@ -34,7 +35,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from . import against, calls, clients, extra_functions, functions, random_numbers, scipy_functions
+from . import (
+    against,
+    calls,
+    clients,
+    compiled_calls,
+    extra_functions,
+    functions,
+    random_numbers,
+    scipy_functions,
+)
 from .environment import headline
 from .fused import command, measure
 from .fused.cases import CASES
@@ -48,6 +58,7 @@ CASE_NAMES = {
     "large": calls.STATEMENTS["large"],
     "fused": [case.name for case in CASES],
     "compiled": [case.name for case in PROGRAMS],
+    "every": compiled_calls.STATEMENTS,
     "scipy": scipy_functions.CASE_NAMES,
     "extra": extra_functions.CASE_NAMES,
     "random": random_numbers.CASE_NAMES,
@@ -217,6 +228,8 @@ def _run(group: str, options: argparse.Namespace) -> dict[str, Any]:
         return _fused(options)
     if group == "compiled":
         return _compiled(options)
+    if group == "every":
+        return compiled_calls.run(options.turns, options.case)
     if group == "programs":
         return _programs(options)
     if group in SERVED:
@@ -277,6 +290,11 @@ def _cases_of_ours(group: str, options: argparse.Namespace) -> against.Group:
         size = _size(group, options)
         cases = [(*name.split(", "), size) for name in names]
         return against.Group(group, SERVED[group].__name__, "nx", 0.0, cases)
+    if group == "every":
+        own = [(name,) for name in names]
+        return against.Group(
+            group, compiled_calls.__name__, "nx.compile", compiled_calls.SECONDS, own
+        )
     if group in calls.STATEMENTS:
         cases = [(group, name) for name in names]
         return against.Group(group, calls.__name__, "nx", calls.SECONDS[group], cases)

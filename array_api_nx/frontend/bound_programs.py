@@ -107,6 +107,7 @@ class Bound:
         values = dict(zip(found.head.variables, sizes, strict=True))
         self.used = tuple([_number(n, values) for n in found.used])
         self._sizes = sizes
+        self._shapes = shapes
         self._method = "prepare_compiled" if engine == "native" else "prepare"
         if engine == "steps":
             self._method = ""
@@ -121,12 +122,14 @@ class Bound:
 
     def choose(self) -> None:
         """Plan the program, whose calls were run as often as was worth it, and keep what is
-        faster."""
-        assert self.calls is not None
-        if self.quick() is not None or not getattr(self.run, "is_small", True):
+        faster: the plan, or the calls in groups."""
+        assert self.found is not None
+        assert self.found.calls is not None
+        is_fused = self.quick() is not None and not self.found.calls.is_single
+        if is_fused or not getattr(self.run, "is_small", True):
             self.calls = None
         else:
-            self.calls.runs = -1
+            self.calls = self.found.grouped_at(self._shapes, self._sizes)
 
     def program(self) -> object:
         """What the extension runs; None if it is not known yet, or if Python is to do it."""

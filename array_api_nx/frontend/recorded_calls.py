@@ -9,9 +9,10 @@ are (native/call_lists.c). The CPU runs arrays of few elements so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from math import prod
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from ..native import native
 from ..tracing.recorder import Recorder, Traced, TracedStorage, current
 from ..tracing.repeats import Keys, Pattern, Watch, is_plain
 from .array import MEANINGS, Array, wrap
+from .call_groups import FUSED, Call, Group, Template, Value, grouped
 from .trees import Tree, template
 
 if TYPE_CHECKING:
@@ -32,24 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CallRecorder", "Calls", "record_calls"]
 
-Value: TypeAlias = Any
-"""An argument of a call, or a result."""
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
-Template: TypeAlias = Any
-"""The number of a value, or (callable or None, templates); see `native.CallList`."""
 
 _MOST_ARGUMENTS: Final = 12
 """As many as native/call_lists.c takes."""
-
-
-class _Call(NamedTuple):
-    """A call: its description as `native.CallList` takes it, with numbers of values for slots."""
-
-    callable: Value
-    arguments: tuple[Template, ...]
-    names: tuple[str, ...]
-    results: int | tuple[int, ...]
-    read: tuple[int, ...]
 
 
 class Calls:
@@ -59,19 +47,71 @@ class Calls:
     ----------
     head : Program
         At least the inputs and guards of the program.
-    call_list : CallList
-    sized : tuple
-        The values that depend on sizes.
+    calls : list of Call
+    constants, sized : dict of int to object
+        The arguments of calls, by number, that are the same in all runs, and those that depend on
+        sizes.
+    result : Template
+        What the function returns.
+    shown : list of int
+        The arrays in it.
+    is_long : bool
+        Whether there are so many calls that the program is not planned as a whole for small
+        arrays. Then they are grouped from the start.
+
+    Attributes
+    ----------
+    is_long : bool
+    is_single : bool
+        Whether there is one call, so that there is nothing to fuse.
     """
 
-    def __init__(self, head: Program, call_list: Native.CallList, sized: list[Value]) -> None:
+    def __init__(
+        self,
+        head: Program,
+        calls: Sequence[Call],
+        constants: dict[int, Value],
+        sized: dict[int, Value],
+        result: Template,
+        shown: Sequence[int],
+        *,
+        is_long: bool,
+    ) -> None:
         self._head = head
-        self._call_list = call_list
+        self._calls = calls
+        self._constants = constants
         self._sized = sized
-        self._symbols = list(dict.fromkeys(_symbols_in(sized)))
+        self._result = result
+        self._shown = shown
+        self.is_long = is_long
+        self.is_single = len(calls) == 1
+        self._symbols = list(dict.fromkeys(_symbols_in([*sized.values()])))
         self._evaluate: Generated = head.function_of(self._symbols)
         self._dtypes = [x.dtype for x in head.values[: len(head.inputs)]]
         self._bound: dict[Shapes, Native.CallList] = {}
+        self._list = self._made(is_long)
+
+    def _made(self, is_grouped: bool) -> Native.CallList:
+        assert native is not None
+        calls = self._calls
+        if is_grouped:
+            calls = grouped(calls, self._shown, self._constants)
+        given = len(self._head.inputs)
+        order = [*range(given), *self._constants, *self._sized]
+        slots = {number: slot for slot, number in enumerate(order)}
+        described, count = _placed(calls, self._shown, slots)
+        return native.CallList(
+            count,
+            given,
+            tuple(self._constants.values()),
+            len(self._sized),
+            tuple(described),
+            _with_slots(self._result, slots),
+        )
+
+    @cached_property
+    def _grouped(self) -> Native.CallList:
+        return self._list if self.is_long else self._made(True)
 
     def at(self, shapes: Shapes, written: tuple[int, ...]) -> Native.CallList | None:
         """The calls for arguments of given shapes, of which some must be writable; None if the
@@ -81,17 +121,34 @@ class Calls:
             sizes = self._head.match(shapes)
             if sizes is None:
                 return None
-            values: tuple[Value, ...] = ()
-            if self._sized:
-                numbers = dict(zip(self._symbols, self._evaluate(*sizes), strict=True))
-                values = tuple([_at(x, numbers) for x in self._sized])
-            expected = tuple(zip(shapes, self._dtypes, strict=True))
             runs = _worth_planning(max(map(prod, shapes), default=1))
+            if self.is_long and runs > _FEW_RUNS:
+                runs = -1
             if len(self._bound) >= _MOST_BOUND:
                 self._bound.clear()
-            bound = self._call_list.at(expected, values, written, runs)
-            self._bound[shapes] = bound
+            bound = self._bound[shapes] = self._at(self._list, shapes, sizes, written, runs)
         return bound
+
+    def grouped_at(
+        self, shapes: Shapes, sizes: tuple[int, ...], written: tuple[int, ...]
+    ) -> Native.CallList:
+        """The same, with calls in groups, for ever."""
+        bound = self._bound[shapes] = self._at(self._grouped, shapes, sizes, written, -1)
+        return bound
+
+    def _at(
+        self,
+        calls: Native.CallList,
+        shapes: Shapes,
+        sizes: tuple[int, ...],
+        written: tuple[int, ...],
+        runs: int,
+    ) -> Native.CallList:
+        values: tuple[Value, ...] = ()
+        if self._sized:
+            numbers = dict(zip(self._symbols, self._evaluate(*sizes), strict=True))
+            values = tuple([_at(x, numbers) for x in self._sized.values()])
+        return calls.at(tuple(zip(shapes, self._dtypes, strict=True)), values, written, runs)
 
 
 _MOST_BOUND: Final = 256
@@ -99,6 +156,11 @@ _PLANNING_NS: Final = 70_000
 _CALL_NS: Final = 100
 _ELEMENT_NS: Final = 0.3
 """To plan a step, to make a call, and to compute an element of its result (docs/tuning.md, 120)."""
+
+
+_FEW_RUNS: Final = 10
+"""Runs before a plan is worth it, from arrays of some 20,000 elements on. Of smaller ones a plan of
+many steps gains nothing over groups of calls."""
 
 
 def _worth_planning(elements: int) -> int:
@@ -117,7 +179,8 @@ class CallRecorder:
         Whether the calls so far do all that the function did.
     """
 
-    def __init__(self, arguments: Sequence[Array]) -> None:
+    def __init__(self, function: Callable[..., Value], arguments: Sequence[Array]) -> None:
+        self._is_group = isinstance(function, Group)  # and so has no groups itself
         self.inside = False
         self.is_complete = True
         self._settings = stack.get()
@@ -126,7 +189,7 @@ class CallRecorder:
         self._given = len(arguments)
         self._constants: dict[int, Value] = {}  # by their numbers, as below
         self._sized: dict[int, Value] = {}
-        self._calls: list[_Call] = []
+        self._calls: list[Call] = []
         self._errors = np.geterr()
         self._keys = Keys()
         self._patterns: dict[Value, _Pattern] = {}
@@ -153,6 +216,7 @@ class CallRecorder:
         ):
             key = id(function), tuple(named), keys
             known = self._patterns.get(key)
+        first = len(recorder.steps)
         if known is not None:
             result = known.repeat(recorder, given)
         else:
@@ -168,7 +232,11 @@ class CallRecorder:
                     self._patterns[key] = pattern
         parts = result if isinstance(result, tuple | list) else (result,)
         if result is None or any([type(x) is Array for x in parts]):
-            self._note(function, fronted, values, keys or (None,) * len(values), named, result)
+            steps = recorder.steps[first:] if known is None else known.pattern.steps
+            is_fused = all([step.method in FUSED for step in steps])
+            operations = len(steps) if is_fused and not self._is_group else -1
+            keys = keys or (None,) * len(values)
+            self._note(function, fronted, values, keys, named, result, operations)
         return result
 
     def _note(
@@ -179,8 +247,9 @@ class CallRecorder:
         keys: tuple[Value, ...],
         named: Mapping[str, Value],
         result: Value,
+        operations: int,
     ) -> None:
-        """Note a call, unless it only answered a question."""
+        """Note a call that gave arrays, or wrote to some."""
         if fronted is None:
             fronted = _METHODS.get(id(function))
         is_known = fronted is not None and len(values) <= _MOST_ARGUMENTS
@@ -207,7 +276,11 @@ class CallRecorder:
             results = self._result(result)
         else:
             results = tuple([self._result(x) for x in result])
-        self._calls.append(_Call(fronted, tuple(arguments), tuple(named), results, tuple(read)))
+        if results == -1 or type(results) is tuple or not self._sized.keys().isdisjoint(arguments):
+            operations = -1
+        self._calls.append(
+            Call(fronted, tuple(arguments), tuple(named), results, tuple(read), operations)
+        )
 
     def _result(self, x: Value) -> int:
         """The number of a result; -1 for an array that was there before."""
@@ -247,10 +320,11 @@ class CallRecorder:
             self._constants[number] = x
         return number
 
-    def calls(self, program: Program, result: Tree) -> Calls | None:
-        """The calls, for a function that returned `result`; None if something else was done."""
-        assert native is not None
+    def calls(self, head: Program, result: Tree, *, is_long: bool) -> Calls | None:
+        """The calls, for a function that returned `result`; None if something else was done.
 
+        Those of a long function are grouped, so that it needs no plan as a whole.
+        """
         shown: list[int] = []
 
         def leaf(x: Tree) -> Template:
@@ -259,22 +333,11 @@ class CallRecorder:
         made = template(leaf, result)
         if not self.is_complete:
             return None
-        order = [*range(self._given), *self._constants, *self._sized]
-        slots = {number: slot for slot, number in enumerate(order)}
-        described, count = _placed(self._calls, shown, slots)
-        call_list = native.CallList(
-            count,
-            self._given,
-            tuple(self._constants.values()),
-            len(self._sized),
-            tuple(described),
-            _with_slots(made, slots),
-        )
-        return Calls(program, call_list, list(self._sized.values()))
+        return Calls(head, self._calls, self._constants, self._sized, made, shown, is_long=is_long)
 
 
 def _placed(
-    calls: Sequence[_Call], shown: Sequence[int], slots: dict[int, int]
+    calls: Sequence[Call], shown: Sequence[int], slots: dict[int, int]
 ) -> tuple[list[tuple[Value, ...]], int]:
     """The calls with slots for values, and how many slots there are.
 

@@ -269,10 +269,20 @@ class Trace:
         assert program.variables == self.head.variables
         return program
 
+    @property
+    def _written(self) -> tuple[int, ...]:
+        return tuple([i for i, reason in self.reasons if reason is None])
+
     def calls_at(self, shapes: tuple[tuple[int, ...], ...]) -> Native.CallList | None:
         """The calls for arguments of given shapes; None if there are none."""
-        written = tuple([i for i, reason in self.reasons if reason is None])
-        return None if self.calls is None else self.calls.at(shapes, written)
+        return None if self.calls is None else self.calls.at(shapes, self._written)
+
+    def grouped_at(
+        self, shapes: tuple[tuple[int, ...], ...], sizes: tuple[int, ...]
+    ) -> Native.CallList:
+        """The calls with those fused that compute element by element."""
+        assert self.calls is not None
+        return self.calls.grouped_at(shapes, sizes, self._written)
 
     def __reduce__(self) -> tuple[object, ...]:
         program = self.program
@@ -394,7 +404,7 @@ def _trace(
         ]
         numbers = {id(x): i for i, x in enumerate(given)}
         if native is not None and chosen == _CPU and not recorder.invents:
-            recorder.calls = CallRecorder(given)
+            recorder.calls = CallRecorder(function, given)
         states: list[Stateful] = []
         args, kwargs = build(structure, given, states)
         result = function(*args, **kwargs)
@@ -430,7 +440,7 @@ def _trace(
     calls = None
     if recorder.calls is not None and not states:
         head = _head(recorder)
-        calls = recorder.calls.calls(head, result)
+        calls = recorder.calls.calls(head, result, is_long=count > PLANNED_AT_ONCE)
     if calls is None or count <= PLANNED_AT_ONCE:
         program = make()
         head, make = program, lambda: program
