@@ -3,7 +3,7 @@
 The class was decided by reading the program, by the first rule that fits:
 
 - BLAS: most of NumPy's time at preset S passes inside of matrix products, inverses and
-  decompositions, of which the program calls a few on whole matrices. Both libraries call BLAS and
+  decompositions. The program calls few of them, on whole matrices. Both libraries call BLAS and
   LAPACK there.
 - Loops: Python statements handle an element, a row or a column at a time, and their number grows
   with the size of the arrays. The cost of a call decides.

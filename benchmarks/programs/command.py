@@ -18,7 +18,7 @@ from .measure import SECONDS, WRONG
 from .measure import __name__ as module
 
 PEERS = ("numba",)
-"""Those that run programs, beside NumPy and array_api_nx."""
+"""The other libraries that run programs."""
 PATIENCE = 20.0
 """Seconds after which a program gets no further turn."""
 SLOW = 0.97
@@ -37,15 +37,15 @@ class Case(NamedTuple):
     kind: str
     """Its class."""
     request: tuple[Any, ...]
-    """What the processes get."""
+    """The arguments of `prepare` in the processes."""
 
 
 class Choice(NamedTuple):
-    """What is compared, and how long."""
+    """The columns of the table, and limits of time."""
 
     turns: int
     peers: Sequence[str]
-    """Beside NumPy and array_api_nx."""
+    """Without NumPy and array_api_nx, which are always timed."""
     other: Path | None
     """A checkout whose array_api_nx is timed, too."""
     threads: int | None

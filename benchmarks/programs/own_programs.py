@@ -1,6 +1,6 @@
 """Small programs as users of NumPy write them; `own` makes their arguments.
 
-They use what NumPy and the array API standard share, so that all namespaces can run them.
+They use functions that NumPy and the array API standard share, so that both can run them.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def relaxation_by_rows(u: Any, sweeps: int) -> None:
 
 
 def kalman(observed: Any, move: Any, noise: Any, see: Any, spread: Any) -> Any:
-    """The states of a filter of four variables, of which two are observed."""
+    """The states of a filter of four variables. Two of them are observed."""
     state, covariance = np.zeros_like(move[:, 0]), np.eye(4, dtype=move.dtype)
     states = np.zeros((observed.shape[0], 4), dtype=move.dtype)
     for k in range(observed.shape[0]):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Program(NamedTuple):
-    """A function in a module that imports NumPy, and what it is called with."""
+    """A function in a module that imports NumPy, and its arguments."""
 
     file: Path
     function: str
