@@ -57,6 +57,26 @@ def test_many_elements(dtype: str) -> None:
         compare(xp.isin, x, x[: size // 3] + 1)
 
 
+@pytest.mark.parametrize("dtype", DTYPES[:11])
+def test_orders_of_long_vectors_are_numpys(dtype: str) -> None:
+    """Long keys, equal keys, keys that differ in their last bits alone, NaN and zeros."""
+    rng = np.random.default_rng(6)
+    size = AT_ONCE + 3
+    bits = rng.integers(0, 256, (size, np.dtype(dtype).itemsize), np.uint8)
+    first = bits.view(dtype)[:, 0] if dtype != "bool" else bits[:, 0] > 99
+    last = np.where(rng.random((size, 1)) < 0.5, bits[:1], bits) * (rng.random(size) < 0.9)[:, None]
+    for x in (first, last.astype(np.uint8).view(dtype)[:, 0] if dtype != "bool" else ~first):
+        ours = xp.asarray(x, copy=True)
+        order = x.argsort(stable=True)
+        np.testing.assert_array_equal(np.asarray(xp.argsort(ours)), order)
+        expected = np.unique_all(x)
+        for one, other in zip(xp.unique_all(ours), expected, strict=True):
+            np.testing.assert_array_equal(np.asarray(one), other)
+        for side in ("left", "right"):
+            found = xp.searchsorted(xp.sort(ours), xp.flip(ours), side=side)
+            np.testing.assert_array_equal(np.asarray(found), np.sort(x).searchsorted(x[::-1], side))
+
+
 def test_results_are_the_named_tuples() -> None:
     x = xp.asarray([3, 1, 3])
     found = xp.unique_all(x)

@@ -6,39 +6,33 @@ zeros of either sign, the first one in the array becomes the distinct value; num
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from ...contract.numpy_dtypes import NDArray, zeros_and_ones
+from ...native import native
+from .engine import sliced_calls
 
 __all__ = ["isin", "unique", "unique_counts", "unique_inverse", "unique_values"]
 
 
 def isin(array: NDArray, members: NDArray, invert: bool) -> NDArray:
     """Whether each element of `array` equals one of `members`, or none of them if `invert`."""
-    if array.size and _is_slow_in_numpy(array, members):
-        ascending = np.sort(members, axis=None)
-        flat = array.reshape(-1)
-        # searchsorted takes a third of the time if the values to look up ascend.
-        order = flat.argsort()
-        values = flat[order]
-        position = ascending.searchsorted(values)
-        np.minimum(position, ascending.size - 1, out=position)
-        result = np.empty(array.shape, np.bool_)
-        compare = np.not_equal if invert else np.equal
-        result.reshape(-1)[order] = compare(ascending[position], values)
-        return result
-    return np.isin(array, members, invert=invert)
+    if not array.size or not _is_slow_in_numpy(array, members):
+        return np.isin(array, members, invert=invert)
+    ascending = np.sort(members, axis=None)
+    position = sliced_calls.searchsorted(ascending, array, right=False)
+    np.minimum(position, ascending.size - 1, out=position)
+    compare = np.not_equal if invert else np.equal
+    return np.asarray(compare(ascending[position], array))
 
 
 def _is_slow_in_numpy(array: NDArray, members: NDArray) -> bool:
-    """Whether `numpy.isin` would sort elements and members together, by comparisons of integers or
-    complex numbers. For 100,000 of each that takes two to five times as long as `isin` here."""
+    """Whether `numpy.isin` would sort elements and members together, which for 100,000
+    of each takes two to five times as long as `isin` here."""
     # With fewer members NumPy compares every element with each of them (the formula is NumPy's).
-    if members.size < 10 * array.size**0.145 or array.dtype.kind == "f":
+    if members.size < 10 * array.size**0.145:
         return False
-    if array.dtype.kind == "c":
+    if array.dtype.kind in "fc":
         return True
     if array.itemsize <= 2:
         return False
@@ -48,60 +42,68 @@ def _is_slow_in_numpy(array: NDArray, members: NDArray) -> bool:
 
 def unique(array: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """See `Backend.unique`."""
-    values, index, inverse, counts = np.unique(
-        zeros_and_ones(array),
-        return_index=True,
-        return_inverse=True,
-        return_counts=True,
-        equal_nan=False,
-    )
-    return values, index, inverse.reshape(array.shape), counts
+    flat = zeros_and_ones(array).reshape(-1)
+    order, starts, inverse = _runs(flat)
+    index = order[starts]
+    return flat[index], index, inverse.reshape(array.shape), _lengths(starts, flat.size)
 
 
 def unique_values(array: NDArray) -> NDArray:
     """The sorted distinct values of `array`."""
-    return np.unique(zeros_and_ones(array), equal_nan=False)
+    return _ascending_runs(array)[0]
 
 
 def unique_counts(array: NDArray) -> tuple[NDArray, NDArray]:
     """The sorted distinct values of `array`, and how often each occurs."""
-    ascending = array.flatten()
-    ascending.sort(kind=_kind(array))
-    is_first = _starts_run(ascending)
-    starts = is_first.nonzero()[0]
-    counts = np.empty(starts.shape, np.int64)
-    if starts.size:
-        np.subtract(starts[1:], starts[:-1], out=counts[:-1])
-        counts[-1] = array.size - starts[-1]
-    return _with_first_zero(ascending[starts], array), counts
+    values, starts = _ascending_runs(array)
+    return values, _lengths(starts, array.size)
 
 
 def unique_inverse(array: NDArray) -> tuple[NDArray, NDArray]:
     """The sorted distinct values of `array`, and for each element the index of its value."""
-    flat = array.reshape(-1)
-    order = flat.argsort(kind=_kind(array))
-    ascending = flat[order]
-    if ascending.size and ascending.dtype.kind == "f" and np.isnan(ascending[-1]):
-        # Each NaN is a value of its own; they are numbered as they come in the array.
-        nans = order[ascending.searchsorted(np.nan) :]
-        nans.sort()
-        ascending[-nans.size :] = flat[nans]
-    is_first = _starts_run(ascending)
-    number = is_first.cumsum(dtype=np.int64)
-    number -= 1
-    inverse = np.empty(array.shape, np.int64)
-    inverse.reshape(-1)[order] = number
-    return _with_first_zero(ascending[is_first], array), inverse
+    flat = zeros_and_ones(array).reshape(-1)
+    order, starts, inverse = _runs(flat)
+    return flat[order[starts]], inverse.reshape(array.shape)
 
 
-def _kind(array: NDArray) -> Literal["stable"] | None:
-    """How to sort `array`.
+def _runs(flat: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """The stable order of elements, where runs of equal ones begin in it, and for each element
+    the number of its run.
 
-    NumPy's stable sort of integers of one or two bytes is a radix sort, which takes a tenth of
-    the time of its default. Complex numbers are sorted by comparisons either way; a stable sort
-    keeps the first of several that differ in the signs of zeros only.
+    Each NaN is a run of its own; they are numbered as they come in the array.
     """
-    return "stable" if array.dtype.kind == "c" or array.itemsize <= 2 else None
+    order = sliced_calls.stable_order(flat)
+    inverse = np.empty(flat.shape, np.int64)
+    if native is not None and flat.dtype.kind != "c" and flat.size:
+        starts = np.empty(flat.shape, np.int64)
+        runs = native.number_runs(np.ascontiguousarray(flat), order, starts, inverse)
+        return order, starts[:runs], inverse
+    is_first = _starts_run(flat[order])
+    inverse[order] = is_first.cumsum(dtype=np.int64) - 1
+    return order, is_first.nonzero()[0], inverse
+
+
+def _ascending_runs(array: NDArray) -> tuple[NDArray, NDArray]:
+    """The sorted distinct values, and where runs of equal elements begin in the sorted array."""
+    ascending = zeros_and_ones(array).flatten()
+    if array.dtype.kind == "c" or array.itemsize <= 2:
+        # NumPy's stable sort of integers of one or two bytes is a radix sort, which takes a tenth
+        # of the time of its default. Complex numbers are sorted by comparisons either way; a
+        # stable sort keeps the first of several that differ in the signs of zeros only.
+        ascending.sort(kind="stable")
+    else:
+        sliced_calls.sort_vector(ascending)
+    if native is not None and array.dtype.kind != "c" and ascending.size:
+        starts = np.empty(ascending.shape, np.int64)
+        starts = starts[: native.number_runs(ascending, None, starts, None)]
+    else:
+        starts = _starts_run(ascending).nonzero()[0]
+    return _with_first_zero(ascending[starts], array), starts
+
+
+def _lengths(starts: NDArray, size: int) -> NDArray:
+    """The lengths of runs that begin at `starts` and together have `size` elements."""
+    return np.diff(starts, append=np.int64(size))
 
 
 def _starts_run(ascending: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-"""Selections of whole rows by one mask, or by one array of indices.
+"""Selections of elements or of whole rows by one mask, or of rows by one array of indices.
 
 NumPy goes through such a selection by an iterator, which makes every row of a few elements cost as
 much as a hundred of them. Calls that copy rows do the same for row-major arrays (docs/tuning.md,
@@ -15,6 +15,7 @@ import numpy as np
 from ...contract.arguments import Native
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
+from ...native import native
 from .engine import sliced_calls
 from .storage import apart
 from .ufunc_table import ArrayOrScalar
@@ -23,6 +24,9 @@ __all__ = ["assign", "read", "write"]
 
 # Bytes of a row. NumPy takes less than a fifth longer for the selection than for copying such rows.
 _LONGEST_ROW: Final = 1024
+
+# Bytes of an element that the processor can write together with others, under a mask.
+_LONGEST_WORD: Final = 8
 
 
 def read(array: NDArray, key: NDArray) -> NDArray | None:
@@ -41,8 +45,10 @@ def read(array: NDArray, key: NDArray) -> NDArray | None:
     if not (array.flags.c_contiguous and key.flags.c_contiguous and key.ndim):
         return None
     if key.dtype == d.bool:
-        if key.ndim == array.ndim or key.shape != array.shape[: key.ndim]:
+        if key.shape != array.shape[: key.ndim]:
             return None
+        if key.ndim == array.ndim:
+            return sliced_calls.compress(array.reshape(-1), key.reshape(-1))
         array = array.reshape(key.size, *array.shape[key.ndim :])
         key = key.reshape(-1).nonzero()[0]
     elif key.dtype != d.int64:
@@ -65,6 +71,8 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
         If an index is out of range; nothing is written.
     """
     is_mask = key.dtype == d.bool
+    if is_mask and key.shape == array.shape:
+        return _fill(array, key, value)
     masked = key.ndim if is_mask else 1
     shape = array.shape[masked:]
     width = prod(shape)
@@ -92,6 +100,21 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
     rows = np.dtype((np.void, width * array.itemsize))
     target = array.reshape(-1, width).view(rows)[:, 0]
     target[key.reshape(-1)] = np.ascontiguousarray(value).reshape(-1, width).view(rows)[:, 0]
+    return True
+
+
+def _fill(array: NDArray, mask: NDArray, value: ArrayOrScalar) -> bool:
+    """`write` for single elements, one value for all of them (docs/tuning.md, 112)."""
+    if (
+        native is None
+        or (type(value) is np.ndarray and value.ndim)
+        or array.itemsize > _LONGEST_WORD
+        or not (array.flags.c_contiguous and mask.flags.c_contiguous)
+    ):
+        return False
+    cast = np.empty(1, array.dtype)
+    cast[0] = value
+    native.assign_where(array.reshape(-1), mask.reshape(-1), cast)
     return True
 
 

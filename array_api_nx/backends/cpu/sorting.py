@@ -17,6 +17,9 @@ __all__ = ["argpartition", "argsort", "partition", "searchsorted", "sort"]
 
 _INDEX: Final = np.dtype(np.intp)
 
+# Elements of a row from which on calls from Python, one for each row, cost little.
+_LONG_ROW: Final = 2**10
+
 
 def _reversal(array: NDArray) -> np.ufunc:
     """The ufunc that reverses the order of elements but leaves NaN last; it is its own inverse."""
@@ -41,7 +44,10 @@ def sort(array: NDArray, axis: int, *, descending: bool, stable: bool) -> NDArra
 
     def compute(part: NDArray) -> NDArray:
         part = part.copy() if reverse is None else reverse(part, order="C")
-        part.sort(axis, kind)
+        if part.ndim == 1 and kind is None:
+            sliced_calls.sort_vector(part)
+        else:
+            part.sort(axis, kind)
         return part if reverse is None else reverse(part, part)
 
     return by_slices(compute, array, axis, sliced_calls.SORT_MIN, array.dtype)
@@ -51,13 +57,20 @@ def argsort(array: NDArray, axis: int, *, descending: bool, stable: bool) -> NDA
     array = zeros_and_ones(array)
     if descending:
         array = _reversal(array)(array)
-    return by_slices(
-        lambda part: part.argsort(axis, _kind(stable)),
-        array,
-        axis,
-        sliced_calls.ARGSORT_MIN,
-        _INDEX,
-    )
+    by_rows = stable and array.shape[axis] >= _LONG_ROW
+
+    def compute(part: NDArray) -> NDArray:
+        if not by_rows:
+            return part.argsort(axis, _kind(stable))
+        if part.ndim == 1:
+            return sliced_calls.stable_order(part)
+        rows = np.moveaxis(part, axis, -1)
+        order = np.empty(rows.shape, _INDEX)
+        for place in np.ndindex(rows.shape[:-1]):
+            order[place] = sliced_calls.stable_order(rows[place])
+        return np.moveaxis(order, -1, axis)
+
+    return by_slices(compute, array, axis, sliced_calls.ARGSORT_MIN, _INDEX)
 
 
 def partition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray:
@@ -81,7 +94,4 @@ def argpartition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray:
 
 
 def searchsorted(array: NDArray, values: NDArray, *, right: bool) -> NDArray:
-    found: NDArray = zeros_and_ones(array).searchsorted(
-        zeros_and_ones(values), "right" if right else "left"
-    )
-    return found
+    return sliced_calls.searchsorted(zeros_and_ones(array), zeros_and_ones(values), right=right)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
+from itertools import accumulate, pairwise
 from math import prod
 from operator import or_
 from typing import Final, Literal, TypeAlias
@@ -29,11 +30,13 @@ __all__ = [
     "ARGPARTITION_MIN",
     "ARGSORT_MIN",
     "BINCOUNT_MIN",
+    "COMPRESS_MIN",
     "DRAW_MIN",
     "FFT_MIN",
     "GATHER_MIN",
     "MATMUL_MIN",
     "PARTITION_MIN",
+    "SEARCH_MIN",
     "SLICES_MIN",
     "SORT_MIN",
     "TAKE_INDICES_MIN",
@@ -42,6 +45,7 @@ __all__ = [
     "arg_reduce",
     "bincount",
     "by_slices",
+    "compress",
     "divide",
     "draw",
     "gather",
@@ -50,6 +54,9 @@ __all__ = [
     "matmul",
     "matmul_in_parts",
     "run",
+    "searchsorted",
+    "sort_vector",
+    "stable_order",
     "take",
 ]
 
@@ -63,6 +70,8 @@ SORT_MIN: Final = 2**18
 ARGSORT_MIN: Final = 2**16
 PARTITION_MIN: Final = 2**17
 ARGPARTITION_MIN: Final = 2**16
+SEARCH_MIN: Final = 2**16
+COMPRESS_MIN: Final = 2**18
 FFT_MIN: Final = 2**17
 BINCOUNT_MIN: Final = 2**18
 DRAW_MIN: Final = 2**16
@@ -204,6 +213,69 @@ def by_slices(
         result[key] = compute(array[key])
 
     run(task, keys)
+    return result
+
+
+def sort_vector(vector: NDArray) -> None:
+    """``vector.sort()``; a long vector is parted at its median, for two threads."""
+    if vector.size <= SORT_MIN or vector.itemsize < 4 or native is None or threads.count() < 2:
+        vector.sort()
+        return
+    middle = vector.size // 2
+    vector.partition(middle)
+    run(lambda key: vector[key].sort(), [(slice(middle),), (slice(middle, None),)])
+
+
+def stable_order(vector: NDArray) -> NDArray:
+    """``vector.argsort(stable=True)``, by a sort of keys that end with the index, which NumPy has
+    vector instructions for (docs/tuning.md, 110)."""
+    keys_fit = vector.dtype.kind != "c" and vector.itemsize >= 4 and 0 < vector.size < 2**32
+    if native is None or not keys_fit:
+        return vector.argsort(kind="stable")
+    vector = np.ascontiguousarray(vector)
+    order = empty(vector.shape, np.dtype(np.int64))
+    keys, scale = order.view(np.uint64), native.find_scale(vector)
+    native.set_keys(vector, scale, 0, keys)
+    sort_vector(keys)
+    native.set_order(vector, scale, keys)
+    return order
+
+
+def searchsorted(array: NDArray, values: NDArray, *, right: bool) -> NDArray:
+    """``array.searchsorted(values)``, several searches at a time (docs/tuning.md, 111)."""
+    if native is None or array.dtype != values.dtype or array.dtype.kind == "c":
+        found: NDArray = array.searchsorted(values, "right" if right else "left")
+        return found
+    find = native.find_places
+    array, wanted = np.ascontiguousarray(array), np.ascontiguousarray(values).reshape(-1)
+    result = empty(values.shape, np.dtype(np.int64))
+    places = result.reshape(-1)
+    keys = divide(wanted.shape, None, SEARCH_MIN // SLICES_MIN)
+    if keys is None:
+        find(array, wanted, right, places)
+    else:
+        run(lambda key: find(array, wanted[key], right, places[key]), keys)
+    return result
+
+
+def compress(vector: NDArray, mask: NDArray) -> NDArray:
+    """``vector[mask]`` for a mask of the same size (docs/tuning.md, 112)."""
+    if native is None:
+        return vector[mask]
+    write = native.compress
+    keys = divide(vector.shape, None, COMPRESS_MIN // SLICES_MIN) or [(slice(None),)]
+    ends = [0, *accumulate([int(np.count_nonzero(mask[key])) for key in keys])]
+    result = empty((ends[-1],), vector.dtype)
+    if len(keys) == 1:
+        write(vector, mask, result)
+    else:
+        parts = [(key, slice(*pair)) for key, pair in zip(keys, pairwise(ends), strict=True)]
+
+        def task(number: int) -> None:
+            key, place = parts[number]
+            write(vector[key], mask[key], result[place])
+
+        parallel_for(task, len(parts), threads.count())
     return result
 
 

@@ -1,0 +1,552 @@
+#include "vectors.h"
+#include "arguments.h"
+#include "compiler.h"
+#include "flags.h"
+#include "parts.h"
+#include "sorting.h"
+
+/* ------------------------------------------------------------------ keys */
+
+#define SIGN_BIT ((npy_uint64)1 << 63)
+
+static inline npy_uint64 key_of_bool(npy_bool x)
+{
+    return (npy_uint64)truth_of(x);
+}
+
+static inline npy_uint64 key_of_signed(npy_int64 x)
+{
+    return (npy_uint64)x ^ SIGN_BIT;
+}
+
+static inline npy_uint64 key_of_unsigned(npy_uint64 x)
+{
+    return x;
+}
+
+static inline npy_uint64 key_of_float64(npy_double x)
+{
+    npy_uint64 bits;
+    memcpy(&bits, &x, sizeof(bits));
+    const npy_uint64 magnitude = bits & ~SIGN_BIT;
+    const npy_uint64 key = magnitude == 0 ? SIGN_BIT : bits ^ ((0 - (bits >> 63)) | SIGN_BIT);
+    return magnitude > (npy_uint64)0x7ff << 52 ? ~(npy_uint64)0 : key;
+}
+
+static inline npy_uint64 key_of_float32(npy_float x)
+{
+    const npy_uint32 sign = (npy_uint32)1 << 31;
+    npy_uint32 bits;
+    memcpy(&bits, &x, sizeof(bits));
+    const npy_uint32 magnitude = bits & ~sign;
+    const npy_uint32 key = magnitude == 0 ? sign : bits ^ ((0 - (bits >> 31)) | sign);
+    return magnitude > (npy_uint32)0xff << 23 ? ~(npy_uint32)0 : key;
+}
+
+#define KEY_BOOL key_of_bool
+#define KEY_SIGNED key_of_signed
+#define KEY_UNSIGNED key_of_unsigned
+#define KEY_FLOAT32 key_of_float32
+#define KEY_FLOAT64 key_of_float64
+
+#define DEFINE_KEYS(CODE, TYPE, KEY)                                                               \
+    CLONED static void scan_##CODE(const char *data, npy_intp count, npy_uint64 *least,            \
+                                   npy_uint64 *greatest, npy_uint64 *varying)                      \
+    {                                                                                              \
+        const TYPE *elements = (const TYPE *)data;                                                 \
+        const npy_uint64 first = KEY(elements[0]);                                                 \
+        npy_uint64 low = first, high = first, differing = 0;                                       \
+        for (npy_intp i = 1; i < count; i++) {                                                     \
+            const npy_uint64 key = KEY(elements[i]);                                               \
+            low = key < low ? key : low;                                                           \
+            high = key > high ? key : high;                                                        \
+            differing |= key ^ first;                                                              \
+        }                                                                                          \
+        *least = low;                                                                              \
+        *greatest = high;                                                                          \
+        *varying = differing;                                                                      \
+    }                                                                                              \
+                                                                                                   \
+    CLONED static void write_##CODE(const char *data, npy_intp count, npy_uint64 least,            \
+                                    int dropped, int index_bits, npy_uint64 first,                 \
+                                    npy_uint64 *keys)                                              \
+    {                                                                                              \
+        const TYPE *elements = (const TYPE *)data;                                                 \
+        for (npy_intp i = 0; i < count; i++) {                                                     \
+            const npy_uint64 key = (KEY(elements[i]) - least) >> dropped;                          \
+            keys[i] = key << index_bits | (first + (npy_uint64)i);                                 \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static npy_uint64 key_##CODE(const char *data, npy_intp i)                                     \
+    {                                                                                              \
+        return KEY(((const TYPE *)data)[i]);                                                       \
+    }                                                                                              \
+                                                                                                   \
+    /* The first of each run of equal elements; see number_runs. */                                \
+    static npy_intp runs_##CODE(const char *data, const npy_int64 *order, npy_intp count,          \
+                                npy_int64 *starts, npy_int64 *inverse)                             \
+    {                                                                                              \
+        const TYPE *elements = (const TYPE *)data;                                                 \
+        npy_intp runs = 1;                                                                         \
+        starts[0] = 0;                                                                             \
+        TYPE before = elements[order == NULL ? 0 : order[0]];                                      \
+        if (order == NULL) {                                                                       \
+            for (npy_intp i = 1; i < count; i++) {                                                 \
+                starts[runs] = i;                                                                  \
+                runs += elements[i] != before;                                                     \
+                before = elements[i];                                                              \
+            }                                                                                      \
+            return runs;                                                                           \
+        }                                                                                          \
+        inverse[order[0]] = 0;                                                                     \
+        for (npy_intp i = 1; i < count; i++) {                                                     \
+            const TYPE element = elements[order[i]];                                               \
+            starts[runs] = i;                                                                      \
+            runs += element != before;                                                             \
+            before = element;                                                                      \
+            inverse[order[i]] = runs - 1;                                                          \
+        }                                                                                          \
+        return runs;                                                                               \
+    }
+
+#define KEYS_BOOL(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_BOOL)
+#define KEYS_SIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_SIGNED)
+#define KEYS_UNSIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_UNSIGNED)
+#define KEYS_FLOAT(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_##CODE)
+EACH_BOOL(KEYS_BOOL)
+EACH_SIGNED(KEYS_SIGNED)
+EACH_UNSIGNED(KEYS_UNSIGNED)
+EACH_FLOAT(KEYS_FLOAT)
+
+/* Where to insert `values`: how many of the `length` sorted elements are before each. The searches of
+   a group take turns, so that the memory that one waits for is fetched while the others go on.
+   The elements from `length` to `all` are NaN, which is behind all others. */
+enum { GROUP = 16 };
+
+#define DEFINE_SEARCH(NAME, TYPE, IS_BEFORE, NAN_PLACE)                                            \
+    CLONED static void find_##NAME(const char *data, npy_intp length, npy_intp all,                \
+                                   const char *wanted, npy_intp count, npy_int64 *places)          \
+    {                                                                                              \
+        const TYPE *sorted = (const TYPE *)data, *values = (const TYPE *)wanted;                   \
+        for (npy_intp first = 0; first < count; first += GROUP) {                                  \
+            const int group = (int)(count - first < GROUP ? count - first : GROUP);                \
+            TYPE value[GROUP] = {0};                                                               \
+            npy_int64 place[GROUP] = {0};                                                          \
+            memcpy(value, values + first, (size_t)group * sizeof(TYPE));                           \
+            npy_intp left = length;                                                                \
+            while (left > 1) {                                                                     \
+                const npy_intp half = left >> 1;                                                   \
+                for (int j = 0; j < GROUP; j++) {                                                  \
+                    place[j] += sorted[place[j] + half - 1] IS_BEFORE value[j] ? half : 0;         \
+                }                                                                                  \
+                left -= half;                                                                      \
+            }                                                                                      \
+            if (left > 0) {                                                                        \
+                for (int j = 0; j < GROUP; j++) {                                                  \
+                    place[j] += sorted[place[j]] IS_BEFORE value[j];                               \
+                }                                                                                  \
+            }                                                                                      \
+            for (int j = 0; j < group; j++) {                                                      \
+                places[first + j] = value[j] == value[j] ? place[j] : NAN_PLACE;                   \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#define SEARCH(CODE, TYPE, ...)                     \
+    DEFINE_SEARCH(left_##CODE, TYPE, <, length)     \
+    DEFINE_SEARCH(right_##CODE, TYPE, <=, all)
+EACH_REAL(SEARCH)
+
+typedef struct {
+    void (*scan)(const char *, npy_intp, npy_uint64 *, npy_uint64 *, npy_uint64 *);
+    void (*write)(const char *, npy_intp, npy_uint64, int, int, npy_uint64, npy_uint64 *);
+    npy_uint64 (*key)(const char *, npy_intp);
+    npy_intp (*runs)(const char *, const npy_int64 *, npy_intp, npy_int64 *, npy_int64 *);
+    void (*find[2])(const char *, npy_intp, npy_intp, const char *, npy_intp, npy_int64 *);
+} VectorLoops;
+
+static const VectorLoops loops[DTYPE_COUNT] = {
+#define ENTRY(CODE, ...)                                    \
+    [CODE] = {scan_##CODE, write_##CODE, key_##CODE, runs_##CODE, \
+              {find_left_##CODE, find_right_##CODE}},
+    EACH_REAL(ENTRY)
+#undef ENTRY
+};
+
+static int bits_of(npy_uint64 number)
+{
+    int bits = 0;
+    for (; number != 0; number >>= 1) {
+        bits++;
+    }
+    return bits;
+}
+
+KeyScale scale_keys(const char *elements, DTypeCode code, npy_intp count)
+{
+    npy_uint64 least, greatest, varying;
+    loops[code].scan(elements, count, &least, &greatest, &varying);
+    const int index_bits = bits_of((npy_uint64)count - 1);
+    const int excess = bits_of(greatest - least) + index_bits - 64;
+    const int dropped = excess > 0 ? excess : 0;
+    return (KeyScale){least, dropped, index_bits, (varying & (((npy_uint64)1 << dropped) - 1)) == 0};
+}
+
+void write_keys(const char *elements, DTypeCode code, npy_intp count, const KeyScale *scale,
+                npy_intp first, npy_uint64 *keys)
+{
+    loops[code].write(elements, count, scale->least, scale->dropped, scale->index_bits,
+                      (npy_uint64)first, keys);
+}
+
+/* Order a run whose keys are the same but for the dropped bits. */
+static int order_run(const char *elements, DTypeCode code, npy_intp count, const KeyScale *scale,
+                     npy_uint64 *keys)
+{
+    const npy_uint64 index_mask = ((npy_uint64)1 << scale->index_bits) - 1;
+    const npy_uint64 dropped_mask = ((npy_uint64)1 << scale->dropped) - 1;
+    int descends = 0;
+    for (npy_intp i = 0; i < count; i++) {
+        const npy_uint64 index = keys[i] & index_mask;
+        const npy_uint64 key = loops[code].key(elements, (npy_intp)index) - scale->least;
+        keys[i] = (key & dropped_mask) << scale->index_bits | index;
+        descends |= i > 0 && keys[i] < keys[i - 1];
+    }
+    return descends ? functions_of(UINT64)->sort[NPY_QUICKSORT](keys, count, NULL) : 0;
+}
+
+int order_of_keys(const char *elements, DTypeCode code, npy_intp count, const KeyScale *scale,
+                  npy_uint64 *keys)
+{
+    const npy_uint64 index_mask = ((npy_uint64)1 << scale->index_bits) - 1;
+    if (!scale->is_exact) {
+        for (npy_intp start = 0, end; start < count; start = end) {
+            end = start + 1;
+            while (end < count && (keys[end] ^ keys[start]) <= index_mask) {
+                end++;
+            }
+            if (end - start > 1 &&
+                order_run(elements, code, end - start, scale, keys + start) < 0) {
+                return -1;
+            }
+        }
+    }
+    for (npy_intp i = 0; i < count; i++) {
+        keys[i] &= index_mask;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ selection by a mask */
+
+/* Elements of a mask that are looked at together: where all are false, the elements are passed over. */
+enum { WORD_BYTES = 8 };
+
+/* Copy the elements where `mask` is true to `out`, of which there are `wanted`; returns how many were
+   found. All elements are written, since the processor cannot predict the mask. */
+static npy_intp compress_vector(const char *elements, npy_intp itemsize, const char *mask,
+                                npy_intp count, char *out, npy_intp wanted)
+{
+    npy_intp found = 0;
+#define COMPRESS(SIZE)                                                                  \
+    for (npy_intp i = 0; i < count && found < wanted;) {                                \
+        npy_uint64 word = 1;                                                            \
+        if (i + WORD_BYTES <= count) {                                                  \
+            memcpy(&word, mask + i, sizeof(word));                                      \
+        }                                                                               \
+        if (word == 0) {                                                                \
+            i += WORD_BYTES;                                                            \
+            continue;                                                                   \
+        }                                                                               \
+        const npy_intp end = i + WORD_BYTES < count ? i + WORD_BYTES : count;           \
+        for (; i < end && found < wanted; i++) {                                        \
+            memcpy(out + found * (SIZE), elements + i * (SIZE), SIZE);                  \
+            found += mask[i] != 0;                                                      \
+        }                                                                               \
+    }                                                                                   \
+    return found;
+    switch (itemsize) {
+    case 1:
+        COMPRESS(1)
+    case 2:
+        COMPRESS(2)
+    case 4:
+        COMPRESS(4)
+    case 8:
+        COMPRESS(8)
+    default:
+        COMPRESS(16)
+    }
+#undef COMPRESS
+}
+
+/* Write a value to the elements where `mask` is true, and to no others, which other threads may write. */
+CLONED static void assign_vector(char *elements, npy_intp itemsize, const char *mask,
+                                 npy_intp count, const char *value)
+{
+#define ASSIGN(TYPE)                                       \
+    {                                                      \
+        const TYPE number = *(const TYPE *)value;          \
+        INDEPENDENT                                        \
+        for (npy_intp i = 0; i < count; i++) {             \
+            if (mask[i] != 0) {                            \
+                ((TYPE *)elements)[i] = number;            \
+            }                                              \
+        }                                                  \
+        return;                                            \
+    }
+    switch (itemsize) {
+    case 1:
+        ASSIGN(npy_uint8)
+    case 2:
+        ASSIGN(npy_uint16)
+    case 4:
+        ASSIGN(npy_uint32)
+    default:
+        ASSIGN(npy_uint64)
+    }
+#undef ASSIGN
+}
+
+/* ------------------------------------------------------------------ for Python */
+
+/* The data of a vector that lies in one piece; NULL with an exception set for another object. A type
+   number of -1 stands for any dtype of up to 16 bytes. */
+static char *vector_data(PyObject *object, int type, int is_written, npy_intp *size)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!PyArray_CheckExact(object) || PyArray_NDIM(array) != 1 || !PyArray_ISCARRAY_RO(array) ||
+        (is_written && !PyArray_ISWRITEABLE(array)) || (type >= 0 && PyArray_TYPE(array) != type) ||
+        code_of_number(PyArray_TYPE(array)) == NO_DTYPE) {
+        refuse("the operands must be vectors that lie in one piece, of the dtypes of the docstring");
+        return NULL;
+    }
+    *size = PyArray_SIZE(array);
+    return PyArray_BYTES(array);
+}
+
+static DTypeCode vector_code(PyObject *array)
+{
+    return code_of_number(PyArray_TYPE((PyArrayObject *)array));
+}
+
+static int check_real(PyObject *array)
+{
+    return loops[vector_code(array)].scan != NULL || refuse("the elements must be real");
+}
+
+static int check_sizes(int same)
+{
+    return same || refuse("the sizes of the operands do not fit");
+}
+
+static PyObject *find_scale(PyObject *module, PyObject *vector)
+{
+    npy_intp count;
+    const char *elements = vector_data(vector, -1, 0, &count);
+    if (elements == NULL || !check_real(vector) ||
+        !check_sizes(count > 0 && (npy_uint64)count < (npy_uint64)1 << 32)) {
+        return NULL;
+    }
+    KeyScale scale;
+    Py_BEGIN_ALLOW_THREADS
+    scale = scale_keys(elements, vector_code(vector), count);
+    Py_END_ALLOW_THREADS
+    return PyBytes_FromStringAndSize((const char *)&scale, sizeof(scale));
+}
+
+/* The scale that find_scale returned. */
+static int read_scale(PyObject *object, KeyScale *scale)
+{
+    if (!PyBytes_CheckExact(object) || PyBytes_GET_SIZE(object) != (Py_ssize_t)sizeof(*scale)) {
+        return refuse("the scale must be one that find_scale returned");
+    }
+    memcpy(scale, PyBytes_AS_STRING(object), sizeof(*scale));
+    return 1;
+}
+
+static PyObject *set_keys(PyObject *module, PyObject *args)
+{
+    PyObject *vector, *given, *out;
+    Py_ssize_t first;
+    npy_intp count, room;
+    KeyScale scale;
+    if (!PyArg_ParseTuple(args, "OOnO:set_keys", &vector, &given, &first, &out)) {
+        return NULL;
+    }
+    const char *elements = vector_data(vector, -1, 0, &count);
+    char *keys = elements == NULL ? NULL : vector_data(out, NPY_UINT64, 1, &room);
+    if (keys == NULL || !check_real(vector) || !read_scale(given, &scale) ||
+        !check_sizes(count == room)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    write_keys(elements, vector_code(vector), count, &scale, first, (npy_uint64 *)keys);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_order(PyObject *module, PyObject *args)
+{
+    PyObject *vector, *given, *out;
+    npy_intp count, room;
+    KeyScale scale;
+    int failed;
+    if (!PyArg_ParseTuple(args, "OOO:set_order", &vector, &given, &out)) {
+        return NULL;
+    }
+    const char *elements = vector_data(vector, -1, 0, &count);
+    char *keys = elements == NULL ? NULL : vector_data(out, NPY_UINT64, 1, &room);
+    if (keys == NULL || !check_real(vector) || !read_scale(given, &scale) ||
+        !check_sizes(count == room)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    failed = order_of_keys(elements, vector_code(vector), count, &scale, (npy_uint64 *)keys);
+    Py_END_ALLOW_THREADS
+    return failed ? PyErr_NoMemory() : Py_NewRef(Py_None);
+}
+
+static PyObject *number_runs(PyObject *module, PyObject *args)
+{
+    PyObject *vector, *given, *begins, *numbers;
+    npy_intp count, indices = 0, room, places = 0;
+    if (!PyArg_ParseTuple(args, "OOOO:number_runs", &vector, &given, &begins, &numbers)) {
+        return NULL;
+    }
+    const char *elements = vector_data(vector, -1, 0, &count);
+    char *starts = elements == NULL ? NULL : vector_data(begins, NPY_INT64, 1, &room);
+    char *order = NULL, *inverse = NULL;
+    if (starts == NULL || !check_real(vector)) {
+        return NULL;
+    }
+    if (given != Py_None && ((order = vector_data(given, NPY_INT64, 0, &indices)) == NULL ||
+                             (inverse = vector_data(numbers, NPY_INT64, 1, &places)) == NULL)) {
+        return NULL;
+    }
+    if (!check_sizes(count > 0 && room == count &&
+                     (order == NULL || (indices == count && places == count)))) {
+        return NULL;
+    }
+    npy_intp runs;
+    Py_BEGIN_ALLOW_THREADS
+    runs = loops[vector_code(vector)].runs(elements, (const npy_int64 *)order, count,
+                                           (npy_int64 *)starts, (npy_int64 *)inverse);
+    clear_flags(); /* comparisons with NaN */
+    Py_END_ALLOW_THREADS
+    return PyLong_FromSsize_t(runs);
+}
+
+static PyObject *find_places(PyObject *module, PyObject *args)
+{
+    PyObject *array, *values, *out;
+    int right;
+    npy_intp length, count, room, all;
+    if (!PyArg_ParseTuple(args, "OOpO:find_places", &array, &values, &right, &out)) {
+        return NULL;
+    }
+    const char *sorted = vector_data(array, -1, 0, &all), *wanted = NULL;
+    char *places = NULL;
+    if (sorted == NULL || !check_real(array) ||
+        (wanted = vector_data(values, PyArray_TYPE((PyArrayObject *)array), 0, &count)) == NULL ||
+        (places = vector_data(out, NPY_INT64, 1, &room)) == NULL || !check_sizes(count == room)) {
+        return NULL;
+    }
+    const VectorLoops *own = &loops[vector_code(array)];
+    const npy_uint64 nan = vector_code(array) == FLOAT64   ? ~(npy_uint64)0
+                           : vector_code(array) == FLOAT32 ? (npy_uint64)~(npy_uint32)0
+                                                           : 0;
+    Py_BEGIN_ALLOW_THREADS
+    npy_intp low = 0;
+    length = all;
+    while (nan != 0 && low < length) { /* to the first NaN */
+        const npy_intp middle = low + ((length - low) >> 1);
+        if (own->key(sorted, middle) == nan) {
+            length = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    own->find[right](sorted, length, all, wanted, count, (npy_int64 *)places);
+    clear_flags(); /* comparisons with NaN */
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+static PyObject *compress(PyObject *module, PyObject *args)
+{
+    PyObject *vector, *chosen, *out;
+    npy_intp count, marks, wanted, found;
+    if (!PyArg_ParseTuple(args, "OOO:compress", &vector, &chosen, &out)) {
+        return NULL;
+    }
+    const char *elements = vector_data(vector, -1, 0, &count), *mask = NULL;
+    char *target = NULL;
+    if (elements == NULL || (mask = vector_data(chosen, NPY_BOOL, 0, &marks)) == NULL ||
+        (target = vector_data(out, PyArray_TYPE((PyArrayObject *)vector), 1, &wanted)) == NULL ||
+        !check_sizes(count == marks)) {
+        return NULL;
+    }
+    const npy_intp itemsize = dtypes[vector_code(vector)].itemsize;
+    Py_BEGIN_ALLOW_THREADS
+    found = compress_vector(elements, itemsize, mask, count, target, wanted);
+    memset(target + found * itemsize, 0, (size_t)((wanted - found) * itemsize));
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+static PyObject *assign_where(PyObject *module, PyObject *args)
+{
+    PyObject *vector, *chosen, *given;
+    npy_intp count, marks, values;
+    if (!PyArg_ParseTuple(args, "OOO:assign_where", &vector, &chosen, &given)) {
+        return NULL;
+    }
+    char *elements = vector_data(vector, -1, 1, &count);
+    const char *mask = NULL, *source = NULL;
+    if (elements == NULL || (mask = vector_data(chosen, NPY_BOOL, 0, &marks)) == NULL ||
+        (source = vector_data(given, PyArray_TYPE((PyArrayObject *)vector), 0, &values)) == NULL ||
+        !check_sizes(count == marks && values == 1)) {
+        return NULL;
+    }
+    const npy_intp itemsize = dtypes[vector_code(vector)].itemsize;
+    if (itemsize > (npy_intp)sizeof(npy_uint64)) {
+        refuse("elements of complex128 are not assigned here");
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    assign_vector(elements, itemsize, mask, count, source);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+PyMethodDef vectors_methods[] = {
+    {"find_scale", find_scale, METH_O,
+     "find_scale(vector)\n--\n\n"
+     "How to make keys of the elements of a vector, as bytes for set_keys and set_order."},
+    {"set_keys", set_keys, METH_VARARGS,
+     "set_keys(part, scale, first, keys)\n--\n\n"
+     "Write for each element of a part, which begins at the index `first` of its vector, an uint64. "
+     "Sorted, these lie in the stable order of the elements, but for those whose keys are too long."},
+    {"set_order", set_order, METH_VARARGS,
+     "set_order(vector, scale, keys)\n--\n\n"
+     "Make of the sorted keys of a vector the indices that sort it, as numpy.argsort does with "
+     "stable=True."},
+    {"number_runs", number_runs, METH_VARARGS,
+     "number_runs(vector, order, starts, inverse)\n--\n\n"
+     "How many runs of equal elements there are in a vector, or in vector[order]; NaN is equal to "
+     "no element. Writes where each run begins, and with an order for each element of the vector "
+     "the number of its run. `starts` and `inverse` have the size of the vector; `order`, which "
+     "must be a permutation, and `inverse` may be None."},
+    {"find_places", find_places, METH_VARARGS,
+     "find_places(array, values, right, places)\n--\n\n"
+     "Write to `places` what array.searchsorted(values) returns for an array that is sorted."},
+    {"compress", compress, METH_VARARGS,
+     "compress(vector, mask, out)\n--\n\n"
+     "Write vector[mask] to `out`, which has its size; if it does not, the rest is 0, or left out."},
+    {"assign_where", assign_where, METH_VARARGS,
+     "assign_where(vector, mask, value)\n--\n\n"
+     "vector[mask] = value, which is a vector of one element of at most 8 bytes."},
+    {NULL, NULL, 0, NULL},
+};

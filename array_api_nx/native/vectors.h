@@ -1,0 +1,30 @@
+/* Loops over vectors whose elements follow each other: stable orders, binary search, selection by a
+   mask. None touches Python. */
+
+#ifndef ARRAY_API_NX_VECTORS_H
+#define ARRAY_API_NX_VECTORS_H
+
+#include "dtypes.h"
+
+/* A stable sort of integers that hold the most significant bits of an element's key and, below them, its
+   index. Keys are unsigned integers in the order of the elements; NaN has the last one, and zeros
+   of either sign have the same. */
+typedef struct {
+    npy_uint64 least;   /* the least key, which is subtracted from all */
+    int dropped;        /* how many of the least significant bits have no place above the index */
+    int index_bits;
+    int is_exact;       /* whether the dropped bits are the same in all keys */
+} KeyScale;
+
+/* The scale for `count` elements of a real dtype, at least one and fewer than 2**32. */
+KeyScale scale_keys(const char *elements, DTypeCode code, npy_intp count);
+
+/* Write for each element its scaled key and its index, which counts from `first`. */
+void write_keys(const char *elements, DTypeCode code, npy_intp count, const KeyScale *scale,
+                npy_intp first, npy_uint64 *keys);
+
+/* Make of sorted keys the order of the elements, in place. -1 if there is no memory. */
+int order_of_keys(const char *elements, DTypeCode code, npy_intp count, const KeyScale *scale,
+                  npy_uint64 *keys);
+
+#endif
