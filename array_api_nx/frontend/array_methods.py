@@ -225,7 +225,7 @@ def _array(self: Array, dtype: DType | None, copy: bool | None) -> NDArray:
     return interop.to_numpy(self, dtype, copy)
 
 
-@method("__array_ufunc__", with_advice)
+@method("__array_ufunc__", with_native)
 def _array_ufunc(
     self: Array, ufunc: Foreign, method: str, *inputs: Foreign, **options: Foreign
 ) -> Foreign:

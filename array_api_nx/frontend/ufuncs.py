@@ -130,10 +130,6 @@ def _loop_for_native(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None
     return operations.ufunc_loop_for_native(loop, chosen.inputs[0], chosen.output)
 
 
-if native is not None:
-    native.set_ufuncs(_loop_for_native)
-
-
 def _mixed(ufunc: np.ufunc, compiler: Foreign, operands: tuple[Foreign, ...]) -> Results:
     """The rest of `apply_ufunc`: NumPy scalars, symbolic sizes, errors."""
     convert = unary_operand if len(operands) == 1 else as_array
@@ -281,6 +277,13 @@ _STANDARD_GENERALISED: Final[dict[np.ufunc, Function]] = {
     np.matmul: linear_algebra.matmul_operator,
     np.vecdot: linear_algebra.vecdot,
 }
+
+
+if native is not None:
+    _operators: dict[np.ufunc, Primitive | None] = {
+        ufunc: op for ufunc, (op, _) in _STANDARD.items() if op.operator and ufunc.nin == 2
+    }
+    native.set_ufuncs(_loop_for_native, {**_operators, np.matmul: None})
 
 
 # ---------------------------------------------------------------------- NumPy's protocol

@@ -169,21 +169,33 @@ UNARY_OPERATOR(invert, OP_BITWISE_INVERT)
 UNARY_OPERATOR(neg, OP_NEGATIVE)
 UNARY_OPERATOR(pos, OP_POSITIVE)
 
-/* `x op= y`, where `y` may be an ndarray. */
-static PyObject *update(OperationCode op, PyObject *x, PyObject *y)
+/* What computes an operator on two objects; `code` is for one of several operators. */
+typedef PyObject *(*Operator)(OperationCode code, PyObject *x, PyObject *y);
+
+/* The result of an operator; an operand may be an object of NumPy. */
+static inline PyObject *operate(Operator compute, OperationCode code, PyObject *x, PyObject *y)
 {
-    PyObject *result = update_binary(op, x, y);
-    PyObject *adopted = result != DECLINED ? result : adopt_ndarray(y);
-    if (result != DECLINED || adopted == NULL || adopted == DECLINED) {
+    PyObject *result = compute(code, x, y);
+    if (result != DECLINED) {
+        return result;
+    }
+    PyObject *adopted = adopt_operand(is_array(x) ? y : x);
+    if (adopted == NULL || adopted == DECLINED) {
         return adopted;
     }
-    result = update_binary(op, x, adopted);
+    result = is_array(x) ? compute(code, x, adopted) : compute(code, adopted, y);
     Py_DECREF(adopted);
     return result;
 }
 
+static PyObject *multiply(OperationCode code, PyObject *x, PyObject *y)
+{
+    return multiply_matrices(x, y);
+}
+
 /* Operators: the name of their methods, their slot, and what computes them and updates in place. */
-#define ELEMENTWISE(X, NAME, SLOT, CODE) X(NAME, SLOT, compute_binary(CODE, x, y), update(CODE, x, y))
+#define ELEMENTWISE(X, NAME, SLOT, CODE) \
+    X(NAME, SLOT, operate(compute_binary, CODE, x, y), operate(update_binary, CODE, x, y))
 #define EACH_OPERATOR(X)                                       \
     ELEMENTWISE(X, add, add, OP_ADD)                           \
     ELEMENTWISE(X, sub, subtract, OP_SUBTRACT)                 \
@@ -196,7 +208,7 @@ static PyObject *update(OperationCode op, PyObject *x, PyObject *y)
     ELEMENTWISE(X, xor, xor, OP_BITWISE_XOR)                   \
     ELEMENTWISE(X, lshift, lshift, OP_BITWISE_LEFT_SHIFT)      \
     ELEMENTWISE(X, rshift, rshift, OP_BITWISE_RIGHT_SHIFT)     \
-    X(matmul, matrix_multiply, multiply_matrices(x, y), DECLINED)
+    X(matmul, matrix_multiply, operate(multiply, 0, x, y), DECLINED)
 
 /* Python calls the slot of either operand's type. */
 #define BINARY_OPERATOR(NAME, SLOT, RESULT, UPDATED)                           \
@@ -216,7 +228,7 @@ static PyObject *update(OperationCode op, PyObject *x, PyObject *y)
     }
 
 EACH_OPERATOR(BINARY_OPERATOR)
-BINARY_OPERATOR(pow, power, compute_binary(OP_POW, x, y), DECLINED)
+BINARY_OPERATOR(pow, power, operate(compute_binary, OP_POW, x, y), DECLINED)
 
 static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus)
 {
@@ -240,7 +252,7 @@ static PyObject *compare(PyObject *x, PyObject *y, int comparison)
         [Py_EQ] = {OP_EQUAL, METHOD___eq__},   [Py_NE] = {OP_NOT_EQUAL, METHOD___ne__},
         [Py_GT] = {OP_GREATER, METHOD___gt__}, [Py_GE] = {OP_GREATER_EQUAL, METHOD___ge__},
     };
-    PyObject *result = compute_binary(comparisons[comparison].op, x, y);
+    PyObject *result = operate(compute_binary, comparisons[comparison].op, x, y);
     return result != DECLINED ? placed_two(result, x, y)
                               : ask_two(comparisons[comparison].method, x, y);
 }
@@ -349,7 +361,7 @@ static PyObject *subscript(PyObject *self, PyObject *key)
         return PyTuple_Check(key) ? place_result(result, operands, 2)
                                   : placed_two(result, self, key);
     }
-    PyObject *adopted = adopt_ndarray(key);
+    PyObject *adopted = adopt_operand(key);
     if (adopted == NULL || adopted == DECLINED) {
         return adopted == NULL ? NULL : ask_two(METHOD___getitem__, self, key);
     }
@@ -369,7 +381,7 @@ static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
     if (done != 0) {
         return done < 0 ? -1 : 0;
     }
-    PyObject *adopted = adopt_ndarray(value);
+    PyObject *adopted = adopt_operand(value);
     if (adopted == NULL) {
         return -1;
     }

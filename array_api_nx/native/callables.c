@@ -14,7 +14,8 @@ typedef struct {
     Compute compute; /* of the C implementation; NULL if Python answers all calls */
     int code;
     Parameters parameters;
-    int adopts; /* whether NumPy's arrays are operands like ours */
+    enum { NOTHING, NDARRAYS, NUMPYS } adopts; /* which objects of NumPy are operands like arrays of ours:
+                                                  none, arrays, or arrays and scalars */
 } Function;
 
 static PyTypeObject *function_type;
@@ -63,13 +64,19 @@ static void advise_on_call(const Function *self, PyObject *const *args, Py_ssize
     }
 }
 
-/* `object`, or the argument in its place: an array over the memory of an ndarray, a tuple with
-   such arrays. A new reference; `*adopted` is set if it is another object. NULL if an ndarray cannot
-   be adopted, perhaps with an exception set. */
-static PyObject *adopt_argument(PyObject *object, int *adopted)
+static inline int is_adopted(const Function *self, PyObject *object)
 {
-    if (PyArray_CheckExact(object)) {
-        PyObject *array = adopt_ndarray(object);
+    return PyArray_CheckExact(object) ||
+           (self->adopts == NUMPYS && PyArray_IsScalar(object, Generic));
+}
+
+/* `object`, or the argument in its place: an array of an ndarray or a NumPy scalar, a tuple with
+   such arrays. A new reference; `*adopted` is set if it is another object. NULL if one of them cannot
+   be adopted, perhaps with an exception set. */
+static PyObject *adopt_argument(const Function *self, PyObject *object, int *adopted)
+{
+    if (is_adopted(self, object)) {
+        PyObject *array = adopt_operand(object);
         *adopted = 1;
         return array == DECLINED ? NULL : array;
     }
@@ -79,7 +86,7 @@ static PyObject *adopt_argument(PyObject *object, int *adopted)
     PyObject *items = PySequence_Tuple(object);
     const Py_ssize_t count = items == NULL ? 0 : PyTuple_GET_SIZE(items);
     Py_ssize_t i = 0;
-    while (i < count && !PyArray_CheckExact(PyTuple_GET_ITEM(items, i))) {
+    while (i < count && !is_adopted(self, PyTuple_GET_ITEM(items, i))) {
         i++;
     }
     if (i == count) {
@@ -89,7 +96,7 @@ static PyObject *adopt_argument(PyObject *object, int *adopted)
     PyObject *arrays = PyTuple_New(count);
     for (i = 0; arrays != NULL && i < count; i++) {
         PyObject *item = PyTuple_GET_ITEM(items, i);
-        PyObject *array = PyArray_CheckExact(item) ? adopt_ndarray(item) : Py_NewRef(item);
+        PyObject *array = is_adopted(self, item) ? adopt_operand(item) : Py_NewRef(item);
         if (array == NULL || array == DECLINED) {
             Py_CLEAR(arrays);
         } else {
@@ -111,7 +118,7 @@ static inline PyObject *call_implementation(const Function *self, PyObject *cons
     return values == NULL ? DECLINED : self->compute(self->code, values, count);
 }
 
-/* The same with ndarrays among the arguments adopted; DECLINED if there are none. */
+/* The same with NumPy's objects among the arguments adopted; DECLINED if there are none. */
 static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ssize_t count,
                               PyObject *names)
 {
@@ -119,10 +126,10 @@ static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ss
     PyObject *given[MOST_ADOPTED];
     int adopted = 0;
     Py_ssize_t made = 0;
-    if (!self->adopts || total > MOST_ADOPTED) {
+    if (self->adopts == NOTHING || total > MOST_ADOPTED) {
         return DECLINED;
     }
-    while (made < total && (given[made] = adopt_argument(args[made], &adopted)) != NULL) {
+    while (made < total && (given[made] = adopt_argument(self, args[made], &adopted)) != NULL) {
         made++;
     }
     PyObject *result = DECLINED;
@@ -249,18 +256,13 @@ static PyType_Spec function_spec = {
     .slots = function_slots,
 };
 
-/* Whether an ndarray is no operand of the function, but something to convert. */
-static int converts(const Implementation *entry)
+/* Whether the implementation is one of a table. */
+static int is_in(const Implementation *table, const Implementation *entry)
 {
-    const Implementation *const tables[] = {conversion_functions, exchange_functions};
-    for (int i = 0; i < 2; i++) {
-        for (const Implementation *other = tables[i]; other->name != NULL; other++) {
-            if (other == entry) {
-                return 1;
-            }
-        }
+    while (table->name != NULL && table != entry) {
+        table++;
     }
-    return 0;
+    return table == entry;
 }
 
 static PyObject *make_function(PyObject *function, const Implementation *entry)
@@ -271,7 +273,12 @@ static PyObject *make_function(PyObject *function, const Implementation *entry)
         self->function = Py_NewRef(function);
         self->compute = entry == NULL ? NULL : entry->compute;
         self->code = entry == NULL ? 0 : entry->code;
-        self->adopts = entry != NULL && !converts(entry);
+        self->adopts =
+            entry == NULL || is_in(conversion_functions, entry) || is_in(exchange_functions, entry) ? NOTHING
+            : is_in(elementwise_functions, entry) || is_in(selection_functions, entry) ||
+                    is_in(ufunc_functions, entry)
+                ? NUMPYS
+                : NDARRAYS;
         if (entry != NULL && read_parameters(entry, &self->parameters) < 0) {
             Py_CLEAR(self);
         }

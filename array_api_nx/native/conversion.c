@@ -322,18 +322,6 @@ static int shape_of_nested(PyObject *list, int *ndim, npy_intp *shape, PyObject 
     return 1;
 }
 
-/* The dtype of a NumPy scalar. NO_DTYPE, perhaps with an exception set, if the standard lacks it or
-   the object is of a derived type. */
-static DTypeCode code_of_numpy_scalar(PyObject *scalar)
-{
-    PyArray_Descr *descr = PyArray_DescrFromScalar(scalar);
-    const DTypeCode code = descr != NULL && Py_IS_TYPE(scalar, descr->typeobj)
-                               ? code_of_dtype((PyObject *)descr)
-                               : NO_DTYPE;
-    Py_XDECREF(descr);
-    return code;
-}
-
 /* An array of nested lists of Python scalars, or of NumPy scalars of one type; of the dtype that
    holds them all if `code` is NO_DTYPE. */
 static PyObject *array_from_list(PyObject *list, DTypeCode code)
@@ -347,9 +335,9 @@ static PyObject *array_from_list(PyObject *list, DTypeCode code)
         return DECLINED;
     }
     if (PyArray_IsScalar(first, Generic)) {
-        const DTypeCode found = code_of_numpy_scalar(first);
+        const DTypeCode found = dtype_of_numpy_scalar(first);
         if (found == NO_DTYPE || (code != NO_DTYPE && code != found)) {
-            return decline_unless_raised();
+            return DECLINED;
         }
         code = found;
         scalar = Py_TYPE(first); /* one of NumPy's own, which is never freed */
@@ -448,28 +436,36 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
     return view == NULL ? NULL : wrap_ndarray(view, code);
 }
 
-PyObject *adopt_ndarray(PyObject *object)
-{
-    if (!PyArray_CheckExact(object) || is_watched || !takes_numpy_operands() ||
-        !is_new_on_cpu(NULL)) {
-        return DECLINED;
-    }
-    return array_from_ndarray((PyArrayObject *)object, NO_DTYPE, 0);
-}
-
 /* An array of a NumPy scalar, which keeps its dtype. */
 static PyObject *array_from_numpy_scalar(PyObject *scalar, DTypeCode wanted)
 {
     char *target;
-    const DTypeCode code = code_of_numpy_scalar(scalar);
+    const DTypeCode code = dtype_of_numpy_scalar(scalar);
     if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code)) {
-        return decline_unless_raised();
+        return DECLINED;
     }
     PyObject *result = new_array_like_memory(0, NULL, code, 0, &target);
     if (result != NULL) {
         PyArray_ScalarAsCtype(scalar, target);
     }
     return result;
+}
+
+PyObject *adopt_operand(PyObject *object)
+{
+    const int is_ndarray = PyArray_CheckExact(object);
+    if (!is_ndarray && !PyArray_IsScalar(object, Generic)) {
+        return DECLINED;
+    }
+    if (!is_new_on_cpu(NULL) || limits.at_once < 1) {
+        return DECLINED;
+    }
+    if (!is_ndarray) {
+        return array_from_numpy_scalar(object, NO_DTYPE);
+    }
+    return is_watched || !takes_numpy_operands()
+               ? DECLINED
+               : array_from_ndarray((PyArrayObject *)object, NO_DTYPE, 0);
 }
 
 static PyObject *call_asarray(int which, PyObject *const *values, Py_ssize_t count)

@@ -17,9 +17,9 @@ int take_dtype_or_type(PyObject *value, DTypeCode *code);
    `wanted`, unless that is NO_DTYPE, and for memory that is not laid out in elements. */
 PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy);
 
-/* An array over the memory of an exact ndarray, as an operand that Python would make of it too;
-   DECLINED for other objects, and where Python is to make it or to refuse it. */
-PyObject *adopt_ndarray(PyObject *object);
+/* An array over the memory of an exact ndarray, or of a NumPy scalar, as an operand that Python would
+   make of it too; DECLINED for other objects, and where Python is to make it or to refuse it. */
+PyObject *adopt_operand(PyObject *object);
 
 /* A copy with another dtype, in the same order of memory, of elements that lie one after the other.
    A new reference; NULL, perhaps without an exception, where C does not cast. `*errors` becomes the

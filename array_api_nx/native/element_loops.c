@@ -91,8 +91,7 @@ static PyObject *call_binary(int which, PyObject *const *values, Py_ssize_t coun
 /* From primitives, which Python code names operations by, to their codes. */
 static PyObject *operation_codes;
 
-/* -1 if the primitive is none of these. */
-static int code_of_primitive(PyObject *primitive)
+int code_of_primitive(PyObject *primitive)
 {
     PyObject *code =
         operation_codes == NULL ? NULL : PyDict_GetItemWithError(operation_codes, primitive);

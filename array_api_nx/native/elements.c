@@ -149,11 +149,23 @@ static void fill_region(const Region *region, const char *element)
     copy_to_region(region, element, still);
 }
 
+/* Whether each element would be written where it lies, as `x[1:] += y` does after it has computed. */
+static int is_same_memory(const Region *region, const npy_intp *strides, const char *data)
+{
+    for (int dim = 0; dim < region->ndim; dim++) {
+        if (region->shape[dim] > 1 && strides[dim] != region->strides[dim]) {
+            return 0;
+        }
+    }
+    return data == region->data;
+}
+
 int write_region(const Region *region, DTypeCode code, PyObject *value)
 {
     Element element;
     if (!is_array(value)) {
-        if (!write_scalar(element.bytes, code, value)) {
+        if (!write_scalar(element.bytes, code, value) &&
+            !write_numpy_scalar(element.bytes, code, value)) {
             return 0;
         }
         fill_region(region, element.bytes);
@@ -176,6 +188,9 @@ int write_region(const Region *region, DTypeCode code, PyObject *value)
         return 1;
     }
     if (region->size == 0) {
+        return 1;
+    }
+    if (is_same_memory(region, strides, data)) {
         return 1;
     }
     if (may_meet(find_extent(region->ndim, region->shape, region->strides, region->itemsize,

@@ -181,8 +181,12 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
             if ((args[i] = data_of(x)) == NULL) {
                 return DECLINED;
             }
-            alike = alike && (first == NULL || have_one_shape(first, x));
-            first = first == NULL ? x : first;
+            /* A 0-d array is a scalar next to one with axes. */
+            if (first == NULL || first->ndim == 0) {
+                first = x;
+            } else if (x->ndim > 0) {
+                alike = alike && have_one_shape(first, x);
+            }
             order &= x->flags;
             steps[i] = step_of(x);
         }
@@ -259,16 +263,22 @@ static inline int compares(OperationCode op)
     return op >= OP_LESS && op <= OP_GREATER_EQUAL;
 }
 
+/* The loop for operands of two dtypes; NULL, perhaps with an exception set, if Python has to compute. */
+static const ElementLoop *loop_of_pair(OperationCode op, DTypeCode first, DTypeCode second)
+{
+    const DTypeCode common = (DTypeCode)promotions[first][second];
+    if (common == FLOAT64 && compares(op) && !is_inexact(first) && !is_inexact(second)) {
+        return NULL; /* the integers would be rounded: Python compares them exactly */
+    }
+    return find_loop(op, common);
+}
+
 static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
 {
     if (op == OP_POW || !is_computed_now(x->size) || !is_computed_now(y->size)) {
         return DECLINED;
     }
-    const DTypeCode common = (DTypeCode)promotions[x->code][y->code];
-    if (common == FLOAT64 && compares(op) && !is_inexact(x->code) && !is_inexact(y->code)) {
-        return DECLINED; /* the integers would be rounded: Python compares them exactly */
-    }
-    const ElementLoop *loop = find_loop(op, common);
+    const ElementLoop *loop = loop_of_pair(op, (DTypeCode)x->code, (DTypeCode)y->code);
     Tensor *const operands[2] = {x, y};
     char *args[3];
     return loop == NULL ? decline_unless_raised() : compute_cast(loop, operands, args, 2);
@@ -314,12 +324,45 @@ static int is_plain_exponent(PyObject *exponent, DTypeCode code)
     return number != -1 && number != 0 && number != 0.5 && number != 1 && number != 2;
 }
 
+/* `number`, of the loop's dtype, is operand number `place`. */
+static PyObject *compute_with_number(const ElementLoop *loop, Tensor *x, ScalarMemory *number, int place)
+{
+    char *args[3] = {(char *)number, (char *)number};
+    if (place == 1) {
+        Tensor *const operands[2] = {x, NULL};
+        return compute_cast(loop, operands, args, 2);
+    }
+    Tensor *const operands[2] = {NULL, x};
+    return compute_cast(loop, operands, args, 2);
+}
+
+/* NumPy's scalars promote as arrays do. */
+static PyObject *compute_with_numpy_scalar(OperationCode op, Tensor *x, PyObject *scalar, int place)
+{
+    ScalarMemory number;
+    const DTypeCode code = dtype_of_numpy_scalar(scalar);
+    if (code == NO_DTYPE || op == OP_POW || !is_computed_now(x->size) || x->size == 0 ||
+        !is_new_on_cpu(NULL)) {
+        return DECLINED;
+    }
+    const ElementLoop *loop = loop_of_pair(op, (DTypeCode)x->code, code);
+    if (loop == NULL) {
+        return decline_unless_raised();
+    }
+    return write_numpy_scalar((char *)&number, (DTypeCode)loop->operand, scalar)
+               ? compute_with_number(loop, x, &number, place)
+               : DECLINED;
+}
+
 /* `scalar` is operand number `place`. */
 static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scalar, int place)
 {
     ScalarMemory number;
     const DTypeCode common = promote_with_scalar((DTypeCode)x->code, dtype_of_scalar(scalar));
-    if (common == NO_DTYPE || !is_computed_now(x->size) || x->size == 0) {
+    if (common == NO_DTYPE) {
+        return compute_with_numpy_scalar(op, x, scalar, place);
+    }
+    if (!is_computed_now(x->size) || x->size == 0) {
         return DECLINED;
     }
     if (op == OP_POW && !(place == 1 && is_plain_exponent(scalar, (DTypeCode)x->code))) {
@@ -331,16 +374,8 @@ static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scal
         return decline_unless_raised();
     }
     const DTypeCode code = (DTypeCode)loop->operand;
-    if (!write_scalar((char *)&number, code, scalar)) {
-        return DECLINED;
-    }
-    char *args[3] = {(char *)&number, (char *)&number};
-    if (place == 1) {
-        Tensor *const operands[2] = {x, NULL};
-        return compute_cast(loop, operands, args, 2);
-    }
-    Tensor *const operands[2] = {NULL, x};
-    return compute_cast(loop, operands, args, 2);
+    return write_scalar((char *)&number, code, scalar) ? compute_with_number(loop, x, &number, place)
+                                                       : DECLINED;
 }
 
 PyObject *compute_binary(OperationCode op, PyObject *object, PyObject *other)
@@ -419,7 +454,8 @@ PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
         return DECLINED;
     }
     if (!is_array(other)) {
-        return write_scalar((char *)&number, (DTypeCode)x->code, other)
+        return write_scalar((char *)&number, (DTypeCode)x->code, other) ||
+                       write_numpy_scalar((char *)&number, (DTypeCode)x->code, other)
                    ? update_with(loop, object, x, NULL, (char *)&number)
                    : DECLINED;
     }

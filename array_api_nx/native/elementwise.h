@@ -39,6 +39,9 @@ typedef struct {
     char is_alone;           /* whether no other thread may run parts of it */
 } ElementLoop;
 
+/* The code of an operation by its primitive; -1, perhaps with an exception set, if it has none. */
+int code_of_primitive(PyObject *primitive);
+
 /* NULL, then perhaps with an exception set, if Python has to compute it. */
 const ElementLoop *find_loop(OperationCode op, DTypeCode code);
 

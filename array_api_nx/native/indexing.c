@@ -10,12 +10,21 @@ int read_position(PyObject *item, npy_intp *position)
     if (PyLong_CheckExact(item)) {
         return take_number(item, position);
     }
-    Tensor *array = layout_of(item);
-    const char *data = array == NULL ? NULL : data_of(array);
+    npy_uint64 number[2];
+    const char *data = (const char *)number;
+    DTypeCode code;
+    if (is_array(item)) {
+        Tensor *array = layout_of(item);
+        data = array == NULL ? NULL : data_of(array);
+        code = array == NULL ? NO_DTYPE : (DTypeCode)array->code;
+    } else {
+        code = dtype_of_numpy_scalar(item);
+        PyArray_ScalarAsCtype(item, number);
+    }
     if (data == NULL) {
         return 0;
     }
-    *position = (npy_intp)read_integer(data, (DTypeCode)array->code);
+    *position = (npy_intp)read_integer(data, code);
     return *position >= -NPY_MAX_INTP;
 }
 
@@ -99,7 +108,7 @@ static int parse_key(const Tensor *x, PyObject *key, int write, ArrayItems *arra
                 selection->place = groups++ == 0 ? region->ndim : 0;
                 grouped_at = region->ndim;
             }
-            if (PyLong_CheckExact(item) || tensor_of(item)->ndim == 0) {
+            if (!is_array(item) || tensor_of(item)->ndim == 0) {
                 fits = take_int(region, item, x->shape[axis], x->strides[axis]);
                 axis++;
             } else {

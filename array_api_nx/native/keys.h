@@ -4,8 +4,9 @@
 #define ARRAY_API_NX_KEYS_H
 
 #include "elements.h"
+#include "scalars.h"
 
-/* An item is an int, which an array of no axes may be, a slice, None, an ellipsis, or an array of
+/* An item is an int, which an array of no axes or a NumPy scalar may be, a slice, None, an ellipsis, or an array of
    indices or a mask. ITEM_OTHER is all that Python has to look at. */
 typedef enum { ITEM_INT, ITEM_SLICE, ITEM_NONE, ITEM_ELLIPSIS, ITEM_ARRAY, ITEM_OTHER } ItemKind;
 
@@ -34,7 +35,10 @@ static inline ItemKind kind_of_item(PyObject *item)
     if (item == Py_Ellipsis) {
         return ITEM_ELLIPSIS;
     }
-    Tensor *array = is_array(item) ? layout_of(item) : NULL;
+    if (!is_array(item)) {
+        return is_integer(dtype_of_numpy_scalar(item)) ? ITEM_INT : ITEM_OTHER;
+    }
+    Tensor *array = layout_of(item);
     if (array == NULL) {
         return ITEM_OTHER;
     }
@@ -105,7 +109,7 @@ static inline int add_axis(Region *region, npy_intp size, npy_intp stride)
 
 static inline int is_bound(PyObject *bound)
 {
-    return bound == Py_None || PyLong_CheckExact(bound);
+    return bound == Py_None || PyLong_CheckExact(bound) || is_integer(dtype_of_numpy_scalar(bound));
 }
 
 /* Select by a slice from an axis of a size and a stride. 0 if Python has to look at it. */

@@ -1,4 +1,5 @@
 #include "scalars.h"
+#include "loops.h"
 
 /* Integers up to this magnitude are exact as floats of either precision. */
 enum { EXACT_IN_FLOAT = 1 << 24 };
@@ -130,6 +131,24 @@ int write_scalar(char *target, DTypeCode code, PyObject *value)
         return write_complex(target, code, number.real, number.imag);
     }
     return 0;
+}
+
+int write_numpy_scalar(char *target, DTypeCode code, PyObject *value)
+{
+    npy_uint64 number[2];
+    const DTypeCode found = dtype_of_numpy_scalar(value);
+    if (found == NO_DTYPE || code == NO_DTYPE || promotions[code][found] != code) {
+        return 0;
+    }
+    if (found == code) {
+        PyArray_ScalarAsCtype(value, target);
+        return 1;
+    }
+    const npy_intp one = 1, steps[2] = {0, 0};
+    char *args[2] = {(char *)number, target};
+    PyArray_ScalarAsCtype(value, number);
+    cast_function(found, code)(args, &one, steps, NULL);
+    return 1;
 }
 
 PyObject *read_scalar(const char *element, DTypeCode code)

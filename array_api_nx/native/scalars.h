@@ -16,6 +16,20 @@ static inline DTypeCode dtype_of_scalar(PyObject *value)
                                          : NO_DTYPE;
 }
 
+/* The dtype of a NumPy scalar; NO_DTYPE for all else, scalars of derived types included. */
+static inline DTypeCode dtype_of_numpy_scalar(PyObject *value)
+{
+    const PyTypeObject *type = Py_TYPE(value);
+    if (type == (PyTypeObject *)dtypes[FLOAT64].descr->typeobj) {
+        return FLOAT64;
+    }
+    int code = 0;
+    while (code < DTYPE_COUNT && dtypes[code].descr->typeobj != type) {
+        code++;
+    }
+    return (DTypeCode)code;
+}
+
 /* Whether a number is in the range of a dtype of integers. */
 int holds_integer(DTypeCode code, long long number);
 
@@ -26,6 +40,10 @@ void write_number(char *target, DTypeCode code, double number);
 /* Write a Python scalar as a number of the dtype. 0, with nothing written, unless it leaves the dtype
    as it is, is in range, and converts without a warning. */
 int write_scalar(char *target, DTypeCode code, PyObject *value);
+
+/* Write a NumPy scalar as a number of a dtype that its own promotes to. 0, with nothing written, for
+   others. */
+int write_numpy_scalar(char *target, DTypeCode code, PyObject *value);
 
 /* A real element as a Python scalar; DECLINED for a complex one. */
 PyObject *read_scalar(const char *element, DTypeCode code);

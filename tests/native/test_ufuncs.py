@@ -100,8 +100,53 @@ def test_scalars_are_answered_in_c() -> None:
     narrow = xp.astype(x, xp.float32)
     for operands in ((x, 2.5), (2.5, x.T), (x[:, 1], 2), (3, x), (narrow, 2.5), (2, narrow)):
         assert implementations.is_answered_in_c(apply_ufunc, np.fmax, *operands)
-    for operands in ((x, True), (x, 1j), (narrow, 1e300), (x, np.float64(2))):
+    for operands in ((x, True), (x, 1j), (narrow, 1e300), (narrow, np.float64(2))):
         assert not implementations.is_answered_in_c(apply_ufunc, np.fmax, *operands)
+
+
+NUMPY_SCALARS = [
+    *[np.dtype(dtype).type(number) for dtype in DTYPES for number in (0, 1, 3)],
+    *[
+        np.int8(-128),
+        np.uint64(2**64 - 1),
+        np.int64(-(2**63)),
+        np.float64(1e300),
+        np.float32(np.nan),
+    ],
+    *[np.float16(1), np.longlong(2), np.longdouble(1)],
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numpy_scalars_are_operands_as_in_python(dtype: str) -> None:
+    for x in (xp.asarray([0, 1, 3], dtype=getattr(xp, dtype)), xp.ones((), dtype=dtype)):
+        for scalar in NUMPY_SCALARS:
+            for function in (
+                xp.add,
+                xp.divide,
+                xp.less,
+                xp.equal,
+                xp.maximum,
+                xp.bitwise_and,
+                xp.pow,
+            ):
+                compare(function, x, scalar)
+                compare(function, scalar, x)
+            compare(xp.where, x != x, x, scalar)
+            compare(apply_ufunc, np.multiply, scalar, x)
+            compare(apply_ufunc, np.hypot, x, scalar)
+
+
+def test_numpy_scalars_are_answered_in_c() -> None:
+    x, two = xp.asarray([1.0, 2.0, 3.0]), np.float64(2)
+    for function in (xp.multiply, xp.greater, xp.maximum):
+        assert implementations.is_answered_in_c(function, x, two)
+        assert implementations.is_answered_in_c(function, two, x)
+    assert implementations.is_answered_in_c(xp.sqrt, two)
+    assert implementations.is_answered_in_c(xp.where, x > two, x, two)
+    assert implementations.is_answered_in_c(xp.clip, x, two, two)
+    assert implementations.is_answered_in_c(apply_ufunc, np.multiply, np.int8(2), x)
+    assert implementations.is_answered_in_c(apply_ufunc, np.matmul, x, x)
 
 
 def test_operands_that_broadcast_to_many_elements_are_left_to_python() -> None:
