@@ -18,8 +18,8 @@ enum { STAY_AWAKE = 10000 };
    job has all helpers. */
 static _Atomic npy_int64 worth_waking = 100000;
 
-/* Nanoseconds for which the caller waits for the last tasks of workers before it sleeps: about as long as
-   a task takes. */
+/* Nanoseconds for which the caller waits for the last tasks of workers before it sleeps: about the time of
+   one task. */
 enum { WAIT_AWAKE = 50000 };
 
 /* Helpers are called while they have saved more time than they have cost. So their credit goes from
@@ -338,8 +338,8 @@ void release_team(Team *team)
     release_scratch(&team->own_scratch);
 }
 
-/* Note how long the caller's last task took. What took far longer than the shortest one did not: the
-   system had the processor do something else, the helper's work perhaps. */
+/* Note the time of the caller's last task. A task that took far longer than the shortest one was
+   interrupted: the processor did other work meanwhile, perhaps the helper's. */
 static void note_task(Job *job)
 {
     const npy_int64 now = read_clock(), took = now - job->noted;

@@ -11,7 +11,7 @@
 
    To wake a worker costs the caller some microseconds. It does so only once the clock says that its work
    is long enough (see `call_for_help`). A worker that has finished stays awake for a few microseconds,
-   during which it takes part in the next job for nothing.
+   during which the next job gets it at no cost.
 
    Threads notify each other by atomic numbers of new and finished work. A thread that waits
    for such a number to change reads it over and over for a while, and then sleeps on a PyThread lock,
@@ -119,7 +119,7 @@ struct Pool {
     Job job;
     npy_int64 ended;  /* when the last job ended */
     npy_int64 burst;  /* how long the jobs took that ended so late, each soon after the one before */
-    npy_int64 credit; /* the time that helpers have saved lately, less what they have cost */
+    npy_int64 credit; /* the time that helpers have saved lately, less their cost */
     TileMemory scratch; /* the caller's */
     int count;
     Worker workers[MAX_WORKERS];

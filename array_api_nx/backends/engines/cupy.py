@@ -88,7 +88,7 @@ class CupyBackend(NamespaceBackend):
     """
 
     xp = xp
-    errors = (RuntimeError,)
+    errors = (RuntimeError, cupy.cuda.memory.OutOfMemoryError)
 
     def __init__(self, name: str, number: int) -> None:
         super().__init__(name, CANONICAL)
