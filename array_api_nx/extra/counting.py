@@ -15,7 +15,6 @@ from ..frontend.data_type import astype, result_type
 from ..frontend.dispatch import refuse_dtype
 from ..frontend.elementwise import clip, isfinite, logical_and
 from ..frontend.evaluation import in_one_pass
-from ..frontend.indexing import take
 from ..frontend.joining import stack
 from ..frontend.manipulation import reshape
 from ..frontend.operands import adopted, cast, only_array, together, wrap_indices
@@ -135,7 +134,6 @@ def histogram(
             f"bins must be a number or edges, not {bins!r}; compute edges by a rule with "
             "numpy.histogram_bin_edges"
         )
-    has_edges = isinstance(bins, Array | Sequence)
     if isinstance(bins, Array | Sequence):
         x, edges = _given_edges(x, bins)
     else:
@@ -145,7 +143,7 @@ def histogram(
     if weights is None and type(size) is int and size <= _FEW_EDGES:
         counts = _counts_by_comparing(x, compared)
     else:
-        number = searchsorted(compared, x, side="right") - 1 if has_edges else _bin(x, compared)
+        number = searchsorted(compared, x, side="right") - 1
         counts = _counts_of_bins(x, number, compared, weights)
     if density:
         widths = astype(diff(edges), edges._device.real)
@@ -366,17 +364,3 @@ def _counts_of_bins(x: Array, number: Array, edges: Array, weights: Array | None
     if weights is None:
         return wrap_indices(handle, device)[:count]
     return wrap(handle, weights.dtype, device)[:count]
-
-
-def _bin(x: Array, edges: Array) -> Array:
-    """The number of the bin of each element between the edges, if bins are of one width."""
-    count = edges.shape[0] - 1
-    first, last = edges[0], edges[-1]
-    inside = logical_and(x >= first, x <= last)
-    quotient = (where(inside, x, first) - first) / (last - first) * count
-    integral = x._device.integral
-    number = clip(astype(quotient, integral), 0, count - 1)
-    # By rounding it may be the next bin, or the one before; the edges decide.
-    below = x < take(edges, number)
-    above = logical_and(x >= take(edges, number + 1), number != count - 1)
-    return number - astype(below, integral) + astype(above, integral)

@@ -5,6 +5,7 @@
 #include "chapters.h"
 #include "elements.h"
 #include "pack.h"
+#include "vectors.h"
 
 Tensor *sortable(PyObject *object, npy_intp most, const char **data)
 {
@@ -151,11 +152,8 @@ static PyObject *call_sort(int which, PyObject *const *values, Py_ssize_t count)
     }
     const DTypeCode code = (DTypeCode)x->code;
     const int floating = is_inexact(code);
-    /* Without `stable`, zeros of both signs lie in NumPy's order. Equal integers are the same. */
-    const int many = x->size >= STABLE_BELOW;
-    if (floating && !options.stable) {
-        return DECLINED;
-    }
+    /* Equal integers are the same. Without `stable`, zeros of both signs lie in NumPy's order. */
+    const int many = x->size >= STABLE_BELOW || !options.stable;
     PyArray_SortFunc *sort =
         functions_of(code)->sort[floating && !many ? NPY_STABLESORT : NPY_QUICKSORT];
     if (sort == NULL) {
@@ -183,7 +181,7 @@ static PyObject *call_sort(int which, PyObject *const *values, Py_ssize_t count)
             copy_row(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
         }
         failed = sort(elements, rows.length, NULL) < 0;
-        zeros = zeros || (many && repeats_zero(elements, code, rows.length));
+        zeros = zeros || (many && options.stable && repeats_zero(elements, code, rows.length));
         if (rows.step != 1) {
             copy_row(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
         }
@@ -275,6 +273,20 @@ static int order_by_counting(const char *row, DTypeCode code, npy_intp length, n
     }
 }
 
+/* Rows from so many elements on are sorted by keys (docs/tuning.md, 110), unless the elements are so
+   small that NumPy sorts them digit by digit. */
+enum { KEYED_FROM = 64, KEYED_BYTES = 4 };
+
+static int order_by_keys(const char *row, DTypeCode code, npy_intp length, npy_intp *indices)
+{
+    const KeyScale scale = scale_keys(row, code, length);
+    npy_uint64 *keys = (npy_uint64 *)indices;
+    write_keys(row, code, length, &scale, 0, keys);
+    return functions_of(UINT64)->sort[NPY_QUICKSORT](keys, length, NULL) < 0
+               ? -1
+               : order_of_keys(row, code, length, &scale, keys);
+}
+
 static PyObject *call_argsort(int which, PyObject *const *values, Py_ssize_t count)
 {
     SortOptions options;
@@ -282,11 +294,13 @@ static PyObject *call_argsort(int which, PyObject *const *values, Py_ssize_t cou
     char *out;
     Scratch copy, row;
     Tensor *x = take_sort(values, &options, &data);
-    if (x == NULL || !options.stable) {
-        return DECLINED; /* without `stable`, equal elements lie in NumPy's order */
+    if (x == NULL) {
+        return DECLINED;
     }
     const DTypeCode code = (DTypeCode)x->code;
-    PyArray_ArgSortFunc *sort = functions_of(code)->argsort[NPY_STABLESORT];
+    /* Without `stable`, equal elements lie in NumPy's order. */
+    PyArray_ArgSortFunc *sort =
+        functions_of(code)->argsort[options.stable ? NPY_STABLESORT : NPY_QUICKSORT];
     if (sort == NULL) {
         return DECLINED;
     }
@@ -319,7 +333,11 @@ static PyObject *call_argsort(int which, PyObject *const *values, Py_ssize_t cou
             elements = row.data + row_bytes;
         }
         npy_intp *counts = (npy_intp *)(row.data + counts_at);
-        if (!order_by_counting(elements, code, rows.length, counts, indices)) {
+        if (options.stable && order_by_counting(elements, code, rows.length, counts, indices)) {
+            ;
+        } else if (options.stable && itemsize >= KEYED_BYTES && rows.length >= KEYED_FROM) {
+            failed = order_by_keys(elements, code, rows.length, indices) < 0;
+        } else {
             number_in_order(indices, rows.length);
             failed = sort(elements, indices, rows.length, NULL) < 0;
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -47,6 +47,63 @@ def _inv(x: NDArray) -> NDArray:
     return result if invert_into(x, result) else located(np.linalg.inv, x)
 
 
+# A matrix of at least so many rows and columns, and so many rows for each column, is tall: its
+# singular values are those of a small matrix (docs/tuning.md, 113).
+_TALL_ROWS: Final = 2**12
+_TALL_COLUMNS: Final = 8
+_TALL_RATIO: Final = 16
+
+_CONDITION_MAX: Final = {d.float32: 30.0, d.float64: 1e4}
+"""The largest condition of a matrix whose products with itself keep enough of its digits for the
+second orthogonalisation to leave errors of rounding alone."""
+
+
+def _tall_factors(x: NDArray) -> tuple[NDArray, NDArray, NDArray] | None:
+    """Three matrices whose product is `x`: orthonormal columns but for small errors, a matrix close
+    to the identity that mends these, and a triangle; by Cholesky's method, twice (CholeskyQR2).
+
+    Returns
+    -------
+    tuple of ndarray or None
+        ``(q, r2, r1)``: the columns of ``q @ inv(r2)`` are orthonormal to rounding. None unless `x`
+        is tall, finite and well-conditioned.
+    """
+    most = _CONDITION_MAX.get(x.dtype)
+    if most is None or x.ndim != 2:
+        return None
+    rows, columns = x.shape
+    if columns < _TALL_COLUMNS or rows < _TALL_ROWS or rows < _TALL_RATIO * columns:
+        return None
+    with np.errstate(all="ignore"):
+        try:
+            r1 = np.linalg.cholesky(x.T @ x).T
+            values = np.linalg.svd(r1, compute_uv=False)
+            if not values[0] <= most * values[-1]:
+                return None
+            q = np.linalg.solve(r1.T, x.T).T
+            r2 = np.linalg.cholesky(q.T @ q).T
+        except np.linalg.LinAlgError:
+            return None
+    return q, r2, r1
+
+
+def _svd(x: NDArray, *, full_matrices: bool) -> tuple[NDArray, NDArray, NDArray]:
+    factors = None if full_matrices else _tall_factors(x)
+    if factors is None:
+        u, values, vh = located(np.linalg.svd, x, full_matrices)
+        return u, values, vh
+    q, r2, r1 = factors
+    u, values, vh = np.linalg.svd(r2 @ r1)
+    return q @ np.linalg.solve(r2, u), values, vh
+
+
+def _svdvals(x: NDArray) -> NDArray:
+    factors = _tall_factors(x)
+    if factors is None:
+        return np.asarray(located(np.linalg.svd, x, compute_uv=False))
+    return np.linalg.svd(factors[1] @ factors[2], compute_uv=False)
+
+
 class LinearAlgebra(DeferredExecution):
     """The section "Linear algebra" of the contract."""
 
@@ -60,5 +117,5 @@ class LinearAlgebra(DeferredExecution):
     qr = on_arrays(_qr)
     slogdet = _by_numpy(np.linalg.slogdet)
     solve = _by_numpy(np.linalg.solve)
-    svd = _by_numpy(np.linalg.svd)
-    svdvals = _by_numpy(np.linalg.svd, compute_uv=False)
+    svd = on_arrays(_svd)
+    svdvals = on_arrays(_svdvals)
