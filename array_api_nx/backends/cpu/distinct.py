@@ -50,13 +50,15 @@ def unique(array: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
 
 def unique_values(array: NDArray) -> NDArray:
     """The sorted distinct values of `array`."""
-    return _ascending_runs(array)[0]
+    ascending = _ascending(array)
+    return _with_first_zero(sliced_calls.compress(ascending, _starts_run(ascending)), array)
 
 
 def unique_counts(array: NDArray) -> tuple[NDArray, NDArray]:
     """The sorted distinct values of `array`, and how often each occurs."""
-    values, starts = _ascending_runs(array)
-    return values, _lengths(starts, array.size)
+    ascending = _ascending(array)
+    starts = _starts_run(ascending).nonzero()[0]
+    return _with_first_zero(ascending[starts], array), _lengths(starts, array.size)
 
 
 def unique_inverse(array: NDArray) -> tuple[NDArray, NDArray]:
@@ -83,8 +85,8 @@ def _runs(flat: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     return order, is_first.nonzero()[0], inverse
 
 
-def _ascending_runs(array: NDArray) -> tuple[NDArray, NDArray]:
-    """The sorted distinct values, and where runs of equal elements begin in the sorted array."""
+def _ascending(array: NDArray) -> NDArray:
+    """All elements in ascending order."""
     ascending = zeros_and_ones(array).flatten()
     if array.dtype.kind == "c" or array.itemsize <= 2:
         # NumPy's stable sort of integers of one or two bytes is a radix sort, which takes a tenth
@@ -93,12 +95,7 @@ def _ascending_runs(array: NDArray) -> tuple[NDArray, NDArray]:
         ascending.sort(kind="stable")
     else:
         sliced_calls.sort_vector(ascending)
-    if native is not None and array.dtype.kind != "c" and ascending.size:
-        starts = np.empty(ascending.shape, np.int64)
-        starts = starts[: native.number_runs(ascending, None, starts, None)]
-    else:
-        starts = _starts_run(ascending).nonzero()[0]
-    return _with_first_zero(ascending[starts], array), starts
+    return ascending
 
 
 def _lengths(starts: NDArray, size: int) -> NDArray:

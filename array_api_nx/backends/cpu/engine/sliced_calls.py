@@ -244,8 +244,7 @@ def stable_order(vector: NDArray) -> NDArray:
 def searchsorted(array: NDArray, values: NDArray, *, right: bool) -> NDArray:
     """``array.searchsorted(values)``, several searches at a time (docs/tuning.md, 111)."""
     if native is None or array.dtype != values.dtype or array.dtype.kind == "c":
-        found: NDArray = array.searchsorted(values, "right" if right else "left")
-        return found
+        return np.asarray(array.searchsorted(values, "right" if right else "left"))
     find = native.find_places
     array, wanted = np.ascontiguousarray(array), np.ascontiguousarray(values).reshape(-1)
     result = empty(values.shape, np.dtype(np.int64))
