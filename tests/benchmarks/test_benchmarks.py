@@ -212,7 +212,8 @@ def test_the_command_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["fused", "--peers", "nx,matlab"], "'matlab' is no peer; choose from numpy, nx,"),
         (
             ["medium"],
-            "'medium' is no group; choose from small, large, fused, compiled, scipy, extra",
+            "'medium' is no group; choose from small, large, fused, compiled, every, scipy, extra, "
+            "random, clients, programs",
         ),
         (["fused", "--case", "no such"], "argument --case: no name contains 'no such'; they are"),
         (["small", "--case", "no such"], "they are xp.add(a, b), a + b,"),
