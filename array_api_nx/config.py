@@ -58,7 +58,7 @@ class Settings(NamedTuple):
         "auto" defers operations whose results cannot depend on when they run; "off" runs every
         operation at once; "always" defers also what reads memory that others can write.
     fusion_threshold : int
-        Arrays with more elements than this are deferred.
+        Operations on arrays with more elements than this are deferred, whatever they are.
     num_threads : int or None
         Threads to use; None for as many as the process may use.
     default_device : str
@@ -223,6 +223,11 @@ class Hints:
     Attributes
     ----------
     defer_small : bool
+    fuses : bool
+        Whether *no* thread is inside a `config_context` with ``fusion="off"``, which may be the
+        process's default, too.
+    shows_progress : bool
+        Whether *any* thread is inside a `config_context` with ``progress=True``.
     threshold : int
         The process's default.
     strict_operands : bool
@@ -236,9 +241,14 @@ class Hints:
         "allow".
     """
 
-    __slots__ = ("defer_small", "device", "strict_operands", "threshold", "watched")
+    __slots__ = (
+        "defer_small", "device", "fuses", "shows_progress", "strict_operands", "threshold",
+        "watched",
+    )  # fmt: skip
 
     defer_small: bool
+    fuses: bool
+    shows_progress: bool
     threshold: int
     device: HintedDevice | None
     strict_operands: bool
@@ -250,6 +260,8 @@ watchers: Final[list[Callable[[], None]]] = []
 """Functions to call when `hints.defer_small`, `hints.threshold` or `hints.watched` have changed."""
 
 hints.defer_small = DEFAULTS.fusion == "always"
+hints.fuses = DEFAULTS.fusion != "off"
+hints.shows_progress = DEFAULTS.progress
 hints.threshold = DEFAULTS.fusion_threshold
 
 hints.device = None
@@ -258,6 +270,8 @@ hints.watched = _always_watched
 hints.strict_operands = DEFAULTS.operands == "strict"
 
 _lock: Final = Lock()
+_computing = 0  # contexts entered with fusion="off"
+_showing = 0  # contexts entered with progress=True
 _deferring = 0  # contexts entered that ask for more than the default
 _watching = 0  # listeners, and contexts entered that do not allow all transfers
 _moving = 0  # contexts entered that ask for another device
@@ -272,6 +286,24 @@ def _count_deferring(change: int) -> None:
     with _lock:
         _deferring += change
         hints.defer_small = _deferring > 0 or DEFAULTS.fusion == "always"
+        for changed in watchers:
+            changed()
+
+
+def _count_computing(change: int) -> None:
+    global _computing
+    with _lock:
+        _computing += change
+        hints.fuses = _computing == 0 and DEFAULTS.fusion != "off"
+        for changed in watchers:
+            changed()
+
+
+def _count_showing(change: int) -> None:
+    global _showing
+    with _lock:
+        _showing += change
+        hints.shows_progress = _showing > 0 or DEFAULTS.progress
         for changed in watchers:
             changed()
 
@@ -346,7 +378,9 @@ class config_context(ContextDecorator):
         what reads memory that others can write, such as an imported NumPy array's: a promise that
         nobody writes it before the results are used.
     fusion_threshold : int, optional
-        Arrays with more elements than this are deferred; 524288 by default.
+        Operations on arrays with more elements than this are deferred, whatever they are; 524288 by
+        default. (Element by element those on more than 2000 are in any case, unless `fusion` is
+        "off".)
     num_threads : int, optional
         The largest number of threads that a computation may use; by default as many as the
         process may run on.
@@ -434,6 +468,8 @@ class config_context(ContextDecorator):
         }
         threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
         self._defers_small = fusion == "always" or threshold < DEFAULTS.fusion_threshold
+        self._computes = fusion == "off"
+        self._shows = progress is True
         self._moves = default_device is not None
         self._refuses = operands == "strict"
         self._watches = any([word not in (None, "allow") for word in (host_access, transfers)])
@@ -443,6 +479,10 @@ class config_context(ContextDecorator):
         stack.set((*around, around[-1]._replace(**self._changes)))
         if self._defers_small:
             _count_deferring(1)
+        if self._computes:
+            _count_computing(1)
+        if self._shows:
+            _count_showing(1)
         if self._moves:
             _count_moving(1)
         if self._refuses:
@@ -455,6 +495,10 @@ class config_context(ContextDecorator):
         stack.set(stack.get()[:-1] or (DEFAULTS,))
         if self._defers_small:
             _count_deferring(-1)
+        if self._computes:
+            _count_computing(-1)
+        if self._shows:
+            _count_showing(-1)
         if self._moves:
             _count_moving(-1)
         if self._refuses:

@@ -37,6 +37,9 @@ static PyObject *meanings[METHOD_COUNT]; /* the Python functions */
 
 static PyObject *ask_python(int method, PyObject *const *args, size_t count)
 {
+    if (PyErr_Occurred()) {
+        return NULL; /* a pending operand raised an error when it was computed */
+    }
     if (meanings[method] == NULL) {
         return PyErr_Format(PyExc_NotImplementedError, "%s has no Python function",
                             method_names[method]);
@@ -179,7 +182,7 @@ static inline PyObject *operate(Operator compute, OperationCode code, PyObject *
     if (result != DECLINED) {
         return result;
     }
-    PyObject *adopted = adopt_operand(is_array(x) ? y : x);
+    PyObject *adopted = PyErr_Occurred() ? NULL : adopt_operand(is_array(x) ? y : x);
     if (adopted == NULL || adopted == DECLINED) {
         return adopted;
     }
@@ -270,7 +273,7 @@ static PyObject *only_element(PyObject *self)
 {
     Tensor *x = layout_of(self);
     const char *data = only_data(x);
-    return data == NULL ? DECLINED : read_scalar(data, (DTypeCode)x->code);
+    return data == NULL ? decline_unless_raised() : read_scalar(data, (DTypeCode)x->code);
 }
 
 static PyObject *as_float(PyObject *self)
@@ -280,7 +283,7 @@ static PyObject *as_float(PyObject *self)
     if (data != NULL) {
         return PyFloat_FromDouble(*(const npy_double *)data);
     }
-    PyObject *element = only_element(self);
+    PyObject *element = PyErr_Occurred() ? NULL : only_element(self);
     if (element == DECLINED) {
         return ask_one(METHOD___float__, self);
     }
@@ -329,7 +332,7 @@ static int as_bool(PyObject *self)
     if (data != NULL && x->code == FLOAT64) {
         return *(const npy_double *)data != 0;
     }
-    PyObject *element = only_element(self);
+    PyObject *element = PyErr_Occurred() ? NULL : only_element(self);
     if (element == DECLINED) {
         element = ask_one(METHOD___bool__, self);
     }
@@ -361,7 +364,7 @@ static PyObject *subscript(PyObject *self, PyObject *key)
         return PyTuple_Check(key) ? place_result(result, operands, 2)
                                   : placed_two(result, self, key);
     }
-    PyObject *adopted = adopt_operand(key);
+    PyObject *adopted = PyErr_Occurred() ? NULL : adopt_operand(key);
     if (adopted == NULL || adopted == DECLINED) {
         return adopted == NULL ? NULL : ask_two(METHOD___getitem__, self, key);
     }
@@ -381,7 +384,7 @@ static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
     if (done != 0) {
         return done < 0 ? -1 : 0;
     }
-    PyObject *adopted = adopt_operand(value);
+    PyObject *adopted = PyErr_Occurred() ? NULL : adopt_operand(value);
     if (adopted == NULL) {
         return -1;
     }

@@ -158,6 +158,9 @@ static PyObject *call_function(PyObject *object, PyObject *const *args, size_t f
             return place_result(result, args,
                                 count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
         }
+        if (PyErr_Occurred()) {
+            return NULL; /* a pending operand raised an error when it was computed */
+        }
         result = call_adopted(self, args, count, names);
         if (result != DECLINED) {
             return result;

@@ -2,10 +2,13 @@
 #include "copies.h"
 #include "fetching.h"
 #include "flags.h"
-#include "links.h"
+#include "orders.h"
 #include "sizes.h"
 
-#ifdef HAS_CHAINS
+#ifdef HAS_ORDERS
+
+/* The most steps of a chain. */
+enum { MAX_LINKS = 32 };
 
 /* ------------------------------------------------------------------ finding them */
 
@@ -148,6 +151,80 @@ static Tile moved(Tile view, npy_intp row, npy_intp column)
 {
     view.data += row * view.row + column * view.column;
     return view;
+}
+
+/* A step of a chain. It takes the result of the step before; the first step takes the chain's first
+   operand instead. */
+typedef struct {
+    LinkOperation operation;
+    int is_first, is_second; /* whether that is the first operand, and whether it is the second */
+    Tile other;              /* the operand that is not */
+    char *kept; /* a packed tile that the result is written to, too; or NULL */
+} Link;
+
+/* At most: to read the first operand, for each link to compute and to keep, and to end. */
+enum { MAX_ORDERS = 2 + 2 * MAX_LINKS };
+
+/* The order for an operation whose other operand is `is_scalar`. */
+static OrderCode order_of(const Link *link, int is_scalar)
+{
+    OrderCode code;
+    switch (link->operation) {
+    case ADD_LINK:
+        if (link->is_first && link->is_second) {
+            return DOUBLE_IT;
+        }
+        code = ADD_VECTOR;
+        break;
+    case MULTIPLY_LINK:
+        if (link->is_first && link->is_second) {
+            return SQUARE;
+        }
+        code = MULTIPLY_VECTOR;
+        break;
+    case SUBTRACT_LINK:
+        code = link->is_first ? SUBTRACT_VECTOR : SUBTRACT_FROM_VECTOR;
+        break;
+    case DIVIDE_LINK:
+        code = link->is_first ? DIVIDE_VECTOR : DIVIDE_INTO_VECTOR;
+        break;
+    case SQUARE_LINK:
+        return SQUARE;
+    case SQRT_LINK:
+        return SQUARE_ROOT;
+    case ABSOLUTE_LINK:
+        return ABSOLUTE;
+    default:
+        return NEGATE;
+    }
+    return (OrderCode)(code + is_scalar);
+}
+
+/* Run a chain on a tile. No operand lies in the memory of the target, and the elements of a row of it
+   are adjacent. If it `streams`, the result goes past the caches, as that of stream_tile does. */
+static void run_links(const Link *links, int count, Tile first, Tile target, int streams,
+                      npy_intp itemsize, npy_intp rows, npy_intp columns)
+{
+    Order orders[MAX_ORDERS];
+    int length = 0;
+    orders[length++] = (Order){first.column ? READ_VECTOR : READ_SCALAR, first.data,
+                               first.column ? -1 : 0, first.row};
+    for (int i = 0; i < count; i++) {
+        const Link *link = &links[i];
+        const Tile *other = &link->other;
+        orders[length++] = (Order){order_of(link, other->column == 0), other->data,
+                                   other->column ? -1 : 0, other->row};
+        if (link->kept != NULL) {
+            orders[length++] = (Order){KEEP, link->kept, -1, columns * itemsize};
+        }
+    }
+    orders[length++] = (Order){streams ? STREAM : LAST, target.data, -1, target.row};
+    for (npy_intp row = 0; row < rows; row++) {
+        run_orders(orders, length, columns * itemsize, itemsize, 1);
+        for (int i = 0; i < length; i++) {
+            orders[i].data += orders[i].row;
+        }
+    }
 }
 
 /* Run the links on a tile, part by part: some of its rows, or of the columns of its only row. */

@@ -1,5 +1,5 @@
 /* Chains: successive steps of a kernel, each with the result of the one before as an operand, which run as
-   one (links.h). */
+   one (orders.h). */
 
 #ifndef ARRAY_API_NX_CHAINS_H
 #define ARRAY_API_NX_CHAINS_H

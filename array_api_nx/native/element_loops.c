@@ -47,8 +47,35 @@ int read_loop(PyObject *answer, ElementLoop *loop)
     return loop->state == FOUND;
 }
 
+/* The operations that orders can compute. */
+static LinkOperation link_of(OperationCode op)
+{
+    switch (op) {
+    case OP_ADD:
+        return ADD_LINK;
+    case OP_SUBTRACT:
+        return SUBTRACT_LINK;
+    case OP_MULTIPLY:
+        return MULTIPLY_LINK;
+    case OP_DIVIDE:
+        return DIVIDE_LINK;
+    case OP_SQUARE:
+        return SQUARE_LINK;
+    case OP_NEGATIVE:
+        return NEGATIVE_LINK;
+    case OP_SQRT:
+        return SQRT_LINK;
+    case OP_ABS:
+        return ABSOLUTE_LINK;
+    default:
+        return NO_LINK;
+    }
+}
+
 static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
 {
+    loop->row = primitives[op];
+    loop->link = code == FLOAT32 || code == FLOAT64 ? link_of(op) : NO_LINK;
     return ask != NULL && primitives[op] != NULL &&
            read_loop(PyObject_CallFunctionObjArgs(ask, primitives[op],
                                                   (PyObject *)dtypes[code].descr, NULL),

@@ -160,6 +160,31 @@ static int is_same_memory(const Region *region, const npy_intp *strides, const c
     return data == region->data;
 }
 
+/* Write elements that may lie in the region themselves: they are copied first. 0 if there is no memory. */
+static int write_overlapping(const Region *region, const char *from, const npy_intp *from_strides)
+{
+    npy_intp strides[ARRAY_DIMS], step = region->itemsize;
+    for (int dim = region->ndim - 1; dim >= 0; dim--) {
+        strides[dim] = step;
+        step *= region->shape[dim];
+    }
+    char *copy = PyMem_Malloc((size_t)step);
+    if (copy == NULL) {
+        return 0;
+    }
+    Region packed;
+    packed.data = copy;
+    packed.ndim = region->ndim;
+    packed.size = region->size;
+    packed.itemsize = region->itemsize;
+    memcpy(packed.shape, region->shape, (size_t)region->ndim * sizeof(npy_intp));
+    memcpy(packed.strides, strides, (size_t)region->ndim * sizeof(npy_intp));
+    copy_to_region(&packed, from, from_strides);
+    copy_to_region(region, copy, strides);
+    PyMem_Free(copy);
+    return 1;
+}
+
 int write_region(const Region *region, DTypeCode code, PyObject *value)
 {
     Element element;
@@ -196,7 +221,7 @@ int write_region(const Region *region, DTypeCode code, PyObject *value)
     if (may_meet(find_extent(region->ndim, region->shape, region->strides, region->itemsize,
                              region->data),
                  extent_of(given, data))) {
-        return 0;
+        return write_overlapping(region, data, strides);
     }
     copy_to_region(region, data, strides);
     return 1;

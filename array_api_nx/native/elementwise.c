@@ -9,6 +9,7 @@
 #include "elements.h"
 #include "flags.h"
 #include "loops.h"
+#include "nodes.h"
 #include "operations.h"
 
 /* The bytes from one element to the next of an operand that is one run. NumPy does not step through
@@ -135,9 +136,30 @@ static inline int is_one_run(const ElementLoop *loop, const Tensor *x)
 
 /* ------------------------------------------------------------------ casts */
 
+/* A cast to the dtype of a loop, which waits; NULL, perhaps with an exception set, if it cannot. */
+static Tensor *record_cast(Tensor *x, DTypeCode code)
+{
+    const Operation operation = {.function = cast_function((DTypeCode)x->code, code), .count = 1,
+                                 .operands = {x->code}, .result = (npy_uint8)code, .link = NO_LINK,
+                                 .time = 0.3f, .is_exact = 1, .row = cast_row};
+    PyObject *cast = operation.function == NULL ? DECLINED : record(&operation, &x, NULL);
+    if (cast == NULL || cast == DECLINED) {
+        return NULL;
+    }
+    Tensor *tensor = (Tensor *)Py_NewRef((PyObject *)tensor_of(cast));
+    Py_DECREF(cast);
+    return tensor;
+}
+
 /* `cast_contiguous` to the dtype of a loop. Casts to what dtypes are promoted to meet no errors. */
 static Tensor *cast_copy(Tensor *x, DTypeCode code)
 {
+    if (is_recorded_size(x->size)) {
+        Tensor *cast = record_cast(x, code);
+        if (cast != NULL || PyErr_Occurred()) {
+            return cast;
+        }
+    }
     return is_computed_now(x->size) ? cast_contiguous(x, code, NULL) : NULL;
 }
 
@@ -166,6 +188,26 @@ static inline int lie_alike(const Tensor *x, const Tensor *y)
     return (x->flags & y->flags & (ROW_MAJOR | COLUMN_MAJOR)) != 0 && have_one_shape(x, y);
 }
 
+/* Whether an operand has so many elements that the operation may wait. */
+static INLINE int has_recorded_size(Tensor *const *operands, const int count)
+{
+    int recorded = 0;
+    for (int i = 0; i < count; i++) {
+        recorded |= operands[i] != NULL && is_recorded_size(operands[i]->size);
+    }
+    return recorded && count <= NODE_OPERANDS;
+}
+
+static int are_computed_now(Tensor *const *operands, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (operands[i] != NULL && !is_computed_now(operands[i]->size)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The result of a loop on operands of its dtype; NULL is a scalar of that, which lies at its place in
    `args`. Not all are scalars. The compiler knows the count where it is a constant. */
 static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const *operands, char **args,
@@ -174,12 +216,20 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
     Tensor *first = NULL;
     int order = ROW_MAJOR | COLUMN_MAJOR, alike = 1;
     npy_intp steps[WALK_OPERANDS];
+    if (has_recorded_size(operands, count)) {
+        Operation operation;
+        describe_operation(loop, count, &operation);
+        PyObject *recorded = loop->is_alone ? DECLINED : record(&operation, operands, args);
+        if (recorded != DECLINED || !are_computed_now(operands, count)) {
+            return recorded;
+        }
+    }
     for (int i = 0; i < count; i++) {
         Tensor *x = operands[i];
         steps[i] = 0;
         if (x != NULL) {
             if ((args[i] = data_of(x)) == NULL) {
-                return DECLINED;
+                return decline_unless_raised();
             }
             /* A 0-d array is a scalar next to one with axes. */
             if (first == NULL || first->ndim == 0) {
@@ -275,7 +325,7 @@ static const ElementLoop *loop_of_pair(OperationCode op, DTypeCode first, DTypeC
 
 static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
 {
-    if (op == OP_POW || !is_computed_now(x->size) || !is_computed_now(y->size)) {
+    if (op == OP_POW || !is_answered(x->size) || !is_answered(y->size)) {
         return DECLINED;
     }
     const ElementLoop *loop = loop_of_pair(op, (DTypeCode)x->code, (DTypeCode)y->code);
@@ -341,7 +391,7 @@ static PyObject *compute_with_numpy_scalar(OperationCode op, Tensor *x, PyObject
 {
     ScalarMemory number;
     const DTypeCode code = dtype_of_numpy_scalar(scalar);
-    if (code == NO_DTYPE || op == OP_POW || !is_computed_now(x->size) || x->size == 0 ||
+    if (code == NO_DTYPE || op == OP_POW || !is_answered(x->size) || x->size == 0 ||
         !is_new_on_cpu(NULL)) {
         return DECLINED;
     }
@@ -362,7 +412,7 @@ static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scal
     if (common == NO_DTYPE) {
         return compute_with_numpy_scalar(op, x, scalar, place);
     }
-    if (!is_computed_now(x->size) || x->size == 0) {
+    if (!is_answered(x->size) || x->size == 0) {
         return DECLINED;
     }
     if (op == OP_POW && !(place == 1 && is_plain_exponent(scalar, (DTypeCode)x->code))) {
@@ -438,13 +488,76 @@ static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *
     return settle(Py_NewRef(object), loop->name, run(loop, args, x->size, steps));
 }
 
+/* x = x op y in place for operands that wait, of the loop's dtype; DECLINED if they have to be computed first. */
+static PyObject *update_pending(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y, char *number)
+{
+    Tensor *const operands[2] = {x, y};
+    char *numbers[2] = {NULL, number};
+    Operation operation;
+    describe_operation(loop, 2, &operation);
+    if (((Storage *)x->storage)->pending != NULL) {
+        const int waits = record_update(&operation, x, operands, numbers);
+        return waits < 0 ? NULL : waits ? Py_NewRef(object) : DECLINED;
+    }
+    if (y == NULL || y->array != NULL || ((Storage *)y->storage)->pending == NULL || !can_be_written(x)) {
+        return DECLINED;
+    }
+    PyObject *value = record_for_now(&operation, operands, numbers);
+    if (value == NULL || value == DECLINED) {
+        return value;
+    }
+    Region region = {.data = data_of(x), .ndim = x->ndim, .size = x->size,
+                     .itemsize = dtypes[x->code].itemsize};
+    memcpy(region.shape, x->shape, (size_t)x->ndim * sizeof(npy_intp));
+    memcpy(region.strides, x->strides, (size_t)x->ndim * sizeof(npy_intp));
+    int done = tensor_of(value)->size == x->size ? assign_expression(x, &region, tensor_of(value), 1) : 0;
+    if (done == 0 && tensor_of(value)->size == x->size) {
+        /* The memory of `x` is read before it is written. */
+        done = data_of(tensor_of(value)) != NULL && is_writeable(x) &&
+               write_region(&region, (DTypeCode)x->code, value);
+    }
+    Py_DECREF(value);
+    return done == 1 ? Py_NewRef(object) : decline_unless_raised();
+}
+
+/* `x op= y` where `x` or `y` waits. */
+static PyObject *update_with_pending(OperationCode op, PyObject *object, Tensor *x, PyObject *other)
+{
+    ScalarMemory number;
+    const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
+    if (loop == NULL) {
+        return decline_unless_raised();
+    }
+    if (loop->result != x->code || loop->operand != x->code || loop->is_alone) {
+        return DECLINED;
+    }
+    if (!is_array(other)) {
+        return write_scalar((char *)&number, (DTypeCode)x->code, other)
+                   ? update_pending(loop, object, x, NULL, (char *)&number)
+                   : DECLINED;
+    }
+    Tensor *y = layout_of(other);
+    return y != NULL && y->code == x->code ? update_pending(loop, object, x, y, NULL) : DECLINED;
+}
+
 PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
 {
     ScalarMemory number;
     Tensor *x = layout_of(object);
-    if (x == NULL || !is_computed_now(x->size) || x->size == 0 || !is_writeable(x) ||
-        op == OP_POW || data_of(x) == NULL) {
+    if (x == NULL || !is_answered(x->size) || x->size == 0 || op == OP_POW) {
         return DECLINED;
+    }
+    if (is_recorded_size(x->size) && (pending_of(object) != NULL || pending_of(other) != NULL)) {
+        if (!ensure_storage(x)) {
+            return NULL;
+        }
+        PyObject *updated = update_with_pending(op, object, x, other);
+        if (updated != DECLINED) {
+            return updated;
+        }
+    }
+    if (!is_computed_now(x->size) || !is_writeable(x) || data_of(x) == NULL) {
+        return decline_unless_raised();
     }
     const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
     if (loop == NULL) {

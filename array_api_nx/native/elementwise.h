@@ -37,6 +37,8 @@ typedef struct {
     char is_arithmetic;      /* whether it raises floating-point flags by vector instructions alone */
     char materialise_scalar; /* whether it is slow with an array and a scalar */
     char is_alone;           /* whether no other thread may run parts of it */
+    LinkOperation link;      /* if orders can compute it (orders.h) */
+    PyObject *row;           /* of primitives/table.py; NULL of a ufunc that is none */
 } ElementLoop;
 
 /* The code of an operation by its primitive; -1, perhaps with an exception set, if it has none. */

@@ -4,6 +4,7 @@
 #include "array_keys.h"
 #include "functions.h"
 #include "keys.h"
+#include "nodes.h"
 
 int read_position(PyObject *item, npy_intp *position)
 {
@@ -216,14 +217,41 @@ PyObject *get_item(PyObject *array, PyObject *key)
     return wrap_tensor(tensor, (DTypeCode)x->code);
 }
 
+/* x[key] = value for a pending value, straight into the memory of `x`. 0 if the value has to be computed first;
+   -1 with an exception set. */
+static int set_to_expression(Tensor *x, PyObject *key, PyObject *value)
+{
+    ArrayItems arrays;
+    Gather selection;
+    char *data = data_of(x);
+    if (data == NULL || !can_be_written(x) || !ensure_storage(x)) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    if (is_array(key) || !parse_key(x, key, 1, &arrays, &selection) || arrays.count > 0 ||
+        selection.region.size == 0) {
+        return 0;
+    }
+    selection.region.data = data + selection.region.offset;
+    return assign_expression(x, &selection.region, tensor_of(value), is_temporary(value));
+}
+
 int set_item(PyObject *array, PyObject *key, PyObject *value)
 {
     Tensor *x = layout_of(array);
     ArrayItems arrays;
     Gather selection;
     char *data;
-    if (x == NULL || !is_writeable(x) || (data = data_of(x)) == NULL) {
+    if (x == NULL) {
         return 0;
+    }
+    if (pending_of(value) != NULL) {
+        const int done = set_to_expression(x, key, value);
+        if (done != 0) {
+            return done;
+        }
+    }
+    if (!is_writeable(x) || (data = data_of(x)) == NULL) {
+        return PyErr_Occurred() ? -1 : 0;
     }
     if (!(is_array(key) ? parse_array : parse_key)(x, key, 1, &arrays, &selection)) {
         return 0;
@@ -231,7 +259,7 @@ int set_item(PyObject *array, PyObject *key, PyObject *value)
     if (arrays.count > 0) {
         return set_by_arrays(x, data, &arrays, &selection, value);
     }
-    if (selection.region.size > limits.at_once) {
+    if (!is_computed_now(selection.region.size)) {
         return 0;
     }
     selection.region.data = data + selection.region.offset;

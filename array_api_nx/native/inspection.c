@@ -136,8 +136,8 @@ static PyObject *call_evaluate(int which, PyObject *const *values, Py_ssize_t co
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         Tensor *layout = layout_of_any(values[i]);
-        if (layout == NULL || data_of(layout) == NULL) {
-            return DECLINED;
+        if (layout == NULL || is_watched || layout->size > limits.most || data_of(layout) == NULL) {
+            return decline_unless_raised();
         }
     }
     Py_RETURN_NONE;

@@ -11,7 +11,7 @@ enum { MAX_SOURCES = 4 };
 /* The name of the capsules of loops; each holds a pointer to a Loop. */
 #define LOOP_NAME "array_api_nx.loop"
 
-/* Operations on float32 and float64 that can be links of chains (links.h). */
+/* Operations on float32 and float64 that can be links of chains (chains.h). */
 typedef enum { NO_LINK, ADD_LINK, SUBTRACT_LINK, MULTIPLY_LINK, DIVIDE_LINK, SQUARE_LINK,
                NEGATIVE_LINK, SQRT_LINK, ABSOLUTE_LINK } LinkOperation;
 

@@ -2,6 +2,7 @@
    checked before anything is read. */
 
 #include "layouts.h"
+#include "nodes.h"
 #include "sizes.h"
 #include "storage.h"
 
@@ -234,20 +235,27 @@ static int may_overlap_itself(const Tensor *tensor)
     return 0;
 }
 
-int is_writeable(Tensor *tensor)
+int can_be_written(Tensor *tensor)
 {
     const Storage *storage = (Storage *)tensor->storage;
     if (tensor->flags & READ_ONLY) {
         return 0;
     }
     if (storage != NULL && (storage->node != NULL || storage->address == NULL)) {
-        return 0; /* an expression may read the memory, or is yet to fill it */
+        return 0; /* an expression of Python's may read the memory, or is yet to fill it */
     }
     if (!(tensor->flags & (ROW_MAJOR | COLUMN_MAJOR)) && may_overlap_itself(tensor)) {
         return 0; /* NumPy imports such arrays; what is written there depends on the order */
     }
     return tensor->array != NULL ? PyArray_ISWRITEABLE((PyArrayObject *)tensor->array)
                                  : storage->writeable;
+}
+
+int is_writeable(Tensor *tensor)
+{
+    Storage *storage = (Storage *)tensor->storage;
+    return (storage == NULL || (evaluate_storage(storage) && release_readers(storage))) &&
+           can_be_written(tensor);
 }
 
 PyObject *tuple_of_sizes(int ndim, const npy_intp *values, npy_intp unit)

@@ -26,7 +26,7 @@ typedef struct {
 } Array;
 
 /* Its elements lie in `memory`, an array of NumPy or of another engine, or else in `own`. While
-   neither is there it is deferred. */
+   neither is there it is deferred: by C, which keeps `pending`, or by Python, which keeps `node`. */
 typedef struct {
     PyObject_VAR_HEAD
     PyObject *memory, *node, *dtype, *weakrefs;
@@ -37,6 +37,8 @@ typedef struct {
     npy_uint8 code;    /* DTypeCode of `dtype` */
     char shared, tracked, writeable;
     char is_tracked;   /* by the garbage collector; `tracked` tells who reads the memory */
+    struct Node *pending; /* the operation that fills the memory when somebody needs it (nodes.h); or NULL */
+    npy_intp readers;     /* how many operands of pending operations lie here */
     char *own;            /* memory that follows the struct, or the block */
     char *block;          /* of blocks.h, to be given back; or NULL */
     npy_intp block_bytes; /* how many were asked for */
@@ -66,9 +68,11 @@ typedef struct {
 extern PyTypeObject *array_type, *tensor_type, *storage_type;
 
 /* What policy.py decides, as data: operations on at most `at_once` elements run at once, unless it
-   is -1; those on more than `deferred` elements may have to wait. */
+   is -1; those on more than `deferred` elements may have to wait in Python. Between these, operations element
+   by element on more than `recorded` and at most `most` elements wait as nodes (nodes.h). Who reads the memory of arrays with
+   more elements than `tracked`, and who can write it, is known. */
 typedef struct {
-    npy_intp at_once, deferred;
+    npy_intp at_once, deferred, recorded, most, tracked;
 } Limits;
 
 extern Limits limits;
@@ -203,26 +207,38 @@ static inline Tensor *tensor_of(PyObject *array)
     return (Tensor *)((Array *)array)->handle;
 }
 
-/* Where the first element of a known layout lies; NULL while it is deferred. */
+/* Compute what a storage waits for; 0 with an exception set if that fails. */
+int evaluate_storage(Storage *storage);
+
+/* Where the first element of a known layout lies. It is computed if it is pending. NULL, perhaps with an
+   exception set, where Python has to compute it. */
 static inline char *data_of(Tensor *tensor)
 {
     if (tensor->array != NULL) {
         return PyArray_BYTES((PyArrayObject *)tensor->array);
     }
     Storage *storage = (Storage *)tensor->storage;
+    if (storage->pending != NULL && !evaluate_storage(storage)) {
+        return NULL;
+    }
     if (storage->address == NULL || (!(tensor->flags & BOUNDED) && !check_bounds(tensor))) {
         return NULL;
     }
     return storage->address + tensor->offset;
 }
 
-/* Whether C may write the elements: no expression may read them, neither the memory nor the layout
-   forbids it, and no two indices lead to one element. */
+/* Whether C may write the elements: neither the memory nor the layout forbids it, no two indices lead to one
+   element, and no expression of Python's may read them. `is_writeable` also computes what waits in C and reads
+   them; 0, perhaps with an exception set. */
+int can_be_written(Tensor *tensor);
 int is_writeable(Tensor *tensor);
 
 /* A Tensor over new memory, which is not initialised: row-major, or column-major if `turned`. NULL
    with an exception set if there is none. */
 Tensor *new_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned, char **data);
+
+/* A row-major Tensor over a storage that is to wait for its memory (storage.h). NULL with an exception set. */
+Tensor *new_pending(int ndim, const npy_intp *shape, DTypeCode code);
 
 /* An Array around `new_memory`. */
 PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned,
@@ -245,6 +261,10 @@ PyObject *new_ndarray(Tensor *tensor);
 /* A Tensor for another layout of the elements of `of`, with room for `ndim` axes; the caller fills
    in shape, strides and offset, and calls `finish_layout`. */
 Tensor *new_layout(Tensor *of, int ndim);
+
+/* A Tensor for elements of a storage. NULL with an exception set. */
+Tensor *tensor_over_storage(Storage *storage, npy_intp offset, int ndim, const npy_intp *shape,
+                            const npy_intp *strides);
 
 /* Set size and flags from shape and strides. */
 void finish_layout(Tensor *tensor, int read_only);

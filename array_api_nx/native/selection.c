@@ -4,6 +4,7 @@
 #include "elementwise.h"
 #include "flags.h"
 #include "loops.h"
+#include "nodes.h"
 #include "operations.h"
 #include "sizes.h"
 
@@ -28,8 +29,7 @@ static DTypeCode take_choices(PyObject *const *values, Choice *choices)
             continue;
         }
         choice->tensor = layout_of(values[i]);
-        if (choice->tensor == NULL || (choice->data = data_of(choice->tensor)) == NULL ||
-            (code != NO_DTYPE && choice->tensor->code != code)) {
+        if (choice->tensor == NULL || (code != NO_DTYPE && choice->tensor->code != code)) {
             return NO_DTYPE;
         }
         code = (DTypeCode)choice->tensor->code;
@@ -101,19 +101,45 @@ static PyObject *select_by_walk(Tensor *condition, const char *mask, const Choic
     return result;
 }
 
+/* Have it wait; DECLINED if it cannot. */
+static PyObject *record_where(Tensor *condition, const Choice *choices, const Loop *loop, DTypeCode code)
+{
+    const Operation operation = {.function = loop->function, .data = loop->data, .count = 3,
+                                 .operands = {BOOL, (npy_uint8)code, (npy_uint8)code},
+                                 .result = (npy_uint8)code, .time = 0.4f, .is_exact = 1, .link = NO_LINK, .row = where_row};
+    Tensor *const operands[3] = {condition, choices[0].tensor, choices[1].tensor};
+    char *const numbers[3] = {NULL, choices[0].data, choices[1].data};
+    return record(&operation, operands, numbers);
+}
+
 static PyObject *call_where(int which, PyObject *const *values, Py_ssize_t count)
 {
     Choice choices[2];
     Loop loop;
     Tensor *condition = layout_of_any(values[0]);
     char *mask;
-    if (condition == NULL || condition->code != BOOL || !is_computed_now(condition->size) ||
-        condition->size == 0 || (mask = data_of(condition)) == NULL) {
+    if (condition == NULL || condition->code != BOOL || !is_answered(condition->size) ||
+        condition->size == 0) {
         return DECLINED;
     }
     const DTypeCode code = take_choices(values + 1, choices);
     if (code == NO_DTYPE || !find_select(dtypes[code].itemsize, &loop)) {
         return DECLINED;
+    }
+    if (is_recorded_size(condition->size)) {
+        PyObject *recorded = record_where(condition, choices, &loop, code);
+        if (recorded != DECLINED || !is_computed_now(condition->size)) {
+            return recorded;
+        }
+    }
+    mask = data_of(condition);
+    for (int i = 0; mask != NULL && i < 2; i++) {
+        if (choices[i].tensor != NULL && (choices[i].data = data_of(choices[i].tensor)) == NULL) {
+            mask = NULL;
+        }
+    }
+    if (mask == NULL) {
+        return decline_unless_raised();
     }
     const int order = condition->flags & ROW_MAJOR ? ROW_MAJOR : COLUMN_MAJOR;
     if (condition->size > SERIAL_CHOICES || !(condition->flags & order) ||

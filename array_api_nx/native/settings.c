@@ -90,11 +90,11 @@ static PyObject *set_dtypes(PyObject *module, PyObject *args)
 
 static PyObject *set_limits(PyObject *module, PyObject *args)
 {
-    Py_ssize_t at_once, deferred;
-    if (!PyArg_ParseTuple(args, "nn", &at_once, &deferred)) {
+    Py_ssize_t at_once, deferred, recorded, most, tracked;
+    if (!PyArg_ParseTuple(args, "nnnnn", &at_once, &deferred, &recorded, &most, &tracked)) {
         return NULL;
     }
-    limits = (Limits){at_once, deferred};
+    limits = (Limits){at_once, deferred, recorded, most, tracked};
     Py_RETURN_NONE;
 }
 
@@ -188,7 +188,7 @@ PyMethodDef settings_methods[] = {
      "set_dtypes(dtypes, promotions)\n--\n\n"
      "The dtypes in the order of core/dtypes.py, and which of them each pair promotes to."},
     {"set_limits", set_limits, METH_VARARGS,
-     "set_limits(at_once, deferred)\n--\n\nThe two sizes of policy.limits."},
+     "set_limits(at_once, deferred, recorded, most, tracked)\n--\n\nThe sizes of policy.limits."},
     {"set_cpu", set_cpu, METH_VARARGS,
      "set_cpu(device, committed, backend)\n--\n\n"
      "The device whose arrays C computes with, as long as that is its backend: not committed, and "

@@ -3,6 +3,7 @@
 #include "storage.h"
 #include "parts.h"
 #include "memory.h"
+#include "nodes.h"
 #include "recycling.h"
 
 /* Memory of results up to so many bytes follows the Storage itself. */
@@ -40,6 +41,9 @@ static void find_address(Storage *storage)
 static PyObject *storage_get_memory(PyObject *self, void *closure)
 {
     Storage *storage = (Storage *)self;
+    if (!evaluate_storage(storage)) {
+        return NULL;
+    }
     if (storage->memory != NULL || storage->own == NULL || storage->code == NO_DTYPE) {
         return or_none(storage->memory);
     }
@@ -61,6 +65,9 @@ static int storage_set_memory(PyObject *self, PyObject *value, void *closure)
     Storage *storage = (Storage *)self;
     if (refuse_deletion(value)) {
         return -1;
+    }
+    if (storage->pending != NULL) {
+        drop_node(storage->pending);
     }
     /* To drop the old memory may run Python code, which must find all in order. */
     PyObject *old = storage->memory;
@@ -160,6 +167,9 @@ static void storage_dealloc(PyObject *self)
     if (storage->weakrefs != NULL) {
         PyObject_ClearWeakRefs(self);
     }
+    if (storage->pending != NULL) {
+        drop_node(storage->pending);
+    }
     storage_clear(self);
     Py_CLEAR(storage->dtype);
     if (storage->block != NULL) {
@@ -217,45 +227,78 @@ static void begin(Storage *storage, DTypeCode code)
     storage->itemsize = dtypes[code].itemsize;
 }
 
+/* A Storage with room for so many bytes behind it. */
+static Storage *make_storage(npy_intp inside, DTypeCode code)
+{
+    PyObject *memory = inside == RECYCLED_BYTES + INLINE_ALIGNMENT ? take_recycled(&small) : NULL;
+    Storage *storage = memory == NULL
+                           ? PyObject_GC_NewVar(Storage, storage_type, inside)
+                           : (Storage *)PyObject_InitVar((PyVarObject *)memory, storage_type, inside);
+    if (storage != NULL) {
+        begin(storage, code);
+    }
+    return storage;
+}
+
+/* From now on the elements lie in the storage's own memory. */
+static void use_own(Storage *storage, npy_intp bytes)
+{
+    storage->address = storage->own;
+    storage->bytes = storage->most = bytes;
+    storage->writeable = 1;
+}
+
+int fill_storage(Storage *storage, npy_intp bytes)
+{
+    if (bytes <= BLOCK_BYTES) {
+        storage->own = storage->block = take_block(bytes);
+        storage->block_bytes = bytes;
+        if (storage->own == NULL) {
+            PyErr_NoMemory();
+            return 0;
+        }
+        use_own(storage, bytes);
+        return 1;
+    }
+    npy_intp length = bytes / storage->itemsize;
+    Py_INCREF(dtypes[storage->code].descr);
+    storage->memory = new_array(1, &length, dtypes[storage->code].descr, bytes);
+    if (storage->memory == NULL) {
+        return 0;
+    }
+    find_address(storage);
+    return 1;
+}
+
+void empty_storage(Storage *storage)
+{
+    if (storage->block != NULL) {
+        give_block(storage->block, storage->block_bytes);
+    }
+    storage->own = storage->block = storage->address = NULL;
+    storage->bytes = storage->most = 0;
+    storage->writeable = 0;
+    Py_CLEAR(storage->memory);
+}
+
+Storage *pending_storage(DTypeCode code)
+{
+    return make_storage(RECYCLED_BYTES + INLINE_ALIGNMENT, code);
+}
+
 Storage *new_storage(npy_intp bytes, DTypeCode code)
 {
     const npy_intp inside = bytes > INLINE_BYTES      ? 0
                             : bytes <= RECYCLED_BYTES ? RECYCLED_BYTES + INLINE_ALIGNMENT
                                                       : bytes + INLINE_ALIGNMENT;
-    PyObject *memory = bytes <= RECYCLED_BYTES ? take_recycled(&small) : NULL;
-    Storage *storage = memory == NULL
-                           ? PyObject_GC_NewVar(Storage, storage_type, inside)
-                           : (Storage *)PyObject_InitVar((PyVarObject *)memory, storage_type, inside);
-    if (storage == NULL) {
-        return NULL;
+    Storage *storage = make_storage(inside, code);
+    if (storage != NULL && inside > 0) {
+        const npy_uintp address = (npy_uintp)(storage + 1) + INLINE_ALIGNMENT - 1;
+        storage->own = (char *)(address - address % INLINE_ALIGNMENT);
+        use_own(storage, bytes);
+    } else if (storage != NULL && !fill_storage(storage, bytes)) {
+        Py_CLEAR(storage);
     }
-    begin(storage, code);
-    if (bytes <= BLOCK_BYTES) {
-        if (inside > 0) {
-            const npy_uintp address = (npy_uintp)(storage + 1) + INLINE_ALIGNMENT - 1;
-            storage->own = (char *)(address - address % INLINE_ALIGNMENT);
-        } else {
-            storage->own = storage->block = take_block(bytes);
-            storage->block_bytes = bytes;
-        }
-        if (storage->own == NULL) {
-            Py_DECREF(storage);
-            PyErr_NoMemory();
-            return NULL;
-        }
-        storage->address = storage->own;
-        storage->bytes = storage->most = bytes;
-        storage->writeable = 1;
-        return storage;
-    }
-    npy_intp length = bytes / storage->itemsize;
-    Py_INCREF(dtypes[code].descr);
-    storage->memory = new_array(1, &length, dtypes[code].descr, bytes);
-    if (storage->memory == NULL) {
-        Py_DECREF(storage);
-        return NULL;
-    }
-    find_address(storage);
     return storage;
 }
 

@@ -29,6 +29,15 @@ static inline PyObject *or_null(PyObject *value)
    exception set if there is none. */
 Storage *new_storage(npy_intp bytes, DTypeCode code);
 
+/* A Storage that is to wait for its memory: the caller gives it a node (nodes.h). NULL with an exception set. */
+Storage *pending_storage(DTypeCode code);
+
+/* Give it the memory, not initialised; 0 with an exception set if there is none. */
+int fill_storage(Storage *storage, npy_intp bytes);
+
+/* Take that away again. */
+void empty_storage(Storage *storage);
+
 /* A Storage over an array of NumPy, whose reference is stolen (also if it is NULL). */
 Storage *storage_over(PyObject *memory, DTypeCode code);
 

@@ -10,7 +10,7 @@
 DTypeInfo dtypes[DTYPE_COUNT] = {EACH_DTYPE(DTYPE_INFO)};
 npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
 PyTypeObject *array_type, *tensor_type;
-Limits limits = {-1, 0};
+Limits limits = {-1, 0, NPY_MAX_INTP, 0, NPY_MAX_INTP};
 int keeps_gil;
 CPU cpu;
 PyObject declined_object;
@@ -36,7 +36,7 @@ static PyObject *make_ndarray(Tensor *tensor)
     Storage *storage = (Storage *)tensor->storage;
     char *data = data_of(tensor);
     if (data == NULL) {
-        Py_RETURN_NONE;
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     }
     const int writeable = storage->writeable && !(tensor->flags & READ_ONLY);
     PyArray_Descr *descr = dtypes[tensor->code].descr;
@@ -86,6 +86,9 @@ static PyObject *tensor_get_array(PyObject *self, void *closure)
         PyObject *array = make_ndarray(tensor);
         if (array == NULL || array == Py_None) {
             return array;
+        }
+        if (tensor->size > limits.tracked) {
+            return array; /* not kept: large arrays are found by their storage alone */
         }
         tensor->array = array;
     }
@@ -269,7 +272,26 @@ int ensure_storage(Tensor *tensor)
             step *= tensor->shape[i];
         }
     }
+    if (tensor->size > limits.tracked) {
+        /* Others may have the array, too. From now on Python finds it by the storage alone. */
+        storage->shared = storage->tracked = 1;
+        Py_CLEAR(tensor->array);
+    }
     return 1;
+}
+
+Tensor *tensor_over_storage(Storage *storage, npy_intp offset, int ndim, const npy_intp *shape,
+                            const npy_intp *strides)
+{
+    Tensor *tensor = new_tensor(ndim, (DTypeCode)storage->code);
+    if (tensor != NULL) {
+        tensor->storage = Py_NewRef((PyObject *)storage);
+        tensor->offset = offset;
+        memcpy(tensor->shape, shape, (size_t)ndim * sizeof(npy_intp));
+        memcpy(tensor->strides, strides, (size_t)ndim * sizeof(npy_intp));
+        finish_layout(tensor, 0);
+    }
+    return tensor;
 }
 
 Tensor *new_layout(Tensor *of, int ndim)
@@ -405,6 +427,28 @@ Tensor *new_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned, 
     return tensor;
 }
 
+Tensor *new_pending(int ndim, const npy_intp *shape, DTypeCode code)
+{
+    Tensor *tensor = new_tensor(ndim, code);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    npy_intp step = dtypes[code].itemsize;
+    for (int dim = ndim - 1; dim >= 0; dim--) {
+        tensor->shape[dim] = shape[dim];
+        tensor->strides[dim] = step;
+        step *= shape[dim];
+    }
+    tensor->offset = 0;
+    finish_layout(tensor, 0);
+    tensor->flags |= BOUNDED;
+    tensor->storage = (PyObject *)pending_storage(code);
+    if (tensor->storage == NULL) {
+        Py_CLEAR(tensor);
+    }
+    return tensor;
+}
+
 PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned,
                                 char **data)
 {
@@ -444,6 +488,9 @@ PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device)
 
 PyObject *new_ndarray(Tensor *tensor)
 {
+    if (tensor->storage != NULL) {
+        ((Storage *)tensor->storage)->shared = 1;
+    }
     return tensor->array == NULL ? make_ndarray(tensor)
                                  : PyArray_View((PyArrayObject *)tensor->array, NULL, NULL);
 }

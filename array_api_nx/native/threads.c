@@ -120,6 +120,21 @@ static void work_on_kernel(Job *job, char *scratch, int is_caller)
     }
 }
 
+/* The threads that work on parts stop when the main thread was asked to by Ctrl-C. Only that thread sees it; a
+   handler would run Python code, which may compute what the parts belong to. */
+static void work_on_parts(Job *job, char *scratch, int is_caller)
+{
+    for (npy_intp task; (task = take_task(job, is_caller)) >= 0;) {
+        if (is_caller && PyOS_InterruptOccurred()) {
+            atomic_store(&job->interrupt->stopped, 1);
+        }
+        if (atomic_load(&job->interrupt->stopped)) {
+            break;
+        }
+        job->run_part(job->parts, task, scratch);
+    }
+}
+
 /* ------------------------------------------------------------------ gates */
 
 /* Enter the gate if it is open: the thread that closes it then waits for this one. 0 if it is closed. */
@@ -502,6 +517,23 @@ void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uin
     for (int i = 0; i < kernel->step_count; i++) {
         flags[i] = job->flags[i];
     }
+}
+
+int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, npy_intp threads)
+{
+    Team team;
+    int complete = acquire_team(&team, scratch, count, threads);
+    if (complete) {
+        Job *job = team.job;
+        job->work = work_on_parts;
+        job->run_part = run;
+        job->parts = parts;
+        job->tasks = count;
+        do_job(&team, 0);
+        complete = atomic_load(&team.interrupt.stopped) ? -1 : 1;
+    }
+    release_team(&team);
+    return complete;
 }
 
 npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)

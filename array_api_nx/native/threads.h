@@ -58,6 +58,9 @@ typedef struct {
     npy_intp count, each, accumulator_stride;
 } Run;
 
+/* Compute one of the parts that something is divided into, with scratch memory. */
+typedef void (*RunPart)(const void *parts, npy_intp number, char *scratch);
+
 /* Counts the threads that have entered something, and lets in no more once it is closed. */
 typedef struct {
     _Atomic npy_intp inside;  /* how many threads; plus CLOSED, and ASLEEP while the thread that
@@ -95,6 +98,9 @@ struct Job {
     char *const *memories;
     /* for the job of a long loop */
     Run run;
+    /* for the job of parts */
+    RunPart run_part;
+    const void *parts;
     /* the floating-point errors met, by step of the kernel; those of a loop come first */
     atomic_uchar flags[MAX_STEPS];
     /* for the job of calls */
@@ -169,6 +175,11 @@ npy_intp take_task(Job *job, int is_caller);
 
 /* Run all tasks of a kernel, and write each step's floating-point flags. Call it without the GIL. */
 void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags);
+
+/* Compute so many parts, on at most `threads` threads, each with so many bytes of scratch memory. The caller keeps
+   the GIL. 0 if there is no memory; -1 if Ctrl-C came before all were computed, of which Python is yet to be
+   told (`PyErr_SetInterrupt`). */
+int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, npy_intp threads);
 
 /* Run all tasks of a long loop. Returns the floating-point flags. Call it without the GIL. */
 npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks);

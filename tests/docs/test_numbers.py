@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu import fourier
+from array_api_nx.backends.cpu import fourier, policy
 from array_api_nx.backends.cpu.engine import schedule, sliced_calls
 from array_api_nx.backends.cpu.lazy import builder
 from array_api_nx.backends.cpu.programs import plan, planner
@@ -55,7 +55,8 @@ SENTENCES = {
     ],
     "docs/index.md": [("version {}", xp.__array_api_version__)],
     "docs/behaviour.md": [
-        ("operations on more than {} elements may run later than they are called", THRESHOLD),
+        ("operations on more than {} elements, and element by element", THRESHOLD),
+        ("those on more than {}, may run later than they are called", policy.RECORDED_FROM),
         (
             "of more than {} elements (`sum` and `mean`: {}, `var`: {})",
             *(THRESHOLD, AT_ONCE, AT_ONCE // 2),
@@ -83,10 +84,16 @@ SENTENCES = {
         ),
     ],
     "docs/fusion.md": [
-        ("Operations on more than {} elements; of a reduction, those that go in count", THRESHOLD),
-        ("An expression of more than {} operations,", builder.MAX_PENDING),
-        ("or over more than {} arrays, is computed in parts", builder.MAX_LEAVES),
-        ("Up to {} elements an operation would cost less than to put it off", THRESHOLD),
+        ("Operations element by element on more than {} elements wait in", policy.RECORDED_FROM),
+        ("operations are deferred on more than {} elements; of a reduction", THRESHOLD),
+        (
+            "(with a reduction, {} operations or {} arrays) is computed in parts",
+            *(builder.MAX_PENDING, builder.MAX_LEAVES),
+        ),
+        (
+            "Up to {} elements, and up to {} if it is not element by element, an operation costs",
+            *(policy.RECORDED_FROM, THRESHOLD),
+        ),
         ("Above {} elements the extension computes it, if it is element by element", AT_ONCE),
         ("the lines along other axes than the one sorted | {} elements", sliced_calls.SORT_MIN),
         ("| `argsort` | likewise | {} elements", sliced_calls.ARGSORT_MIN),
@@ -109,14 +116,17 @@ SENTENCES = {
         ),
         ("(above {} elements of 8 bytes)", schedule.TILE_BYTES // 8),
         ("above {} elements `sum` and `mean`, above {} `var`", AT_ONCE, AT_ONCE // 2),
-        ("in code that looks at every intermediate result, and up to {} elements", THRESHOLD),
-        ("It gains nothing up to {} elements, which are NumPy's", AT_ONCE),
+        ("It gains nothing up to {} elements, nor where", policy.RECORDED_FROM),
         ("Operands of up to {} distinct elements", THRESHOLD),
         (
             "of more than {} elements, and those of single operations on more than {}, take",
             *(THRESHOLD, AT_ONCE),
         ),
-        ("| `fusion_threshold` | `ARRAY_API_NX_FUSION_THRESHOLD` | {} |", THRESHOLD),
+        (
+            "| {} | operations on arrays with more elements are deferred, whatever they are; "
+            "element by element those on {} |",
+            *(THRESHOLD, policy.RECORDED_FROM),
+        ),
         ('| `default_device` | `ARRAY_API_NX_DEFAULT_DEVICE` | `"{}"` |', "cpu"),
     ],
     "docs/random.md": [

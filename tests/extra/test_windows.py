@@ -296,8 +296,8 @@ def test_the_padded_array_is_not_made(size, stride):
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert float(result[1, 1]) == 1
-        # Small results are computed one operation after the other, large ones at once.
-        assert peak < (1.5 if result.size > THRESHOLD else 5) * result.nbytes
+        # The windows of smaller results are copied, and wait for the pass that reads them all.
+        assert peak < (1.5 if result.size > THRESHOLD else 7) * result.nbytes
 
 
 @pytest.mark.parametrize("name", ["max_pool", "mean_pool"])

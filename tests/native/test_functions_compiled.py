@@ -126,13 +126,13 @@ def test_arguments_are_of_all_kinds():
     seen = set()
     for seed in range(1000):
         x = implementations.random_array(np.random.default_rng(seed))
-        host = np.asarray(x)
+        seen.add("shared" if getattr(x._handle.storage, "shared", True) else "own")
+        host = np.asarray(x)  # which shares the memory
         seen.update([x.dtype, f"{x.ndim} axes", "row" if host.flags.c_contiguous else "no row"])
         seen.add("column" if host.flags.f_contiguous else "no column")
         seen.add("writeable" if host.flags.writeable else "read-only")
         seen.update([f"stride {np.sign(s)}" for s in host.strides])
         seen.add("empty" if not x.size else "filled")
-        seen.add("shared" if getattr(x._handle.storage, "shared", True) else "own")
         again = implementations.random_array(np.random.default_rng(seed))
         assert implementations.describe(again) == implementations.describe(x)
     wanted = {

@@ -53,6 +53,10 @@ AT_ONCE_MAX: Final = min(ONE_THREAD_MAX, config.hints.threshold)
 MOMENTS_AT_ONCE_MAX: Final = AT_ONCE_MAX // 2
 """The same for variances and scans, which take longer for each element (docs/tuning.md, 21)."""
 
+RECORDED_FROM: Final = 2000
+"""Elements above which an expression of two operations takes less time than the operations one by
+one, and a single operation that is read at once a tenth more (docs/tuning.md, 101)."""
+
 _TOO_LARGE: Final = 2**48
 """No machine has memory for so many elements. NumPy, asked at once, raises the error."""
 
@@ -88,14 +92,21 @@ class Limits:
     at_once : int
         An operation on at most so many elements runs at once. -1 while anybody asks to defer small
         arrays, when `decide` looks closer.
+    deferred : int
+        The threshold of the process, above which operations may be deferred here.
+    recorded : int
+        Operations element by element on more elements than this wait in the extension
+        (native/nodes.h).
     tracked : int
-        The threshold of the process. The backend keeps account of who reads and who writes larger
-        arrays. Their Tensors have no array, so that no hot path takes them for small ones.
+        The backend keeps account of who reads and who writes larger arrays. Their Tensors have no
+        array, so that no hot path takes them for small ones.
     """
 
-    __slots__ = ("at_once", "tracked")
+    __slots__ = ("at_once", "deferred", "recorded", "tracked")
 
     at_once: int
+    deferred: int
+    recorded: int
     tracked: int
 
 
@@ -104,11 +115,17 @@ limits: Final = Limits()
 
 def _update() -> None:
     if native is None:
-        limits.at_once = limits.tracked = sys.maxsize
+        limits.at_once = limits.deferred = limits.recorded = limits.tracked = sys.maxsize
     else:
+        waits = not config.hints.defer_small and config.hints.fuses
         limits.at_once = -1 if config.hints.defer_small else AT_ONCE_MAX
-        limits.tracked = config.hints.threshold
-        native.set_limits(limits.at_once, limits.tracked)
+        limits.deferred = config.hints.threshold
+        limits.recorded = RECORDED_FROM if waits else sys.maxsize
+        limits.tracked = min(RECORDED_FROM, limits.deferred)
+        # The extension neither shows progress nor reports evaluations.
+        observed = config.hints.shows_progress or config.hints.watched
+        most = limits.deferred if observed else _TOO_LARGE
+        native.set_limits(limits.at_once, limits.deferred, limits.recorded, most, limits.tracked)
 
 
 _update()
@@ -152,7 +169,7 @@ def decide(size: int) -> Way:
 
 def worth_deferring(size: int) -> bool:
     """See `Backend.worth_deferring`."""
-    return size > limits.tracked and config.current().fusion != "off"
+    return size > limits.deferred and config.current().fusion != "off"
 
 
 def adds_by_kernel(op: Primitive, dtype: DType, count: int) -> bool:

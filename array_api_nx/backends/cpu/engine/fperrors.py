@@ -16,6 +16,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context
+from importlib import import_module
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -70,6 +71,13 @@ _MODES: Final = {
     tuple(["warn" if mask & bit else "ignore" for bit, *_ in _CATEGORIES]): mask
     for mask in range(16)
 }
+
+
+settings_variable: Final[object] = getattr(
+    import_module("numpy._core.umath"), "_extobj_contextvar", None
+)
+"""NumPy's context variable of its errstate, which `modes` reads; None where NumPy has no such
+thing."""
 
 
 class ErrorSettings(NamedTuple):

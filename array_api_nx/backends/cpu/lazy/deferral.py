@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from math import prod
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from .... import config
 from ....contract.backend import Handle, Info, Operand
 from ....contract.events import evaluated
 from ....contract.numpy_dtypes import NDArray
@@ -32,6 +33,7 @@ from ....core.dtypes import DType
 from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
+from ....native import native
 from ....primitives import table as p
 from ....primitives.table import Primitive
 from .. import policy
@@ -56,6 +58,25 @@ builder: Final = Builder()
 _MAX_PROBES: Final = 4
 """Reads of single elements of a pending value that compute that element alone; the next read
 computes all. So many take no longer than the cheapest computation of all (docs/tuning.md, 33)."""
+
+Waiting: TypeAlias = "list[tuple[Any, tuple[Any, ...], int, Storage]]"
+"""Operations that wait in the extension, as `native.describe_pending` gives them."""
+
+
+def _nothing(storage: Storage | None) -> None:
+    """Nothing waits where there is no extension."""
+
+
+_describe_pending: Final[Callable[[Storage | None], Waiting | None]] = (
+    _nothing if native is None else native.describe_pending
+)
+_forget_pending: Final[Callable[[Waiting], bool]] = (
+    bool if native is None else native.forget_pending
+)
+_release_readers: Final = _nothing if native is None else native.release_readers
+
+_MOST_TAKEN_OVER: Final = 48
+"""Expressions of more operations than this that wait in the extension are computed there."""
 
 _MANY_TIMES: Final = 4
 """How many times the elements of each shared operand a result must have for the operation to read
@@ -83,6 +104,12 @@ class DeferredExecution(NumPyMemory):
     # ------------------------------------------------------------------ evaluation
 
     def evaluate(self, *handles: Tensor) -> None:
+        with lock:
+            if any([_describe_pending(x.storage) is not None for x in handles]):
+                self._report("evaluate was called")
+                if config.hints.shows_progress:
+                    for x in handles:
+                        self._take_over(x.storage)
         pending = [x.storage for x in handles if x.array is None and x.storage.memory is None]
         if not pending:
             return
@@ -98,8 +125,15 @@ class DeferredExecution(NumPyMemory):
 
     def explain(self, *handles: Tensor) -> Explanation:
         storages = [x.storage for x in handles if x.storage is not None]
+        long: list[Waiting] = []
         with lock:
-            return explanation([s.node for s in storages if s.memory is None])
+            for storage in storages:
+                waiting = self._take_over(storage)
+                if waiting is not None:
+                    long.append(waiting)
+            known = {id(each) for waiting in long for *_, each in waiting}
+            rest = [s for s in storages if id(s) not in known]
+            return explanation([s.node for s in rest if s.memory is None], long)
 
     def runtime_info(self) -> Info:
         return runtime_info()
@@ -156,6 +190,7 @@ class DeferredExecution(NumPyMemory):
 
     def _detach(self, storage: Storage, report: evaluation.Report) -> None:
         """Compute every pending value that reads `storage`, and separate it from its node."""
+        _release_readers(storage)
         node: Node | None = storage.node
         if node is None:
             return
@@ -166,6 +201,7 @@ class DeferredExecution(NumPyMemory):
 
     def _release(self, storage: Storage, report: evaluation.Report) -> None:
         """`_detach`, but the storage keeps its node, which the value to be written may read."""
+        _release_readers(storage)
         node: Node = storage.node
         readers = expression.dependants(node)
         if readers:
@@ -203,6 +239,8 @@ class DeferredExecution(NumPyMemory):
         if storage.tracked:
             with self.writing(x):
                 storage.shared = True
+        else:
+            storage.shared = True
 
     # ------------------------------------------------------------------ reading
 
@@ -212,7 +250,7 @@ class DeferredExecution(NumPyMemory):
         view, storage = x.view or self.ensure_view(x), x.storage
         if view.mask is not None:
             return self._value(self.materialise(x, 0), reads_shared, copied)
-        most = limits.tracked
+        most = limits.deferred
         if storage.shared and not reads_shared:
             most = max(most, copied)
         if view.has_repeats or view.size <= most:
@@ -261,7 +299,7 @@ class DeferredExecution(NumPyMemory):
                 if not now or value is None or copied:
                     break
                 copied = prod(value[0].shape) // _MANY_TIMES
-                if copied <= limits.tracked:
+                if copied <= limits.deferred:
                     break
                 values, now = self._values(arguments, way.reads_shared, copied)
             if value is not None:
@@ -298,6 +336,8 @@ class DeferredExecution(NumPyMemory):
         for x in arguments:
             if type(x) is Tensor:
                 view, storage = x.view, x.storage
+                if _describe_pending(storage) is not None:
+                    self._take_over(storage)
                 if view is not None and view.mask is None and storage.memory is None:
                     x = new_node_view((storage.node, view))
                 else:
@@ -305,6 +345,43 @@ class DeferredExecution(NumPyMemory):
                     now = now or at_once
             values.append(x)
         return values, now
+
+    def _take_over(self, storage: Storage) -> Waiting | None:
+        """Make nodes of the operations that a storage waits for in the extension, so that they are
+        computed along with what reads them here. Returns them if they go on waiting there, because
+        this builder has no nodes for them."""
+        waiting = _describe_pending(storage)
+        if waiting is None or len(waiting) > _MOST_TAKEN_OVER:
+            return waiting
+        values: list[NodeView] = []
+        try:
+            for row, operands, errors, each in waiting:
+                read: list[Any] = []
+                for x in operands:
+                    if type(x) is Tensor:
+                        x, _ = self._value(x, False, 0)
+                    elif type(x) is tuple:
+                        x = values[x[0]]
+                    read.append(x)
+                if row is p.CAST:
+                    value = builder.cast(read[0], each.dtype, errors=errors)
+                elif row is p.WHERE:
+                    value = builder.where(read[0], read[1], read[2], errors=errors)
+                elif len(read) == 1:
+                    value = builder.unary(row, read[0], errors=errors)
+                else:
+                    value = builder.binary(row, read[0], read[1], errors=errors)
+                if value is None or not value.view.is_row_major:
+                    return waiting
+                values.append(value)
+        except TooLarge:
+            return waiting
+        if not _forget_pending(waiting):
+            return waiting
+        for (*_, each), value in zip(waiting, values, strict=True):
+            each.tracked = True
+            value.node.attach(each)
+        return None
 
     # ------------------------------------------------------------------ writing
 
@@ -369,6 +446,7 @@ class DeferredExecution(NumPyMemory):
         with lock:
             if storage.memory is None or storage.node is not None:
                 return False
+            _release_readers(storage)
             if view.ndim:
                 self.bind(target)[...] = value
             else:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from ....contract.strided import Storage, Tensor
 from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
@@ -30,17 +31,62 @@ _ACCESSES: Final[dict[Access, str]] = {
 }
 
 
-def explanation(nodes: Sequence[Node]) -> Explanation:
-    """The passes that would compute `nodes`. The caller holds the lock of storage.py."""
+def explanation(
+    nodes: Sequence[Node], waiting: Sequence[list[tuple[Any, tuple[Any, ...], int, Storage]]] = ()
+) -> Explanation:
+    """The passes that would compute `nodes`, and those of expressions that wait in the extension.
+    The caller holds the lock of storage.py."""
+    passes = [_waiting_pass(each) for each in waiting]
+    count = sum(map(len, waiting))
     roots = [node for node in nodes if node.memory is None]
-    if not roots:
-        return Explanation()
-    graph = Graph(roots)
-    translator = Translator(graph)
-    passes = [translator.translate(each) for each in planned(graph)]
-    rest = [i for i in sorted(graph.roots) if i not in translator.stored]
-    passes += [_filling(translator.result(i), graph.nodes[i]) for i in rest]
-    return Explanation(len(graph.nodes), tuple(passes))
+    if roots:
+        graph = Graph(roots)
+        translator = Translator(graph)
+        passes += [translator.translate(each) for each in planned(graph)]
+        rest = [i for i in sorted(graph.roots) if i not in translator.stored]
+        passes += [_filling(translator.result(i), graph.nodes[i]) for i in rest]
+        count += len(graph.nodes)
+    return Explanation(count, tuple(passes))
+
+
+def _name(number: int) -> str:
+    """A name for what is given: a, b, ... z, a1, b1, ..."""
+    round, letter = divmod(number, 26)
+    return f"{chr(ord('a') + letter)}{round or ''}"
+
+
+def _waiting_pass(waiting: list[tuple[Any, tuple[Any, ...], int, Storage]]) -> PassExplanation:
+    """The pass that the extension makes for an expression (native/evaluation.c). Each result is
+    named here, whether it is in memory or in registers."""
+    given: dict[object, MemoryExplanation] = {}
+    steps: list[StepExplanation] = []
+    shape: KnownInts = ()
+    for i, (row, operands, _, _) in enumerate(waiting):
+        sources = []
+        for x in operands:
+            if type(x) is tuple:
+                sources.append(f"r{x[0]}")
+            elif type(x) is Tensor:
+                key = id(x.storage), x.view
+                if key not in given:
+                    own: KnownInts = x.view.shape
+                    size = prod(own)
+                    given[key] = MemoryExplanation(
+                        _name(len(given)), "given", str(x.storage.dtype), own,
+                        size * x.storage.itemsize,
+                    )  # fmt: skip
+                shape = given[key].shape
+                sources.append(given[key].name)
+            else:
+                sources.append(str(x))
+        target = "result" if i == len(waiting) - 1 else f"r{i}"
+        steps.append(StepExplanation(row.name, tuple(sources), target))
+    storage = waiting[-1][3]
+    size = prod(shape)
+    result = MemoryExplanation(
+        "result", "result", str(storage.dtype), shape, size * storage.itemsize
+    )
+    return PassExplanation((size,), (1, size), 1, tuple(given.values()), (result,), 0, tuple(steps))
 
 
 def _filling(name: str, node: Node) -> PassExplanation:
@@ -204,8 +250,7 @@ class Translator:
         for name in names:
             if name not in taken:
                 return name
-        number, letter = divmod(sum(map(len, self.arrays.values())), 26)
-        names.append(f"{chr(ord('a') + letter)}{number or ''}")
+        names.append(_name(sum(map(len, self.arrays.values()))))
         self.first_names.setdefault(leaf, names[-1])
         return names[-1]
 

@@ -124,7 +124,7 @@ class ProgramPlan:
         is_sequence = (
             self.is_simple
             and all(map(runs_in_extension, self.actions))
-            and max([self.slots[i].size for i in self.given], default=0) <= limits.tracked
+            and max([self.slots[i].size for i in self.given], default=0) <= limits.deferred
         )
         self.is_small = can_keep and is_cheap and given <= most
         self.keeps_memory = self.is_small or (

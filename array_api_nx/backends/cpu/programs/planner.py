@@ -428,7 +428,7 @@ def _is_numpy_sum(method: str, arguments: tuple[Argument, ...]) -> bool:
         x = arguments[0]
     else:
         return False
-    return x.node.dtype.kind in "fc" and x.view.size <= limits.tracked
+    return x.node.dtype.kind in "fc" and x.view.size <= limits.deferred
 
 
 def _reduction(method: str, arguments: tuple[Argument, ...]) -> Pass | None:

@@ -459,7 +459,7 @@ def wakes(compute):
 short, long = xp.ones(20_000), xp.ones(200_000)
 with xp.config_context(num_threads=2):
     for op, x in ((xp.negative, short), (xp.sin, long)):
-        print(sum([wakes(lambda: op(x)) for _ in range(20)]))
+        print(sum([wakes(lambda: xp.evaluate(op(x))) for _ in range(20)]))
 """
 
 

@@ -103,7 +103,7 @@ def test_kernels_run_without_python_up_to_the_threshold(function, threads, dtype
             for _ in range(4):
                 x, y = square(n, dtype), square(n, dtype)
                 same(compiled(x, y), function(x, y))
-            if n * n <= limits.tracked:
+            if n * n <= limits.deferred:
                 assert len(python_runs) <= 1
 
 
@@ -123,7 +123,7 @@ def test_sums_of_parts_have_the_same_bits_whatever_the_threads(axis, python_runs
 
 
 def test_what_others_account_for_is_left_to_python(python_runs):
-    n = int(max(limits.tracked, 10) ** 0.5) + 1
+    n = int(max(limits.deferred, 10) ** 0.5) + 1
     compiled, x, y = xp.compile(cheap), square(n, np.float32), square(n, np.float32)
     for _ in range(3):
         result = compiled(x, y)

@@ -1,0 +1,144 @@
+/* Expressions that are computed straight into the memory that they are written to.
+
+   A pass goes over all elements in the order of their indices. It may write its root where operands lie, too:
+
+   - where each element of an operand lies at the place that is written when it is read (`x[...] = x + y`): nothing
+     else reads it there, and each element is computed once;
+   - where target and operand have the same strides, so that an index later in the order lies at a higher address,
+     and the operand lies above the target (`x[:-1] = x[1:] + y`): what is written lies below all that is yet to be
+     read. Loops, which may read ahead of what they write, or behind, write to a tile of memory of their own;
+   - nowhere else: then the value is computed first, and copied. */
+
+#include "nodes.h"
+#include "evaluation.h"
+#include "layouts.h"
+#include "sizes.h"
+
+typedef struct {
+    npy_uintp low, high; /* of the bytes that elements lie in */
+} Bytes;
+
+static Bytes bytes_of(const char *data, int ndim, const npy_intp *shape, const npy_intp *strides,
+                      npy_intp itemsize)
+{
+    npy_intp low, high;
+    find_reach(ndim, shape, strides, &low, &high);
+    return (Bytes){(npy_uintp)(data + low), (npy_uintp)(data + high + itemsize)};
+}
+
+/* Whether an index later in the order of the axes lies at a higher address. */
+static int ascends(int ndim, const npy_intp *shape, const npy_intp *strides, npy_intp itemsize)
+{
+    npy_intp reach = itemsize;
+    for (int dim = ndim - 1; dim >= 0; dim--) {
+        if (shape[dim] != 1) {
+            if (strides[dim] < reach) {
+                return 0;
+            }
+            reach += (shape[dim] - 1) * strides[dim];
+        }
+    }
+    return 1;
+}
+
+static int have_same_strides(int ndim, const npy_intp *shape, const npy_intp *x, const npy_intp *y)
+{
+    for (int dim = 0; dim < ndim; dim++) {
+        if (shape[dim] != 1 && x[dim] != y[dim]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether the expression can be computed into the target; then the overlap is set. */
+static int find_overlap(const Expression *expression, const Node *root, Target *target)
+{
+    const npy_intp itemsize = dtypes[root->operation.result].itemsize;
+    const Bytes written = bytes_of(target->data, root->ndim, root->shape, target->strides, itemsize);
+    target->overlaps = APART_FROM_OPERANDS;
+    for (int i = 0; i < expression->leaf_count; i++) {
+        const Leaf *leaf = &expression->leaves[i];
+        const Bytes read = bytes_of(leaf->data, root->ndim, root->shape, leaf->strides, leaf->itemsize);
+        if (read.low >= written.high || written.low >= read.high) {
+            continue;
+        }
+        if (leaf->itemsize != itemsize ||
+            !have_same_strides(root->ndim, root->shape, leaf->strides, target->strides) ||
+            leaf->data < target->data ||
+            (leaf->data > target->data &&
+             !ascends(root->ndim, root->shape, target->strides, itemsize))) {
+            return 0;
+        }
+        target->overlaps =
+            leaf->data == target->data && target->overlaps != BELOW_OPERANDS ? OVER_OPERANDS : BELOW_OPERANDS;
+    }
+    return 1;
+}
+
+/* How many operands of an expression lie in a storage. */
+static npy_intp count_reads(const Expression *expression, const Storage *storage)
+{
+    npy_intp count = 0;
+    for (int i = 0; i < expression->node_count; i++) {
+        const Node *node = expression->nodes[i];
+        for (int k = 0; k < node->operation.count; k++) {
+            count += node->operands[k].storage == storage;
+        }
+    }
+    return count;
+}
+
+/* Set the target's strides along the axes of the root; 0 if the value is repeated. */
+static int fit_target(const Region *region, const Node *root, Target *target)
+{
+    const int surplus = region->ndim - root->ndim;
+    for (int dim = 0; dim < surplus; dim++) {
+        if (region->shape[dim] != 1) {
+            return 0;
+        }
+    }
+    for (int dim = 0; dim < root->ndim; dim++) {
+        if (surplus < 0 || region->shape[surplus + dim] != root->shape[dim]) {
+            return 0;
+        }
+        target->strides[dim] = region->strides[surplus + dim];
+    }
+    target->data = region->data;
+    return 1;
+}
+
+int assign_expression(Tensor *x, const Region *region, Tensor *value, int is_temporary)
+{
+    Expression expression;
+    Errors errors;
+    Target target;
+    Storage *storage = (Storage *)x->storage, *of_value = (Storage *)value->storage;
+    Node *root = of_value->pending;
+    if (storage == NULL || storage == of_value || !shows_pending(value) || x->code != value->code ||
+        (!is_temporary && storage->shared && !is_private(storage)) || !fit_target(region, root, &target)) {
+        return 0;
+    }
+    if (!find_threads(root, &expression)) {
+        return -1;
+    }
+    const Plan *plan = of_value->pending != root ? NULL : prepare_expression(root, &expression);
+    if (plan == NULL) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    if (storage->readers > count_reads(&expression, storage) || !find_overlap(&expression, root, &target)) {
+        return 0;
+    }
+    const int computed = compute_expression(&expression, plan, &target, &errors);
+    if (computed != 1) {
+        return computed == 0 ? -1 : 0;
+    }
+    /* From now on the value is what the target holds, until that is written again. Mostly the value is not needed
+       any more. */
+    if (is_temporary) {
+        drop_node(root);
+    } else {
+        become_copy(root, storage, region->data - storage->address, target.strides);
+    }
+    return report_errors(&errors) ? 1 : -1;
+}

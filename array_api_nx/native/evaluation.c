@@ -1,0 +1,367 @@
+#include "evaluation.h"
+#include "expression_pass.h"
+#include "nest.h"
+#include "storage.h"
+#include "threads.h"
+
+/* ------------------------------------------------------------------ passes */
+
+/* Set up the axes and areas of a pass. `target` may be NULL. */
+static void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target)
+{
+    const Node *root = expression->nodes[expression->node_count - 1];
+    const int stored = expression->stored_count;
+    const npy_intp *given[MOST_LEAVES + MOST_STORED];
+    npy_intp *merged[MOST_LEAVES + MOST_STORED];
+    npy_intp row_major[MOST_STORED][NODE_DIMS];
+    const int ndim = root->ndim;
+    pass->plan = plan;
+    pass->expression = expression;
+    pass->leaf_count = expression->leaf_count;
+    pass->area_count = expression->leaf_count + stored;
+    for (int i = 0; i < expression->leaf_count; i++) {
+        Area *area = &pass->areas[i];
+        area->data = expression->leaves[i].data;
+        area->itemsize = expression->leaves[i].itemsize;
+        given[i] = expression->leaves[i].strides;
+    }
+    for (int k = 0; k < stored; k++) {
+        const Node *node = expression->nodes[expression->stored[k]];
+        Area *area = &pass->areas[pass->leaf_count + k];
+        area->itemsize = dtypes[node->operation.result].itemsize;
+        if (k == 0 && target != NULL) {
+            area->data = target->data;
+            given[pass->leaf_count] = target->strides;
+            continue;
+        }
+        area->data = node->storage->address;
+        npy_intp step = area->itemsize;
+        for (int dim = ndim - 1; dim >= 0; dim--) {
+            row_major[k][dim] = step;
+            step *= root->shape[dim];
+        }
+        given[pass->leaf_count + k] = row_major[k];
+    }
+    if (expression->is_flat && target == NULL) {
+        pass->ndim = 1;
+        pass->shape[0] = root->size;
+        for (int i = 0; i < pass->area_count; i++) {
+            pass->areas[i].strides[0] = pass->areas[i].itemsize;
+        }
+        return;
+    }
+    for (int i = 0; i < pass->area_count; i++) {
+        merged[i] = pass->areas[i].strides;
+    }
+    pass->ndim = merge_axes(ndim, root->shape, pass->area_count, given, pass->shape, merged);
+    if (pass->ndim == 0) {
+        pass->ndim = 1;
+        pass->shape[0] = 1;
+        for (int i = 0; i < pass->area_count; i++) {
+            pass->areas[i].strides[0] = 0;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ floating-point errors */
+
+static PyObject *report;
+
+void set_report(PyObject *function)
+{
+    Py_XSETREF(report, Py_NewRef(function));
+}
+
+static void note_errors(const Expression *expression, const Plan *plan, const atomic_uchar *flags,
+                        Errors *errors)
+{
+    for (int s = 0; s < plan->step_count; s++) {
+        const Node *node = expression->nodes[plan->steps[s].last_node];
+        if ((flags[s] & node->errors) == 0 || node->operation.name == NULL) {
+            continue;
+        }
+        int i = 0;
+        while (i < errors->count && errors->items[i].node != node) {
+            i++;
+        }
+        if (i == errors->count) {
+            errors->items[errors->count++] = (Error){node->operation.name, node, 0, node->errors};
+        }
+        errors->items[i].flags |= flags[s];
+    }
+}
+
+int report_errors(const Errors *errors)
+{
+    if (errors->count == 0 || report == NULL) {
+        return 1;
+    }
+    PyObject *list = PyList_New(errors->count);
+    for (int i = 0; list != NULL && i < errors->count; i++) {
+        PyObject *item = Py_BuildValue("(Oii)", errors->items[i].name, errors->items[i].flags,
+                                       errors->items[i].mask);
+        if (item == NULL) {
+            Py_CLEAR(list);
+        } else {
+            PyList_SET_ITEM(list, i, item);
+        }
+    }
+    PyObject *done = list == NULL ? NULL : PyObject_CallOneArg(report, list);
+    Py_XDECREF(list);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+/* Whether an operation of the expression is to warn of one of the flags. */
+static int is_asked_for(const Expression *expression, const Plan *plan, const atomic_uchar *flags)
+{
+    npy_uint8 raised = 0, asked = 0;
+    for (int s = 0; s < plan->step_count; s++) {
+        raised |= flags[s];
+    }
+    for (int i = 0; raised != 0 && i < expression->node_count; i++) {
+        asked |= expression->nodes[i]->errors;
+    }
+    return (raised & asked) != 0;
+}
+
+/* ------------------------------------------------------------------ evaluation */
+
+/* ------------------------------------------------------------------ parts */
+
+/* A part of a pass is to take so many nanoseconds; what takes less than twice as long is not divided. (Whether
+   threads are woken for the parts, the time of the first ones decides.) */
+enum { PART_TIME = 12000 };
+
+/* The nanoseconds that an element takes one thread, if its operands lie in the caches. */
+static double time_of_element(const Expression *expression)
+{
+    double time = 0;
+    for (int i = 0; i < expression->node_count; i++) {
+        time += expression->nodes[i]->operation.time;
+    }
+    return time;
+}
+
+/* How a pass is divided: along one axis, into parts of so many indices. */
+typedef struct {
+    const Pass *pass;
+    int axis;
+    npy_intp each;
+    void (*run)(const Pass *pass, char *scratch);
+} Division;
+
+/* The axis of most indices among the first two: mostly the first one. */
+static void divide(const Pass *pass, Division *division)
+{
+    const npy_intp *shape = pass->shape;
+    const Node *root = pass->expression->nodes[pass->expression->node_count - 1];
+    const double time = time_of_element(pass->expression) * (double)root->size;
+    const npy_intp parts = (npy_intp)greatest(1, (npy_intp)(time / PART_TIME));
+    division->axis = pass->ndim > 1 && shape[0] < parts && shape[1] > shape[0];
+    const npy_intp size = shape[division->axis];
+    division->each = (size - 1) / least(parts, size) + 1;
+    if (division->axis == pass->ndim - 1) {
+        division->each = (division->each + GRAIN - 1) / GRAIN * GRAIN;
+    }
+    if (time < 2 * PART_TIME || pass->one_by_one != NULL || pass->expression->threads == 1) {
+        division->each = size; /* what is written over its operands goes in the order of the elements */
+    }
+}
+
+/* The scratch memory of passes that are not divided. The GIL protects it. */
+static char *take_scratch(npy_intp bytes)
+{
+    static char *start;
+    static void *block;
+    static npy_intp size;
+    if (bytes > size) {
+        void *larger = PyMem_RawMalloc((size_t)bytes + ALIGNMENT);
+        if (larger == NULL) {
+            return NULL;
+        }
+        PyMem_RawFree(block);
+        const npy_uintp address = (npy_uintp)larger + ALIGNMENT - 1;
+        block = larger;
+        start = (char *)(address - address % ALIGNMENT);
+        size = bytes;
+    }
+    return start;
+}
+
+/* Compute part number `number`. */
+static void run_part(const void *parts, npy_intp number, char *scratch)
+{
+    const Division *division = parts;
+    const Pass *pass = division->pass;
+    const npy_intp from = number * division->each;
+    Pass part;
+    memcpy(&part, pass, offsetof(Pass, areas));
+    memcpy(part.areas, pass->areas, (size_t)pass->area_count * sizeof(Area));
+    memcpy((char *)&part + offsetof(Pass, overlaps), (const char *)pass + offsetof(Pass, overlaps),
+           sizeof(Pass) - offsetof(Pass, overlaps));
+    for (int i = 0; i < part.area_count; i++) {
+        part.areas[i].data += from * part.areas[i].strides[division->axis];
+    }
+    part.shape[division->axis] = least(division->each, pass->shape[division->axis] - from);
+    division->run(&part, scratch);
+}
+
+/* Compute all of a pass, on several threads if it takes long enough. The result is that of `run_parts`. */
+static int run_pass(const Pass *pass, int in_rows)
+{
+    Division division = {.pass = pass, .run = in_rows ? run_rows : run_tiles};
+    const npy_intp bytes = in_rows ? scratch_for_rows(pass->plan) : scratch_for_tiles(pass);
+    divide(pass, &division);
+    const npy_intp parts = (pass->shape[division.axis] - 1) / division.each + 1;
+    if (parts == 1) {
+        char *scratch = take_scratch(bytes);
+        if (scratch != NULL) {
+            division.run(pass, scratch);
+        }
+        return scratch != NULL;
+    }
+    return run_parts(run_part, &division, parts, bytes, pass->expression->threads);
+}
+
+/* Compute, and find out which operations raised exceptions. The result is that of `run_parts`. */
+static int run(const Plan *plan, const Expression *expression, const Target *target, Errors *errors)
+{
+    atomic_uchar flags[MOST_NODES], single_flags[MOST_NODES];
+    Pass pass;
+    clear_all(flags, plan->step_count);
+    pass.flags = flags;
+    pass.single_flags = single_flags;
+    pass.overlaps = target != NULL && target->overlaps != APART_FROM_OPERANDS;
+    pass.discards = 0;
+    pass.one_by_one = NULL;
+    /* Where the root is written over an operand, that is needed until it is known which operation has raised an
+       exception. A loop may read it in any order. */
+    pass.is_buffered = pass.overlaps && (expression->node_count > 1 || target->overlaps == BELOW_OPERANDS);
+    if (pass.is_buffered) {
+        pass.one_by_one = plan_singly(plan, expression);
+        if (pass.one_by_one == NULL) {
+            return 0;
+        }
+        clear_all(single_flags, pass.one_by_one->step_count);
+    }
+    begin_pass(&pass, plan, expression, target);
+    const int complete = run_pass(&pass, has_rows(&pass));
+    if (complete != 1) {
+        return complete;
+    }
+    if (is_asked_for(expression, plan, flags)) {
+        const Plan *singly = pass.one_by_one == NULL && is_unclear(plan, flags)
+                                 ? plan_singly(plan, expression)
+                                 : NULL;
+        if (singly != NULL) {
+            /* Nothing that is read was written: all is computed once more, and the root not written. */
+            clear_all(single_flags, singly->step_count);
+            pass.flags = single_flags;
+            pass.discards = 1;
+            begin_pass(&pass, singly, expression, target);
+            run_pass(&pass, 0);
+            note_errors(expression, singly, single_flags, errors);
+        } else {
+            note_errors(expression, plan, flags, errors);
+        }
+    }
+    if (pass.one_by_one != NULL) {
+        note_errors(expression, pass.one_by_one, single_flags, errors);
+    }
+    return 1;
+}
+
+/* Give memory to what is to be stored, but for the root if that has a target; 0 with an exception set. */
+static int allocate(const Expression *expression, const Target *target)
+{
+    for (int k = target != NULL; k < expression->stored_count; k++) {
+        const Node *node = expression->nodes[expression->stored[k]];
+        if (!fill_storage(node->storage, node->size * dtypes[node->operation.result].itemsize)) {
+            while (k-- > (target != NULL)) {
+                empty_storage(expression->nodes[expression->stored[k]]->storage);
+            }
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Results of operations, of all that are pending, from which it is worth to ask how many threads there may be:
+   the time of a cheap operation on so many elements is that of two parts. */
+enum { ASKED_FROM = 1 << 16 };
+
+int find_threads(const Node *root, Expression *expression)
+{
+    expression->threads = root->size < ASKED_FROM / root->operations ? 1 : most_threads();
+    return expression->threads > 0;
+}
+
+const Plan *prepare_expression(Node *root, Expression *expression)
+{
+    Node *before;
+    while ((before = find_expression(root, expression)) != NULL) {
+        if (before == root || !evaluate_storage(before->storage)) {
+            return NULL;
+        }
+    }
+    const Plan *plan = find_plan(expression);
+    return plan == NULL ? (const Plan *)PyErr_NoMemory() : plan;
+}
+
+int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Errors *errors)
+{
+    const int first = target != NULL;
+    Storage *stored[MOST_STORED];
+    errors->count = 0;
+    if (!allocate(expression, target)) {
+        return 0;
+    }
+    const int complete = run(plan, expression, target, errors);
+    if (complete != 1) {
+        for (int k = first; k < expression->stored_count; k++) {
+            empty_storage(expression->nodes[expression->stored[k]]->storage);
+        }
+        if (complete == 0) {
+            PyErr_NoMemory();
+            return 0;
+        }
+        /* Python's handler may raise an exception, or compute some of what is pending here. */
+        PyErr_SetInterrupt();
+        return PyErr_CheckSignals() < 0 ? 0 : -1;
+    }
+    /* To drop operands may run Python code, which may drop what is stored. */
+    for (int k = first; k < expression->stored_count; k++) {
+        stored[k] = (Storage *)Py_NewRef((PyObject *)expression->nodes[expression->stored[k]]->storage);
+    }
+    for (int k = first; k < expression->stored_count; k++) {
+        if (stored[k]->pending != NULL) {
+            drop_node(stored[k]->pending);
+        }
+    }
+    for (int k = first; k < expression->stored_count; k++) {
+        Py_DECREF(stored[k]);
+    }
+    return 1;
+}
+
+int evaluate_storage(Storage *storage)
+{
+    if (storage->pending == NULL) {
+        return 1;
+    }
+    Expression expression;
+    Errors errors;
+    int computed = -1;
+    Py_INCREF((PyObject *)storage); /* signals and finalisers run Python code */
+    errors.count = 0;
+    if (!find_threads(storage->pending, &expression)) {
+        computed = 0;
+    }
+    while (computed < 0 && storage->pending != NULL) {
+        const Plan *plan = prepare_expression(storage->pending, &expression);
+        computed = plan == NULL ? 0 : compute_expression(&expression, plan, NULL, &errors);
+    }
+    Py_DECREF((PyObject *)storage);
+    return computed != 0 && report_errors(&errors);
+}

@@ -1,0 +1,137 @@
+/* What the two ways of going over memory have in common: whole rows (expression_rows.c), where orders on vectors
+   compute all of an expression, and tiles (expression_tiles.c). */
+
+#ifndef ARRAY_API_NX_EXPRESSION_PASS_H
+#define ARRAY_API_NX_EXPRESSION_PASS_H
+
+#include "evaluation.h"
+#include "flags.h"
+#include "sizes.h"
+
+/* Memory that a pass reads or writes: the leaves, then what is stored. */
+typedef struct {
+    char *data;
+    npy_intp itemsize;
+    npy_intp strides[NODE_DIMS]; /* along the axes of the pass */
+} Area;
+
+typedef struct {
+    const Plan *plan;
+    const Expression *expression;
+    int ndim; /* 1 at least */
+    npy_intp shape[NODE_DIMS];
+    int leaf_count, area_count;
+    Area areas[MOST_LEAVES + MOST_STORED];
+    int overlaps;    /* whether the root is written over an operand */
+    int is_buffered; /* whether the root's elements are computed in a buffer, and copied to the target */
+    int discards;    /* whether the root is not written anywhere */
+    atomic_uchar *flags; /* of each step */
+    const Plan *one_by_one; /* tells which operation of a step raised an exception; or NULL */
+    atomic_uchar *single_flags; /* of the steps of that */
+} Pass;
+
+/* How far each area steps when the index of an axis grows by one, and those of the axes behind it, but for the
+   last `inner` axes, go back to 0. */
+static inline npy_intp step_of(const Pass *pass, const Area *area, int dim, int inner)
+{
+    npy_intp bytes = area->strides[dim];
+    for (int later = dim + 1; later < pass->ndim - inner; later++) {
+        bytes -= area->strides[later] * (pass->shape[later] - 1);
+    }
+    return bytes;
+}
+
+/* Step to the next index of all axes but the last `inner` ones; 0 behind the last one. */
+static inline int step_on(const Pass *pass, int inner, npy_intp *index, char **data)
+{
+    int dim = pass->ndim - inner - 1;
+    while (dim >= 0 && ++index[dim] == pass->shape[dim]) {
+        index[dim--] = 0;
+    }
+    if (dim < 0) {
+        return 0;
+    }
+    for (int i = 0; i < pass->area_count; i++) {
+        data[i] += step_of(pass, &pass->areas[i], dim, inner);
+    }
+    return 1;
+}
+
+/* The address that a place has at the present index. */
+static inline char *address_of(const Pass *pass, Place place, char *const *data, char *slots,
+                               npy_intp slot_bytes)
+{
+    const int number = number_of(place);
+    switch (kind_of(place)) {
+    case IN_SLOT:
+        return slots + number * slot_bytes;
+    case IN_LEAF:
+        return data[number];
+    case IN_NUMBER:
+        return (char *)pass->expression->numbers[number];
+    default:
+        return data[pass->leaf_count + number];
+    }
+}
+
+/* Whether a place has one element for all of a row. */
+static inline int is_one(Place place, const npy_intp *steps)
+{
+    return kind_of(place) == IN_NUMBER || (kind_of(place) == IN_LEAF && steps[number_of(place)] == 0);
+}
+
+/* The orders of a step, without addresses. `steps` are the bytes from an element of an area to the next: 0 or
+   those of an element. */
+static inline void bind_orders(const Plan *plan, const PlanStep *step, Order *orders, const npy_intp *steps,
+                        npy_intp slot_mask)
+{
+    const PlanOrder *given = plan->orders + step->first;
+    for (int i = 0; i < step->order_count; i++) {
+        const Place place = given[i].place;
+        int code = given[i].code;
+        const int has_one = code <= DIVIDE_INTO_SCALAR && is_one(place, steps);
+        orders[i].mask = kind_of(place) == IN_SLOT ? slot_mask : is_one(place, steps) ? 0 : -1;
+        orders[i].code = code + has_one;
+        if (code >= ADD_TWO_VECTOR && code <= DIVIDE_TWO_SCALAR) {
+            if (is_one(place, steps)) {
+                orders[i].code = READ_SCALAR; /* and the next order takes the registers */
+            } else {
+                orders[i].code = code + is_one(given[i + 1].place, steps);
+            }
+        }
+    }
+}
+
+/* Their addresses at the present index. */
+static inline void address_orders(const Pass *pass, const Plan *plan, const PlanStep *step, Order *orders,
+                           char *const *data, char *slots, npy_intp slot_bytes)
+{
+    const PlanOrder *given = plan->orders + step->first;
+    for (int i = 0; i < step->order_count; i++) {
+        orders[i].data = address_of(pass, given[i].place, data, slots, slot_bytes);
+    }
+}
+
+/* Whether orders on rows of memory compute all: elements lie one after the other along the last axis, or are one
+   and the same. */
+int has_rows(const Pass *pass);
+
+/* Compute such a pass, or one of its parts. `scratch` has the bytes that the plan needs. */
+npy_intp scratch_for_rows(const Plan *plan);
+void run_rows(const Pass *pass, char *scratch);
+
+/* Compute any pass, or one of its parts, tile by tile. */
+npy_intp scratch_for_tiles(const Pass *pass);
+void run_tiles(const Pass *pass, char *scratch);
+
+/* Whether orders of several operations raised flags, so that it is not known which operation did. */
+int is_unclear(const Plan *plan, const atomic_uchar *flags);
+
+static inline void clear_all(atomic_uchar *flags, int count)
+{
+    for (int i = 0; i < count; i++) {
+        atomic_init(&flags[i], 0);
+    }
+}
+
+#endif

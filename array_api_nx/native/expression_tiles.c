@@ -1,0 +1,177 @@
+#include "expression_pass.h"
+#include "copies.h"
+
+/* Bytes of a tile of the largest elements: all that a few operations read and write fits into the first level
+   of cache. */
+enum { TILE_BYTES = 4096 };
+
+/* What is the same for all tiles of a pass. */
+typedef struct {
+    npy_intp slot_bytes;
+    char *slots; /* of the plan, then those of packed areas */
+    Order *orders;
+} Tiling;
+
+/* A tile: its elements lie one after the other in every area, or in a copy, or are one and the same. */
+typedef struct {
+    npy_intp count;
+    char *data[MOST_LEAVES + MOST_STORED];
+    npy_intp steps[MOST_LEAVES + MOST_STORED];
+} TileOfPass;
+
+/* Whether a loop can go over a tile of an area in one run; `*step` is then the bytes from one element to the
+   next. */
+static int is_run(const Pass *pass, const Area *area, npy_intp rows, npy_intp columns, npy_intp *step)
+{
+    const npy_intp column = area->strides[pass->ndim - 1];
+    const npy_intp row = pass->ndim > 1 ? area->strides[pass->ndim - 2] : 0;
+    *step = columns > 1 || rows == 1 ? column : row;
+    return (*step == 0 || *step == area->itemsize) && (rows == 1 || columns == 1 || row == columns * column);
+}
+
+static void run_steps(const Pass *pass, const Plan *plan, const TileOfPass *tile, const Tiling *tiling,
+                      atomic_uchar *flags)
+{
+    for (int s = 0; s < plan->step_count; s++) {
+        const PlanStep *step = &plan->steps[s];
+#ifdef HAS_ORDERS
+        if (step->order_count > 0) {
+            bind_orders(plan, step, tiling->orders, tile->steps, -1);
+            address_orders(pass, plan, step, tiling->orders, tile->data, tiling->slots,
+                           tiling->slot_bytes);
+            run_orders(tiling->orders, step->order_count, tile->count * step->itemsize, step->itemsize, 0);
+            note_flags(&flags[s], take_vector_flags());
+            continue;
+        }
+#endif
+        const Operation *operation = &step->operation;
+        char *args[NODE_OPERANDS + 1];
+        npy_intp steps[NODE_OPERANDS + 1], count = tile->count;
+        for (int k = 0; k <= operation->count; k++) {
+            const Place place = step->places[k];
+            const npy_intp itemsize =
+                dtypes[k < operation->count ? operation->operands[k] : operation->result].itemsize;
+            args[k] = address_of(pass, place, tile->data, tiling->slots, tiling->slot_bytes);
+            steps[k] = is_one(place, tile->steps) ? 0 : itemsize;
+        }
+        operation->function(args, &count, steps, operation->data);
+        if (operation->name != NULL) {
+            note_flags(&flags[s], take_flags());
+        }
+    }
+}
+
+int is_unclear(const Plan *plan, const atomic_uchar *flags)
+{
+    for (int s = 0; s < plan->step_count; s++) {
+        if (flags[s] != 0 && plan->steps[s].first_node != plan->steps[s].last_node) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Compute the tile at `corners`. */
+static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corners, npy_intp rows,
+                     npy_intp columns)
+{
+    TileOfPass tile;
+    tile.count = rows * columns;
+    char *buffer = tiling->slots + greatest(pass->plan->slot_count,
+                                            pass->one_by_one == NULL ? 0 : pass->one_by_one->slot_count) *
+                                       tiling->slot_bytes;
+    const int dim = pass->ndim - 1;
+    Tile copied[MOST_STORED], memory[MOST_STORED];
+    int copies[MOST_STORED];
+    for (int i = 0; i < pass->area_count; i++) {
+        const Area *area = &pass->areas[i];
+        const int stored = i - pass->leaf_count;
+        const Tile whole = {corners[i], dim > 0 ? area->strides[dim - 1] : 0, area->strides[dim]};
+        const int buffered = stored == 0 && (pass->is_buffered || pass->discards);
+        tile.data[i] = corners[i];
+        if (stored >= 0) {
+            copies[stored] = 0;
+        }
+        if (is_run(pass, area, rows, columns, &tile.steps[i]) && !buffered &&
+            (stored < 0 || tile.steps[i] != 0 || tile.count == 1)) {
+            continue;
+        }
+        const Tile packed = {buffer, columns * area->itemsize, area->itemsize};
+        if (stored < 0) {
+            copy_tile(packed, whole, area->itemsize, rows, columns);
+        } else {
+            copies[stored] = !pass->discards;
+            copied[stored] = packed;
+            memory[stored] = whole;
+        }
+        tile.data[i] = buffer;
+        tile.steps[i] = area->itemsize;
+        buffer += tiling->slot_bytes;
+    }
+    atomic_uchar raised[MOST_NODES], *flags = pass->flags;
+    if (pass->one_by_one != NULL) {
+        clear_all(raised, pass->plan->step_count);
+        flags = raised;
+    }
+    run_steps(pass, pass->plan, &tile, tiling, flags);
+    if (pass->one_by_one != NULL) {
+        if (is_unclear(pass->plan, raised)) {
+            run_steps(pass, pass->one_by_one, &tile, tiling, pass->single_flags);
+        } else {
+            for (int s = 0; s < pass->plan->step_count; s++) {
+                note_flags(&pass->flags[s], raised[s]);
+            }
+        }
+    }
+    for (int stored = 0; stored < pass->area_count - pass->leaf_count; stored++) {
+        if (copies[stored]) {
+            copy_tile(memory[stored], copied[stored], pass->areas[pass->leaf_count + stored].itemsize, rows,
+                      columns);
+        }
+    }
+}
+
+/* Bytes between slots beyond those of a tile: tiles that begin a multiple of 4096 bytes apart would take each
+   other's place in the cache. */
+enum { APART = 2 * LINE };
+
+enum { SLOT_BYTES = TILE_BYTES + APART };
+
+static npy_intp count_slots(const Pass *pass)
+{
+    const int singly = pass->one_by_one == NULL ? 0 : pass->one_by_one->slot_count;
+    return greatest(pass->plan->slot_count, singly) + pass->area_count;
+}
+
+npy_intp scratch_for_tiles(const Pass *pass)
+{
+    return count_slots(pass) * SLOT_BYTES + pass->plan->order_count * (npy_intp)sizeof(Order);
+}
+
+void run_tiles(const Pass *pass, char *slots)
+{
+    const int last = pass->ndim - 1;
+    const npy_intp most = greatest(1, TILE_BYTES / pass->plan->largest);
+    const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
+    const npy_intp columns = least(all_columns, most);
+    const npy_intp rows = columns < all_columns ? 1 : least(all_rows, greatest(1, most / columns));
+    const Tiling tiling = {SLOT_BYTES, slots, (Order *)(slots + count_slots(pass) * SLOT_BYTES)};
+    npy_intp index[NODE_DIMS] = {0};
+    char *data[MOST_LEAVES + MOST_STORED], *corners[MOST_LEAVES + MOST_STORED];
+    for (int i = 0; i < pass->area_count; i++) {
+        data[i] = pass->areas[i].data;
+    }
+    clear_flags();
+    do {
+        for (npy_intp row = 0; row < all_rows; row += rows) {
+            for (npy_intp column = 0; column < all_columns; column += columns) {
+                for (int i = 0; i < pass->area_count; i++) {
+                    const npy_intp *strides = pass->areas[i].strides;
+                    corners[i] = data[i] + column * strides[last] + (last > 0 ? row * strides[last - 1] : 0);
+                }
+                run_tile(pass, &tiling, corners, least(rows, all_rows - row),
+                         least(columns, all_columns - column));
+            }
+        }
+    } while (step_on(pass, last > 0 ? 2 : 1, index, data));
+}

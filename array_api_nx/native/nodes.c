@@ -1,0 +1,590 @@
+#include "nodes.h"
+#include "evaluation.h"
+#include "layouts.h"
+#include "names.h"
+#include "parts.h"
+#include "elements.h"
+#include "sizes.h"
+#include "storage.h"
+
+/* ------------------------------------------------------------------ the list of all nodes */
+
+static Node *newest;
+static npy_intp node_count, held_bytes;
+
+/* So many bytes may be kept by pending operations that would have been freed without them, and so many
+   operations may be pending: then all are computed. */
+enum { MOST_HELD = 1 << 26, MOST_PENDING = 1024 };
+
+/* Freed nodes, for the next ones. */
+enum { MOST_SPARE = 64 };
+static struct {
+    int count;
+    Node *nodes[MOST_SPARE];
+} spare_nodes;
+
+static Node *take_node(void)
+{
+    return spare_nodes.count > 0 ? spare_nodes.nodes[--spare_nodes.count] : PyMem_Malloc(sizeof(Node));
+}
+
+static void give_node(Node *node)
+{
+    if (spare_nodes.count < MOST_SPARE) {
+        spare_nodes.nodes[spare_nodes.count++] = node;
+    } else {
+        PyMem_Free(node);
+    }
+}
+
+/* Have a storage wait for the node, whose fields are set. */
+static void enter_node(Node *node, Storage *storage)
+{
+    node->storage = storage;
+    node->walk = 0;
+    node->place = &newest;
+    node->next = newest;
+    if (newest != NULL) {
+        newest->place = &node->next;
+    }
+    newest = node;
+    storage->pending = node;
+    node_count++;
+    held_bytes += node->held;
+}
+
+void drop_node(Node *node)
+{
+    Storage *operands[NODE_OPERANDS];
+    int count = 0;
+    *node->place = node->next;
+    if (node->next != NULL) {
+        node->next->place = node->place;
+    }
+    node->storage->pending = NULL;
+    node_count--;
+    held_bytes -= node->held;
+    for (int i = 0; i < node->operation.count; i++) {
+        if (node->operands[i].storage != NULL) {
+            operands[count++] = node->operands[i].storage;
+        }
+    }
+    give_node(node);
+    /* To drop an operand may run Python code, which must find all in order. */
+    for (int i = 0; i < count; i++) {
+        operands[i]->readers--;
+    }
+    for (int i = 0; i < count; i++) {
+        Py_DECREF(operands[i]);
+    }
+}
+
+/* Compute all that is pending, so that nothing is held any more; 0 with an exception set. */
+static int evaluate_all(void)
+{
+    while (newest != NULL) {
+        if (!evaluate_storage(newest->storage)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int release_readers(Storage *storage)
+{
+    while (storage->readers > 0) {
+        Node *reader = newest;
+        int found = 0;
+        for (; reader != NULL; reader = reader->next) {
+            for (int i = 0; i < reader->operation.count; i++) {
+                found = found || reader->operands[i].storage == storage;
+            }
+            if (found) {
+                break;
+            }
+        }
+        if (reader == NULL || !evaluate_storage(reader->storage)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ------------------------------------------------------------------ floating-point errors */
+
+/* fperrors.modes, and NumPy's context variable of the settings that it reads. */
+static PyObject *ask_modes, *settings_variable;
+
+/* What was answered for lines of a module under these settings: flags, or -1 where errors are to be raised when an
+   operation is called. */
+typedef struct {
+    PyObject *settings, *module;
+    int modes;
+} Answer;
+
+enum { ANSWERS = 8 };
+static Answer answers[ANSWERS];
+
+/* Whether it is the name of a module whose lines are not those that led here: of this package, NumPy or
+   contextlib (contract/callers.py). */
+static int is_inside(PyObject *module)
+{
+    static const char *const names[] = {"array_api_nx", "numpy", "contextlib"};
+    const char *name = PyUnicode_AsUTF8(module);
+    for (int i = 0; name != NULL && i < 3; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncmp(name, names[i], length) == 0 && (name[length] == '\0' || name[length] == '.')) {
+            return 1;
+        }
+    }
+    PyErr_Clear();
+    return 0;
+}
+
+/* The floating-point errors that pending operations are to warn of, as NumPy's bits; -1 if the operation
+   cannot wait; -2 with an exception set. */
+static int find_modes(void)
+{
+    PyObject *settings, *globals = PyEval_GetGlobals();
+    if (settings_variable == NULL) {
+        return -1;
+    }
+    PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
+    if (PyContextVar_Get(settings_variable, Py_None, &settings) < 0) {
+        return -2;
+    }
+    Answer *answer = &answers[((npy_uintp)module / 64) % ANSWERS];
+    if (answer->module == module && answer->settings == settings && module != NULL) {
+        Py_DECREF(settings);
+        return answer->modes;
+    }
+    PyObject *modes = PyObject_CallNoArgs(ask_modes);
+    const long flags = modes == NULL ? -2 : modes == Py_None ? -1 : PyLong_AsLong(modes);
+    Py_XDECREF(modes);
+    if (flags == -2 || module == NULL || !PyUnicode_CheckExact(module) || is_inside(module)) {
+        Py_DECREF(settings);
+        return (int)flags; /* of lines inside it depends on which others led there */
+    }
+    answer->modes = (int)flags;
+    Py_XSETREF(answer->module, Py_NewRef(module));
+    Py_XSETREF(answer->settings, settings);
+    return (int)flags;
+}
+
+/* ------------------------------------------------------------------ operands */
+
+int is_private(const Storage *storage)
+{
+    PyObject *memory = storage->memory;
+    while (memory != NULL && PyArray_CheckExact(memory) && Py_REFCNT(memory) == 1) {
+        if (((PyArrayObject_fields *)memory)->weakreflist != NULL) {
+            return 0;
+        }
+        PyObject *base = PyArray_BASE((PyArrayObject *)memory);
+        if (base == NULL) {
+            return PyArray_CHKFLAGS((PyArrayObject *)memory, NPY_ARRAY_OWNDATA);
+        }
+        memory = base;
+    }
+    return 0;
+}
+
+/* Whether an operand steps through memory as its axes do, never backwards: then the result of NumPy's
+   function is row-major. */
+static int is_in_order(const Tensor *x)
+{
+    npy_intp outer = NPY_MAX_INTP;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        if (x->shape[dim] != 1 && x->strides[dim] != 0) {
+            if (x->strides[dim] < 0 || x->strides[dim] > outer) {
+                return 0;
+            }
+            outer = x->strides[dim];
+        }
+    }
+    return 1;
+}
+
+/* Read a copy of an operand of few elements. */
+static int copy_operand(Tensor *x, const char *data, NodeOperand *operand)
+{
+    const DTypeCode code = (DTypeCode)x->code;
+    char *copied;
+    Tensor *copy = new_memory(x->ndim, x->shape, code, 0, &copied);
+    if (copy == NULL) {
+        return -1;
+    }
+    copy_elements(x->ndim, x->shape, copied, copy->strides, data, x->strides, dtypes[code].itemsize);
+    operand->storage = (Storage *)Py_NewRef(copy->storage);
+    operand->offset = copy->offset;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        operand->strides[dim] = copy->strides[dim];
+    }
+    Py_DECREF(copy);
+    return 1;
+}
+
+/* Whether operands may be read that others can write, since the node is computed before anything else happens. */
+static int reads_shared;
+
+/* Describe an operand of a node, whose storage becomes a new reference. 1; 0 if the operation cannot wait; -1
+   with an exception set. */
+static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
+{
+    Storage *storage = (Storage *)x->storage;
+    const int whole = has_shape(x, node->ndim, node->shape);
+    if (x->array == NULL && storage->pending != NULL && whole && shows_pending(x)) {
+        operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
+        operand->offset = 0;
+        for (int dim = 0; dim < x->ndim; dim++) {
+            operand->strides[dim] = x->strides[dim];
+        }
+        return 1;
+    }
+    const char *data = data_of(x);
+    if (data == NULL) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    npy_intp own[NODE_DIMS];
+    operand->storage = NULL;
+    if (x->size == 1) {
+        operand->number = (ScalarMemory){0, 0};
+        memcpy(&operand->number, data, (size_t)dtypes[x->code].itemsize);
+        return 1;
+    }
+    if (x->ndim > node->ndim || !is_in_order(x) ||
+        (!node->operation.is_exact && !(whole && (x->flags & ROW_MAJOR)))) {
+        return 0;
+    }
+    if (x->size <= limits.tracked) {
+        if (copy_operand(x, data, operand) < 0) {
+            return -1;
+        }
+        memcpy(own, operand->strides, sizeof(own));
+    } else {
+        if (x->storage == NULL && !ensure_storage(x)) {
+            return -1;
+        }
+        storage = (Storage *)x->storage;
+        if (storage->address == NULL ||
+            (storage->shared && !reads_shared && !is_private(storage))) {
+            return 0;
+        }
+        storage->tracked = 1;
+        operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
+        operand->offset = x->offset;
+        for (int dim = 0; dim < x->ndim; dim++) {
+            own[dim] = x->strides[dim];
+        }
+    }
+    if (!broadcast_strides(node->ndim, node->shape, x->ndim, x->shape, own, operand->strides)) {
+        Py_CLEAR(operand->storage);
+        return 0;
+    }
+    return 1;
+}
+
+/* ------------------------------------------------------------------ recording */
+
+static void drop_operands(Node *node, int count)
+{
+    for (int i = 0; i < count; i++) {
+        Py_XDECREF(node->operands[i].storage);
+    }
+}
+
+/* Compute the operand with the most operations, so that a node has fewer below it. 0 with an exception set. */
+static int shorten(Node *node)
+{
+    while (node->operations > MOST_OPERATIONS) {
+        Node *largest = NULL;
+        int sum = 1;
+        for (int i = 0; i < node->operation.count; i++) {
+            const Storage *storage = node->operands[i].storage;
+            Node *below = storage == NULL ? NULL : storage->pending;
+            if (below != NULL && (largest == NULL || below->operations > largest->operations)) {
+                largest = below;
+            }
+        }
+        if (largest == NULL || !evaluate_storage(largest->storage)) {
+            return largest == NULL;
+        }
+        for (int i = 0; i < node->operation.count; i++) {
+            const Storage *storage = node->operands[i].storage;
+            sum += storage != NULL && storage->pending != NULL ? storage->pending->operations : 0;
+        }
+        node->operations = sum;
+    }
+    return 1;
+}
+
+/* Fill in the operands of a node, whose shape is set. As `take_operand`. */
+static int take_operands(Node *node, Tensor *const *operands, char *const *numbers)
+{
+    const npy_uint8 *codes = node->operation.operands;
+    node->operations = 1;
+    node->is_flat = 1;
+    node->held = 0;
+    for (int i = 0; i < node->operation.count; i++) {
+        NodeOperand *operand = &node->operands[i];
+        int taken = 1;
+        if (operands[i] == NULL) {
+            operand->storage = NULL;
+            operand->number = (ScalarMemory){0, 0};
+            memcpy(&operand->number, numbers[i], (size_t)dtypes[codes[i]].itemsize);
+        } else {
+            taken = take_operand(operands[i], node, operand);
+        }
+        if (taken != 1) {
+            drop_operands(node, i);
+            return taken;
+        }
+    }
+    npy_intp step[NODE_DIMS], size = 1;
+    for (int dim = node->ndim - 1; dim >= 0; dim--) {
+        step[dim] = size;
+        size *= node->shape[dim];
+    }
+    for (int i = 0; i < node->operation.count; i++) {
+        const NodeOperand *operand = &node->operands[i];
+        if (operand->storage == NULL) {
+            continue;
+        }
+        const npy_intp itemsize = dtypes[codes[i]].itemsize;
+        if (operand->storage->pending != NULL) {
+            node->operations += operand->storage->pending->operations;
+        } else if (operand->storage->readers == 0) {
+            node->held += operand->storage->bytes; /* the first reader is taken to hold it */
+        }
+        for (int dim = 0; dim < node->ndim; dim++) {
+            node->is_flat &= node->shape[dim] == 1 || operand->strides[dim] == step[dim] * itemsize;
+        }
+    }
+    return 1;
+}
+
+/* The shape that the operands broadcast to; 0 if a node cannot have it. */
+static int find_shape(Node *node, Tensor *const *operands, int count)
+{
+    npy_intp shape[ARRAY_DIMS];
+    int ndim = 0;
+    for (int i = 0; i < count; i++) {
+        if (operands[i] != NULL &&
+            (operands[i]->ndim > NODE_DIMS ||
+             !broadcast_shape(&ndim, shape, operands[i]->ndim, operands[i]->shape))) {
+            return 0;
+        }
+    }
+    node->ndim = (npy_uint8)ndim;
+    node->size = 1;
+    for (int dim = 0; dim < ndim; dim++) {
+        if (shape[dim] == 0 || node->size > limits.most / shape[dim]) {
+            return 0;
+        }
+        node->shape[dim] = shape[dim];
+        node->size *= shape[dim];
+    }
+    return node->size > limits.recorded;
+}
+
+/* A node for an operation, which is in no list yet; NULL, perhaps with an exception set, if the operation
+   cannot wait. */
+static Node *make_node(const Operation *operation, Tensor *const *operands, char *const *numbers)
+{
+    if ((node_count >= MOST_PENDING || held_bytes > MOST_HELD) && !evaluate_all()) {
+        return NULL;
+    }
+    Node *node = take_node();
+    if (node == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    node->operation = *operation;
+    if (!find_shape(node, operands, operation->count) ||
+        take_operands(node, operands, numbers) != 1) {
+        give_node(node);
+        return NULL;
+    }
+    const int errors = operation->name == NULL ? 0 : find_modes();
+    node->errors = (npy_uint8)errors;
+    if (errors < 0 || (node->operations > MOST_OPERATIONS && !shorten(node))) {
+        drop_operands(node, operation->count);
+        give_node(node);
+        return NULL;
+    }
+    return node;
+}
+
+static void count_readers(const Node *node)
+{
+    for (int i = 0; i < node->operation.count; i++) {
+        if (node->operands[i].storage != NULL) {
+            node->operands[i].storage->readers++;
+        }
+    }
+}
+
+PyObject *record(const Operation *operation, Tensor *const *operands, char *const *numbers)
+{
+    Node *node = make_node(operation, operands, numbers);
+    if (node == NULL) {
+        return decline_unless_raised();
+    }
+    const DTypeCode code = (DTypeCode)operation->result;
+    Tensor *result = new_pending(node->ndim, node->shape, code);
+    if (result == NULL) {
+        drop_operands(node, operation->count);
+        give_node(node);
+        return NULL;
+    }
+    count_readers(node);
+    enter_node(node, (Storage *)result->storage);
+    return wrap_tensor(result, code);
+}
+
+PyObject *record_for_now(const Operation *operation, Tensor *const *operands, char *const *numbers)
+{
+    reads_shared = 1;
+    PyObject *result = record(operation, operands, numbers);
+    reads_shared = 0;
+    return result;
+}
+
+int record_update(const Operation *operation, Tensor *x, Tensor *const *operands, char *const *numbers)
+{
+    Storage *storage = (Storage *)x->storage;
+    if (storage->readers > 0 || !shows_pending(x)) {
+        return 0;
+    }
+    /* What the storage has waited for so far goes to a storage of its own. */
+    Storage *before = pending_storage((DTypeCode)storage->code);
+    if (before == NULL) {
+        return -1;
+    }
+    Node *node = storage->pending;
+    Tensor old = *x;
+    Tensor *given[NODE_OPERANDS];
+    storage->pending = NULL;
+    node->storage = before;
+    before->pending = node;
+    old.storage = (PyObject *)before;
+    for (int i = 0; i < operation->count; i++) {
+        given[i] = operands[i] == x ? &old : operands[i];
+    }
+    Node *update = make_node(operation, given, numbers);
+    if (update != NULL && (update->size != x->size || before->pending != node)) {
+        drop_operands(update, operation->count);
+        give_node(update);
+        update = NULL;
+    }
+    if (update == NULL) {
+        if (before->pending == node) {
+            node->storage = storage;
+            storage->pending = node;
+            before->pending = NULL;
+        }
+        Py_DECREF(before);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    count_readers(update);
+    enter_node(update, storage);
+    Py_DECREF(before);
+    return 1;
+}
+
+/* ------------------------------------------------------------------ the end of a node */
+
+void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strides)
+{
+    Storage *operands[NODE_OPERANDS];
+    const int count = node->operation.count;
+    const DTypeCode code = (DTypeCode)node->operation.result;
+    for (int i = 0; i < count; i++) {
+        operands[i] = node->operands[i].storage;
+        if (operands[i] != NULL) {
+            operands[i]->readers--;
+        }
+    }
+    held_bytes -= node->held;
+    node->held = 0; /* an array shows that memory in any case */
+    node->operations = 1;
+    node->is_flat = 0;
+    node->errors = 0;
+    node->operation = (Operation){.function = cast_function(code, code), .operands = {code}, .time = 0.3f,
+                                  .result = code, .count = 1, .is_exact = 1, .link = NO_LINK};
+    node->operands[0].storage = (Storage *)Py_NewRef((PyObject *)of);
+    node->operands[0].offset = offset;
+    memcpy(node->operands[0].strides, strides, (size_t)node->ndim * sizeof(npy_intp));
+    of->readers++;
+    of->tracked = 1;
+    for (int i = 0; i < count; i++) {
+        Py_XDECREF(operands[i]);
+    }
+}
+
+/* Nanoseconds that a loop takes over `serial_limit` elements (backends/cpu/engine/loops.py). */
+#define SERIAL_TIME 3000.0
+
+void describe_operation(const ElementLoop *loop, int count, Operation *operation)
+{
+    operation->function = loop->function;
+    operation->data = loop->data;
+    operation->name = loop->name;
+    operation->row = loop->row;
+    operation->time = loop->serial_limit > 0 ? (float)(SERIAL_TIME / (double)loop->serial_limit) : 1;
+    operation->count = (npy_uint8)count;
+    operation->result = loop->result;
+    for (int i = 0; i < count; i++) {
+        operation->operands[i] = loop->operand;
+    }
+    operation->is_exact = (npy_uint8)loop->reversible;
+    operation->link = loop->link;
+}
+
+/* ------------------------------------------------------------------ the module's part */
+
+PyObject *cast_row, *where_row;
+
+static PyObject *set_expressions(PyObject *module, PyObject *args)
+{
+    PyObject *modes, *variable, *report, *cast, *where;
+    if (!PyArg_ParseTuple(args, "OOOOO", &modes, &variable, &report, &cast, &where)) {
+        return NULL;
+    }
+    Py_XSETREF(cast_row, Py_NewRef(cast));
+    Py_XSETREF(where_row, Py_NewRef(where));
+    Py_XSETREF(ask_modes, Py_NewRef(modes));
+    Py_XSETREF(settings_variable, variable == Py_None ? NULL : Py_NewRef(variable));
+    for (int i = 0; i < ANSWERS; i++) {
+        Py_CLEAR(answers[i].settings);
+        Py_CLEAR(answers[i].module);
+    }
+    set_report(report);
+    Py_RETURN_NONE;
+}
+
+static PyObject *count_pending(PyObject *module, PyObject *ignored)
+{
+    return PyLong_FromSsize_t(node_count);
+}
+
+static PyObject *release(PyObject *module, PyObject *storage)
+{
+    if (Py_IS_TYPE(storage, storage_type) && !release_readers((Storage *)storage)) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+PyMethodDef nodes_methods[] = {
+    {"set_expressions", set_expressions, METH_VARARGS,
+     "set_expressions(modes, variable, report, cast, where)\n--\n\n"
+     "fperrors.modes, the context variable that holds what it reads, fperrors.report, and the rows of casts "
+     "and of choices."},
+    {"count_pending", count_pending, METH_NOARGS,
+     "count_pending()\n--\n\nHow many operations wait in C for their results to be needed."},
+    {"release_readers", release, METH_O,
+     "release_readers(storage)\n--\n\n"
+     "Compute what waits in C and reads the memory of a storage, which is about to be written."},
+    {NULL, NULL, 0, NULL},
+};

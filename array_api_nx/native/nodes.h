@@ -1,0 +1,158 @@
+/* Operations element by element that wait until somebody needs their results.
+
+   The storage of a result that is pending has a node: the operation, and the storages of its operands, which
+   may be pending, too. When elements are read, the nodes below the result are one expression, which is
+   computed in one pass (plans.h, passes over memory: evaluation.h).
+
+   What keeps this right:
+
+   - An operand that others can write (it came in by reference, or was handed out) is not waited for: the
+     operation is computed at once. Of operands with few elements the node reads a copy.
+   - Before memory is written, every pending operation that reads it is computed (`release_readers`).
+   - A value that is needed outside of the expression that is computed, because an array shows it or another
+     pending operation reads it, is stored along the way: nothing is computed twice.
+   - A node has a bounded number of operations below it, and all nodes hold a bounded number of bytes.
+
+   All of this happens under the GIL, which is kept during a pass. */
+
+#ifndef ARRAY_API_NX_NODES_H
+#define ARRAY_API_NX_NODES_H
+
+#include "elements.h"
+#include "elementwise.h"
+
+/* Operations on arrays of more axes are computed at once. */
+enum { NODE_DIMS = 6, NODE_OPERANDS = 3 };
+
+/* The most operations of an expression. */
+enum { MOST_OPERATIONS = 400 };
+
+/* What a node computes. */
+typedef struct {
+    PyUFuncGenericFunction function;
+    void *data;
+    PyObject *name;     /* NumPy's name for it in warnings, which is kept for ever; or NULL */
+    PyObject *row;      /* of primitives/table.py, which is kept for ever; NULL of what has none */
+    npy_uint8 operands[NODE_OPERANDS], result; /* DTypeCode of each */
+    npy_uint8 count;    /* of the operands */
+    float time;         /* nanoseconds for an element in the caches */
+    npy_uint8 is_exact; /* whether its bits do not depend on how the operands lie */
+    LinkOperation link; /* if orders can compute it (orders.h) */
+} Operation;
+
+/* `storage` is NULL for a number, which lies in `number`. */
+typedef struct {
+    Storage *storage;
+    npy_intp offset;             /* bytes */
+    npy_intp strides[NODE_DIMS]; /* along the axes of the node; 0 where the operand is repeated */
+    ScalarMemory number;
+} NodeOperand;
+
+typedef struct Node Node;
+
+struct Node {
+    Node *next, **place; /* in the list of all nodes */
+    Storage *storage;    /* that has the node */
+    Operation operation;
+    npy_uint8 errors;    /* floating-point errors to warn of, as NumPy's bits */
+    npy_uint8 ndim, is_flat; /* is_flat: all operands that are no numbers lie row-major in one run */
+    int operations;      /* how many there are at and below it */
+    npy_intp size, held; /* elements; bytes that it keeps from being freed, at most */
+    npy_intp shape[NODE_DIMS];
+    NodeOperand operands[NODE_OPERANDS];
+    /* of the walk that met it last */
+    npy_uint64 walk;
+    int number;
+    npy_intp references; /* that nodes of the walk have to its storage */
+};
+
+/* Whether operations on so many elements wait. */
+static inline int is_recorded_size(npy_intp size)
+{
+    return size > limits.recorded && size <= limits.most && !keeps_gil;
+}
+
+/* Whether C answers operations on so many elements, now or later. */
+static inline int is_answered(npy_intp size)
+{
+    return is_computed_now(size) || is_recorded_size(size);
+}
+
+/* The rows of casts and of choices between two operands; NULL before Python gives them. */
+extern PyObject *cast_row, *where_row;
+
+/* Have an operation wait: a new Array. An operand that is NULL is the number at its place in `numbers`.
+   DECLINED if it has to be computed at once, NULL with an exception set. */
+PyObject *record(const Operation *operation, Tensor *const *operands, char *const *numbers);
+
+/* The same for an operation that is computed before anything else happens: operands may be shared. */
+PyObject *record_for_now(const Operation *operation, Tensor *const *operands, char *const *numbers);
+
+/* Have `x = operation(...)` wait, in place, where all of `x` is pending, and nothing else reads it so far:
+   other arrays that show the storage show the new value, too. 1 if it waits; 0 if it has to be computed; -1
+   with an exception set. */
+int record_update(const Operation *operation, Tensor *x, Tensor *const *operands, char *const *numbers);
+
+/* The operation of a loop. */
+void describe_operation(const ElementLoop *loop, int count, Operation *operation);
+
+/* Compute all pending operations that read a storage; 0 with an exception set. */
+int release_readers(Storage *storage);
+
+/* Forget the operation of a storage, which is computed, or is not needed any more. */
+void drop_node(Node *node);
+
+/* From now on the node's value is a copy of a part of another storage, whose strides along the axes are
+   given. */
+void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strides);
+
+/* x[region] = value for a pending value, computed straight into the region's memory, which may be written.
+   `is_temporary` says that the value is not needed after this. 1 if it is done; 0 if the value has to be computed
+   and copied; -1 with an exception set. */
+int assign_expression(Tensor *x, const Region *region, Tensor *value, int is_temporary);
+
+/* Whether the caller, a slot of the interpreter, has the only reference to an array, and that to all below it. (From
+   Python 3.14 on a variable's reference may be the one that is counted.) */
+static inline int is_temporary(PyObject *array)
+{
+#if PY_VERSION_HEX < 0x030E0000
+    const Tensor *tensor = tensor_of(array);
+    return Py_REFCNT(array) == 1 && Py_REFCNT(tensor) == 1 && Py_REFCNT(tensor->storage) == 1;
+#else
+    return 0;
+#endif
+}
+
+/* Whether nobody but the storage refers to its memory, although it came in by reference: every array that
+   could write there would be counted. */
+int is_private(const Storage *storage);
+
+static inline int has_shape(const Tensor *x, int ndim, const npy_intp *shape)
+{
+    if (x->ndim != ndim) {
+        return 0;
+    }
+    for (int dim = 0; dim < ndim; dim++) {
+        if (x->shape[dim] != shape[dim]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether a Tensor over a pending storage shows all that this is to have, in the shape of the operation. */
+static inline int shows_pending(const Tensor *x)
+{
+    const Node *node = ((Storage *)x->storage)->pending;
+    return (x->flags & ROW_MAJOR) && x->offset == 0 && has_shape(x, node->ndim, node->shape);
+}
+
+/* The pending storage of an array on device `cpu`; NULL for other objects. */
+static inline Storage *pending_of(PyObject *object)
+{
+    Tensor *x = layout_of_any(object);
+    Storage *storage = x == NULL || x->array != NULL ? NULL : (Storage *)x->storage;
+    return storage != NULL && storage->pending != NULL ? storage : NULL;
+}
+
+#endif

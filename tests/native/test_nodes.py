@@ -1,0 +1,491 @@
+"""Operations that wait in the extension (native/nodes.h): the same elements as NumPy computes at
+once, whatever is held, shared, overlapping or written meanwhile."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.backends.cpu import policy
+from array_api_nx.native import native
+from tests.support.implementations import count_pending, needs_native
+
+pytestmark = needs_native
+
+
+@pytest.fixture(autouse=True)
+def waits_when_small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Operations on five elements wait."""
+    monkeypatch.setattr(policy, "RECORDED_FROM", 4)
+    policy._update()
+    yield
+    monkeypatch.undo()
+    policy._update()
+
+
+# ---------------------------------------------------------------------- random programs
+
+
+class Pair(NamedTuple):
+    """The same elements for NumPy, and here."""
+
+    numpy: Any
+    ours: Any
+
+
+UNARY: Final = [np.abs, np.negative, np.square, np.exp, lambda x: np.sqrt(np.abs(x))]
+UNARY_HERE: Final = [xp.abs, lambda x: -x, xp.square, xp.exp, lambda x: xp.sqrt(xp.abs(x))]
+BINARY: Final[list[Callable[[Any, Any], Any]]] = [
+    lambda x, y: x + y,
+    lambda x, y: x - y,
+    lambda x, y: x * y,
+    lambda x, y: x / y,
+]
+
+
+class RandomProgram:
+    """Statements on a few arrays and the views of them; `run` compares all that they leave."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = rng = np.random.default_rng(seed)
+        ndim = int(rng.choice([1, 2, 2, 3]))
+        self.shape = (
+            tuple(rng.integers(5, 10, ndim).tolist()) if ndim > 1 else (int(rng.integers(20, 90)),)
+        )
+        dtype = rng.choice(["float64", "float64", "float32"])
+        made = [
+            rng.uniform(-2, 2, self.shape).astype(dtype) for _ in range(int(rng.integers(2, 5)))
+        ]
+        self.arrays = [Pair(each.copy(), xp.asarray(each.copy())) for each in made]
+        self.held: list[Pair] = []
+
+    def pick(self, items: list[Any]) -> Any:
+        return items[int(self.rng.integers(len(items)))]
+
+    def key(self, wanted: tuple[int, ...]) -> tuple[slice, ...]:
+        """A key of slices that selects so many elements along each axis."""
+        slices = []
+        for size, count in zip(self.shape, wanted, strict=True):
+            step = int(self.rng.choice([1, 1, 1, 2])) if 2 * (count - 1) < size else 1
+            span = (count - 1) * step + 1
+            start = int(self.rng.integers(size - span + 1))
+            slices.append(slice(start, start + span, step))
+        return tuple(slices)
+
+    def operand(self, wanted: tuple[int, ...]) -> Pair:
+        fitting = [each for each in self.held if each.numpy.shape == wanted]
+        if fitting and self.rng.random() < 0.3:
+            return self.pick(fitting)
+        array = self.pick(self.arrays)
+        row = self.rng.random() < 0.15
+        key = self.key((1,) * (len(wanted) - 1) + wanted[-1:] if row else wanted)
+        return Pair(array.numpy[key], array.ours[key])
+
+    def expression(self, wanted: tuple[int, ...], depth: int) -> Pair:
+        x = self.operand(wanted)
+        if depth == 0:
+            return x
+        x = self.expression(wanted, depth - 1)
+        which = int(self.rng.integers(10))
+        if which < 5:
+            number = self.pick([0.5, 2, -1.5])
+            y = (
+                self.expression(wanted, depth - 1)
+                if self.rng.random() < 0.75
+                else Pair(number, number)
+            )
+            function = self.pick(BINARY)
+            if self.rng.random() < 0.5:
+                x, y = y, x
+            return Pair(function(x.numpy, y.numpy), function(x.ours, y.ours))
+        y = self.expression(wanted, depth - 1)
+        if which == 5:
+            return Pair(
+                np.where(x.numpy > y.numpy, y.numpy, x.numpy),
+                xp.where(x.ours > y.ours, y.ours, x.ours),
+            )
+        if which == 6:
+            return Pair(np.maximum(x.numpy, y.numpy), xp.maximum(x.ours, y.ours))
+        i = int(self.rng.integers(len(UNARY)))
+        return Pair(UNARY[i](x.numpy), UNARY_HERE[i](x.ours))
+
+    def statement(self) -> None:
+        rng = self.rng
+        whole = rng.random() < 0.2
+        wanted = self.shape if whole else tuple([int(rng.integers(2, n)) for n in self.shape])
+        target, key = self.pick(self.arrays), self.key(wanted)
+        which = int(rng.integers(11))
+        if which < 3:
+            value = self.expression(wanted, int(rng.integers(1, 5)))
+            value = Pair(value.numpy + 1, value.ours + 1)
+            self.held.append(value)
+        elif which < 6:
+            value = self.expression(wanted, int(rng.integers(1, 5)))
+            value = Pair(value.numpy * 2, value.ours * 2)
+            target.numpy[key] = value.numpy
+            target.ours[key] = value.ours
+            if rng.random() < 0.4:
+                self.held.append(value)
+        elif which < 8:
+            value = self.expression(wanted, int(rng.integers(1, 4)))
+            copied = value.numpy.copy()
+            if rng.random() < 0.5:
+                target.numpy[key] -= copied
+                target.ours[key] -= value.ours
+            else:
+                target.numpy[key] *= copied
+                view = target.ours[key]
+                view *= value.ours
+        elif which == 8:
+            target.numpy[target.numpy > 0.3] = 0.25
+            target.ours[target.ours > 0.3] = 0.25
+        elif which == 9 and self.held:
+            i = int(rng.integers(len(self.held)))
+            value = self.held[i]
+            self.held[i] = Pair(value.numpy + 0, value.ours)
+            self.held[i].numpy[...] += 1
+            self.held[i] = Pair(self.held[i].numpy, value.ours + 1)
+        else:
+            shared = np.asarray(target.ours)
+            if shared.flags.writeable:
+                shared *= 0.5
+                target.numpy[...] *= 0.5
+
+    def run(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(int(self.rng.integers(3, 15))):
+                self.statement()
+            for numpy, ours in (*self.arrays, *self.held):
+                assert xp.asarray(ours, copy=True).shape == numpy.shape
+                np.testing.assert_array_equal(np.asarray(ours), numpy)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_random_programs_give_numpys_bits(part: int) -> None:
+    for seed in range(part * 60, part * 60 + 60):
+        RandomProgram(seed).run()
+    gc.collect()
+    assert count_pending() == 0
+
+
+# ---------------------------------------------------------------------- when it waits
+
+
+def arrays(shape: int | tuple[int, ...] = 50, count: int = 2) -> list[Any]:
+    rng = np.random.default_rng(1)
+    return [xp.asarray(rng.random(shape)) for _ in range(count)]
+
+
+def test_operations_wait_until_an_element_is_read() -> None:
+    x, y = arrays()
+    before = count_pending()
+    z = 2 * x + 3 * y
+    assert count_pending() == before + 3
+    float(z[0])
+    assert count_pending() == before
+
+
+def test_what_is_dropped_is_never_computed() -> None:
+    x, y = arrays()
+    z = x / y
+    assert count_pending() == 1
+    del z
+    assert count_pending() == 0
+
+
+@pytest.mark.parametrize("fusion", ["off", "always"])
+def test_settings_decide(fusion: Any) -> None:
+    x, y = arrays()
+    with xp.config_context(fusion=fusion):
+        z = x + y
+        assert count_pending() == 0
+    assert float(z[0]) == float(x[0]) + float(y[0])
+
+
+def test_operands_that_others_can_write_are_read_at_once() -> None:
+    mine = np.random.default_rng(2).random(50)
+    x = xp.asarray(mine)
+    z = x + 1
+    assert count_pending() == 0
+    mine[0] = 5
+    assert float(z[0]) != 6
+    y = xp.asarray(np.ones(50))  # nobody else has it
+    z = y + 1
+    assert count_pending() == 1
+    np.asarray(y)[0] = 7
+    assert float(z[0]) == 2
+
+
+def test_a_value_that_is_read_twice_is_computed_once() -> None:
+    x, _ = arrays()
+    made = xp.exp(x)
+    first, second = made + 1, made - 1
+    float(first[0])
+    assert count_pending() == 1  # `second`: `made` was stored along the way
+    float(second[0])
+    assert np.array_equal(np.asarray(made), np.exp(np.asarray(x)))
+
+
+def test_a_value_does_not_see_later_writes() -> None:
+    x, y = arrays()
+    expected = np.asarray(x, copy=True) + np.asarray(y, copy=True)
+    x, y = xp.asarray(x, copy=True), xp.asarray(y, copy=True)
+    z = x + y
+    x[3] = 100.0
+    y[...] = 0
+    assert np.array_equal(np.asarray(z), expected)
+
+
+def test_a_value_in_another_shape_is_no_part_of_the_expression() -> None:
+    x, y = arrays((6, 8))
+    expected = np.asarray(x, copy=True) * np.asarray(y, copy=True)
+    z = x * y
+    flat = xp.reshape(z, (48,)) + 1
+    assert np.array_equal(np.asarray(flat), expected.reshape(48) + 1)
+    z = x * y
+    turned = z.T + 1
+    assert np.array_equal(np.asarray(turned), expected.T + 1)
+    target = xp.zeros((6, 8))
+    with pytest.raises((ValueError, TypeError)):
+        target[...] = xp.reshape(x * y, (48,))
+    assert not np.asarray(target).any()
+
+
+def test_a_value_that_was_assigned_keeps_what_it_was() -> None:
+    x, y = arrays()
+    target = xp.zeros(50)
+    value = x * y
+    target[...] = value
+    expected = np.asarray(target, copy=True)
+    target[...] = 1
+    assert np.array_equal(np.asarray(value), expected)
+
+
+@pytest.mark.parametrize("shift", [-3, -1, 0, 1, 3])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_assignment_over_its_own_operands(shift: int, depth: int) -> None:
+    mine = np.random.default_rng(3).random((40, 6))
+    x = xp.asarray(mine.copy())
+    rows, moved = slice(5, 30), slice(5 + shift, 30 + shift)
+    if depth == 1:
+        mine[rows] = mine[moved] * 2
+        x[rows] = x[moved] * 2
+    else:
+        mine[rows] = np.exp(mine[moved]) / 2 - mine[rows]
+        x[rows] = xp.exp(x[moved]) / 2 - x[rows]
+    assert np.array_equal(np.asarray(x), mine)
+
+
+def test_updates_of_what_waits_are_one_expression() -> None:
+    x, y = arrays()
+    z = x * y
+    same = z[:]
+    z += 1
+    z *= z
+    assert count_pending() == 3
+    expected = np.square(np.asarray(x) * np.asarray(y) + 1)
+    assert np.array_equal(np.asarray(same), expected)
+
+
+def test_long_expressions_are_one_pass() -> None:
+    x, y = arrays(3000)
+    result, expected = x, np.asarray(x, copy=True)
+    host = np.asarray(y, copy=True)
+    for i in range(150):
+        result = result * y + i
+        expected = expected * host + i
+    assert count_pending() == 300
+    assert np.array_equal(np.asarray(result), expected)
+    assert count_pending() == 0
+
+
+def test_loops_that_never_read_do_not_grow() -> None:
+    x = xp.asarray(np.zeros(5000))
+    for _ in range(5000):
+        x = x + 1
+    assert count_pending() < 500
+    assert float(x[7]) == 5000
+    sums = [xp.asarray(np.ones(100_000)) + 1 for _ in range(300)]
+    held = count_pending() * 100_000 * 8
+    assert held <= 100_000_000
+    assert all(float(each[0]) == 2 for each in sums)
+
+
+def test_operands_are_freed_with_what_waits() -> None:
+    x = xp.asarray(np.zeros(50))
+    gc.collect()
+    tracemalloc.start()
+    for _ in range(100):
+        x + 1
+    before, _ = tracemalloc.get_traced_memory()
+    for _ in range(10_000):
+        x + 1
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 50_000
+
+
+# ---------------------------------------------------------------------- errors
+
+
+def messages(function: Callable[[], Any]) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function()
+    return sorted(str(each.message) for each in caught)
+
+
+ERRORS: Final[dict[str, Callable[[Any, Any, Any], Any]]] = {
+    "one": lambda m, x, y: x / y,
+    "several": lambda m, x, y: m.sqrt(x - 1) * y + x / y,
+    "of a call": lambda m, x, y: m.log(x - 1) + 1,
+    "overflow": lambda m, x, y: (x + 1) * 1e308 * 10.0 - y,
+    "none": lambda m, x, y: (x + y) * 2 - x,
+    "comparison": lambda m, x, y: m.where(x > y, x, y * m.nan),
+}
+
+
+@pytest.mark.parametrize("name", list(ERRORS))
+@pytest.mark.parametrize("way", ["read", "assigned", "in place"])
+def test_warnings_are_those_of_numpy(name: str, way: str) -> None:
+    mine = [np.random.default_rng(4).random((30, 7)) for _ in range(2)]
+    mine[1][3] = 0
+
+    def run(m: Any) -> Callable[[], Any]:
+        x, y = [each.copy() if m is np else xp.asarray(each.copy()) for each in mine]
+
+        def statement() -> None:
+            value = ERRORS[name](m, x, y)
+            if way == "read":
+                float(value[0, 0])
+            elif way == "assigned":
+                x[...] = value
+            else:
+                x[1:] -= value[1:]
+
+        return statement
+
+    assert messages(run(xp)) == messages(run(np))
+
+
+def test_gaps_between_rows_warn_of_nothing() -> None:
+    mine = np.ones((30, 9))
+    mine[:, -1] = 0  # no element of the views below
+    x = xp.asarray(mine)
+    y = xp.asarray(np.ones((30, 9)))
+    assert messages(lambda: float((y[1:, :8] / x[:-1, :8] + 1)[0, 0])) == []
+
+
+def test_errors_are_those_of_the_operation() -> None:
+    x, y = xp.asarray(np.ones(50)), xp.asarray(np.zeros(50))
+    with np.errstate(divide="ignore"):
+        quiet = x / y
+    assert messages(lambda: float(quiet[0])) == []
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
+        x / y
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda z: float(z[0]),
+        lambda z: bool(xp.all(z > 0)),
+        lambda z: np.asarray(z),
+        lambda z: xp.sum(z),
+        lambda z: z.__setitem__(0, 1.0),
+        lambda z: xp.concat([z, z]),
+        lambda z: xp.sort(z),
+        lambda z: z @ z,
+        lambda z: xp.take(z, xp.asarray([1, 2])),
+        lambda z: z[z > 1],
+        lambda z: str(z),
+        lambda z: z.__iadd__(xp.sort(z)),
+        lambda z: [float(each) for each in z],
+        lambda z: xp.astype(z, xp.int64),
+        lambda z: z.__dlpack__(),
+    ],
+)
+def test_warnings_that_are_errors_are_raised_where_elements_are_needed(
+    read: Callable[[Any], Any],
+) -> None:
+    x, y = xp.asarray(np.ones(50)), xp.asarray(np.zeros(50))
+    z = x / y
+    with pytest.raises(RuntimeWarning, match="divide by zero encountered in divide"):
+        read(z)
+    assert np.isinf(np.asarray(z)).all()  # it was computed
+
+
+# ---------------------------------------------------------------------- threads
+
+
+def test_python_threads_share_what_waits() -> None:
+    x, y = arrays(5000)
+    expected = np.exp(np.asarray(x)) * np.asarray(y) + 1
+    wrong: list[int] = []
+
+    def work() -> None:
+        for i in range(200):
+            value = xp.exp(x) * y + 1
+            if not np.array_equal(np.asarray(value), expected):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_parts_on_several_threads_are_the_same(threads: int) -> None:
+    mine = np.random.default_rng(5).random((2, 300_000))
+    x, y = [xp.asarray(each.copy()) for each in mine]
+    with xp.config_context(num_threads=threads):
+        value = np.asarray(2 * x + 3 * y - xp.exp(x) * y)
+        target = xp.zeros(300_000)
+        target[1:-1] = (x[:-2] + x[1:-1] * y[2:]) / 3
+    assert np.array_equal(value, 2 * mine[0] + 3 * mine[1] - np.exp(mine[0]) * mine[1])
+    expected = (mine[0, :-2] + mine[0, 1:-1] * mine[1, 2:]) / 3
+    assert np.array_equal(np.asarray(target)[1:-1], expected)
+
+
+def test_a_reduction_of_a_large_expression_takes_it_over() -> None:
+    mine = np.random.default_rng(6).random((2, 600_000))
+    x, y = [xp.asarray(each.copy()) for each in mine]
+    value = x * y + 1
+    total = xp.sum(value)
+    assert len(xp.explain(total).passes) == 1
+    assert np.isclose(float(total), (mine[0] * mine[1] + 1).sum())
+    assert np.array_equal(np.asarray(value), mine[0] * mine[1] + 1)
+
+
+def test_long_expressions_are_explained_as_one_pass() -> None:
+    (x,) = arrays(600_000, 1)
+    value = x
+    for i in range(100):
+        value = value * x + i
+    told = xp.explain(value)
+    assert (told.operations, len(told.passes)) == (200, 1)
+    assert told.pending
+
+
+def test_the_module_says_what_waits() -> None:
+    assert native is not None
+    x, _ = arrays()
+    before = native.count_pending()
+    kept = x + 1
+    assert native.count_pending() == before + 1
+    native.release_readers(x._handle.storage)
+    assert native.count_pending() == before
+    del kept
