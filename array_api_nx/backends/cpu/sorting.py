@@ -65,7 +65,11 @@ def argsort(array: NDArray, axis: int, *, descending: bool, stable: bool) -> NDA
         if part.ndim == 1:
             return sliced_calls.stable_order(part)
         rows = np.moveaxis(part, axis, -1)
-        order = np.empty(rows.shape, _INDEX)
+        # The indices of a whole array lie in C order, as NumPy's do; those of a slice are copied.
+        if part is array:
+            order = np.moveaxis(np.empty(part.shape, _INDEX), axis, -1)
+        else:
+            order = np.empty(rows.shape, _INDEX)
         for place in np.ndindex(rows.shape[:-1]):
             order[place] = sliced_calls.stable_order(rows[place])
         return np.moveaxis(order, -1, axis)
