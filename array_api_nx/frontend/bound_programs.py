@@ -174,7 +174,7 @@ class Bound:
     @property
     def is_compiled_anew(self) -> bool:
         """Whether `run`, of an engine's compiler, is not a function that was there already."""
-        return not getattr(self.run, "is_shared", False)
+        return self.found is not None and not getattr(self.run, "is_shared", False)
 
     def quick(self) -> tuple[object, ...] | None:
         """What the extension needs to run the program at once, known after its first run."""
