@@ -115,11 +115,13 @@ class Calls:
 
     def at(self, shapes: Shapes, written: tuple[int, ...]) -> Native.CallList | None:
         """The calls for arguments of given shapes, of which some must be writable; None if the
-        program is not for them."""
+        program is not for them, or if those that are written are large."""
         bound = self._bound.get(shapes)
         if bound is None:
             sizes = self._head.match(shapes)
             if sizes is None:
+                return None
+            if max([prod(shapes[i]) for i in written], default=0) > _MOST_SAVED:
                 return None
             runs = _worth_planning(max(map(prod, shapes), default=1))
             if self.is_long and runs > _FEW_RUNS:
@@ -152,6 +154,9 @@ class Calls:
 
 
 _MOST_BOUND: Final = 256
+_MOST_SAVED: Final = 10_000
+"""Elements of an argument that calls write: C copies them first, to restore them after an error.
+Programs write to arguments at their end."""
 _PLANNING_NS: Final = 70_000
 _CALL_NS: Final = 100
 _ELEMENT_NS: Final = 0.3

@@ -463,6 +463,41 @@ static PyObject *run_calls(const CallList *self, PyObject *const *arrays, PyObje
     return result;
 }
 
+/* Copies of the arguments that the list writes, in their order; NULL with an exception set. */
+static PyObject *save_written(const CallList *self, PyObject *const *arrays)
+{
+    const Py_ssize_t count = PyTuple_GET_SIZE(self->written);
+    PyObject *saved = PyTuple_New(count);
+    for (Py_ssize_t i = 0; saved != NULL && i < count; i++) {
+        PyObject *array = arrays[PyLong_AsSsize_t(PyTuple_GET_ITEM(self->written, i))];
+        PyObject *copy = PyObject_CallMethodNoArgs(array, names_of.copy);
+        if (copy == NULL) {
+            Py_CLEAR(saved);
+        } else {
+            PyTuple_SET_ITEM(saved, i, copy);
+        }
+    }
+    return saved;
+}
+
+/* Write the copies back after an error, which stays set unless that fails, too. */
+static void restore_written(const CallList *self, PyObject *const *arrays, PyObject *saved)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    for (Py_ssize_t i = 0; !PyErr_Occurred() && i < PyTuple_GET_SIZE(saved); i++) {
+        PyObject *array = arrays[PyLong_AsSsize_t(PyTuple_GET_ITEM(self->written, i))];
+        PyObject_SetItem(array, Py_Ellipsis, PyTuple_GET_ITEM(saved, i));
+    }
+    if (PyErr_Occurred()) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+    } else {
+        PyErr_Restore(type, value, traceback);
+    }
+}
+
 PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t count)
 {
     CallList *self = (CallList *)list;
@@ -470,15 +505,24 @@ PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t coun
     if (!fits(self, arrays, count)) {
         return DECLINED;
     }
+    PyObject *saved = save_written(self, arrays);
+    if (saved == NULL) {
+        return NULL;
+    }
     if (self->slot_count > FEW_SLOTS) {
         values = PyMem_Malloc((size_t)self->slot_count * sizeof(*values));
         if (values == NULL) {
+            Py_DECREF(saved);
             return PyErr_NoMemory();
         }
     }
     self->runs -= self->runs > 0;
     Py_INCREF(list);
     PyObject *result = run_calls(self, arrays, values);
+    if (result == NULL) {
+        restore_written(self, arrays, saved);
+    }
+    Py_DECREF(saved);
     Py_DECREF(list);
     if (values != few) {
         PyMem_Free(values);

@@ -93,6 +93,28 @@ def test_arguments_that_are_written_must_be_writable() -> None:
         compiled(xp.asarray(locked, copy=False))
 
 
+@for_each("size", [5, 100, 30_000])
+def test_errors_leave_arguments_as_they_were(size: int) -> None:
+    def function(x: Any, y: Any, i: Any) -> Any:
+        x += 1
+        y[...] = xp.roll(x, 1)
+        return x[i] + xp.sum(y)
+
+    compiled: Any = xp.compile(function)
+    good, bad = xp.asarray([0, -1]), xp.asarray([0, size])
+    memory = np.zeros(2 * size)
+    for _ in range(3):
+        for x in (xp.zeros(size), xp.asarray(memory[::2], copy=False)):
+            y = xp.ones(size)
+            with pytest.raises(IndexError, match="out of bounds"):
+                compiled(x, y, bad)
+            assert_same(x, np.zeros(size))
+            assert_same(y, np.ones(size))
+            assert list(compiled(x, y, good)) == [1.0 + size] * 2
+            assert_same(x, np.ones(size))
+            x -= 1
+
+
 def test_arrays_from_outside_are_read_at_each_call() -> None:
     shift = xp.asarray([1.0, 2.0])
     compiled = xp.compile(lambda x: xp.roll(x + shift, 1))
