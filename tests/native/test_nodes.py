@@ -470,6 +470,14 @@ def test_a_reduction_of_a_large_expression_takes_it_over() -> None:
     assert np.array_equal(np.asarray(value), mine[0] * mine[1] + 1)
 
 
+def test_choices_between_numbers_are_reduced() -> None:
+    mine = np.random.default_rng(7).random(600_000)
+    x = xp.asarray(mine.copy())
+    assert int(xp.sum(xp.where(x > 0.5, 1, 0))) == (mine > 0.5).sum()
+    chosen = xp.where(xp.asarray(True), x * 2, x)
+    assert np.isclose(float(xp.sum(chosen)), (mine * 2).sum())
+
+
 def test_long_expressions_are_explained_as_one_pass() -> None:
     (x,) = arrays(600_000, 1)
     value = x

@@ -83,6 +83,11 @@ _MANY_TIMES: Final = 4
 copies of the operands, and to be deferred."""
 
 
+def _can_choose(condition: object, x1: object, x2: object) -> bool:
+    """Whether the builder has a node for `where` of these: numbers are one of the values alone."""
+    return type(condition) is NodeView and (type(x1) is NodeView or type(x2) is NodeView)
+
+
 class DeferredExecution(NumPyMemory):
     """The part of the CPU backend that defers operations and evaluates them.
 
@@ -363,6 +368,8 @@ class DeferredExecution(NumPyMemory):
                     elif type(x) is tuple:
                         x = values[x[0]]
                     read.append(x)
+                if row is p.WHERE and not _can_choose(*read):
+                    return waiting
                 if row is p.CAST:
                     value = builder.cast(read[0], each.dtype, errors=errors)
                 elif row is p.WHERE:
