@@ -472,7 +472,7 @@ int record_update(const Operation *operation, Tensor *x, Tensor *const *operands
         given[i] = operands[i] == x ? &old : operands[i];
     }
     Node *update = make_node(operation, given, numbers);
-    if (update != NULL && (update->size != x->size || before->pending != node)) {
+    if (update != NULL && update->size != x->size) {
         drop_operands(update, operation->count);
         give_node(update);
         update = NULL;
@@ -482,6 +482,8 @@ int record_update(const Operation *operation, Tensor *x, Tensor *const *operands
             node->storage = storage;
             storage->pending = node;
             before->pending = NULL;
+        } else {
+            move_memory(storage, before); /* it was computed meanwhile */
         }
         Py_DECREF(before);
         return PyErr_Occurred() ? -1 : 0;

@@ -281,6 +281,20 @@ void empty_storage(Storage *storage)
     Py_CLEAR(storage->memory);
 }
 
+void move_memory(Storage *to, Storage *from)
+{
+    to->memory = from->memory;
+    to->own = from->own;
+    to->block = from->block;
+    to->block_bytes = from->block_bytes;
+    to->address = from->address;
+    to->bytes = to->most = from->bytes;
+    to->writeable = from->writeable;
+    from->memory = NULL;
+    from->block = NULL;
+    empty_storage(from);
+}
+
 Storage *pending_storage(DTypeCode code)
 {
     return make_storage(RECYCLED_BYTES + INLINE_ALIGNMENT, code);

@@ -38,6 +38,9 @@ int fill_storage(Storage *storage, npy_intp bytes);
 /* Take that away again. */
 void empty_storage(Storage *storage);
 
+/* Give the memory of one such storage to another, which has none. */
+void move_memory(Storage *to, Storage *from);
+
 /* A Storage over an array of NumPy, whose reference is stolen (also if it is NULL). */
 Storage *storage_over(PyObject *memory, DTypeCode code);
 

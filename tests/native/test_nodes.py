@@ -296,6 +296,28 @@ def test_updates_of_what_waits_are_one_expression() -> None:
     assert np.array_equal(np.asarray(same), expected)
 
 
+def test_many_updates_of_what_waits_are_computed_in_parts() -> None:
+    x, y = arrays()
+    expected = np.asarray(x, copy=True) * np.asarray(y, copy=True)
+    z = x * y
+    for _ in range(1000):
+        z += 1
+        expected += 1
+    assert np.array_equal(np.asarray(z), expected)
+
+
+def test_an_update_that_is_refused_leaves_what_waited() -> None:
+    x, y = arrays()
+    expected = np.asarray(x, copy=True) * np.asarray(y, copy=True)
+    z = x * y
+    for _ in range(399):
+        z += 1
+        expected += 1
+    with np.errstate(divide="raise"):  # computed at once
+        z /= 2
+    assert np.array_equal(np.asarray(z), expected / 2)
+
+
 def test_long_expressions_are_one_pass() -> None:
     x, y = arrays(3000)
     result, expected = x, np.asarray(x, copy=True)
