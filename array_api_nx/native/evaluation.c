@@ -125,8 +125,6 @@ static int is_asked_for(const Expression *expression, const Plan *plan, const at
     return (raised & asked) != 0;
 }
 
-/* ------------------------------------------------------------------ evaluation */
-
 /* ------------------------------------------------------------------ parts */
 
 /* A part of a pass is to take so many nanoseconds; what takes less than twice as long is not divided. (Whether
@@ -196,10 +194,7 @@ static void run_part(const void *parts, npy_intp number, char *scratch)
     const Pass *pass = division->pass;
     const npy_intp from = number * division->each;
     Pass part;
-    memcpy(&part, pass, offsetof(Pass, areas));
-    memcpy(part.areas, pass->areas, (size_t)pass->area_count * sizeof(Area));
-    memcpy((char *)&part + offsetof(Pass, overlaps), (const char *)pass + offsetof(Pass, overlaps),
-           sizeof(Pass) - offsetof(Pass, overlaps));
+    memcpy(&part, pass, offsetof(Pass, areas) + (size_t)pass->area_count * sizeof(Area));
     for (int i = 0; i < part.area_count; i++) {
         part.areas[i].data += from * part.areas[i].strides[division->axis];
     }
@@ -223,6 +218,8 @@ static int run_pass(const Pass *pass, int in_rows)
     }
     return run_parts(run_part, &division, parts, bytes, pass->expression->threads);
 }
+
+/* ------------------------------------------------------------------ evaluation */
 
 /* Compute, and find out which operations raised exceptions. The result is that of `run_parts`. */
 static int run(const Plan *plan, const Expression *expression, const Target *target, Errors *errors)

@@ -21,13 +21,13 @@ typedef struct {
     int ndim; /* 1 at least */
     npy_intp shape[NODE_DIMS];
     int leaf_count, area_count;
-    Area areas[MOST_LEAVES + MOST_STORED];
     int overlaps;    /* whether the root is written over an operand */
     int is_buffered; /* whether the root's elements are computed in a buffer, and copied to the target */
     int discards;    /* whether the root is not written anywhere */
     atomic_uchar *flags; /* of each step */
     const Plan *one_by_one; /* tells which operation of a step raised an exception; or NULL */
     atomic_uchar *single_flags; /* of the steps of that */
+    Area areas[MOST_LEAVES + MOST_STORED]; /* last, so that a copy has no more than there are */
 } Pass;
 
 /* How far each area steps when the index of an axis grows by one, and those of the axes behind it, but for the
