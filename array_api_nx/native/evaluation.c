@@ -206,7 +206,7 @@ static void run_part(const void *parts, npy_intp number, char *scratch)
 static int run_pass(const Pass *pass, int in_rows)
 {
     Division division = {.pass = pass, .run = in_rows ? run_rows : run_tiles};
-    const npy_intp bytes = in_rows ? scratch_for_rows(pass->plan) : scratch_for_tiles(pass);
+    const npy_intp bytes = in_rows ? scratch_for_rows(pass) : scratch_for_tiles(pass);
     divide(pass, &division);
     const npy_intp parts = (pass->shape[division.axis] - 1) / division.each + 1;
     if (parts == 1) {

@@ -116,8 +116,8 @@ static inline void address_orders(const Pass *pass, const Plan *plan, const Plan
    and the same. */
 int has_rows(const Pass *pass);
 
-/* Compute such a pass, or one of its parts. `scratch` has the bytes that the plan needs. */
-npy_intp scratch_for_rows(const Plan *plan);
+/* Compute such a pass, or one of its parts. `scratch` has so many bytes. */
+npy_intp scratch_for_rows(const Pass *pass);
 void run_rows(const Pass *pass, char *scratch);
 
 /* Compute any pass, or one of its parts, tile by tile. */

@@ -1,14 +1,14 @@
 #include "expression_pass.h"
 
 /* Rows of fewer bytes are computed along with the gaps between them, if these are short and alike in all
-   operands, in runs of so many bytes. */
-enum { SHORT_ROW = 2048, RUN_BYTES = 8192 };
+   operands. The buffer holds a run of so many bytes, and one row more. */
+enum { SHORT_ROW = 2048, RUN_BYTES = 8192, BUFFER_BYTES = RUN_BYTES + 2 * SHORT_ROW };
 
 #ifdef HAS_ORDERS
 
 int has_rows(const Pass *pass)
 {
-    if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0 || pass->is_buffered) {
+    if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0) {
         return 0;
     }
     for (int i = 0; i < pass->area_count; i++) {
@@ -44,53 +44,94 @@ static npy_intp find_gap(const Pass *pass)
     return gap <= 2 * bytes ? gap : 0;
 }
 
-/* Compute rows with the gaps between them into a buffer, and copy the rows alone out of it. `data` are the
-   addresses of the first row. */
-static void run_with_gaps(const Pass *pass, Order *orders, int count, char *const *data, char *slots,
-                          npy_intp gap)
+/* What is the same for all rows of a pass. */
+typedef struct {
+    const Pass *pass;
+    char *slots, *buffer, *scratch; /* the last one for tiles */
+    Order *orders;
+} RowTask;
+
+/* Compute so many bytes of each row into the buffer, where the rows begin `apart` bytes after each other. */
+static void fill_buffer(const RowTask *task, char *const *data, npy_intp rows, npy_intp apart, npy_intp bytes)
 {
+    const Pass *pass = task->pass;
     const PlanStep *step = pass->plan->steps;
-    const int last = pass->ndim - 1, target = pass->leaf_count;
-    const npy_intp itemsize = step->itemsize, bytes = pass->shape[last] * itemsize;
-    const npy_intp rows = pass->shape[last - 1], each = greatest(1, RUN_BYTES / gap);
-    const npy_intp row_of_target = pass->areas[target].strides[last - 1];
-    char *buffer = slots + pass->plan->slot_count * REGISTERS_BYTES;
-    char *moved[MOST_LEAVES + 1];
+    char *moved[MOST_LEAVES + MOST_STORED];
     memcpy(moved, data, (size_t)pass->area_count * sizeof(*data));
-    for (npy_intp row = 0; row < rows; row += each) {
-        const npy_intp height = least(each, rows - row);
-        char *to = moved[target];
-        moved[target] = buffer;
-        address_orders(pass, pass->plan, step, orders, moved, slots, REGISTERS_BYTES);
-        run_orders(orders, count, (height - 1) * gap + bytes, itemsize, 1);
-        moved[target] = to;
-        if (take_vector_flags()) {
-            /* It may be the gaps that raised them. */
-            for (npy_intp i = 0; i < height; i++) {
-                char *row_data[MOST_LEAVES + 1];
-                for (int k = 0; k < pass->area_count; k++) {
-                    row_data[k] = moved[k] + i * pass->areas[k].strides[last - 1];
-                }
-                row_data[target] = buffer + i * gap;
-                address_orders(pass, pass->plan, step, orders, row_data, slots, REGISTERS_BYTES);
-                run_orders(orders, count, bytes, itemsize, 1);
+    moved[pass->leaf_count] = task->buffer;
+    address_orders(pass, pass->plan, step, task->orders, moved, task->slots, REGISTERS_BYTES);
+    run_orders(task->orders, step->order_count, (rows - 1) * apart + bytes, step->itemsize, 1);
+}
+
+/* Compute the rows once more, without the gaps, since operations raised exceptions, and note those. 1 if the rows
+   are written; 0 if the buffer has them. */
+static int repeat_rows(const RowTask *task, char *const *data, npy_intp rows, npy_intp apart, npy_intp bytes)
+{
+    const Pass *pass = task->pass;
+    const int last = pass->ndim - 1;
+    RowTask row_task = *task;
+    char *row_data[MOST_LEAVES + MOST_STORED];
+    if (pass->one_by_one != NULL) {
+        Pass part;
+        memcpy(&part, pass, offsetof(Pass, areas) + (size_t)pass->area_count * sizeof(Area));
+        part.ndim = 2;
+        part.shape[0] = rows;
+        part.shape[1] = bytes / pass->plan->steps[0].itemsize;
+        for (int i = 0; i < part.area_count; i++) {
+            const npy_intp *strides = pass->areas[i].strides;
+            part.areas[i].data = data[i];
+            part.areas[i].strides[0] = last > 0 ? strides[last - 1] : 0;
+            part.areas[i].strides[1] = strides[last];
+        }
+        run_tiles(&part, task->scratch);
+        return 1;
+    }
+    for (npy_intp row = 0; row < rows; row++) {
+        for (int i = 0; i < pass->area_count; i++) {
+            row_data[i] = data[i] + row * pass->areas[i].strides[last - 1];
+        }
+        row_task.buffer = task->buffer + row * apart;
+        fill_buffer(&row_task, row_data, 1, 0, bytes);
+    }
+    note_flags(&pass->flags[0], take_vector_flags());
+    return 0;
+}
+
+/* Compute the rows along the last two axes in the buffer, and copy them from there. `data` are the addresses of
+   the first row. Without a gap, a run is a piece of one row. */
+static void run_buffered(const RowTask *task, char *const *data, npy_intp gap)
+{
+    const Pass *pass = task->pass;
+    const int last = pass->ndim - 1, target = pass->leaf_count;
+    const npy_intp itemsize = pass->plan->steps[0].itemsize, all_bytes = pass->shape[last] * itemsize;
+    const npy_intp all_rows = gap == 0 ? 1 : pass->shape[last - 1], most = gap == 0 ? 1 : greatest(1, RUN_BYTES / gap);
+    const npy_intp apart = last > 0 ? pass->areas[target].strides[last - 1] : 0;
+    char *moved[MOST_LEAVES + MOST_STORED];
+    for (npy_intp row = 0; row < all_rows; row += most) {
+        const npy_intp rows = least(most, all_rows - row);
+        for (npy_intp from = 0; from < all_bytes; from += RUN_BYTES) {
+            const npy_intp bytes = gap == 0 ? least(RUN_BYTES, all_bytes - from) : all_bytes;
+            for (int i = 0; i < pass->area_count; i++) {
+                const npy_intp *strides = pass->areas[i].strides;
+                moved[i] = data[i] + (strides[last] == 0 ? 0 : from) + (row == 0 ? 0 : row * strides[last - 1]);
             }
-            note_flags(&pass->flags[0], take_vector_flags());
-        }
-        for (npy_intp i = 0; i < height; i++) {
-            memcpy(to + i * row_of_target, buffer + i * gap, (size_t)bytes);
-        }
-        for (int k = 0; k < pass->area_count; k++) {
-            moved[k] += height * pass->areas[k].strides[last - 1];
+            fill_buffer(task, moved, rows, gap, bytes);
+            if (take_vector_flags() && repeat_rows(task, moved, rows, gap, bytes)) {
+                continue;
+            }
+            for (npy_intp i = 0; i < rows; i++) {
+                memcpy(moved[target] + i * apart, task->buffer + i * gap, (size_t)bytes);
+            }
         }
     }
 }
 
-/* For the slots, for a run of rows with gaps, and for the orders. */
-npy_intp scratch_for_rows(const Plan *plan)
+/* For the slots, the buffer, the orders, and tiles. */
+npy_intp scratch_for_rows(const Pass *pass)
 {
-    return plan->slot_count * REGISTERS_BYTES + RUN_BYTES + 2 * SHORT_ROW +
-           plan->order_count * (npy_intp)sizeof(Order);
+    const Plan *plan = pass->plan;
+    return plan->slot_count * REGISTERS_BYTES + BUFFER_BYTES + plan->order_count * (npy_intp)sizeof(Order) +
+           (pass->is_buffered ? scratch_for_tiles(pass) : 0);
 }
 
 void run_rows(const Pass *pass, char *slots)
@@ -98,7 +139,9 @@ void run_rows(const Pass *pass, char *slots)
     const PlanStep *step = pass->plan->steps;
     const int last = pass->ndim - 1, count = step->order_count;
     const npy_intp itemsize = step->itemsize, bytes = pass->shape[last] * itemsize, gap = find_gap(pass);
-    Order *orders = (Order *)(slots + pass->plan->slot_count * REGISTERS_BYTES + RUN_BYTES + 2 * SHORT_ROW);
+    char *buffer = slots + pass->plan->slot_count * REGISTERS_BYTES;
+    Order *orders = (Order *)(buffer + BUFFER_BYTES);
+    const RowTask task = {pass, slots, buffer, (char *)(orders + count), orders};
     npy_intp index[NODE_DIMS] = {0}, steps[MOST_LEAVES + MOST_STORED];
     char *data[MOST_LEAVES + MOST_STORED];
     for (int i = 0; i < pass->area_count; i++) {
@@ -107,10 +150,10 @@ void run_rows(const Pass *pass, char *slots)
     }
     bind_orders(pass->plan, step, orders, steps, 0);
     clear_vector_flags();
-    if (gap != 0) {
+    if (gap != 0 || pass->is_buffered) {
         do {
-            run_with_gaps(pass, orders, count, data, slots, gap);
-        } while (step_on(pass, 2, index, data));
+            run_buffered(&task, data, gap);
+        } while (step_on(pass, gap != 0 ? 2 : 1, index, data));
         return;
     }
     do {
@@ -127,7 +170,7 @@ int has_rows(const Pass *pass)
     return 0;
 }
 
-npy_intp scratch_for_rows(const Plan *plan)
+npy_intp scratch_for_rows(const Pass *pass)
 {
     return 0;
 }

@@ -285,6 +285,29 @@ def test_assignment_over_its_own_operands(shift: int, depth: int) -> None:
     assert np.array_equal(np.asarray(x), mine)
 
 
+@pytest.mark.parametrize("size", [3, 100, 700, 3000])
+@pytest.mark.parametrize("width", [1.0, 0.98, 0.5])
+@pytest.mark.parametrize("zeros", [[], [(4, -2)], [(4, -1), (2, 0)]])
+def test_rows_of_any_length_are_updated_in_place(
+    size: int, width: float, zeros: list[tuple[int, int]]
+) -> None:
+    made = np.random.default_rng(5).random((7, size)) + 1
+    for place in zeros:
+        made[place] = 0  # some are no element of the views
+    columns = slice(0, max(2, int(size * width)))
+
+    def run(m: Any, x: Any) -> Callable[[], Any]:
+        def statements() -> None:
+            x[1:, columns] -= 0.5 * (x[1:, columns] / x[:-1, columns] - x[0, columns])
+            x[:-1, columns] = x[1:, columns] * 2 + 1 / x[1:, columns]
+
+        return statements
+
+    mine, ours = made.copy(), xp.asarray(made.copy())
+    assert messages(run(xp, ours)) == messages(run(np, mine))
+    assert np.array_equal(np.asarray(ours), mine)
+
+
 def test_updates_of_what_waits_are_one_expression() -> None:
     x, y = arrays()
     z = x * y
