@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu import fourier, policy
+from array_api_nx.backends.cpu import fourier, long_transforms, policy
 from array_api_nx.backends.cpu.engine import schedule, sliced_calls
 from array_api_nx.backends.cpu.lazy import builder
 from array_api_nx.backends.cpu.programs import plan, planner
@@ -62,6 +62,7 @@ SENTENCES = {
             *(THRESHOLD, AT_ONCE, AT_ONCE // 2),
         ),
         ("compute half of the result where it has {} elements or more", fourier._HALVED_MIN),
+        ("a result of {} elements or more are cut in rows and columns", long_transforms.LONG_MIN),
     ],
     "docs/compile.md": [
         ("At most {} programs are kept for one kind", compiled._MAX_PROGRAMS),
@@ -104,6 +105,7 @@ SENTENCES = {
             sliced_calls._SHORT_ROW,
         ),
         ("of several axes one after the other | {} elements", sliced_calls.FFT_MIN),
+        ("of a matrix of its elements | {} elements of the result", long_transforms.LONG_MIN),
         ("row-major or column-major, with the extension | {} elements", AT_ONCE // 2),
         (
             "{} indices (fewer of longer slices) into more than {} elements",

@@ -14,6 +14,7 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from .engine import sliced_calls
 from .engine.fperrors import located
+from .long_transforms import LONG_MIN, factors, transform_vector
 from .storage import NumPyMemory, wrap
 
 __all__ = ["FourierTransforms"]
@@ -77,6 +78,12 @@ def _transform(
     dtype: DType = array.dtype
     dtype = (d.REAL_OF if name == "irfft" else d.COMPLEX_OF).get(dtype, dtype)
     result = sliced_calls.like(array, tuple(shape), dtype)
+    if name == "rfft":
+        name += "_n_odd" if n % 2 else "_n_even"
+    if _sizes(function, n) is not None:
+        with sliced_calls.one_operation(name):
+            _compute(function, array, n, axis, norm, result)
+        return result
     keys = None
     if _SINGLE_ON_THREADS or array.dtype in d.DOUBLE:
         least = sliced_calls.FFT_MIN // sliced_calls.SLICES_MIN
@@ -84,12 +91,29 @@ def _transform(
     if keys is None:
         located(_compute, function, array, n, axis, norm, result)
     else:
-        if name == "rfft":
-            name += "_n_odd" if n % 2 else "_n_even"
         sliced_calls.run(
             lambda key: _compute(function, array[key], n, axis, norm, result[key]), keys, name
         )
     return result
+
+
+def _sizes(function: _Transform, n: int) -> tuple[int, int] | None:
+    """The rows and columns by which long vectors are transformed; None for a call of NumPy."""
+    name = function.__name__
+    if name == "irfft" or n // (2 if name == "rfft" else 1) < LONG_MIN:
+        return None
+    return factors(n)
+
+
+def _apply(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, out: NDArray) -> None:
+    """``function(x, n, axis, norm, out)``; long vectors one by one."""
+    sizes = _sizes(function, n)
+    if sizes is None:
+        function(x, n, axis, norm, out)
+        return
+    vectors, results = np.moveaxis(x, axis, -1), np.moveaxis(out, axis, -1)
+    for place in np.ndindex(vectors.shape[:-1]):
+        transform_vector(function, vectors[place], norm, sizes, results[place])
 
 
 def _compute(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, out: NDArray) -> None:
@@ -109,7 +133,7 @@ def _compute(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, ou
             np.conjugate(mirrored, rest)
     elif x.dtype not in d.DOUBLE and norm == ("forward" if is_inverse else "backward"):
         # Where nothing is scaled, NumPy transforms single precision as double, in twice the time.
-        function(x, n, axis, _OPPOSITE[norm], out)
+        _apply(function, x, n, axis, _OPPOSITE[norm], out)
         if out.flags.c_contiguous:
             numbers = out.view(d.REAL_OF[out.dtype])
             np.multiply(numbers, n, numbers)
@@ -117,4 +141,4 @@ def _compute(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, ou
             for numbers in (out.real, out.imag) if out.dtype.kind == "c" else (out,):
                 np.multiply(numbers, n, numbers)
     else:
-        function(x, n, axis, norm, out)
+        _apply(function, x, n, axis, norm, out)

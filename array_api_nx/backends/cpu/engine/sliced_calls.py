@@ -53,6 +53,7 @@ __all__ = [
     "like",
     "matmul",
     "matmul_in_parts",
+    "one_operation",
     "run",
     "searchsorted",
     "sort_vector",
@@ -182,12 +183,12 @@ def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> N
     BaseException
         The exception of a call; see `parallel_for`.
     """
-    with _one_operation(name):
+    with one_operation(name):
         parallel_for(lambda number: task(keys[number]), len(keys), threads.count())
 
 
 @contextmanager
-def _one_operation(name: str) -> Iterator[None]:
+def one_operation(name: str) -> Iterator[None]:
     """Report floating-point errors as those of one call of NumPy's function `name`."""
     met: list[int] = []
     with np.errstate(all="call", call=lambda _, flags: met.append(flags)):
@@ -476,7 +477,7 @@ def matmul_in_parts(left: NDArray, right: NDArray) -> NDArray:
         key = keys[number]
         np.matmul(lefts[key], rights[key], products[key])
 
-    with _one_operation("matmul"):
+    with one_operation("matmul"):
         parallel_for(task, len(keys), threads.count())
         result: NDArray = np.add.reduce(products, 0)
         if whole < inner:
