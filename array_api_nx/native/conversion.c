@@ -148,7 +148,7 @@ static Tensor *cast_strided(Tensor *x, DTypeCode code, int *errors)
     return copy;
 }
 
-static PyObject *cast_array(Tensor *x, DTypeCode code)
+PyObject *cast_array(Tensor *x, DTypeCode code)
 {
     if (!is_computed_now(x->size) || x->size == 0) {
         return DECLINED;

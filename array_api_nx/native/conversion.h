@@ -26,4 +26,7 @@ PyObject *adopt_operand(PyObject *object);
    floating-point errors that NumPy would tell of, unless it is NULL. */
 Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors);
 
+/* An Array of another dtype with the same elements, of any layout: a new reference. NumPy's warnings are given. */
+PyObject *cast_array(Tensor *x, DTypeCode code);
+
 #endif

@@ -22,10 +22,32 @@ static int is_transposed(Tile view)
         ((TYPE *)target)[column] = ((const TYPE *)source)[column * (STEP)];                     \
     }
 
+/* Rows of at most so many columns that repeat an element are written WIDTH columns at a time. */
+enum { FEW_REPEATED = 64 };
+
+#define REPEAT_COLUMNS(TYPE, WIDTH)                                                             \
+    for (; columns - done >= (WIDTH); done += (WIDTH)) {                                        \
+        for (npy_intp row = 0; row < rows; row++) {                                             \
+            const TYPE element = *(const TYPE *)(from.data + row * from.row);                   \
+            TYPE elements[WIDTH];                                                               \
+            for (int i = 0; i < (WIDTH); i++) {                                                 \
+                elements[i] = element;                                                          \
+            }                                                                                   \
+            memcpy(to.data + row * to.row + done * size, elements, sizeof(elements));           \
+        }                                                                                       \
+    }
+
 #define COPY(NAME, TYPE)                                                                        \
     CLONED static void NAME(Tile to, Tile from, npy_intp rows, npy_intp columns)                \
     {                                                                                           \
         const npy_intp size = sizeof(TYPE);                                                     \
+        if (to.column == size && from.column == 0 && columns <= FEW_REPEATED) {                 \
+            npy_intp done = 0;                                                                  \
+            REPEAT_COLUMNS(TYPE, 16)                                                            \
+            REPEAT_COLUMNS(TYPE, 4)                                                             \
+            REPEAT_COLUMNS(TYPE, 1)                                                             \
+            return;                                                                             \
+        }                                                                                       \
         if (rows == 1 || (!is_transposed(to) && !is_transposed(from))) {                        \
             for (npy_intp row = 0; row < rows; row++) {                                         \
                 const char *source = from.data + row * from.row;                                \

@@ -62,6 +62,9 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
         copy_element(to, from, itemsize);
         return;
     }
+    while (last > 0 && shape[last] == 1) {
+        last--;
+    }
     const npy_intp to_step = to_strides[last], from_step = from_strides[last];
     npy_intp columns = shape[last];
     for (; last > 0 && to_strides[last - 1] == columns * to_step &&

@@ -69,7 +69,7 @@ int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int 
     if ((walk->count <= serial_limit && walk->count < TILED_FROM) || keeps_gil) {
         clear_flags();
         if (is_exact) {
-            run_exact_walk(walk, loop->itemsizes, loop->function, loop->data);
+            run_exact_walk(walk, loop->itemsizes, loop->link, loop->function, loop->data);
         } else {
             run_walk(walk, loop->function, loop->data);
         }
@@ -91,7 +91,7 @@ int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int 
 static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
 {
     Loop described = {loop->function, loop->data, walk->operands - 1, {0}, loop->is_arithmetic,
-                      NO_LINK};
+                      loop->link};
     for (int i = 0; i < walk->operands - 1; i++) {
         described.itemsizes[i] = dtypes[loop->operand].itemsize;
     }

@@ -1,25 +1,14 @@
 #include "expression_pass.h"
 
+/* Rows of fewer bytes, which have no such gap, are computed in tiles, for which operands that repeat are copied
+   (docs/tuning.md, 135). */
+enum { NARROW_ROW = 256 };
+
 /* Rows of fewer bytes are computed along with the gaps between them, if these are short and alike in all
    operands. The buffer holds a run of so many bytes, and one row more. */
 enum { SHORT_ROW = 2048, RUN_BYTES = 8192, BUFFER_BYTES = RUN_BYTES + 2 * SHORT_ROW };
 
 #ifdef HAS_ORDERS
-
-int has_rows(const Pass *pass)
-{
-    if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0) {
-        return 0;
-    }
-    for (int i = 0; i < pass->area_count; i++) {
-        const Area *area = &pass->areas[i];
-        const npy_intp step = area->strides[pass->ndim - 1];
-        if (step != area->itemsize && (step != 0 || i >= pass->leaf_count)) {
-            return 0;
-        }
-    }
-    return 1;
-}
 
 /* The bytes from a row to the next, which all leaves share, if the gaps between rows may be computed, too; else
    0. */
@@ -42,6 +31,22 @@ static npy_intp find_gap(const Pass *pass)
         gap = strides[last - 1];
     }
     return gap <= 2 * bytes ? gap : 0;
+}
+
+int has_rows(const Pass *pass)
+{
+    if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0) {
+        return 0;
+    }
+    for (int i = 0; i < pass->area_count; i++) {
+        const Area *area = &pass->areas[i];
+        const npy_intp step = area->strides[pass->ndim - 1];
+        if (step != area->itemsize && (step != 0 || i >= pass->leaf_count)) {
+            return 0;
+        }
+    }
+    const int last = pass->ndim - 1;
+    return last == 0 || pass->shape[last] * pass->areas[0].itemsize >= NARROW_ROW || find_gap(pass) != 0;
 }
 
 /* What is the same for all rows of a pass. */

@@ -2,6 +2,7 @@
 
 #include "indexing.h"
 #include "array_keys.h"
+#include "conversion.h"
 #include "functions.h"
 #include "keys.h"
 #include "nodes.h"
@@ -235,6 +236,29 @@ static int set_to_expression(Tensor *x, PyObject *key, PyObject *value)
     return assign_expression(x, &selection.region, tensor_of(value), is_temporary(value));
 }
 
+/* Whether elements of a dtype are written to an array of another one. */
+static int can_be_stored(DTypeCode from, DTypeCode to)
+{
+    return promotions[to][from] == to || (is_inexact(from) && is_inexact(to) && (is_complex(to) || !is_complex(from)));
+}
+
+/* As `set_item`, of an array of another dtype than that of `x`. */
+static int set_cast(PyObject *array, PyObject *key, PyObject *value)
+{
+    const DTypeCode code = (DTypeCode)layout_of(array)->code;
+    Tensor *given = layout_of(value);
+    if (given == NULL || !can_be_stored((DTypeCode)given->code, code)) {
+        return 0;
+    }
+    PyObject *cast = cast_array(given, code);
+    if (cast == NULL || cast == DECLINED) {
+        return cast == NULL ? -1 : 0;
+    }
+    const int failed = PyObject_SetItem(array, key, cast) < 0;
+    Py_DECREF(cast);
+    return failed ? -1 : 1;
+}
+
 int set_item(PyObject *array, PyObject *key, PyObject *value)
 {
     Tensor *x = layout_of(array);
@@ -243,6 +267,9 @@ int set_item(PyObject *array, PyObject *key, PyObject *value)
     char *data;
     if (x == NULL) {
         return 0;
+    }
+    if (is_array(value) && ((Array *)value)->dtype != ((Array *)array)->dtype) {
+        return set_cast(array, key, value);
     }
     if (pending_of(value) != NULL) {
         const int done = set_to_expression(x, key, value);

@@ -169,6 +169,8 @@ enum { FEW_SUMS = 32 };
                             npy_intp columns)                                                      \
     {                                                                                              \
         npy_intp done = 0;                                                                         \
+        ADD_COLUMNS(TYPE, 32)                                                                      \
+        ADD_COLUMNS(TYPE, 16)                                                                      \
         ADD_COLUMNS(TYPE, 8)                                                                       \
         ADD_COLUMNS(TYPE, 4)                                                                       \
         ADD_COLUMNS(TYPE, 1)                                                                       \
@@ -181,14 +183,24 @@ void run_sum(const ReductionPlan *plan, DTypeCode code, PyUFuncGenericFunction f
              const char *from, char *to)
 {
     const npy_intp itemsize = dtypes[code].itemsize;
-    if ((code != FLOAT32 && code != FLOAT64) || plan->axes != 2 || plan->lengths[1] > FEW_SUMS ||
-        plan->from[1] != itemsize || plan->to[1] != itemsize || plan->to[0] != 0) {
+    const int last = plan->axes - 1, rows = last - 1;
+    if ((code != FLOAT32 && code != FLOAT64) || last < 1 || plan->lengths[last] > FEW_SUMS ||
+        plan->from[last] != itemsize || plan->to[last] != itemsize || plan->to[rows] != 0) {
         run_reduction(plan, function, data, from, to, 0, 0);
-    } else if (code == FLOAT32) {
-        add_rows_4(from, plan->from[0], (npy_float *)to, plan->lengths[0], plan->lengths[1]);
-    } else {
-        add_rows_8(from, plan->from[0], (npy_double *)to, plan->lengths[0], plan->lengths[1]);
+        return;
     }
+    npy_intp index[ARRAY_DIMS] = {0};
+    int dim;
+    do {
+        if (code == FLOAT32) {
+            add_rows_4(from, plan->from[rows], (npy_float *)to, plan->lengths[rows], plan->lengths[last]);
+        } else {
+            add_rows_8(from, plan->from[rows], (npy_double *)to, plan->lengths[rows], plan->lengths[last]);
+        }
+        dim = next_index(rows, plan->lengths, index);
+        from += distance(dim, rows, plan->lengths, plan->from);
+        to += distance(dim, rows, plan->lengths, plan->to);
+    } while (dim >= 0);
 }
 
 PyObject *new_ordered(int ndim, const npy_intp *shape, const npy_intp *strides, DTypeCode code,

@@ -274,8 +274,70 @@ static void run_plane(Plane *plane, char *const *data, PyUFuncGenericFunction fu
     }
 }
 
-void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, PyUFuncGenericFunction function,
-                    void *data)
+/* ------------------------------------------------------------------ short rows */
+
+/* Rows of at most so many columns are computed here, without calls (docs/tuning.md, 134). */
+enum { FEW_COLUMNS = 64 };
+
+/* WIDTH columns of all rows, in vector registers. X and Y are 0 for an operand that has one element for all
+   columns of a row, else 1. */
+#define COMPUTE_COLUMNS(TYPE, OP, X, Y, WIDTH)                                                     \
+    for (; plane->columns - done >= (WIDTH); done += (WIDTH)) {                                    \
+        for (npy_intp row = 0; row < plane->rows; row++) {                                         \
+            const TYPE *x = (const TYPE *)(data[0] + row * plane->row[0]) + (X) * done;            \
+            const TYPE *y = (const TYPE *)(data[1] + row * plane->row[1]) + (Y) * done;            \
+            TYPE results[WIDTH];                                                                   \
+            for (int i = 0; i < (WIDTH); i++) {                                                    \
+                results[i] = x[(X) * i] OP y[(Y) * i];                                             \
+            }                                                                                      \
+            memcpy(data[2] + row * plane->row[2] + done * (npy_intp)sizeof(TYPE), results,         \
+                   sizeof(results));                                                               \
+        }                                                                                          \
+    }
+
+#define COMPUTE_KIND(TYPE, OP, X, Y)        \
+    {                                       \
+        COMPUTE_COLUMNS(TYPE, OP, X, Y, 16) \
+        COMPUTE_COLUMNS(TYPE, OP, X, Y, 8)  \
+        COMPUTE_COLUMNS(TYPE, OP, X, Y, 4)  \
+        COMPUTE_COLUMNS(TYPE, OP, X, Y, 1)  \
+    }
+
+#define COMPUTE_ROWS(LINK, TYPE, OP)                            \
+    case LINK:                                                  \
+        if (plane->column[0] == 0) COMPUTE_KIND(TYPE, OP, 0, 1) \
+        if (plane->column[1] == 0) COMPUTE_KIND(TYPE, OP, 1, 0) \
+        COMPUTE_KIND(TYPE, OP, 1, 1)                            \
+        break;
+
+#define COMPUTE_PLANE(NAME, TYPE)                                                                  \
+    CLONED static void NAME(LinkOperation link, const Plane *plane, char *const *data)             \
+    {                                                                                              \
+        npy_intp done = 0;                                                                         \
+        switch (link) {                                                                            \
+            COMPUTE_ROWS(ADD_LINK, TYPE, +)                                                        \
+            COMPUTE_ROWS(SUBTRACT_LINK, TYPE, -)                                                   \
+            COMPUTE_ROWS(MULTIPLY_LINK, TYPE, *)                                                   \
+            COMPUTE_ROWS(DIVIDE_LINK, TYPE, /)                                                     \
+        default:                                                                                   \
+            break;                                                                                 \
+        }                                                                                          \
+    }
+
+COMPUTE_PLANE(compute_floats, npy_float)
+COMPUTE_PLANE(compute_doubles, npy_double)
+
+/* Whether the two functions above compute the rows. The target may be a source. */
+static int has_short_rows(const Plane *plane, LinkOperation link)
+{
+    const npy_intp *column = plane->column, itemsize = plane->itemsizes[2];
+    return link >= ADD_LINK && link <= DIVIDE_LINK && plane->rows > 1 && plane->columns <= FEW_COLUMNS &&
+           column[2] == itemsize && (column[0] == itemsize || column[1] == itemsize) &&
+           (column[0] == itemsize || column[0] == 0) && (column[1] == itemsize || column[1] == 0);
+}
+
+void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, LinkOperation link,
+                    PyUFuncGenericFunction function, void *data)
 {
     Walk merged;
     Plane plane;
@@ -290,6 +352,12 @@ void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, PyUFuncGenericF
         plane.row[i] = kept > 1 ? merged.strides[i][kept - 2] : 0;
         plane.column[i] = kept > 0 ? merged.strides[i][kept - 1] : 0;
         corners[i] = walk->data[i];
+    }
+    if (has_short_rows(&plane, link)) {
+        do {
+            (itemsizes[0] == sizeof(npy_float) ? compute_floats : compute_doubles)(link, &plane, corners);
+        } while (advance(&merged, kept - 2, index, corners));
+        return;
     }
     if (!plan_blocks(&plane)) {
         run_walk(walk, function, data);

@@ -3,6 +3,7 @@
 #ifndef ARRAY_API_NX_WALK_H
 #define ARRAY_API_NX_WALK_H
 
+#include "kernel_types.h"
 #include "objects.h"
 
 enum { WALK_OPERANDS = 5 };
@@ -58,8 +59,8 @@ void run_walk(const Walk *walk, PyUFuncGenericFunction function, void *data);
    lie one after the other. So one call computes many short rows, and vector instructions read what lies
    across the rows, or backwards. The last operand is the target. It may be a source, too, if both have
    the same address and strides, but overlaps with no other one. `itemsizes` are those of all
-   operands. */
-void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, PyUFuncGenericFunction function,
-                    void *data);
+   operands, `link` the arithmetic that the loop does, if it does any. */
+void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, LinkOperation link,
+                    PyUFuncGenericFunction function, void *data);
 
 #endif

@@ -244,6 +244,7 @@ x = xp.reshape(xp.arange(12.0), (3, 4))
 mask, rows = x > 3.0, xp.asarray([True, False, True])
 i, j = xp.asarray([2, 0, -1]), xp.asarray([0, 3, 1])
 one, row = xp.asarray(1.0), xp.asarray([1.0, 2.0, 3.0, 4.0])
+x32, narrow = xp.astype(x, xp.float32), xp.asarray([1.0, 2.0, 3.0], dtype=xp.float32)
 
 
 @for_each(
@@ -259,6 +260,8 @@ one, row = xp.asarray(1.0), xp.asarray([1.0, 2.0, 3.0, 4.0])
         lambda: x.__setitem__((1, 2), one),
         lambda: x.__setitem__((slice(None), 1), 2),
         lambda: x.__setitem__(..., row),
+        lambda: x.__setitem__((slice(None), 1), narrow),
+        lambda: x32.__setitem__((slice(None), 1), row[:3]),
         lambda: x[mask],
         lambda: x[rows],
         lambda: x[:, x[0] >= 0.0],

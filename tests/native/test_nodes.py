@@ -60,6 +60,8 @@ class RandomProgram:
         self.shape = (
             tuple(rng.integers(5, 10, ndim).tolist()) if ndim > 1 else (int(rng.integers(20, 90)),)
         )
+        if ndim > 1 and rng.random() < 0.3:
+            self.shape = (*self.shape[:-1], int(rng.integers(30, 200)))
         dtype = rng.choice(["float64", "float64", "float32"])
         made = [
             rng.uniform(-2, 2, self.shape).astype(dtype) for _ in range(int(rng.integers(2, 5)))
@@ -85,8 +87,13 @@ class RandomProgram:
         if fitting and self.rng.random() < 0.3:
             return self.pick(fitting)
         array = self.pick(self.arrays)
-        row = self.rng.random() < 0.15
-        key = self.key((1,) * (len(wanted) - 1) + wanted[-1:] if row else wanted)
+        choice = self.rng.random()
+        if choice < 0.15:
+            key = self.key((1,) * (len(wanted) - 1) + wanted[-1:])
+        elif choice < 0.25:
+            key = self.key((*wanted[:-1], 1))
+        else:
+            key = self.key(wanted)
         return Pair(array.numpy[key], array.ours[key])
 
     def expression(self, wanted: tuple[int, ...], depth: int) -> Pair:
