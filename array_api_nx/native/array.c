@@ -115,6 +115,9 @@ static int array_clear(PyObject *self)
 static void array_dealloc(PyObject *self)
 {
     Array *array = (Array *)self;
+    if (keep_array(array)) {
+        return;
+    }
     UNTRACK(array);
     if (array->weakrefs != NULL) {
         PyObject_ClearWeakRefs(self);

@@ -39,18 +39,19 @@ static PyObject *read_operand(PyObject *description, int *number)
     }
     *number = (int)value;
     Tensor *memory = new_memory(1, &one, code, 0, &data);
-    Tensor *tensor = memory == NULL ? NULL : new_layout(memory, ndim);
+    PyObject *operand = memory == NULL ? NULL : new_view(memory, ndim);
     Py_XDECREF(memory);
-    if (tensor == NULL) {
+    if (operand == NULL) {
         return NULL;
     }
+    Tensor *tensor = tensor_of(operand);
     if (!read_numbers(shape, ndim, tensor->shape) || !read_numbers(strides, ndim, tensor->strides)) {
-        Py_DECREF(tensor);
+        Py_DECREF(operand);
         return NULL;
     }
     tensor->offset = offset;
     finish_layout(tensor, READ_ONLY);
-    return wrap_tensor(tensor, code);
+    return operand;
 }
 
 static int read_call(CallStep *call, PyObject *description)

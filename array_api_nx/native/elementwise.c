@@ -11,6 +11,7 @@
 #include "loops.h"
 #include "nodes.h"
 #include "operations.h"
+#include "powers.h"
 
 /* The bytes from one element to the next of an operand that is one run. NumPy does not step through
    arrays without axes, for which some loops then compute other last bits. */
@@ -208,6 +209,34 @@ static int are_computed_now(Tensor *const *operands, int count)
     return 1;
 }
 
+/* Whether all operands are single elements: arrays without axes, or scalars. */
+static INLINE int are_elements(Tensor *const *operands, const int count)
+{
+    int elements = 1;
+    for (int i = 0; i < count; i++) {
+        elements = elements && (operands[i] == NULL || operands[i]->ndim == 0);
+    }
+    return elements;
+}
+
+/* `compute_operands` for single elements. */
+static INLINE PyObject *compute_elements(const ElementLoop *loop, Tensor *const *operands, char **args,
+                                         const int count)
+{
+    npy_intp steps[WALK_OPERANDS] = {0};
+    for (int i = 0; i < count; i++) {
+        if (operands[i] != NULL && (args[i] = data_of(operands[i])) == NULL) {
+            return decline_unless_raised();
+        }
+    }
+    PyObject *result = new_element((DTypeCode)loop->result, &args[count]);
+    if (result == NULL) {
+        return NULL;
+    }
+    steps[count] = dtypes[loop->result].itemsize;
+    return settle(result, loop->name, run(loop, args, 1, steps));
+}
+
 /* The result of a loop on operands of its dtype; NULL is a scalar of that, which lies at its place in
    `args`. Not all are scalars. The compiler knows the count where it is a constant. */
 static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const *operands, char **args,
@@ -216,6 +245,9 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
     Tensor *first = NULL;
     int order = ROW_MAJOR | COLUMN_MAJOR, alike = 1;
     npy_intp steps[WALK_OPERANDS];
+    if (are_elements(operands, count) && is_computed_now(1)) {
+        return compute_elements(loop, operands, args, count);
+    }
     if (has_recorded_size(operands, count)) {
         Operation operation;
         describe_operation(loop, count, &operation);
@@ -325,8 +357,8 @@ static const ElementLoop *loop_of_pair(OperationCode op, DTypeCode first, DTypeC
 
 static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
 {
-    if (op == OP_POW || !is_answered(x->size) || !is_answered(y->size)) {
-        return DECLINED;
+    if (!is_answered(x->size) || !is_answered(y->size) || (op == OP_POW && !is_plain_power(x, y))) {
+        return decline_unless_raised();
     }
     const ElementLoop *loop = loop_of_pair(op, (DTypeCode)x->code, (DTypeCode)y->code);
     Tensor *const operands[2] = {x, y};
@@ -347,31 +379,6 @@ PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, Scal
         args[i] = (char *)&scalars[i];
     }
     return compute_cast(loop, operands, args, count);
-}
-
-/* Whether the exponent makes a power a square, as it does for NumPy. */
-static int squares(PyObject *exponent, DTypeCode code)
-{
-    int overflow;
-    return PyLong_CheckExact(exponent) && code != BOOL &&
-           PyLong_AsLongAndOverflow(exponent, &overflow) == 2;
-}
-
-/* Whether NumPy computes powers with the exponent by its loop for powers. For some exponents it calls a
-   faster function, whose result has to be corrected in one case. */
-static int is_plain_exponent(PyObject *exponent, DTypeCode code)
-{
-    if (code != FLOAT32 && code != FLOAT64) {
-        return 0;
-    }
-    double number = 0;
-    if (PyFloat_CheckExact(exponent)) {
-        number = PyFloat_AS_DOUBLE(exponent);
-    } else if (PyLong_CheckExact(exponent)) {
-        int overflow;
-        number = (double)PyLong_AsLongAndOverflow(exponent, &overflow);
-    }
-    return number != -1 && number != 0 && number != 0.5 && number != 1 && number != 2;
 }
 
 /* `number`, of the loop's dtype, is operand number `place`. */
@@ -415,9 +422,11 @@ static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scal
     if (!is_answered(x->size) || x->size == 0) {
         return DECLINED;
     }
-    if (op == OP_POW && !(place == 1 && is_plain_exponent(scalar, (DTypeCode)x->code))) {
-        return place == 1 && squares(scalar, (DTypeCode)x->code) ? compute_tensor(OP_SQUARE, x)
-                                                                 : DECLINED;
+    if (op == OP_POW) {
+        const int plain = place == 1 ? choose_power(x, scalar, common, &op) : is_plain_power_of(scalar, x, common);
+        if (!plain || op != OP_POW) {
+            return plain ? compute_tensor(op, x) : decline_unless_raised();
+        }
     }
     const ElementLoop *loop = find_loop(op, common);
     if (loop == NULL) {

@@ -177,13 +177,14 @@ static int find_element(const Tensor *x, PyObject *key, npy_intp *offset)
 /* One element as a view. */
 static PyObject *show_element(Tensor *x, npy_intp offset)
 {
-    Tensor *tensor = new_layout(x, 0);
-    if (tensor != NULL) {
+    PyObject *element = new_view(x, 0);
+    if (element != NULL) {
+        Tensor *tensor = tensor_of(element);
         tensor->offset += offset;
         tensor->size = 1;
         tensor->flags |= KNOWN | ROW_MAJOR | COLUMN_MAJOR | (x->flags & READ_ONLY);
     }
-    return wrap_tensor(tensor, (DTypeCode)x->code);
+    return element;
 }
 
 PyObject *get_item(PyObject *array, PyObject *key)
@@ -205,17 +206,18 @@ PyObject *get_item(PyObject *array, PyObject *key)
         return get_by_arrays(x, &arrays, &selection);
     }
     const Region *region = &selection.region;
-    Tensor *tensor = new_layout(x, region->ndim);
-    if (tensor == NULL) {
+    PyObject *view = new_view(x, region->ndim);
+    if (view == NULL) {
         return NULL;
     }
+    Tensor *tensor = tensor_of(view);
     for (int dim = 0; dim < region->ndim; dim++) {
         tensor->shape[dim] = region->shape[dim];
         tensor->strides[dim] = region->strides[dim];
     }
     tensor->offset = region->size == 0 ? 0 : tensor->offset + region->offset;
     finish_layout(tensor, x->flags & READ_ONLY);
-    return wrap_tensor(tensor, (DTypeCode)x->code);
+    return view;
 }
 
 /* x[key] = value for a pending value, straight into the memory of `x`. 0 if the value has to be computed first;

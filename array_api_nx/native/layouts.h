@@ -19,6 +19,12 @@ static inline void forget_layout(Tensor *tensor)
     tensor->flags = 0;
 }
 
+/* A Tensor with room for a layout, and nothing else yet. NULL with an exception set. */
+Tensor *new_tensor(int ndim, DTypeCode code);
+
+/* A new ndarray over the elements of a storage, or None if they are not there. */
+PyObject *make_ndarray(Tensor *tensor);
+
 /* Sizes or strides in a unit, as a tuple; NULL with an exception set if there is no memory. */
 PyObject *tuple_of_sizes(int ndim, const npy_intp *values, npy_intp unit);
 

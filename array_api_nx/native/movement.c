@@ -27,18 +27,18 @@ void copy_layout(const Tensor *x, NewView *layout)
 
 PyObject *show(Tensor *of, const NewView *layout)
 {
-    const DTypeCode code = (DTypeCode)of->code;
-    Tensor *tensor = new_layout(of, layout->ndim);
-    if (tensor == NULL) {
+    PyObject *view = new_view(of, layout->ndim);
+    if (view == NULL) {
         return NULL;
     }
+    Tensor *tensor = tensor_of(view);
     for (int i = 0; i < layout->ndim; i++) {
         tensor->shape[i] = layout->shape[i];
         tensor->strides[i] = layout->strides[i];
     }
     finish_layout(tensor, layout->read_only);
     tensor->offset = tensor->size > 0 ? layout->offset : 0;
-    return wrap_tensor(tensor, code);
+    return view;
 }
 
 /* ------------------------------------------------------------------ arguments */
@@ -111,12 +111,12 @@ static PyObject *transpose_matrix(Tensor *x)
 {
     const npy_intp rows = x->shape[0], columns = x->shape[1], size = x->size;
     const npy_intp row = x->strides[0], column = x->strides[1];
-    const DTypeCode code = (DTypeCode)x->code;
     const int flags = x->flags;
-    Tensor *tensor = new_layout(x, 2);
-    if (tensor == NULL) {
+    PyObject *view = new_view(x, 2);
+    if (view == NULL) {
         return NULL;
     }
+    Tensor *tensor = tensor_of(view);
     tensor->shape[0] = columns;
     tensor->shape[1] = rows;
     tensor->strides[0] = column;
@@ -128,7 +128,7 @@ static PyObject *transpose_matrix(Tensor *x)
     if (size == 0) {
         tensor->offset = 0;
     }
-    return wrap_tensor(tensor, code);
+    return view;
 }
 
 PyObject *transpose_last(PyObject *array)

@@ -37,6 +37,7 @@ typedef struct {
     npy_uint8 code;    /* DTypeCode of `dtype` */
     char shared, tracked, writeable;
     char is_tracked;   /* by the garbage collector; `tracked` tells who reads the memory */
+    char is_reusable;  /* the memory follows the struct, with room for RECYCLED_BYTES, and has always done so */
     struct Node *pending; /* the operation that fills the memory when somebody needs it (nodes.h); or NULL */
     npy_intp readers;     /* how many operands of pending operations lie here */
     char *own;            /* memory that follows the struct, or the block */
@@ -244,6 +245,9 @@ Tensor *new_pending(int ndim, const npy_intp *shape, DTypeCode code);
 PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned,
                                 char **data);
 
+/* The same without axes. */
+PyObject *new_element(DTypeCode code, char **data);
+
 /* Have a storage for the memory of a known layout that is an array of NumPy alone. Its strides become
    those of its view. 0 with an exception set if that fails. */
 int ensure_storage(Tensor *tensor);
@@ -258,9 +262,9 @@ PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device);
 /* A new ndarray over the elements, which must be there, and no more than `limits.deferred`. */
 PyObject *new_ndarray(Tensor *tensor);
 
-/* A Tensor for another layout of the elements of `of`, with room for `ndim` axes; the caller fills
-   in shape, strides and offset, and calls `finish_layout`. */
-Tensor *new_layout(Tensor *of, int ndim);
+/* An Array for another layout of the elements of `of`, with room for `ndim` axes; the caller fills in shape,
+   strides and offset of its Tensor, and calls `finish_layout`. */
+PyObject *new_view(Tensor *of, int ndim);
 
 /* A Tensor for elements of a storage. NULL with an exception set. */
 Tensor *tensor_over_storage(Storage *storage, npy_intp offset, int ndim, const npy_intp *shape,
@@ -268,6 +272,9 @@ Tensor *tensor_over_storage(Storage *storage, npy_intp offset, int ndim, const n
 
 /* Set size and flags from shape and strides. */
 void finish_layout(Tensor *tensor, int read_only);
+
+/* Keep an Array to which nothing refers any more, with its Tensor, for another one. 0 if it has to be freed. */
+int keep_array(Array *array);
 
 /* The end of an Array, which refers to nothing any more. */
 void free_array(PyObject *array);

@@ -12,10 +12,6 @@ enum { INLINE_BYTES = 1 << 11 };
 /* That memory begins at a multiple of this, so that every dtype is aligned. */
 enum { INLINE_ALIGNMENT = 16 };
 
-/* A Storage for at most so many bytes has room for all of them, and is used again once it is freed:
-   for another result, whatever its size. */
-enum { RECYCLED_BYTES = 1 << 7 };
-
 static Recycled small;
 
 PyTypeObject *storage_type;
@@ -73,6 +69,7 @@ static int storage_set_memory(PyObject *self, PyObject *value, void *closure)
     PyObject *old = storage->memory;
     storage->memory = Py_XNewRef(or_null(value));
     storage->own = NULL;
+    storage->is_reusable = 0;
     find_address(storage);
     if (storage->memory != NULL && !PyArray_CheckExact(storage->memory)) {
         TRACK(storage);
@@ -88,6 +85,7 @@ static int storage_set_node(PyObject *self, PyObject *value, void *closure)
         return -1;
     }
     Py_XSETREF(storage->node, Py_XNewRef(or_null(value)));
+    storage->is_reusable = 0;
     if (storage->node != NULL) {
         TRACK(storage);
     }
@@ -101,6 +99,7 @@ static int storage_set_dtype(PyObject *self, PyObject *value, void *closure)
         return -1;
     }
     storage->code = (npy_uint8)code_of_dtype(value);
+    storage->is_reusable = 0;
     Py_XSETREF(storage->dtype, Py_NewRef(value));
     return 0;
 }
@@ -310,6 +309,7 @@ Storage *new_storage(npy_intp bytes, DTypeCode code)
         const npy_uintp address = (npy_uintp)(storage + 1) + INLINE_ALIGNMENT - 1;
         storage->own = (char *)(address - address % INLINE_ALIGNMENT);
         use_own(storage, bytes);
+        storage->is_reusable = bytes <= RECYCLED_BYTES;
     } else if (storage != NULL && !fill_storage(storage, bytes)) {
         Py_CLEAR(storage);
     }

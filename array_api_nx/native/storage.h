@@ -25,6 +25,10 @@ static inline PyObject *or_null(PyObject *value)
     return value == Py_None ? NULL : value;
 }
 
+/* The memory of results up to so many bytes follows a Storage that is used again once it is freed: for another
+   result, whatever its size. */
+enum { RECYCLED_BYTES = 1 << 7 };
+
 /* A Storage with uninitialised memory of its own, or of NumPy's if that is large. NULL with an
    exception set if there is none. */
 Storage *new_storage(npy_intp bytes, DTypeCode code);

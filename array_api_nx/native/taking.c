@@ -198,18 +198,16 @@ static PyObject *split_columns(PyObject *table, int columns)
     Tensor *whole = tensor_of(table);
     PyObject *result = PyTuple_New(columns);
     for (int column = 0; result != NULL && column < columns; column++) {
-        Tensor *tensor = new_layout(whole, 1);
-        if (tensor != NULL) {
-            tensor->shape[0] = whole->shape[0];
-            tensor->strides[0] = columns * (npy_intp)sizeof(npy_int64);
-            tensor->offset += whole->size > 0 ? column * (npy_intp)sizeof(npy_int64) : 0;
-            finish_layout(tensor, 0);
-        }
-        PyObject *array = wrap_tensor(tensor, INT64);
+        PyObject *array = new_view(whole, 1);
         if (array == NULL) {
             Py_CLEAR(result);
             break;
         }
+        Tensor *tensor = tensor_of(array);
+        tensor->shape[0] = whole->shape[0];
+        tensor->strides[0] = columns * (npy_intp)sizeof(npy_int64);
+        tensor->offset += whole->size > 0 ? column * (npy_intp)sizeof(npy_int64) : 0;
+        finish_layout(tensor, 0);
         PyTuple_SET_ITEM(result, column, array);
     }
     return result;

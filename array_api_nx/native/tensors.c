@@ -15,12 +15,7 @@ int keeps_gil;
 CPU cpu;
 PyObject declined_object;
 
-static Recycled arrays, tensors;
-
-void free_array(PyObject *array)
-{
-    free_object(&arrays, array);
-}
+static Recycled tensors;
 
 DTypeCode code_of_number(int type_number)
 {
@@ -31,7 +26,7 @@ DTypeCode code_of_number(int type_number)
     return (DTypeCode)code;
 }
 
-static PyObject *make_ndarray(Tensor *tensor)
+PyObject *make_ndarray(Tensor *tensor)
 {
     Storage *storage = (Storage *)tensor->storage;
     char *data = data_of(tensor);
@@ -215,8 +210,7 @@ static PyType_Spec tensor_spec = {
     .slots = tensor_slots,
 };
 
-/* A Tensor with room for a layout, and nothing else yet. */
-static Tensor *new_tensor(int ndim, DTypeCode code)
+Tensor *new_tensor(int ndim, DTypeCode code)
 {
     Tensor *tensor = (Tensor *)make_object(&tensors, tensor_type);
     if (tensor == NULL) {
@@ -292,207 +286,6 @@ Tensor *tensor_over_storage(Storage *storage, npy_intp offset, int ndim, const n
         finish_layout(tensor, 0);
     }
     return tensor;
-}
-
-Tensor *new_layout(Tensor *of, int ndim)
-{
-    if (of->storage == NULL && !ensure_storage(of)) {
-        return NULL;
-    }
-    Tensor *tensor = new_tensor(ndim, (DTypeCode)of->code);
-    if (tensor != NULL) {
-        tensor->storage = Py_NewRef(of->storage);
-        tensor->offset = of->offset;
-        tensor->flags = of->flags & BOUNDED; /* movement stays inside */
-        if (((Storage *)of->storage)->is_tracked) {
-            TRACK(tensor);
-        }
-    }
-    return tensor;
-}
-
-/* ------------------------------------------------------------------ results */
-
-/* A new Array, its fields not set; NULL, perhaps with an exception set, if there is no tensor for it. */
-static Array *new_shell(Tensor *tensor)
-{
-    return tensor == NULL ? NULL : (Array *)make_object(&arrays, array_type);
-}
-
-PyObject *wrap_tensor(Tensor *tensor, DTypeCode code)
-{
-    Array *array = new_shell(tensor);
-    if (array == NULL) {
-        Py_XDECREF(tensor);
-        return NULL;
-    }
-    array->handle = (PyObject *)tensor;
-    array->dtype = Py_NewRef((PyObject *)dtypes[code].descr);
-    array->device = Py_NewRef(cpu.device);
-    array->weakrefs = NULL;
-    array->is_tracked = 0;
-    if (tensor->is_tracked) {
-        TRACK(array);
-    }
-    return (PyObject *)array;
-}
-
-static PyObject *const *items_of(PyObject *sequence, Py_ssize_t *count)
-{
-    if (PyTuple_Check(sequence)) {
-        *count = PyTuple_GET_SIZE(sequence);
-        return ((PyTupleObject *)sequence)->ob_item;
-    }
-    *count = PyList_Check(sequence) ? PyList_GET_SIZE(sequence) : 0;
-    return *count > 0 ? ((PyListObject *)sequence)->ob_item : NULL;
-}
-
-static void commit(PyObject *result, PyObject *const *operands, Py_ssize_t count)
-{
-    if (!is_array(result) || ((Array *)result)->device != cpu.device) {
-        return;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (operands[i] == result) {
-            return; /* operands are not changed */
-        }
-    }
-    Py_SETREF(((Array *)result)->device, Py_NewRef(cpu.committed));
-}
-
-PyObject *commit_result(PyObject *result, PyObject *const *operands, Py_ssize_t count)
-{
-    Py_ssize_t length;
-    if (result == NULL || result == DECLINED) {
-        return result;
-    }
-    PyObject *const *items = items_of(result, &length);
-    commit(result, operands, count);
-    for (Py_ssize_t i = 0; i < length; i++) {
-        commit(items[i], operands, count);
-    }
-    return result;
-}
-
-PyObject *place_result(PyObject *result, PyObject *const *operands, Py_ssize_t count)
-{
-    for (Py_ssize_t i = 0; i < count; i++) {
-        Py_ssize_t length;
-        PyObject *const *items = items_of(operands[i], &length);
-        int commits = is_committed(operands[i]) || operands[i] == cpu.committed;
-        for (Py_ssize_t j = 0; j < length && !commits; j++) {
-            commits = is_committed(items[j]);
-        }
-        if (commits) {
-            return commit_result(result, operands, count);
-        }
-    }
-    return result;
-}
-
-Tensor *new_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned, char **data)
-{
-    Tensor *tensor = new_tensor(ndim, code);
-    if (tensor == NULL) {
-        return NULL;
-    }
-    const npy_intp itemsize = dtypes[code].itemsize;
-    npy_intp step = itemsize, size = 1;
-    for (int i = 0; i < ndim; i++) {
-        const int axis = turned ? i : ndim - 1 - i;
-        tensor->shape[axis] = shape[axis];
-        tensor->strides[axis] = step;
-        step *= shape[axis] > 0 ? shape[axis] : 1; /* as NumPy steps through no elements */
-        size *= shape[axis];
-    }
-    tensor->offset = 0;
-    tensor->storage = (PyObject *)new_storage(size * itemsize, code);
-    if (tensor->storage == NULL) {
-        Py_DECREF(tensor);
-        return NULL;
-    }
-    if (turned) {
-        finish_layout(tensor, 0);
-    } else {
-        int columns = 1, longer = 0;
-        for (int i = 0; i < ndim; i++) {
-            columns = columns && (shape[i] == 1 || !longer);
-            longer = longer || shape[i] != 1;
-        }
-        tensor->size = size;
-        tensor->flags = (npy_uint8)(KNOWN | ROW_MAJOR | (columns || size == 0 ? COLUMN_MAJOR : 0));
-    }
-    tensor->flags |= BOUNDED;
-    *data = ((Storage *)tensor->storage)->address;
-    return tensor;
-}
-
-Tensor *new_pending(int ndim, const npy_intp *shape, DTypeCode code)
-{
-    Tensor *tensor = new_tensor(ndim, code);
-    if (tensor == NULL) {
-        return NULL;
-    }
-    npy_intp step = dtypes[code].itemsize;
-    for (int dim = ndim - 1; dim >= 0; dim--) {
-        tensor->shape[dim] = shape[dim];
-        tensor->strides[dim] = step;
-        step *= shape[dim];
-    }
-    tensor->offset = 0;
-    finish_layout(tensor, 0);
-    tensor->flags |= BOUNDED;
-    tensor->storage = (PyObject *)pending_storage(code);
-    if (tensor->storage == NULL) {
-        Py_CLEAR(tensor);
-    }
-    return tensor;
-}
-
-PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned,
-                                char **data)
-{
-    return wrap_tensor(new_memory(ndim, shape, code, turned, data), code);
-}
-
-PyObject *wrap_ndarray(PyObject *ndarray, DTypeCode code)
-{
-    Tensor *tensor = new_tensor(0, code);
-    if (tensor == NULL) {
-        Py_DECREF(ndarray);
-        return NULL;
-    }
-    tensor->array = ndarray;
-    return wrap_tensor(tensor, code);
-}
-
-PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device)
-{
-    Tensor *tensor = new_tensor(0, 0);
-    Array *array = new_shell(tensor);
-    if (array == NULL) {
-        Py_XDECREF(tensor);
-        return NULL;
-    }
-    tensor->array = Py_NewRef(engines);
-    array->handle = (PyObject *)tensor;
-    array->dtype = Py_NewRef(dtype);
-    array->device = Py_NewRef(device);
-    array->weakrefs = NULL;
-    array->is_tracked = 0;
-    /* The engine's array may refer to any object. */
-    TRACK(tensor);
-    TRACK(array);
-    return (PyObject *)array;
-}
-
-PyObject *new_ndarray(Tensor *tensor)
-{
-    if (tensor->storage != NULL) {
-        ((Storage *)tensor->storage)->shared = 1;
-    }
-    return tensor->array == NULL ? make_ndarray(tensor)
-                                 : PyArray_View((PyArrayObject *)tensor->array, NULL, NULL);
 }
 
 int add_tensors(PyObject *module)
