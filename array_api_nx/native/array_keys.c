@@ -8,6 +8,8 @@
 #include "functions.h"
 #include "keys.h"
 #include "array_selection.h"
+#include "masks.h"
+#include "truth.h"
 
 /* ------------------------------------------------------------------ positions */
 
@@ -250,7 +252,7 @@ PyObject *take_directly(const Tensor *x, char *data, const Tensor *indices, cons
 }
 
 /* Where the indices of the only axis lie, if they lie one after the other and there are some; else NULL. */
-static char *direct_indices(const Tensor *x, const ArrayItems *arrays, const Gather *selection)
+static const char *direct_indices(const Tensor *x, const ArrayItems *arrays, const Gather *selection)
 {
     Tensor *indices = arrays->items[0].array;
     return arrays->count == 1 && selection->region.ndim == 0 && is_direct(x, indices) && indices->size > 0
@@ -258,14 +260,69 @@ static char *direct_indices(const Tensor *x, const ArrayItems *arrays, const Gat
                : NULL;
 }
 
+/* The elements of a mask that names all axes of an array, if both lie row-major and C may go over it; else NULL. */
+static const char *direct_mask(const Tensor *x, const ArrayItems *arrays, const Gather *selection)
+{
+    Tensor *mask = arrays->items[0].array;
+    return arrays->count == 1 && mask->code == BOOL && selection->region.ndim == 0 && mask->ndim == x->ndim &&
+                   mask->size > 1 && mask->size <= limits.at_once && (x->flags & mask->flags & ROW_MAJOR)
+               ? data_of(mask)
+               : NULL;
+}
+
+static npy_intp count_chosen(const char *mask, npy_intp size)
+{
+    return ask_truth(COUNT_TRUE, NULL, mask, BOOL, size);
+}
+
+static PyObject *compress(const Tensor *x, const char *data, const char *mask)
+{
+    char *chosen;
+    const npy_intp count = count_chosen(mask, x->size), itemsize = dtypes[x->code].itemsize;
+    PyObject *result = new_array_like_memory(1, &count, (DTypeCode)x->code, 0, &chosen);
+    if (result != NULL) {
+        /* Another thread may have written to the mask meanwhile. */
+        const npy_intp found = compress_vector(data, itemsize, mask, x->size, chosen, count);
+        memset(chosen + found * itemsize, 0, (size_t)((count - found) * itemsize));
+    }
+    return result;
+}
+
+/* x[mask] = value; 0 if that is left to the general case. */
+static int write_by_mask(const Tensor *x, char *data, const char *mask, PyObject *value)
+{
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    Element element;
+    const char *source;
+    if (!is_array(value)) {
+        if (!write_scalar(element.bytes, (DTypeCode)x->code, value)) {
+            return 0;
+        }
+        assign_vector(data, itemsize, mask, x->size, element.bytes);
+        return 1;
+    }
+    Tensor *given = layout_of(value);
+    if (given == NULL || given->code != x->code || given->ndim != 1 || given->size < 2 ||
+        !(given->flags & ROW_MAJOR) || (source = data_of(given)) == NULL || may_overlap(x, data, given, source) ||
+        given->size != count_chosen(mask, x->size)) {
+        return 0;
+    }
+    expand_vector(data, itemsize, mask, x->size, source, given->size);
+    return 1;
+}
+
 PyObject *get_by_arrays(Tensor *x, const ArrayItems *arrays, Gather *selection)
 {
-    char *data = data_of(x), *where;
+    char *data = data_of(x);
+    const char *where;
     if (data == NULL) {
         return DECLINED;
     }
     if ((where = direct_indices(x, arrays, selection)) != NULL) {
         return take_directly(x, data, arrays->items[0].array, where);
+    }
+    if ((where = direct_mask(x, arrays, selection)) != NULL) {
+        return compress(x, data, where);
     }
     const int found = select_by_arrays(x, arrays, selection);
     if (found != 1) {
@@ -369,6 +426,10 @@ int set_by_arrays(Tensor *x, char *data, const ArrayItems *arrays, Gather *selec
     const char *where = indices->ndim == 1 ? direct_indices(x, arrays, selection) : NULL;
     if (where != NULL && !may_overlap(x, data, indices, where)) {
         return write_directly(x, data, indices, where, value);
+    }
+    where = direct_mask(x, arrays, selection);
+    if (where != NULL && !may_overlap(x, data, indices, where) && write_by_mask(x, data, where, value)) {
+        return 1;
     }
     const int found = select_by_arrays(x, arrays, selection);
     if (found != 1) {

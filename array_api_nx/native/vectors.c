@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "compiler.h"
 #include "flags.h"
+#include "masks.h"
 #include "parts.h"
 #include "sorting.h"
 
@@ -236,77 +237,6 @@ int order_of_keys(const char *elements, DTypeCode code, npy_intp count, const Ke
         keys[i] &= index_mask;
     }
     return 0;
-}
-
-/* ------------------------------------------------------------------ selection by a mask */
-
-/* Elements of a mask that are looked at together: where all are false, the elements are passed over. */
-enum { WORD_BYTES = 8 };
-
-/* Copy the elements where `mask` is true to `out`, of which there are `wanted`; returns how many were
-   found. All elements are written, since the processor cannot predict the mask. */
-static npy_intp compress_vector(const char *elements, npy_intp itemsize, const char *mask,
-                                npy_intp count, char *out, npy_intp wanted)
-{
-    npy_intp found = 0;
-#define COMPRESS(SIZE)                                                                  \
-    for (npy_intp i = 0; i < count && found < wanted;) {                                \
-        npy_uint64 word = 1;                                                            \
-        if (i + WORD_BYTES <= count) {                                                  \
-            memcpy(&word, mask + i, sizeof(word));                                      \
-        }                                                                               \
-        if (word == 0) {                                                                \
-            i += WORD_BYTES;                                                            \
-            continue;                                                                   \
-        }                                                                               \
-        const npy_intp end = i + WORD_BYTES < count ? i + WORD_BYTES : count;           \
-        for (; i < end && found < wanted; i++) {                                        \
-            memcpy(out + found * (SIZE), elements + i * (SIZE), SIZE);                  \
-            found += mask[i] != 0;                                                      \
-        }                                                                               \
-    }                                                                                   \
-    return found;
-    switch (itemsize) {
-    case 1:
-        COMPRESS(1)
-    case 2:
-        COMPRESS(2)
-    case 4:
-        COMPRESS(4)
-    case 8:
-        COMPRESS(8)
-    default:
-        COMPRESS(16)
-    }
-#undef COMPRESS
-}
-
-/* Write a value to the elements where `mask` is true, and to no others, which other threads may write. */
-CLONED static void assign_vector(char *elements, npy_intp itemsize, const char *mask,
-                                 npy_intp count, const char *value)
-{
-#define ASSIGN(TYPE)                                       \
-    {                                                      \
-        const TYPE number = *(const TYPE *)value;          \
-        INDEPENDENT                                        \
-        for (npy_intp i = 0; i < count; i++) {             \
-            if (mask[i] != 0) {                            \
-                ((TYPE *)elements)[i] = number;            \
-            }                                              \
-        }                                                  \
-        return;                                            \
-    }
-    switch (itemsize) {
-    case 1:
-        ASSIGN(npy_uint8)
-    case 2:
-        ASSIGN(npy_uint16)
-    case 4:
-        ASSIGN(npy_uint32)
-    default:
-        ASSIGN(npy_uint64)
-    }
-#undef ASSIGN
 }
 
 /* ------------------------------------------------------------------ for Python */

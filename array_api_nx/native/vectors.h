@@ -1,5 +1,5 @@
-/* Loops over vectors whose elements follow each other: stable orders, binary search, selection by a
-   mask. None touches Python. */
+/* Loops over vectors whose elements follow each other: stable orders, and binary search.
+   None touches Python. */
 
 #ifndef ARRAY_API_NX_VECTORS_H
 #define ARRAY_API_NX_VECTORS_H

@@ -76,6 +76,10 @@ COMPRESS_MIN: Final = 2**18
 FFT_MIN: Final = 2**17
 BINCOUNT_MIN: Final = 2**18
 DRAW_MIN: Final = 2**16
+
+# Where fewer than one of so many elements of a mask are true, one thread is faster
+# (docs/tuning.md, 112).
+SPARSE_MASK: Final = 32
 GATHER_MIN: Final = 2**18  # counts the indices
 MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the matrices, too
 TAKE_SOURCE_MIN: Final = 2**16  # counts the source; a smaller table stays in the caches
@@ -263,19 +267,21 @@ def compress(vector: NDArray, mask: NDArray) -> NDArray:
     if native is None:
         return vector[mask]
     write = native.compress
-    keys = divide(vector.shape, None, COMPRESS_MIN // SLICES_MIN) or [(slice(None),)]
-    ends = [0, *accumulate([int(np.count_nonzero(mask[key])) for key in keys])]
-    result = empty((ends[-1],), vector.dtype)
-    if len(keys) == 1:
+    count = int(np.count_nonzero(mask))
+    result = empty((count,), vector.dtype)
+    is_sparse = count * SPARSE_MASK < mask.size
+    keys = None if is_sparse else divide(vector.shape, None, COMPRESS_MIN // SLICES_MIN)
+    if keys is None:
         write(vector, mask, result)
-    else:
-        parts = [(key, slice(*pair)) for key, pair in zip(keys, pairwise(ends), strict=True)]
+        return result
+    ends = [0, *accumulate([int(np.count_nonzero(mask[key])) for key in keys])]
+    parts = [(key, slice(*pair)) for key, pair in zip(keys, pairwise(ends), strict=True)]
 
-        def task(number: int) -> None:
-            key, place = parts[number]
-            write(vector[key], mask[key], result[place])
+    def task(number: int) -> None:
+        key, place = parts[number]
+        write(vector[key], mask[key], result[place])
 
-        parallel_for(task, len(parts), threads.count())
+    parallel_for(task, len(parts), threads.count())
     return result
 
 

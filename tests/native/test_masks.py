@@ -1,0 +1,81 @@
+"""Selection and assignment by masks that name all axes (native/masks.c).
+
+The masks have runs of elements that are all true or all false, and single ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.support.implementations import needs_native
+
+pytestmark = needs_native
+
+DTYPES: Final = ["bool", "int8", "uint16", "int32", "float32", "int64", "float64", "complex128"]
+SIZES: Final = [(2,), (63,), (64,), (65,), (300,), (7, 129), (3, 4, 100), (1200,)]
+
+
+def make_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    mask = rng.random(shape) < rng.choice([0, 0.01, 0.5, 0.99, 1])
+    flat = mask.reshape(-1)
+    for _ in range(int(rng.integers(4))):
+        begin, end = np.sort(rng.integers(0, flat.size + 1, 2)).tolist()
+        flat[begin:end] = rng.random() < 0.5
+    return mask
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SIZES)
+def test_masks_of_all_axes(dtype: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(len(dtype) + sum(shape))
+    for _ in range(40):
+        mask = make_mask(rng, shape)
+        mine = rng.integers(0, 100, shape).astype(dtype)
+        ours, chosen = xp.asarray(mine.copy()), xp.asarray(mask)
+        np.testing.assert_array_equal(np.asarray(ours[chosen]), mine[mask], strict=True)
+        values = rng.integers(0, 100, int(mask.sum())).astype(dtype)
+        mine[mask] = values
+        ours[chosen] = xp.asarray(values)
+        np.testing.assert_array_equal(np.asarray(ours), mine, strict=True)
+        mine[mask] = True
+        ours[chosen] = True
+        np.testing.assert_array_equal(np.asarray(ours), mine, strict=True)
+
+
+def test_bytes_other_than_one_are_true() -> None:
+    odd = np.zeros(200, np.uint8)
+    odd[::3] = 2
+    odd[64:128] = 255
+    mask, mine = odd.view(bool), np.arange(200.0)
+    ours = xp.asarray(mine.copy())
+    assert np.array_equal(np.asarray(ours[xp.asarray(mask)]), mine[odd != 0])
+    ours[xp.asarray(mask)] = ours[xp.asarray(mask)] * 2
+    mine[odd != 0] *= 2
+    assert np.array_equal(np.asarray(ours), mine)
+
+
+def test_values_and_masks_may_lie_in_the_array() -> None:
+    mine = np.arange(400) % 3 == 0
+    ours = xp.asarray(mine.copy())
+    mine[mine.copy()] = False
+    ours[ours] = False
+    assert np.array_equal(np.asarray(ours), mine)
+    mine = np.arange(300.0)
+    mask = mine % 2 == 0
+    ours = xp.asarray(mine.copy())
+    mine[mask] = mine[:150].copy()
+    ours[xp.asarray(mask)] = ours[:150]
+    assert np.array_equal(np.asarray(ours), mine)
+
+
+@pytest.mark.parametrize("count", [10, 20_000, 200_000])
+def test_sparse_and_dense_masks_of_large_arrays(count: int) -> None:
+    rng = np.random.default_rng(1)
+    mine, mask = rng.random(400_000), np.zeros(400_000, bool)
+    mask[rng.choice(mask.size, count, replace=False)] = True
+    got = xp.asarray(mine, copy=True)[xp.asarray(mask, copy=True)]
+    assert np.array_equal(np.asarray(got), mine[mask])
