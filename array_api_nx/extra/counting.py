@@ -143,8 +143,7 @@ def histogram(
     if weights is None and type(size) is int and size <= _FEW_EDGES:
         counts = _counts_by_comparing(x, compared)
     else:
-        number = searchsorted(compared, x, side="right") - 1
-        counts = _counts_of_bins(x, number, compared, weights)
+        counts = _counts_of_bins(x, compared, weights)
     if density:
         widths = astype(diff(edges), edges._device.real)
         counts = counts / widths / sum(counts)
@@ -351,16 +350,16 @@ def _counts_by_comparing(x: Array, edges: Array) -> Array:
     return diff(stack(in_one_pass(before, x)))
 
 
-def _counts_of_bins(x: Array, number: Array, edges: Array, weights: Array | None) -> Array:
-    """How many elements lie in each bin, or their weights, from the number of each one's bin."""
+def _counts_of_bins(x: Array, edges: Array, weights: Array | None) -> Array:
+    """How many elements lie in each bin, or their weights, from the number of edges before each."""
     count = edges.shape[0] - 1
-    # Elements in no bin are counted in one more, which is left out. NaN compares as false.
-    inside = logical_and(x >= edges[0], x <= edges[-1])
-    number = where(inside, clip(number, 0, count - 1), count)
+    # The last bin includes its upper edge. Elements in no bin have no edge before them, or all.
+    number = where(x == edges[-1], count, searchsorted(edges, x, side="right"))
     handle = x._device.backend.bincount(
-        number._handle, None if weights is None else weights._handle, count + 1, extend=False
+        number._handle, None if weights is None else weights._handle, count + 2, extend=False
     )
     device = x._device
-    if weights is None:
-        return wrap_indices(handle, device)[:count]
-    return wrap(handle, weights.dtype, device)[:count]
+    counts = (
+        wrap_indices(handle, device) if weights is None else wrap(handle, weights.dtype, device)
+    )
+    return counts[1 : count + 1]

@@ -241,9 +241,7 @@ int order_of_keys(const char *elements, DTypeCode code, npy_intp count, const Ke
 
 /* ------------------------------------------------------------------ for Python */
 
-/* The data of a vector that lies in one piece; NULL with an exception set for another object. A type
-   number of -1 stands for any dtype of up to 16 bytes. */
-static char *vector_data(PyObject *object, int type, int is_written, npy_intp *size)
+char *vector_data(PyObject *object, int type, int is_written, npy_intp *size)
 {
     PyArrayObject *array = (PyArrayObject *)object;
     if (!PyArray_CheckExact(object) || PyArray_NDIM(array) != 1 || !PyArray_ISCARRAY_RO(array) ||

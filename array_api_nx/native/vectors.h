@@ -1,5 +1,4 @@
-/* Loops over vectors whose elements follow each other: stable orders, and binary search.
-   None touches Python. */
+/* Loops over vectors whose elements follow each other: stable orders, and binary search. */
 
 #ifndef ARRAY_API_NX_VECTORS_H
 #define ARRAY_API_NX_VECTORS_H
@@ -26,5 +25,9 @@ void write_keys(const char *elements, DTypeCode code, npy_intp count, const KeyS
 /* Make of sorted keys the order of the elements, in place. -1 if there is no memory. */
 int order_of_keys(const char *elements, DTypeCode code, npy_intp count, const KeyScale *scale,
                   npy_uint64 *keys);
+
+/* The data of a vector that lies in one piece; NULL with an exception set for another object. A type
+   number of -1 stands for any dtype of up to 16 bytes. */
+char *vector_data(PyObject *object, int type, int is_written, npy_intp *size);
 
 #endif

@@ -98,6 +98,7 @@ SENTENCES = {
         ("Above {} elements the extension computes it, if it is element by element", AT_ONCE),
         ("the lines along other axes than the one sorted | {} elements", sliced_calls.SORT_MIN),
         ("| `argsort` | likewise | {} elements", sliced_calls.ARGSORT_MIN),
+        ("a single row of more than {} elements", sliced_calls.VECTOR_SORT_MIN),
         (
             "the lines along other axes | {} elements; {} in rows of at most {} |",
             sliced_calls.ARG_REDUCE_MIN,

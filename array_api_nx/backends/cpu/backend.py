@@ -489,7 +489,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     # ------------------------------------------------------------------ indexed access
 
     def _keys(self, keys: Keys, array: Callable[[Handle], NDArray]) -> Native:
-        """Keys of the contract as NumPy's; `array` gives the ndarray of a handle."""
+        """Keys of the contract as NumPy's, but for whole axes at the end."""
+        while keys[-1] is None:
+            keys = keys[:-1]
         if len(keys) == 1:
             return array(keys[0])
         return tuple(

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...contract.numpy_dtypes import NDArray, zeros_and_ones
+from ...core import dtypes as d
+from ...core.dtypes import DType
 from ...native import native
 from .engine import sliced_calls
 
@@ -50,12 +52,18 @@ def unique(array: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
 
 def unique_values(array: NDArray) -> NDArray:
     """The sorted distinct values of `array`."""
+    counted = _counted(array)
+    if counted is not None:
+        return counted[0]
     ascending = _ascending(array)
     return _with_first_zero(sliced_calls.compress(ascending, _starts_run(ascending)), array)
 
 
 def unique_counts(array: NDArray) -> tuple[NDArray, NDArray]:
     """The sorted distinct values of `array`, and how often each occurs."""
+    counted = _counted(array)
+    if counted is not None:
+        return counted
     ascending = _ascending(array)
     starts = _starts_run(ascending).nonzero()[0]
     return _with_first_zero(ascending[starts], array), _lengths(starts, array.size)
@@ -64,8 +72,35 @@ def unique_counts(array: NDArray) -> tuple[NDArray, NDArray]:
 def unique_inverse(array: NDArray) -> tuple[NDArray, NDArray]:
     """The sorted distinct values of `array`, and for each element the index of its value."""
     flat = zeros_and_ones(array).reshape(-1)
+    found = sliced_calls.count_from_least(_as_ints(flat))
+    if found is not None:
+        least, counts = found
+        inverse = sliced_calls.look_up(_as_ints(flat), least, (counts != 0).cumsum() - 1)
+        return _values(counts, least, array.dtype), inverse.reshape(array.shape)
     order, starts, inverse = _runs(flat)
     return flat[order[starts]], inverse.reshape(array.shape)
+
+
+def _as_ints(flat: NDArray) -> NDArray:
+    """Booleans as ints, others as they are."""
+    return flat.view(np.uint8) if flat.dtype == d.bool else flat
+
+
+def _counted(array: NDArray) -> tuple[NDArray, NDArray] | None:
+    """`unique_counts` of ints that lie close together; None for others."""
+    found = sliced_calls.count_from_least(_as_ints(zeros_and_ones(array).reshape(-1)))
+    if found is None:
+        return None
+    least, counts = found
+    return _values(counts, least, array.dtype), counts[counts != 0]
+
+
+def _values(counts: NDArray, least: int, dtype: DType) -> NDArray:
+    """The ints from `least` on that were counted."""
+    places = counts.nonzero()[0]
+    # Ints that do not fit wrap around, as do the sums.
+    values: NDArray = places.astype(dtype)
+    return values + dtype.type(least) if least else values
 
 
 def _runs(flat: NDArray) -> tuple[NDArray, NDArray, NDArray]:

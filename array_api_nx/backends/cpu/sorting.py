@@ -32,7 +32,10 @@ def _kind(stable: bool) -> Literal["stable"] | None:
 
 def _has_both_zeros(array: NDArray) -> bool:
     """Whether 0.0 and -0.0 both occur in `array`."""
-    negative = np.signbit(array[array == 0])
+    is_zero = array == 0
+    if not is_zero.any():
+        return False
+    negative = np.signbit(array[is_zero])
     return bool(negative.any()) and not negative.all()
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "ARGSORT_MIN",
     "BINCOUNT_MIN",
     "COMPRESS_MIN",
+    "COUNT_MIN",
     "DRAW_MIN",
     "FFT_MIN",
     "GATHER_MIN",
@@ -41,16 +42,19 @@ __all__ = [
     "SORT_MIN",
     "TAKE_INDICES_MIN",
     "TAKE_SOURCE_MIN",
+    "VECTOR_SORT_MIN",
     "Key",
     "arg_reduce",
     "bincount",
     "by_slices",
     "compress",
+    "count_from_least",
     "divide",
     "draw",
     "gather",
     "has_parts",
     "like",
+    "look_up",
     "matmul",
     "matmul_in_parts",
     "one_operation",
@@ -68,6 +72,7 @@ Key: TypeAlias = "tuple[slice, ...]"
 # one call of NumPy (docs/tuning.md, 71).
 ARG_REDUCE_MIN: Final = 2**17
 SORT_MIN: Final = 2**18
+VECTOR_SORT_MIN: Final = 2**16  # `sort_vector` of one row
 ARGSORT_MIN: Final = 2**16
 PARTITION_MIN: Final = 2**17
 ARGPARTITION_MIN: Final = 2**16
@@ -75,6 +80,7 @@ SEARCH_MIN: Final = 2**16
 COMPRESS_MIN: Final = 2**18
 FFT_MIN: Final = 2**17
 BINCOUNT_MIN: Final = 2**18
+COUNT_MIN: Final = 2**10  # counts the ints from which on their range is looked for
 DRAW_MIN: Final = 2**16
 
 # Where fewer than one of so many elements of a mask are true, one thread is faster
@@ -93,8 +99,10 @@ _SHORT_ROW: Final = 48
 # evenly even if another program holds one of them up.
 SLICES_MIN: Final = 4
 
-# The number of elements in a sample that shows whether there are few distinct ints to count.
-_SAMPLE: Final = 2**10
+# A table of counts is small if it has at most one entry for so many elements. The extension counts
+# in so many tables at a time.
+_TABLE_SHARE: Final = 16
+_TABLES: Final = 4
 
 # The most slices for each thread. Each costs some microseconds in Python, under the GIL.
 _SLICES_PER_THREAD: Final = 4
@@ -223,7 +231,12 @@ def by_slices(
 
 def sort_vector(vector: NDArray) -> None:
     """``vector.sort()``; a long vector is parted at its median, for two threads."""
-    if vector.size <= SORT_MIN or vector.itemsize < 4 or native is None or threads.count() < 2:
+    if (
+        vector.size <= VECTOR_SORT_MIN
+        or vector.itemsize < 4
+        or native is None
+        or threads.count() < 2
+    ):
         vector.sort()
         return
     middle = vector.size // 2
@@ -255,10 +268,7 @@ def searchsorted(array: NDArray, values: NDArray, *, right: bool) -> NDArray:
     result = empty(values.shape, np.dtype(np.int64))
     places = result.reshape(-1)
     keys = divide(wanted.shape, None, SEARCH_MIN // SLICES_MIN)
-    if keys is None:
-        find(array, wanted, right, places)
-    else:
-        run(lambda key: find(array, wanted[key], right, places[key]), keys)
+    _run_or_call(lambda key: find(array, wanted[key], right, places[key]), keys)
     return result
 
 
@@ -312,30 +322,71 @@ def arg_reduce(
 
 
 def bincount(array: NDArray, length: int) -> NDArray:
-    """``np.bincount(array, None, length)``, each slice in a table of its own."""
+    """``np.bincount(array, None, length)`` of a vector."""
+    if native is not None and array.size >= COUNT_MIN:
+        least, greatest = int(array.min()), int(array.max())
+        length = max(length, greatest + 1)
+        if least >= 0 and _is_small_table(length, array.size):
+            return count_values(array, 0, length)
+    return np.bincount(array, None, length)
+
+
+def _is_small_table(length: int, size: int) -> bool:
+    """Whether a table of counts is so small against the vector that it may have several copies."""
+    return length <= size // _TABLE_SHARE
+
+
+def count_from_least(vector: NDArray) -> tuple[int, NDArray] | None:
+    """The least of many ints, and how often each int from it to the greatest occurs.
+
+    Returns
+    -------
+    tuple of (int, ndarray) or None
+        None for other vectors, and where the table would not be small against the vector.
+    """
+    if native is None or vector.dtype.kind not in "iu" or vector.size < COUNT_MIN:
+        return None
+    least, greatest = int(vector.min()), int(vector.max())
+    length = greatest - least + 1
+    if not _is_small_table(length, vector.size):
+        return None
+    return least, count_values(vector, least, length)
+
+
+def count_values(vector: NDArray, least: int, length: int) -> NDArray:
+    """How often each of ``range(least, least + length)`` occurs among ints that all lie in it."""
+    assert native is not None
+    count, vector = native.count_values, np.ascontiguousarray(vector)
     keys = None
-    if array.size > BINCOUNT_MIN:
-        keys = divide(array.shape, None, BINCOUNT_MIN // SLICES_MIN)
-    most = 0 if keys is None else array.size // len(keys)
-    # Several tables are worth it only if they are small against the array. A sample mostly shows
-    # that; a table that is larger all the same is dropped at once.
-    if keys is None or length > most or array[:: array.size // _SAMPLE].max() >= most:
-        return np.bincount(array, None, length)
+    if vector.size > BINCOUNT_MIN:
+        keys = divide(vector.shape, None, BINCOUNT_MIN // SLICES_MIN)
     tables: list[NDArray] = []
 
     def task(key: Key) -> None:
-        # NumPy would convert other ints with the GIL held.
-        table = np.bincount(array[key].astype(np.intp, copy=False), None, length)
-        if table.size <= most:
-            tables.append(table)
+        own = np.zeros(_TABLES * length, np.int64)
+        count(vector[key], least, own)
+        tables.append(own)
 
-    run(task, keys)
-    if len(tables) < len(keys):
-        return np.bincount(array, None, length)
-    counts = np.zeros(max([table.size for table in tables]), np.int64)
-    for table in tables:
-        counts[: table.size] += table
-    return counts
+    _run_or_call(task, keys)
+    return np.asarray(np.concatenate(tables).reshape(-1, length).sum(0))
+
+
+def look_up(vector: NDArray, least: int, table: NDArray) -> NDArray:
+    """``table[vector - least]`` for ints that all have a place in a table of int64."""
+    assert native is not None
+    find, vector = native.look_up, np.ascontiguousarray(vector)
+    result = empty(vector.shape, table.dtype)
+    keys = divide(vector.shape, None, GATHER_MIN // SLICES_MIN)
+    _run_or_call(lambda key: find(vector[key], least, table, result[key]), keys)
+    return result
+
+
+def _run_or_call(task: Callable[[Key], object], keys: Sequence[Key] | None) -> None:
+    """`run` for the keys, or the task at once for a whole vector that is not divided."""
+    if keys is None:
+        task((slice(None),))
+    else:
+        run(task, keys)
 
 
 def take(array: NDArray, indices: NDArray, axis: int) -> NDArray:
@@ -347,14 +398,14 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray:
 
 
 def _taken(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
-    """`take` on several threads; None if one is as fast, or if an index is wrong."""
+    """`take` into memory of the pool; None if NumPy is as fast, or if an index is wrong."""
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
     shape = *array.shape[:axis], *indices.shape, *array.shape[axis + 1 :]
     # An index that takes `inner` adjacent elements takes as long as 1 + inner / 4 indices that take
     # one element each.
     least = _TAKEN_MIN // SLICES_MIN // (1 + inner // 4)
     keys = divide((outer, indices.size), None, max(1, least))
-    if keys is None:
+    if keys is None and not array.flags.c_contiguous:
         return None
     result = empty(shape, array.dtype)
     # NumPy would make a row-major copy of another source in every call.
@@ -372,7 +423,10 @@ def _taken(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
             source[row].take(chosen, 0, target[row][key[1:]], "wrap")
 
     try:
-        run(task, keys)
+        if keys is None:
+            task((slice(None), slice(None)))  # faster than NumPy by the memory of the pool
+        else:
+            run(task, keys)
     except IndexError:
         return None
     return result
