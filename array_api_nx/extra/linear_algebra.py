@@ -17,7 +17,7 @@ from ..frontend.manipulation import moveaxis, reshape
 from ..frontend.operands import cast, only_array, promote_arrays
 from ..frontend.searching import count_nonzero, where
 from ..frontend.statistical import sum
-from ..linalg import matrix_norm, qr, svd, vector_norm
+from ..linalg import matrix_norm, svd, vector_norm
 from ..native import with_advice
 from ..primitives import table as p
 
@@ -68,12 +68,7 @@ def lstsq(a: Array, b: Array, /, rcond: float | None = None) -> LstsqResult:
         rcond = resolution * max(rows, columns)
     elif rcond < 0:
         rcond = resolution
-    # Of many more rows than columns, as few as columns decide.
-    tall = rows > 2 * columns
-    q, triangle = qr(a) if tall else (None, a)
-    u, s, vh = svd(triangle, full_matrices=False)
-    if q is not None:
-        u = matmul(q, u)
+    u, s, vh = svd(a, full_matrices=False)
     is_significant = s > rcond * s[:1]
     coordinates = matmul(_adjoint(u), right)
     scale = reshape(where(is_significant, s, 1), (-1, 1))

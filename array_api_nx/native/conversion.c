@@ -6,6 +6,7 @@
 #include "flags.h"
 #include "loops.h"
 #include "names.h"
+#include "nodes.h"
 #include "pack.h"
 #include "walk.h"
 
@@ -172,6 +173,13 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
     }
     if (x->code != code) {
         return cast_array(x, code);
+    }
+    if (copy && pending_of(object) != NULL) {
+        /* A copy of a value that waits is one more operation of its expression. */
+        PyObject *waiting = compute_unary(OP_POSITIVE, object);
+        if (waiting != DECLINED) {
+            return waiting;
+        }
     }
     return copy ? copy_array(x) : Py_NewRef(object);
 }

@@ -311,3 +311,21 @@ def test_small_arrays_that_are_to_be_deferred() -> None:
         compare(xp.asarray, x, copy=True)
         compare(xp.astype, x, xp.float32)
         compare((x + 1).__array__)
+
+
+def test_a_copy_of_a_value_that_waits_waits_and_is_a_value_of_its_own() -> None:
+    given = np.arange(12_000.0)
+    a = xp.asarray(given, copy=True)
+    for copied in (lambda x: xp.astype(x, x.dtype), lambda x: xp.asarray(x, copy=True)):
+        value = a * 2
+        copy = copied(value)
+        assert xp.explain(copy).pending
+        value[0] = 5.0
+        copy[1] = 7.0
+        expected = given * 2
+        np.testing.assert_array_equal(np.asarray(value), [5.0, *expected[1:]])
+        np.testing.assert_array_equal(np.asarray(copy), [expected[0], 7.0, *expected[2:]])
+        part = copied((a * 2)[10:-10])
+        np.testing.assert_array_equal(np.asarray(part), expected[10:-10])
+        truth = copied(a > 5)
+        np.testing.assert_array_equal(np.asarray(truth), given > 5)
