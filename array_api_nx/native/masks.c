@@ -32,14 +32,17 @@ static INLINE npy_intp end_of_group(npy_intp begin, npy_intp count)
     return begin + GROUP < count ? begin + GROUP : count;
 }
 
-/* Whether all elements of a group are true, as NumPy writes it. */
+/* A word of true elements, as NumPy writes them. */
+#define ALL_TRUE (~(npy_uint64)0 / 255)
+
+/* Whether all elements of a group are such ones. */
 static INLINE int are_true(const char *mask)
 {
     npy_uint64 all = ~(npy_uint64)0;
     for (int i = 0; i < WORDS; i++) {
         all &= word_at(mask + i * WORD);
     }
-    return all == ~(npy_uint64)0 / 255;
+    return all == ALL_TRUE;
 }
 
 /* Go over a group of elements, from `i` to `end`. ALL is for a whole group whose elements are all true, WORD_OF for the
@@ -150,12 +153,18 @@ CLONED npy_intp expand_vector(char *elements, npy_intp itemsize, const char *mas
             IS_WANTED,                                                                         \
             for (int k = 0; k < GROUP; k++) { to[i + k] = from[found + k]; }                   \
             found += GROUP;,                                                                   \
-            int chosen[WORD + 1]; int several = 0;                                             \
-            for (int k = 0; k < WORD; k++) {                                                   \
-                chosen[several] = k;                                                           \
-                several += mask[i + k] != 0;                                                   \
-            }                                                                                  \
-            for (int k = 0; k < several; k++) { to[i + chosen[k]] = from[found++]; },          \
+            if (word_at(mask + i) == ALL_TRUE) {                                               \
+                for (int k = 0; k < WORD; k++) { to[i + k] = from[found + k]; }                \
+                found += WORD;                                                                 \
+            } else {                                                                           \
+                int chosen[WORD + 1];                                                          \
+                int several = 0;                                                               \
+                for (int k = 0; k < WORD; k++) {                                               \
+                    chosen[several] = k;                                                       \
+                    several += mask[i + k] != 0;                                               \
+                }                                                                              \
+                for (int k = 0; k < several; k++) { to[i + chosen[k]] = from[found++]; }       \
+            },                                                                                 \
             if (mask[i] != 0 && found < wanted) { to[i] = from[found++]; })                    \
     }
     FOR_EACH_SIZE(EXPAND)

@@ -159,6 +159,61 @@ enum { GROUP = 16 };
     DEFINE_SEARCH(right_##CODE, TYPE, <=, all)
 EACH_REAL(SEARCH)
 
+/* Among elements that are evenly spaced, as edges of bins are, a division says where to look. A value that does not
+   lie there is looked up as above. There are at least three elements, and the last one lies above the first. */
+#define DEFINE_EVEN_SEARCH(NAME, TYPE, IS_BEFORE, NAN_PLACE)                                       \
+    static void find_evenly_##NAME(const char *data, npy_intp length, npy_intp all,                \
+                                   const char *wanted, npy_intp count, npy_int64 *places)          \
+    {                                                                                              \
+        const TYPE *sorted = (const TYPE *)data, *values = (const TYPE *)wanted;                   \
+        const double begin = sorted[0], last = (double)(length - 2);                               \
+        const double scale = (double)(length - 1) / ((double)sorted[length - 1] - begin);          \
+        for (npy_intp i = 0; i < count; i++) {                                                     \
+            const TYPE value = values[i];                                                          \
+            double at = ((double)value - begin) * scale;                                           \
+            at = at > 1 ? at : 1; /* also if it is NaN */                                          \
+            at = at < last ? at : last;                                                            \
+            const npy_intp middle = (npy_intp)at;                                                  \
+            const TYPE *near = sorted + middle;                                                    \
+            const int before = (near[-1] IS_BEFORE value) + (near[0] IS_BEFORE value) +            \
+                               (near[1] IS_BEFORE value);                                          \
+            if ((before == 0 && middle > 1) || (before == 3 && middle < length - 2)) {             \
+                find_##NAME(data, length, all, (const char *)(values + i), 1, places + i);         \
+            } else {                                                                               \
+                places[i] = value == value ? middle - 1 + before : NAN_PLACE;                      \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#define EVEN_SEARCH(CODE, TYPE, ...)                     \
+    DEFINE_EVEN_SEARCH(left_##CODE, TYPE, <, length)     \
+    DEFINE_EVEN_SEARCH(right_##CODE, TYPE, <=, all)
+EACH_FLOAT(EVEN_SEARCH)
+
+/* So many elements are compared with even spacing; fewer values are looked up without asking (docs/tuning.md, 111). */
+enum { PROBES = 16, FEW_VALUES = 64 };
+
+static double float_at(const char *elements, DTypeCode code, npy_intp i)
+{
+    return code == FLOAT64 ? ((const npy_double *)elements)[i] : ((const npy_float *)elements)[i];
+}
+
+static int is_even(const char *sorted, DTypeCode code, npy_intp length)
+{
+    if ((code != FLOAT64 && code != FLOAT32) || length < PROBES || length > NPY_MAX_INT32) {
+        return 0;
+    }
+    const double begin = float_at(sorted, code, 0), width = float_at(sorted, code, length - 1) - begin;
+    const double step = width / (double)(length - 1);
+    int even = step > 0 && isfinite(width) && isfinite((double)(length - 1) / width);
+    for (npy_intp probe = 1; even && probe < PROBES; probe++) {
+        const npy_intp i = length * probe / PROBES;
+        const double expected = begin + step * (double)i;
+        even = fabs(float_at(sorted, code, i) - expected) <= step;
+    }
+    return even;
+}
+
 typedef struct {
     void (*scan)(const char *, npy_intp, npy_uint64 *, npy_uint64 *, npy_uint64 *);
     void (*write)(const char *, npy_intp, npy_uint64, int, int, npy_uint64, npy_uint64 *);
@@ -396,7 +451,15 @@ static PyObject *find_places(PyObject *module, PyObject *args)
             low = middle + 1;
         }
     }
-    own->find[right](sorted, length, all, wanted, count, (npy_int64 *)places);
+    if (count < FEW_VALUES || !is_even(sorted, vector_code(array), length)) {
+        own->find[right](sorted, length, all, wanted, count, (npy_int64 *)places);
+    } else if (vector_code(array) == FLOAT64) {
+        (right ? find_evenly_right_FLOAT64 : find_evenly_left_FLOAT64)(sorted, length, all, wanted, count,
+                                                                       (npy_int64 *)places);
+    } else {
+        (right ? find_evenly_right_FLOAT32 : find_evenly_left_FLOAT32)(sorted, length, all, wanted, count,
+                                                                       (npy_int64 *)places);
+    }
     clear_flags(); /* comparisons with NaN */
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
