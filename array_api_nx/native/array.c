@@ -329,16 +329,10 @@ static int as_bool(PyObject *self)
 {
     Tensor *x = layout_of(self);
     const char *data = only_data(x);
-    if (data != NULL && x->code == BOOL) {
-        return *(const npy_bool *)data != 0;
+    if (data != NULL) {
+        return is_true(data, (DTypeCode)x->code);
     }
-    if (data != NULL && x->code == FLOAT64) {
-        return *(const npy_double *)data != 0;
-    }
-    PyObject *element = PyErr_Occurred() ? NULL : only_element(self);
-    if (element == DECLINED) {
-        element = ask_one(METHOD___bool__, self);
-    }
+    PyObject *element = PyErr_Occurred() ? NULL : ask_one(METHOD___bool__, self);
     const int truth = element == NULL ? -1 : PyObject_IsTrue(element);
     Py_XDECREF(element);
     return truth;

@@ -255,7 +255,7 @@ static int read_row(PyObject *row, npy_intp length, DTypeCode code, PyTypeObject
                 return 0;
             }
             if (target != NULL) {
-                PyArray_ScalarAsCtype(item, target + i * itemsize);
+                memcpy(target + i * itemsize, data_of_numpy_scalar(item), (size_t)itemsize);
             }
             continue;
         }
@@ -454,7 +454,7 @@ static PyObject *array_from_numpy_scalar(PyObject *scalar, DTypeCode wanted)
     }
     PyObject *result = new_array_like_memory(0, NULL, code, 0, &target);
     if (result != NULL) {
-        PyArray_ScalarAsCtype(scalar, target);
+        memcpy(target, data_of_numpy_scalar(scalar), (size_t)dtypes[code].itemsize);
     }
     return result;
 }

@@ -72,9 +72,31 @@ static LinkOperation link_of(OperationCode op)
     }
 }
 
+/* Whether operands of a dtype raise no floating-point flags. NumPy's comparisons clear those that NaN raises. */
+static int is_quiet(OperationCode op, DTypeCode code)
+{
+    switch (op) {
+    case OP_ADD:
+    case OP_SUBTRACT:
+    case OP_MULTIPLY:
+    case OP_SQUARE:
+        return !is_inexact(code);
+    case OP_BITWISE_AND:
+    case OP_BITWISE_OR:
+    case OP_BITWISE_XOR:
+    case OP_BITWISE_LEFT_SHIFT:
+    case OP_BITWISE_RIGHT_SHIFT:
+    case OP_BITWISE_INVERT:
+        return 1;
+    default:
+        return is_comparison(op) && !is_complex(code);
+    }
+}
+
 static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
 {
     loop->row = primitives[op];
+    loop->is_quiet = (char)is_quiet(op, code);
     loop->link = code == FLOAT32 || code == FLOAT64 ? link_of(op) : NO_LINK;
     return ask != NULL && primitives[op] != NULL &&
            read_loop(PyObject_CallFunctionObjArgs(ask, primitives[op],

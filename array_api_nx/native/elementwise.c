@@ -6,6 +6,7 @@
 
 #include "elementwise.h"
 #include "conversion.h"
+#include "element_walks.h"
 #include "elements.h"
 #include "flags.h"
 #include "loops.h"
@@ -38,6 +39,10 @@ static inline int run(const ElementLoop *loop, char **args, npy_intp size, npy_i
     if (size > loop->serial_limit && !keeps_gil) {
         return run_for_long(loop, args, size, steps);
     }
+    if (loop->is_quiet) {
+        loop->function(args, &size, steps, loop->data);
+        return 0;
+    }
     if (loop->is_arithmetic) {
         clear_vector_flags();
         loop->function(args, &size, steps, loop->data);
@@ -46,85 +51,6 @@ static inline int run(const ElementLoop *loop, char **args, npy_intp size, npy_i
     clear_flags();
     loop->function(args, &size, steps, loop->data);
     return take_flags();
-}
-
-/* ------------------------------------------------------------------ walks */
-
-/* Elements from which a walk that is not a single row is cut into tiles, which use the caches better
-   than whole rows do, and reads packed copies of what lies across the others. Of 5,000 elements,
-   sums of every other float64 and roots of every other float32 take 1.3 to 1.5 times as long so; of
-   12,000 nothing does, and most take 0.5 to 0.8 times as long as row by row. */
-enum { TILED_FROM = 8192 };
-
-/* `start_walk` with the axes ordered; 0 if C does not compute. */
-static int begin_walk(Walk *walk, Tensor *const *operands, int count, int reversible,
-                      npy_intp *shape)
-{
-    return start_walk(walk, operands, count, limits.deferred, shape) &&
-           is_computed_now(walk->count) && order_walk(walk, reversible) && can_divide(walk);
-}
-
-int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
-                 int is_exact, int *flags)
-{
-    if ((walk->count <= serial_limit && walk->count < TILED_FROM) || keeps_gil) {
-        clear_flags();
-        if (is_exact) {
-            run_exact_walk(walk, loop->itemsizes, loop->link, loop->function, loop->data);
-        } else {
-            run_walk(walk, loop->function, loop->data);
-        }
-        *flags = take_flags();
-        return 1;
-    }
-    const Py_ssize_t threads = walk->count > serial_limit ? most_threads() : 1;
-    if (threads < 1) {
-        return 0;
-    }
-    npy_uint8 raised = 0;
-    const int complete = run_divided(walk, loop, serial_limit, materialise_scalar, is_exact,
-                                     threads, &raised);
-    *flags = raised;
-    return complete;
-}
-
-/* `compute_walk` by the loop of an operation. */
-static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
-{
-    Loop described = {loop->function, loop->data, walk->operands - 1, {0}, loop->is_arithmetic,
-                      loop->link};
-    for (int i = 0; i < walk->operands - 1; i++) {
-        described.itemsizes[i] = dtypes[loop->operand].itemsize;
-    }
-    described.itemsizes[walk->operands - 1] = dtypes[loop->result].itemsize;
-    return compute_walk(walk, &described, loop->serial_limit, loop->materialise_scalar,
-                        loop->reversible, flags);
-}
-
-/* The result of a loop over arrays of any layout, and scalars where `operands` has NULL. */
-static PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int count,
-                              char *const *data)
-{
-    Walk walk;
-    npy_intp shape[ARRAY_DIMS];
-    int flags = 0;
-    if (!begin_walk(&walk, operands, count, loop->reversible, shape) ||
-        (loop->is_alone && walk.count > loop->serial_limit)) {
-        return DECLINED;
-    }
-    memcpy(walk.data, data, (size_t)count * sizeof(*data));
-    PyObject *result = new_array_like_memory(walk.ndim, shape, (DTypeCode)loop->result,
-                                             walk.turned, &walk.data[count]);
-    if (result == NULL) {
-        return NULL;
-    }
-    lay_out(&walk, count, dtypes[loop->result].itemsize);
-    walk.operands = count + 1;
-    if (!finish_walk(&walk, loop, &flags)) {
-        Py_DECREF(result);
-        return NULL;
-    }
-    return settle(result, loop->name, flags);
 }
 
 /* Whether one call of a loop computes all elements in the order in which they lie, while this thread
@@ -183,6 +109,11 @@ static inline int have_one_shape(const Tensor *x, const Tensor *y)
     return 1;
 }
 
+static int have_one_layout(const Tensor *x, const Tensor *y)
+{
+    return have_one_shape(x, y) && memcmp(x->strides, y->strides, (size_t)x->ndim * sizeof(npy_intp)) == 0;
+}
+
 /* Whether elements lie one after the other, in the same order for both. */
 static inline int lie_alike(const Tensor *x, const Tensor *y)
 {
@@ -237,6 +168,24 @@ static INLINE PyObject *compute_elements(const ElementLoop *loop, Tensor *const 
     return settle(result, loop->name, run(loop, args, 1, steps));
 }
 
+/* Whether one call of a loop goes through vectors that do not lie one after the other, as NumPy does: `steps`
+   become those of the operands. Their lengths are that of `first`; NULL, and an array without axes, is a scalar. */
+static INLINE int is_one_row(const ElementLoop *loop, const Tensor *first, Tensor *const *operands,
+                             const int count, npy_intp *steps)
+{
+    if (first->ndim != 1 || first->size > loop->serial_limit || first->size >= TILED_FROM ||
+        first->size > limits.at_once) {
+        return 0;
+    }
+    for (int i = 0; i < count; i++) {
+        steps[i] = operands[i] == NULL || operands[i]->ndim == 0 ? 0 : operands[i]->strides[0];
+        if (steps[i] < 0 || is_slow_step(steps[i], dtypes[loop->operand].itemsize)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The result of a loop on operands of its dtype; NULL is a scalar of that, which lies at its place in
    `args`. Not all are scalars. The compiler knows the count where it is a constant. */
 static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const *operands, char **args,
@@ -273,7 +222,8 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
             steps[i] = step_of(x);
         }
     }
-    if (first->size == 0 || !alike || order == 0 || !is_one_run(loop, first)) {
+    if (first->size == 0 || !alike ||
+        !(order != 0 ? is_one_run(loop, first) : is_one_row(loop, first, operands, count, steps))) {
         return compute_by_walk(loop, operands, count, args);
     }
     PyObject *result = new_array_like_memory(first->ndim, first->shape, (DTypeCode)loop->result,
@@ -340,16 +290,11 @@ PyObject *compute_unary(OperationCode op, PyObject *object)
 
 /* ------------------------------------------------------------------ two operands */
 
-static inline int compares(OperationCode op)
-{
-    return op >= OP_LESS && op <= OP_GREATER_EQUAL;
-}
-
 /* The loop for operands of two dtypes; NULL, perhaps with an exception set, if Python has to compute. */
 static const ElementLoop *loop_of_pair(OperationCode op, DTypeCode first, DTypeCode second)
 {
     const DTypeCode common = (DTypeCode)promotions[first][second];
-    if (common == FLOAT64 && compares(op) && !is_inexact(first) && !is_inexact(second)) {
+    if (common == FLOAT64 && is_comparison(op) && !is_inexact(first) && !is_inexact(second)) {
         return NULL; /* the integers would be rounded: Python compares them exactly */
     }
     return find_loop(op, common);
@@ -455,45 +400,36 @@ PyObject *compute_binary(OperationCode op, PyObject *object, PyObject *other)
 
 /* ------------------------------------------------------------------ in place */
 
-/* Over layouts of any kind; `y` is NULL for a scalar. */
-static PyObject *update_walk(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y,
-                             char *const *data)
-{
-    Tensor *const operands[3] = {x, y, x};
-    Walk walk;
-    npy_intp shape[ARRAY_DIMS];
-    int flags = 0;
-    if (!begin_walk(&walk, operands, 3, loop->reversible, shape) || walk.ndim != x->ndim ||
-        memcmp(shape, x->shape, (size_t)x->ndim * sizeof(npy_intp)) != 0) {
-        return DECLINED;
-    }
-    walk.data[0] = walk.data[2] = data[0];
-    walk.data[1] = data[1];
-    if (!finish_walk(&walk, loop, &flags)) {
-        return NULL;
-    }
-    return settle(Py_NewRef(object), loop->name, flags);
-}
-
-/* `y` is NULL for a scalar at `data[1]`; all have the loop's dtype. */
+/* `y` is NULL for a scalar at `scalar`; all have the loop's dtype. */
 static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y,
                              char *scalar)
 {
+    Element element;
+    Tensor *operands[2] = {x, y};
+    npy_intp steps[3];
     char *args[3] = {data_of(x), scalar, NULL};
     if (y != NULL && (args[1] = data_of(y)) == NULL) {
         return DECLINED;
     }
+    if (y != NULL && y->ndim == 0) {
+        copy_element(element.bytes, args[1], dtypes[y->code].itemsize); /* which may be one of those in `x` */
+        args[1] = element.bytes;
+        operands[1] = y = NULL;
+    }
     const int alike = y == NULL || lie_alike(x, y);
-    if (y != NULL && !(alike && args[0] == args[1]) && may_overlap(x, args[0], y, args[1])) {
+    if (y != NULL && !(args[0] == args[1] && (alike || have_one_layout(x, y))) &&
+        may_overlap(x, args[0], y, args[1])) {
         return DECLINED;
     }
-    if (!alike || !is_one_run(loop, x)) {
+    if (alike && is_one_run(loop, x)) {
+        /* In place NumPy steps through no single element, whatever its axes are. */
+        steps[0] = x->size == 1 ? 0 : step_of(x);
+        steps[1] = y == NULL ? 0 : steps[0];
+    } else if ((y != NULL && !have_one_shape(x, y)) || !is_one_row(loop, x, operands, 2, steps)) {
         return update_walk(loop, object, x, y, args);
     }
     args[2] = args[0];
-    /* In place NumPy steps through no single element, whatever its axes are. */
-    const npy_intp step = x->size == 1 ? 0 : step_of(x);
-    npy_intp steps[3] = {step, y == NULL ? 0 : step, step};
+    steps[2] = steps[0];
     return settle(Py_NewRef(object), loop->name, run(loop, args, x->size, steps));
 }
 

@@ -35,11 +35,17 @@ typedef struct {
     npy_intp serial_limit;   /* elements up to which one thread is as fast as several */
     char reversible;         /* whether the bits are the same if it reads backwards */
     char is_arithmetic;      /* whether it raises floating-point flags by vector instructions alone */
+    char is_quiet;           /* whether it raises none */
     char materialise_scalar; /* whether it is slow with an array and a scalar */
     char is_alone;           /* whether no other thread may run parts of it */
     LinkOperation link;      /* if orders can compute it (orders.h) */
     PyObject *row;           /* of primitives/table.py; NULL of a ufunc that is none */
 } ElementLoop;
+
+static inline int is_comparison(OperationCode op)
+{
+    return op >= OP_LESS && op <= OP_GREATER_EQUAL;
+}
 
 /* The code of an operation by its primitive; -1, perhaps with an exception set, if it has none. */
 int code_of_primitive(PyObject *primitive);
@@ -65,13 +71,6 @@ PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, Scal
 /* How many threads a computation that begins now may use at most; -1 with an exception set. Runs
    Python code. */
 Py_ssize_t most_threads(void);
-
-/* Compute over a walk that `can_divide`, whose last operand is the target, on several threads if it
-   has more elements than `serial_limit`. `materialise_scalar` says that the loop is slow with an array
-   and a scalar, `is_exact` that its bits do not depend on how its operands lie. 0 with an exception
-   set if there was no memory or a signal came. Runs Python code. */
-int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
-                 int is_exact, int *flags);
 
 PyObject *compute_unary(OperationCode op, PyObject *x);
 PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);

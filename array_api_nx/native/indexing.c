@@ -2,6 +2,7 @@
 
 #include "indexing.h"
 #include "array_keys.h"
+#include "compiler.h"
 #include "conversion.h"
 #include "functions.h"
 #include "keys.h"
@@ -9,11 +10,7 @@
 
 int read_position(PyObject *item, npy_intp *position)
 {
-    if (PyLong_CheckExact(item)) {
-        return take_number(item, position);
-    }
-    npy_uint64 number[2];
-    const char *data = (const char *)number;
+    const char *data;
     DTypeCode code;
     if (is_array(item)) {
         Tensor *array = layout_of(item);
@@ -21,7 +18,7 @@ int read_position(PyObject *item, npy_intp *position)
         code = array == NULL ? NO_DTYPE : (DTypeCode)array->code;
     } else {
         code = dtype_of_numpy_scalar(item);
-        PyArray_ScalarAsCtype(item, number);
+        data = data_of_numpy_scalar(item);
     }
     if (data == NULL) {
         return 0;
@@ -151,61 +148,35 @@ static int parse_array(const Tensor *x, PyObject *key, int write, ArrayItems *ar
     return 1;
 }
 
-/* The distance in bytes of one element, if the key has an exact int in range for each axis; else 0
-   is returned. `parse_key` would find the same, in more time. */
-static int find_element(const Tensor *x, PyObject *key, npy_intp *offset)
+/* The region of a key of exact ints and slices. 0 for other keys, and where an int is out of range. `parse_key`
+   would find the same, in more time. */
+static INLINE int find_region(const Tensor *x, PyObject *key, Region *region)
 {
-    if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) != x->ndim || x->ndim == 0) {
+    Py_ssize_t count;
+    PyObject *const *items = items_of(&key, &count);
+    if (count > x->ndim || count == 0) {
         return 0;
     }
-    npy_intp distance = 0;
-    for (int i = 0; i < x->ndim; i++) {
-        PyObject *item = PyTuple_GET_ITEM(key, i);
-        int overflow = 0;
-        npy_intp number = PyLong_CheckExact(item) ? PyLong_AsLongAndOverflow(item, &overflow)
-                                                  : NPY_MAX_INTP;
-        number += number < 0 ? x->shape[i] : 0;
-        if (overflow || number < 0 || number >= x->shape[i]) {
+    start_region(region, x);
+    int axis = 0;
+    for (; axis < count; axis++) {
+        PyObject *item = items[axis];
+        const int fits = PyLong_CheckExact(item) ? take_int(region, item, x->shape[axis], x->strides[axis])
+                         : PySlice_Check(item)   ? take_slice(region, item, x->shape[axis], x->strides[axis])
+                                                 : 0;
+        if (!fits) {
             return 0;
         }
-        distance += number * x->strides[i];
     }
-    *offset = distance;
+    for (; axis < x->ndim; axis++) {
+        add_axis(region, x->shape[axis], x->strides[axis]);
+    }
     return 1;
 }
 
-/* One element as a view. */
-static PyObject *show_element(Tensor *x, npy_intp offset)
+/* A view of a region. */
+static PyObject *show_region(Tensor *x, const Region *region)
 {
-    PyObject *element = new_view(x, 0);
-    if (element != NULL) {
-        Tensor *tensor = tensor_of(element);
-        tensor->offset += offset;
-        tensor->size = 1;
-        tensor->flags |= KNOWN | ROW_MAJOR | COLUMN_MAJOR | (x->flags & READ_ONLY);
-    }
-    return element;
-}
-
-PyObject *get_item(PyObject *array, PyObject *key)
-{
-    Tensor *x = layout_of(array);
-    ArrayItems arrays;
-    Gather selection;
-    npy_intp offset;
-    if (x == NULL) {
-        return DECLINED;
-    }
-    if (find_element(x, key, &offset)) {
-        return show_element(x, offset);
-    }
-    if (!(is_array(key) ? parse_array : parse_key)(x, key, 0, &arrays, &selection)) {
-        return DECLINED;
-    }
-    if (arrays.count > 0) {
-        return get_by_arrays(x, &arrays, &selection);
-    }
-    const Region *region = &selection.region;
     PyObject *view = new_view(x, region->ndim);
     if (view == NULL) {
         return NULL;
@@ -220,6 +191,23 @@ PyObject *get_item(PyObject *array, PyObject *key)
     return view;
 }
 
+PyObject *get_item(PyObject *array, PyObject *key)
+{
+    Tensor *x = layout_of(array);
+    ArrayItems arrays;
+    Gather selection;
+    if (x == NULL) {
+        return DECLINED;
+    }
+    if (find_region(x, key, &selection.region)) {
+        return show_region(x, &selection.region);
+    }
+    if (!(is_array(key) ? parse_array : parse_key)(x, key, 0, &arrays, &selection)) {
+        return DECLINED;
+    }
+    return arrays.count > 0 ? get_by_arrays(x, &arrays, &selection) : show_region(x, &selection.region);
+}
+
 /* x[key] = value for a pending value, straight into the memory of `x`. 0 if the value has to be computed first;
    -1 with an exception set. */
 static int set_to_expression(Tensor *x, PyObject *key, PyObject *value)
@@ -230,8 +218,12 @@ static int set_to_expression(Tensor *x, PyObject *key, PyObject *value)
     if (data == NULL || !can_be_written(x) || !ensure_storage(x)) {
         return PyErr_Occurred() ? -1 : 0;
     }
-    if (is_array(key) || !parse_key(x, key, 1, &arrays, &selection) || arrays.count > 0 ||
-        selection.region.size == 0) {
+    arrays.count = 0;
+    if (!find_region(x, key, &selection.region) &&
+        (is_array(key) || !parse_key(x, key, 1, &arrays, &selection))) {
+        return 0;
+    }
+    if (arrays.count > 0 || selection.region.size == 0) {
         return 0;
     }
     selection.region.data = data + selection.region.offset;
@@ -282,7 +274,9 @@ int set_item(PyObject *array, PyObject *key, PyObject *value)
     if (!is_writeable(x) || (data = data_of(x)) == NULL) {
         return PyErr_Occurred() ? -1 : 0;
     }
-    if (!(is_array(key) ? parse_array : parse_key)(x, key, 1, &arrays, &selection)) {
+    arrays.count = 0;
+    if (!find_region(x, key, &selection.region) &&
+        !(is_array(key) ? parse_array : parse_key)(x, key, 1, &arrays, &selection)) {
         return 0;
     }
     if (arrays.count > 0) {

@@ -4,6 +4,7 @@
 #define ARRAY_API_NX_KEYS_H
 
 #include "elements.h"
+#include "functions.h"
 #include "scalars.h"
 
 /* An item is an int, which an array of no axes or a NumPy scalar may be, a slice, None, an ellipsis, or an array of
@@ -74,7 +75,7 @@ int read_position(PyObject *item, npy_intp *position);
 static inline int take_int(Region *region, PyObject *item, npy_intp size, npy_intp stride)
 {
     npy_intp position;
-    if (!read_position(item, &position)) {
+    if (!(PyLong_CheckExact(item) ? take_number(item, &position) : read_position(item, &position))) {
         return 0;
     }
     position += position < 0 ? size : 0;
@@ -107,26 +108,41 @@ static inline int add_axis(Region *region, npy_intp size, npy_intp stride)
     return 1;
 }
 
-static inline int is_bound(PyObject *bound)
+/* Read a bound of a slice, as Python clips it; `fallback` for None. 0 if Python has to look at it. */
+static inline int take_bound(PyObject *bound, npy_intp fallback, npy_intp *number)
 {
-    return bound == Py_None || PyLong_CheckExact(bound) || is_integer(dtype_of_numpy_scalar(bound));
+    if (bound == Py_None) {
+        *number = fallback;
+        return 1;
+    }
+    if (PyLong_CheckExact(bound)) {
+        int overflow;
+        *number = (npy_intp)PyLong_AsLongLongAndOverflow(bound, &overflow);
+        if (overflow) {
+            *number = overflow > 0 ? NPY_MAX_INTP : NPY_MIN_INTP;
+        }
+        return 1;
+    }
+    return kind_of_item(bound) == ITEM_INT && read_position(bound, number);
 }
 
 /* Select by a slice from an axis of a size and a stride. 0 if Python has to look at it. */
 static inline int take_slice(Region *region, PyObject *item, npy_intp size, npy_intp stride)
 {
     const PySliceObject *slice = (PySliceObject *)item;
-    Py_ssize_t start = 0, stop = size, step = 1;
-    if (slice->step != Py_None || slice->start != Py_None || slice->stop != Py_None) {
-        if (!is_bound(slice->start) || !is_bound(slice->stop) || !is_bound(slice->step)) {
-            return 0;
-        }
-        if (PySlice_Unpack(item, &start, &stop, &step) < 0) {
-            PyErr_Clear(); /* the step is 0 */
-            return 0;
-        }
-        size = PySlice_AdjustIndices(size, &start, &stop, step);
+    npy_intp start, stop, step;
+    if (slice->start == Py_None && slice->stop == Py_None && slice->step == Py_None) {
+        return add_axis(region, size, stride);
     }
+    if (!take_bound(slice->step, 1, &step) || step == 0) {
+        return 0;
+    }
+    step = step < -NPY_MAX_INTP ? -NPY_MAX_INTP : step; /* so that it can be negated */
+    if (!take_bound(slice->start, step < 0 ? NPY_MAX_INTP : 0, &start) ||
+        !take_bound(slice->stop, step < 0 ? NPY_MIN_INTP : NPY_MAX_INTP, &stop)) {
+        return 0;
+    }
+    size = PySlice_AdjustIndices(size, &start, &stop, step);
     if (size > 0) {
         region->offset += start * stride;
     }

@@ -254,8 +254,9 @@ int can_be_written(Tensor *tensor)
 int is_writeable(Tensor *tensor)
 {
     Storage *storage = (Storage *)tensor->storage;
-    return (storage == NULL || (evaluate_storage(storage) && release_readers(storage))) &&
-           can_be_written(tensor);
+    const int is_settled = storage == NULL || (storage->pending == NULL && storage->readers == 0) ||
+                           (evaluate_storage(storage) && release_readers(storage));
+    return is_settled && can_be_written(tensor);
 }
 
 PyObject *tuple_of_sizes(int ndim, const npy_intp *values, npy_intp unit)

@@ -37,7 +37,8 @@ typedef struct {
     npy_uint8 code;    /* DTypeCode of `dtype` */
     char shared, tracked, writeable;
     char is_tracked;   /* by the garbage collector; `tracked` tells who reads the memory */
-    char is_reusable;  /* the memory follows the struct, with room for RECYCLED_BYTES, and has always done so */
+    char room;         /* 1 and the number of the room (storage.h) that follows the struct; 0 if the elements lie
+                          elsewhere, or Python has set a field */
     struct Node *pending; /* the operation that fills the memory when somebody needs it (nodes.h); or NULL */
     npy_intp readers;     /* how many operands of pending operations lie here */
     char *own;            /* memory that follows the struct, or the block */

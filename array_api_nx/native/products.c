@@ -39,15 +39,17 @@ static int find_product(Product *product, int code)
     return 0;
 }
 
-/* Two arrays of one dtype, neither large nor empty, with elements that are there. */
+/* Two arrays of one dtype, not empty, with elements that are there. Products of large matrices are left to Python,
+   which makes one of several. */
 static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor **y, char **data)
 {
     if (!is_array(first) || !is_array(second) || (*x = layout_of(first)) == NULL ||
         (*y = layout_of(second)) == NULL || (*x)->code != (*y)->code) {
         return 0;
     }
-    /* Products of large matrices release the GIL, in Python. */
-    const npy_intp most = keeps_gil || limits.at_once < 0 ? limits.at_once : limits.deferred;
+    const npy_intp most = keeps_gil || limits.at_once < 0            ? limits.at_once
+                          : (*x)->ndim == 1 || (*y)->ndim == 1 ? NPY_MAX_INTP
+                                                               : limits.deferred;
     return (*x)->size <= most && (*y)->size <= most && (*x)->size > 0 && (*y)->size > 0 &&
            (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
 }

@@ -20,6 +20,16 @@ static inline PyObject *take_recycled(Recycled *recycled)
     return recycled->count > 0 ? recycled->objects[--recycled->count] : NULL;
 }
 
+/* Have one reference again to an object whose deallocator has kept it as it was. */
+static inline void revive(PyObject *object)
+{
+#if defined(Py_REF_DEBUG) || defined(Py_TRACE_REFS)
+    _Py_NewReference(object);
+#else
+    Py_SET_REFCNT(object, 1);
+#endif
+}
+
 /* An object of a type that has no subclasses and no items: untracked, its fields not initialised. NULL
    with an exception set if there is no memory. */
 static inline PyObject *make_object(Recycled *recycled, PyTypeObject *type)

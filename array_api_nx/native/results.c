@@ -9,7 +9,7 @@
 #include "recycling.h"
 #include "storage.h"
 
-static Recycled results, pairs, arrays;
+static Recycled results[ROOMS], pairs, arrays;
 
 void free_array(PyObject *array)
 {
@@ -19,7 +19,7 @@ void free_array(PyObject *array)
 /* Whether a Storage that belongs to a freed Array can have another result. */
 static inline int is_reusable(const Storage *storage)
 {
-    return Py_REFCNT(storage) == 1 && storage->is_reusable && !storage->shared && !storage->tracked &&
+    return Py_REFCNT(storage) == 1 && storage->room != 0 && !storage->shared && !storage->tracked &&
            storage->weakrefs == NULL;
 }
 
@@ -33,9 +33,10 @@ int keep_array(Array *array)
     }
     Storage *storage = (Storage *)tensor->storage;
     if (is_reusable(storage)) {
-        if (results.count < MOST_RECYCLED) {
+        Recycled *waiting = &results[storage->room - 1];
+        if (waiting->count < MOST_RECYCLED) {
             forget_layout(tensor);
-            results.objects[results.count++] = (PyObject *)array;
+            waiting->objects[waiting->count++] = (PyObject *)array;
             return 1;
         }
     } else if (pairs.count < MOST_RECYCLED) {
@@ -57,7 +58,7 @@ static INLINE PyObject *take_array(Recycled *kept, DTypeCode code)
         return NULL;
     }
     PyObject *dtype = (PyObject *)dtypes[code].descr;
-    _Py_NewReference((PyObject *)array);
+    revive((PyObject *)array);
     if (array->dtype != dtype) {
         Py_SETREF(array->dtype, Py_NewRef(dtype));
     }
@@ -194,7 +195,7 @@ Tensor *new_pending(int ndim, const npy_intp *shape, DTypeCode code)
 /* An Array that was freed, for a new one with so many bytes; as `take_array`. */
 static INLINE PyObject *take_result(DTypeCode code, npy_intp bytes)
 {
-    PyObject *array = take_array(&results, code);
+    PyObject *array = take_array(&results[room_for(bytes)], code);
     if (array != NULL) {
         Storage *storage = (Storage *)tensor_of(array)->storage;
         if (storage->code != code) {
@@ -236,7 +237,7 @@ PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code,
     for (int dim = 0; dim < ndim; dim++) {
         bytes *= shape[dim];
     }
-    PyObject *array = bytes <= RECYCLED_BYTES && ndim <= INLINE_DIMS ? take_result(code, bytes) : NULL;
+    PyObject *array = bytes <= INLINE_BYTES && ndim <= INLINE_DIMS ? take_result(code, bytes) : NULL;
     if (array == NULL) {
         return wrap_tensor(new_memory(ndim, shape, code, turned, data), code);
     }

@@ -135,18 +135,16 @@ int write_scalar(char *target, DTypeCode code, PyObject *value)
 
 int write_numpy_scalar(char *target, DTypeCode code, PyObject *value)
 {
-    npy_uint64 number[2];
     const DTypeCode found = dtype_of_numpy_scalar(value);
     if (found == NO_DTYPE || code == NO_DTYPE || promotions[code][found] != code) {
         return 0;
     }
     if (found == code) {
-        PyArray_ScalarAsCtype(value, target);
+        memcpy(target, data_of_numpy_scalar(value), (size_t)dtypes[code].itemsize);
         return 1;
     }
     const npy_intp one = 1, steps[2] = {0, 0};
-    char *args[2] = {(char *)number, target};
-    PyArray_ScalarAsCtype(value, number);
+    char *args[2] = {(char *)data_of_numpy_scalar(value), target};
     cast_function(found, code)(args, &one, steps, NULL);
     return 1;
 }

@@ -5,6 +5,7 @@
 
 #include "objects.h"
 #include "sizes.h"
+#include <numpy/arrayscalars.h>
 
 /* The dtype of an array of one Python scalar; NO_DTYPE if the type is not exactly one of theirs. */
 static inline DTypeCode dtype_of_scalar(PyObject *value)
@@ -30,6 +31,15 @@ static inline DTypeCode dtype_of_numpy_scalar(PyObject *value)
     return (DTypeCode)code;
 }
 
+/* Where the number of such a scalar lies. */
+static inline const char *data_of_numpy_scalar(PyObject *value)
+{
+    _Static_assert(offsetof(PyBoolScalarObject, obval) == offsetof(PyDoubleScalarObject, obval) &&
+                       offsetof(PyBoolScalarObject, obval) == offsetof(PyCDoubleScalarObject, obval),
+                   "the numbers of scalars lie at different places");
+    return (const char *)value + offsetof(PyBoolScalarObject, obval);
+}
+
 /* Whether a number is in the range of a dtype of integers. */
 int holds_integer(DTypeCode code, long long number);
 
@@ -44,6 +54,20 @@ int write_scalar(char *target, DTypeCode code, PyObject *value);
 /* Write a NumPy scalar as a number of a dtype that its own promotes to. 0, with nothing written, for
    others. */
 int write_numpy_scalar(char *target, DTypeCode code, PyObject *value);
+
+/* Whether an element is not 0. */
+static inline int is_true(const char *element, DTypeCode code)
+{
+#define TRUTH(CODE, TYPE, ...) \
+    case CODE:                 \
+        return IS_TRUE(*(const TYPE *)element);
+    switch (code) {
+        EACH_DTYPE(TRUTH)
+    default:
+        return 0;
+    }
+#undef TRUTH
+}
 
 /* A real element as a Python scalar; DECLINED for a complex one. */
 PyObject *read_scalar(const char *element, DTypeCode code);

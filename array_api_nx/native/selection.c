@@ -1,7 +1,7 @@
 /* where and clip. */
 
 #include "chapters.h"
-#include "elementwise.h"
+#include "element_walks.h"
 #include "flags.h"
 #include "loops.h"
 #include "nodes.h"

@@ -6,9 +6,6 @@
 #include "nodes.h"
 #include "recycling.h"
 
-/* Memory of results up to so many bytes follows the Storage itself. */
-enum { INLINE_BYTES = 1 << 11 };
-
 /* That memory begins at a multiple of this, so that every dtype is aligned. */
 enum { INLINE_ALIGNMENT = 16 };
 
@@ -69,7 +66,7 @@ static int storage_set_memory(PyObject *self, PyObject *value, void *closure)
     PyObject *old = storage->memory;
     storage->memory = Py_XNewRef(or_null(value));
     storage->own = NULL;
-    storage->is_reusable = 0;
+    storage->room = 0;
     find_address(storage);
     if (storage->memory != NULL && !PyArray_CheckExact(storage->memory)) {
         TRACK(storage);
@@ -85,7 +82,7 @@ static int storage_set_node(PyObject *self, PyObject *value, void *closure)
         return -1;
     }
     Py_XSETREF(storage->node, Py_XNewRef(or_null(value)));
-    storage->is_reusable = 0;
+    storage->room = 0;
     if (storage->node != NULL) {
         TRACK(storage);
     }
@@ -99,7 +96,7 @@ static int storage_set_dtype(PyObject *self, PyObject *value, void *closure)
         return -1;
     }
     storage->code = (npy_uint8)code_of_dtype(value);
-    storage->is_reusable = 0;
+    storage->room = 0;
     Py_XSETREF(storage->dtype, Py_NewRef(value));
     return 0;
 }
@@ -174,7 +171,7 @@ static void storage_dealloc(PyObject *self)
     if (storage->block != NULL) {
         give_block(storage->block, storage->block_bytes);
     }
-    if (Py_SIZE(self) == RECYCLED_BYTES + INLINE_ALIGNMENT) {
+    if (Py_SIZE(self) == SMALLEST_ROOM + INLINE_ALIGNMENT) {
         free_object(&small, self);
         return;
     }
@@ -229,7 +226,7 @@ static void begin(Storage *storage, DTypeCode code)
 /* A Storage with room for so many bytes behind it. */
 static Storage *make_storage(npy_intp inside, DTypeCode code)
 {
-    PyObject *memory = inside == RECYCLED_BYTES + INLINE_ALIGNMENT ? take_recycled(&small) : NULL;
+    PyObject *memory = inside == SMALLEST_ROOM + INLINE_ALIGNMENT ? take_recycled(&small) : NULL;
     Storage *storage = memory == NULL
                            ? PyObject_GC_NewVar(Storage, storage_type, inside)
                            : (Storage *)PyObject_InitVar((PyVarObject *)memory, storage_type, inside);
@@ -296,20 +293,19 @@ void move_memory(Storage *to, Storage *from)
 
 Storage *pending_storage(DTypeCode code)
 {
-    return make_storage(RECYCLED_BYTES + INLINE_ALIGNMENT, code);
+    return make_storage(SMALLEST_ROOM + INLINE_ALIGNMENT, code);
 }
 
 Storage *new_storage(npy_intp bytes, DTypeCode code)
 {
-    const npy_intp inside = bytes > INLINE_BYTES      ? 0
-                            : bytes <= RECYCLED_BYTES ? RECYCLED_BYTES + INLINE_ALIGNMENT
-                                                      : bytes + INLINE_ALIGNMENT;
+    const int room = bytes <= INLINE_BYTES ? room_for(bytes) : 0;
+    const npy_intp inside = bytes <= INLINE_BYTES ? (SMALLEST_ROOM << room) + INLINE_ALIGNMENT : 0;
     Storage *storage = make_storage(inside, code);
     if (storage != NULL && inside > 0) {
         const npy_uintp address = (npy_uintp)(storage + 1) + INLINE_ALIGNMENT - 1;
         storage->own = (char *)(address - address % INLINE_ALIGNMENT);
         use_own(storage, bytes);
-        storage->is_reusable = bytes <= RECYCLED_BYTES;
+        storage->room = (char)(1 + room);
     } else if (storage != NULL && !fill_storage(storage, bytes)) {
         Py_CLEAR(storage);
     }

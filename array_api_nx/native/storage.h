@@ -25,9 +25,19 @@ static inline PyObject *or_null(PyObject *value)
     return value == Py_None ? NULL : value;
 }
 
-/* The memory of results up to so many bytes follows a Storage that is used again once it is freed: for another
-   result, whatever its size. */
-enum { RECYCLED_BYTES = 1 << 7 };
+/* The memory of results up to so many bytes follows the Storage itself. It has room for 128, 256, ... bytes, so
+   that it is used again once the Storage is freed: for another result. */
+enum { INLINE_BYTES = 1 << 11, SMALLEST_ROOM = 1 << 7, ROOMS = 5 };
+
+/* The number of the smallest room for at most INLINE_BYTES. */
+static inline int room_for(npy_intp bytes)
+{
+    int room = 0;
+    while (SMALLEST_ROOM << room < bytes) {
+        room++;
+    }
+    return room;
+}
 
 /* A Storage with uninitialised memory of its own, or of NumPy's if that is large. NULL with an
    exception set if there is none. */

@@ -306,3 +306,38 @@ def test_many_elements_that_lie_across(dtype: str) -> None:
         compare(xp.subtract, x, xp.flip(y).T)
         compare(xp.equal, x, y.T)
         assert np.array_equal(np.asarray(x + y.T), np.asarray(x) + np.asarray(y).T)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "bool"])
+def test_powers_of_arrays(dtype: str) -> None:
+    """NumPy has faster functions where the exponents are one number."""
+    values = np.asarray([0.0, -0.0, 0.5, 1, 2, -1, 3.7, np.inf, -np.inf, np.nan])
+    with np.errstate(invalid="ignore"):
+        values = values.astype(dtype)
+    vector = xp.asarray(values)
+    exponents = [*vector, vector, vector[:1], vector[::-1], xp.broadcast_to(vector[2], (10,))]
+    for y in exponents:
+        for x in (*vector, vector, vector[::-1], vector[:, None]):
+            assert_alike(operator.pow, [x, y], f"{x}, {y}")
+
+
+def test_updates_along_columns_and_by_own_elements() -> None:
+    rng = np.random.default_rng(5)
+    for rows in (1, 2, 7, 40):
+        for call in (operator.iadd, operator.imul, operator.itruediv):
+            given = rng.random((rows, 5)) + 1
+            for other in (3, given[rows // 2, 2].copy(), given[0, :1].repeat(rows)):
+                expected, x = given.copy(), xp.asarray(given.copy())
+                call(expected[:, 2], other)
+                y = xp.asarray(other) if isinstance(other, np.ndarray) else other
+                call(x[:, 2], y)
+                assert np.array_equal(np.asarray(x), expected)
+            expected, x = given.copy(), xp.asarray(given.copy())
+            call(expected[:, 2], expected[rows // 2, 2].copy())
+            call(x[:, 2], x[rows // 2, 2])  # an element that is written
+            assert np.array_equal(np.asarray(x), expected)
+            call(expected[:, 3], expected[:, 1])
+            call(x[:, 3], x[:, 1])
+            call(expected[:, 3], expected[:, 3].copy())
+            call(x[:, 3], x[:, 3])
+            assert np.array_equal(np.asarray(x), expected)
