@@ -18,7 +18,7 @@ from ..frontend.operands import only_array, own_array, wrap_indices
 from ..frontend.ranges import arange
 from ..frontend.sorting import argsort
 from ..frontend.statistical import max
-from ..native import with_advice
+from ..native import with_advice, with_native
 from ..primitives import table as p
 from .axes import along_axis
 
@@ -39,6 +39,7 @@ class TopK(NamedTuple):
     indices: Array
 
 
+@with_native
 def partition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -> Array:
     """The elements of an array, some of them where sorting would put them.
 
@@ -65,6 +66,7 @@ def partition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -> A
     return wrap(handle, x.dtype, x._device)
 
 
+@with_native
 def argpartition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -> Array:
     """The indices that `partition` an array.
 

@@ -100,6 +100,8 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "reshape": [lambda: xp.reshape(X, (3, 2)), lambda: xp.reshape(X.T, (-1,))],
     "result_type": [lambda: xp.result_type(X, INTS, 1.0)],
     "roll": [lambda: xp.roll(X, 1, axis=0)],
+    "partition": [lambda: xp.extra.partition(X, 1), lambda: xp.extra.partition(INTS, 0, 0)],
+    "argpartition": [lambda: xp.extra.argpartition(X, 1)],
     "searchsorted": [lambda: xp.searchsorted(INTS, INTS), lambda: xp.searchsorted(INTS, 1)],
     "squeeze": [lambda: xp.squeeze(X[None], 0)],
     "stack": [lambda: xp.stack([X, ODD], axis=1)],
