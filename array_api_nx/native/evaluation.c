@@ -221,6 +221,19 @@ static int run_pass(const Pass *pass, int in_rows)
 
 /* ------------------------------------------------------------------ evaluation */
 
+/* Results of so many bytes are written past the caches (docs/tuning.md, 8). */
+enum { STREAMED_BYTES = 1 << 22 };
+
+static int is_streamed(const Pass *pass)
+{
+    const Area *root = &pass->areas[pass->leaf_count];
+    npy_intp bytes = root->itemsize;
+    for (int dim = 0; dim < pass->ndim; dim++) {
+        bytes *= pass->shape[dim];
+    }
+    return bytes >= STREAMED_BYTES && !pass->overlaps && root->strides[pass->ndim - 1] == root->itemsize;
+}
+
 /* Compute, and find out which operations raised exceptions. The result is that of `run_parts`. */
 static int run(const Plan *plan, const Expression *expression, const Target *target, Errors *errors)
 {
@@ -243,6 +256,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
         clear_all(single_flags, pass.one_by_one->step_count);
     }
     begin_pass(&pass, plan, expression, target);
+    pass.streams = is_streamed(&pass);
     const int complete = run_pass(&pass, has_rows(&pass));
     if (complete != 1) {
         return complete;
@@ -256,6 +270,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
             clear_all(single_flags, singly->step_count);
             pass.flags = single_flags;
             pass.discards = 1;
+            pass.streams = 0;
             begin_pass(&pass, singly, expression, target);
             run_pass(&pass, 0);
             note_errors(expression, singly, single_flags, errors);

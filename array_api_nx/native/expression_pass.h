@@ -24,6 +24,7 @@ typedef struct {
     int overlaps;    /* whether the root is written over an operand */
     int is_buffered; /* whether the root's elements are computed in a buffer, and copied to the target */
     int discards;    /* whether the root is not written anywhere */
+    int streams;     /* whether the root is written past the caches */
     atomic_uchar *flags; /* of each step */
     const Plan *one_by_one; /* tells which operation of a step raised an exception; or NULL */
     atomic_uchar *single_flags; /* of the steps of that */

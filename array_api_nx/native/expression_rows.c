@@ -1,4 +1,5 @@
 #include "expression_pass.h"
+#include "copies.h"
 
 /* Rows of fewer bytes, which have no such gap, are computed in tiles, for which operands that repeat are copied
    (docs/tuning.md, 135). */
@@ -161,10 +162,16 @@ void run_rows(const Pass *pass, char *slots)
         } while (step_on(pass, gap != 0 ? 2 : 1, index, data));
         return;
     }
+    if (pass->streams) {
+        orders[count - 1].code = STREAM;
+    }
     do {
         address_orders(pass, pass->plan, step, orders, data, slots, REGISTERS_BYTES);
         run_orders(orders, count, bytes, itemsize, !pass->overlaps);
     } while (step_on(pass, 1, index, data));
+    if (pass->streams) {
+        end_streams();
+    }
     note_flags(&pass->flags[0], take_vector_flags());
 }
 

@@ -87,7 +87,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         const Area *area = &pass->areas[i];
         const int stored = i - pass->leaf_count;
         const Tile whole = {corners[i], dim > 0 ? area->strides[dim - 1] : 0, area->strides[dim]};
-        const int buffered = stored == 0 && (pass->is_buffered || pass->discards);
+        const int buffered = stored == 0 && (pass->is_buffered || pass->discards || pass->streams);
         tile.data[i] = corners[i];
         if (stored >= 0) {
             copies[stored] = 0;
@@ -125,7 +125,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
     }
     for (int stored = 0; stored < pass->area_count - pass->leaf_count; stored++) {
         if (copies[stored]) {
-            copy_tile(memory[stored], copied[stored], pass->areas[pass->leaf_count + stored].itemsize, rows,
+            (stored == 0 && pass->streams ? stream_tile : copy_tile)(memory[stored], copied[stored], pass->areas[pass->leaf_count + stored].itemsize, rows,
                       columns);
         }
     }
@@ -174,4 +174,7 @@ void run_tiles(const Pass *pass, char *slots)
             }
         }
     } while (step_on(pass, last > 0 ? 2 : 1, index, data));
+    if (pass->streams) {
+        end_streams();
+    }
 }

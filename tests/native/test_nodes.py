@@ -512,6 +512,18 @@ def test_parts_on_several_threads_are_the_same(threads: int) -> None:
     assert np.array_equal(np.asarray(target)[1:-1], expected)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("shape", [(1_100_003,), (1031, 1067)])
+def test_large_results_that_go_past_the_caches(dtype: str, shape: tuple[int, ...]) -> None:
+    mine = (np.random.default_rng(6).random(shape) * 100).astype(dtype)
+    x, target = xp.asarray(mine.copy()), xp.zeros(shape, dtype=dtype)
+    expected = mine * 3 + mine - 7
+    assert np.array_equal(np.asarray(x * 3 + x - 7), expected)
+    target[..., 1:] = x[..., :-1] * 3 + x[..., :-1] - 7
+    assert np.array_equal(np.asarray(target)[..., 1:], expected[..., :-1])
+    assert not np.asarray(target)[..., 0].any()
+
+
 def test_a_reduction_of_a_large_expression_takes_it_over() -> None:
     mine = np.random.default_rng(6).random((2, 600_000))
     x, y = [xp.asarray(each.copy()) for each in mine]
