@@ -440,7 +440,7 @@ def _positions(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """`axes` counted from the front, all for None; an axis may be named more than once."""
     if axes is None:
         return tuple(range(ndim))
-    several = axes if isinstance(axes, Sequence) else (axes,)
+    several = axes if type(axes) is tuple or isinstance(axes, Sequence) else (axes,)
     return tuple([normalise_axis(axis, ndim) for axis in several])
 
 

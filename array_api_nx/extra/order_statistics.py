@@ -9,6 +9,7 @@ arrays.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -115,6 +116,11 @@ _Rule: TypeAlias = Callable[[_Functions, _Numbers], _Places]
 def _middle(f: _Functions, n: _Numbers) -> _Places:
     below = f.maximum(f.floor((n - 1) / 2), 0 * n)
     return _Places(below, f.minimum(f.floor(n / 2), f.maximum(n - 1, 0 * n)), None)
+
+
+@lru_cache(maxsize=64)
+def _middle_of(size: int) -> _Places:
+    return _middle(np, np.asarray([float(size)]))
 
 
 def _places(f: _Functions, n: _Numbers, q: _Numbers, method: str) -> _Places:
@@ -321,12 +327,12 @@ def _of_known_size(
     slices: Array, axis: int, size: int, rule: _Rule, dtype: DType, *, may_be_nan: bool
 ) -> Array:
     """See `_select`, for slices whose first `size` elements, once sorted, count."""
-    places = rule(np, np.asarray([float(size)]))
-    below, above = [place.astype(np.int64) for place in (places.below, places.above)]
-    found, rest = _elements(slices, axis, np.unique(np.concatenate([below, above])).tolist())
+    places = _middle_of(size) if rule is _middle else rule(np, np.asarray([float(size)]))
+    both = [place.astype(np.int64).tolist() for place in (places.below, places.above)]
+    found, rest = _elements(slices, axis, sorted({*both[0], *both[1]}))
     low, high = [
         found[place[0]] if len(place) == 1 else concat([found[k] for k in place], axis=axis)
-        for place in (below.tolist(), above.tolist())
+        for place in both
     ]
     result = _between(low, high, places, axis, dtype)
     if may_be_nan:
@@ -338,6 +344,9 @@ def _of_known_size(
 
 # The most partitions in place of a sort (docs/tuning.md, 94).
 _PARTITIONS_MAX: Final = 2
+
+# Up to so many elements are sorted (docs/tuning.md, 117).
+_SORTED_MAX: Final = 2**8
 
 
 def _elements(slices: Array, axis: int, positions: list[int]) -> tuple[dict[int, Array], Array]:
@@ -359,7 +368,8 @@ def _elements(slices: Array, axis: int, positions: list[int]) -> tuple[dict[int,
             pairs[-1].append(position)
         else:
             pairs.append([position])
-    if len(pairs) > _PARTITIONS_MAX:
+    size = slices.size
+    if len(pairs) > _PARTITIONS_MAX or (type(size) is int and size <= _SORTED_MAX):
         ordered = sort(slices, axis=axis, stable=False)
         return {k: part(ordered, k, k + 1) for k in positions}, part(ordered, positions[-1], None)
     found: dict[int, Array] = {}

@@ -74,6 +74,8 @@ def _transform(
     """``function(array, size, axis, norm)``, in the precision of `array`."""
     name, shape = function.__name__, list(array.shape)
     n = shape[axis] if size is None else size
+    if len(shape) == 1 and n < _HALVED_MIN and array.dtype in d.DOUBLE:
+        return np.asarray(located(function, array, n, axis, norm))
     shape[axis] = n // 2 + 1 if name == "rfft" else n
     dtype: DType = array.dtype
     dtype = (d.REAL_OF if name == "irfft" else d.COMPLEX_OF).get(dtype, dtype)
