@@ -97,6 +97,7 @@ static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
 {
     loop->row = primitives[op];
     loop->is_quiet = (char)is_quiet(op, code);
+    loop->is_for_finite = op == OP_FLOOR_DIVIDE && is_inexact(code);
     loop->link = code == FLOAT32 || code == FLOAT64 ? link_of(op) : NO_LINK;
     return ask != NULL && primitives[op] != NULL &&
            read_loop(PyObject_CallFunctionObjArgs(ask, primitives[op],

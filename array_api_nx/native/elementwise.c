@@ -6,16 +6,16 @@
 
 #include "elementwise.h"
 #include "conversion.h"
+#include "corrections.h"
 #include "element_walks.h"
 #include "elements.h"
 #include "flags.h"
 #include "loops.h"
 #include "nodes.h"
 #include "operations.h"
-#include "powers.h"
 
-/* The bytes from one element to the next of an operand that is one run. NumPy does not step through
-   arrays without axes, for which some loops then compute other last bits. */
+/* The bytes from one element to the next of an operand that is one run. NumPy does not step through arrays without
+   axes, and some loops compute other last bits then. */
 static inline npy_intp step_of(const Tensor *x)
 {
     return x->ndim == 0 ? 0 : dtypes[x->code].itemsize;
@@ -241,6 +241,9 @@ static INLINE PyObject *compute_cast(const ElementLoop *loop, Tensor *const *ope
 {
     const DTypeCode code = (DTypeCode)loop->operand;
     int fits = 1, done = 0;
+    if (loop->is_for_finite && may_be_infinite(code, operands, args, count)) {
+        return decline_unless_raised();
+    }
     for (int i = 0; i < count; i++) {
         fits = fits && (operands[i] == NULL || operands[i]->code == code);
     }
@@ -408,6 +411,9 @@ static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *
     Tensor *operands[2] = {x, y};
     npy_intp steps[3];
     char *args[3] = {data_of(x), scalar, NULL};
+    if (loop->is_for_finite && may_be_infinite((DTypeCode)loop->operand, operands, args, 2)) {
+        return decline_unless_raised();
+    }
     if (y != NULL && (args[1] = data_of(y)) == NULL) {
         return DECLINED;
     }

@@ -33,13 +33,14 @@ typedef struct {
     npy_uint8 operand, result; /* DTypeCode of its operands, which are cast to it first, and of its
                                   result */
     npy_intp serial_limit;   /* elements up to which one thread is as fast as several */
+    char is_for_finite;      /* whether its results for infinite operands have to be corrected */
     char reversible;         /* whether the bits are the same if it reads backwards */
     char is_arithmetic;      /* whether it raises floating-point flags by vector instructions alone */
     char is_quiet;           /* whether it raises none */
     char materialise_scalar; /* whether it is slow with an array and a scalar */
     char is_alone;           /* whether no other thread may run parts of it */
     LinkOperation link;      /* if orders can compute it (orders.h) */
-    PyObject *row;           /* of primitives/table.py; NULL of a ufunc that is none */
+    PyObject *row;           /* of primitives/table.py; NULL of other ufuncs */
 } ElementLoop;
 
 static inline int is_comparison(OperationCode op)
@@ -53,7 +54,7 @@ int code_of_primitive(PyObject *primitive);
 /* NULL, then perhaps with an exception set, if Python has to compute it. */
 const ElementLoop *find_loop(OperationCode op, DTypeCode code);
 
-/* Fill it in from what Python answered (see `set_operations`), whose reference is stolen; NULL counts
+/* Fill in a loop from the answer of Python (see `set_operations`), whose reference is stolen; NULL counts
    as no answer. 0, perhaps with an exception set, if there is no loop. */
 int read_loop(PyObject *answer, ElementLoop *loop);
 

@@ -39,7 +39,7 @@ typedef struct {
     char is_tracked;   /* by the garbage collector; `tracked` tells who reads the memory */
     char room;         /* 1 and the number of the room (storage.h) that follows the struct; 0 if the elements lie
                           elsewhere, or Python has set a field */
-    struct Node *pending; /* the operation that fills the memory when somebody needs it (nodes.h); or NULL */
+    struct Node *pending; /* the operation that fills the memory when it is read (nodes.h); or NULL */
     npy_intp readers;     /* how many operands of pending operations lie here */
     char *own;            /* memory that follows the struct, or the block */
     char *block;          /* of blocks.h, to be given back; or NULL */
@@ -209,7 +209,7 @@ static inline Tensor *tensor_of(PyObject *array)
     return (Tensor *)((Array *)array)->handle;
 }
 
-/* Compute what a storage waits for; 0 with an exception set if that fails. */
+/* Compute the pending operation of a storage, if it has one; 0 with an exception set if that fails. */
 int evaluate_storage(Storage *storage);
 
 /* Where the first element of a known layout lies. It is computed if it is pending. NULL, perhaps with an
@@ -230,7 +230,7 @@ static inline char *data_of(Tensor *tensor)
 }
 
 /* Whether C may write the elements: neither the memory nor the layout forbids it, no two indices lead to one
-   element, and no expression of Python's may read them. `is_writeable` also computes what waits in C and reads
+   element, and no expression of Python's may read them. `is_writeable` also computes pending operations of C that read
    them; 0, perhaps with an exception set. */
 int can_be_written(Tensor *tensor);
 int is_writeable(Tensor *tensor);

@@ -341,3 +341,13 @@ def test_updates_along_columns_and_by_own_elements() -> None:
             call(expected[:, 3], expected[:, 3].copy())
             call(x[:, 3], x[:, 3])
             assert np.array_equal(np.asarray(x), expected)
+
+
+def test_quotients_rounded_down_of_infinite_operands() -> None:
+    """NumPy's are NaN, or -1, where the standard says an infinity, or a zero."""
+    vector = xp.asarray([1.0, -3.5, np.inf, 0.0, -np.inf, np.nan, 2.0])
+    finite = vector[:2]
+    for x in (*vector, vector, finite, vector[::2], finite[::-1], xp.astype(vector, xp.float32)):
+        for y in (*vector, vector, finite, 2.0, float("inf"), 3, 0):
+            assert_alike(operator.floordiv, [x, y], f"{x}, {y}")
+            assert_alike(operator.ifloordiv, [x, y], f"{x}, {y}, in place")

@@ -37,6 +37,7 @@ __all__ = [
     "drawn",
     "extreme",
     "find",
+    "floor_division",
     "of_ufunc",
     "product",
     "quiet_scipy",
@@ -189,6 +190,11 @@ def find(op: Primitive, dtype: DType) -> Loop | None:
         ufunc = np.positive
     output = _BOOL if op.is_predicate else op.results.get(dtype, dtype)
     return _of_ufunc(ufunc, (dtype,) * ufunc.nin, output, op.cost, ufunc.__name__)
+
+
+def floor_division(dtype: DType) -> Loop | None:
+    """NumPy's loop, whose results are wrong for infinite operands."""
+    return _of_ufunc(np.floor_divide, (dtype, dtype), dtype, p.FLOOR_DIVIDE.cost, "floor_divide")
 
 
 # ---------------------------------------------------------------------- other ufuncs

@@ -84,6 +84,9 @@ def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
     """
     dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
     loop = loops.find(op, dtype) if dtype in op.results else None
+    if loop is None and op is p.FLOOR_DIVIDE and dtype.kind == "f":
+        # The extension computes it alone, where no operand is infinite (native/corrections.c).
+        return _described(loops.floor_division(dtype), dtype, dtype, False, True)
     if loop is None:
         return None
     return _described(loop, dtype, op.results[dtype], loops.is_arithmetic(op), False)
@@ -95,9 +98,9 @@ def ufunc_loop_for_native(loop: Loop, operand: DType, result: DType) -> Describe
 
 
 def _described(
-    loop: Loop, operand: DType, result: DType, is_arithmetic: bool, is_alone: bool
+    loop: Loop | None, operand: DType, result: DType, is_arithmetic: bool, is_alone: bool
 ) -> Described | None:
-    if loop.ufunc is None:
+    if loop is None or loop.ufunc is None:
         return None
     signature = f"{''.join([each.char for each in loop.inputs])}->{loop.output.char}"
     return (

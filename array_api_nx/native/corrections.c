@@ -1,4 +1,4 @@
-#include "powers.h"
+#include "corrections.h"
 #include "nodes.h"
 
 /* Whether a number has its sign bit set, as negative numbers and -0.0 have, or may have it: elements that do not
@@ -110,4 +110,34 @@ int is_plain_power(Tensor *x, Tensor *y)
         return !is_half(y) || is_unsigned_array(x);
     }
     return is_vector(y) && (x->ndim == 0 || has_shape(x, y->ndim, y->shape));
+}
+
+static int is_infinite(const char *element, DTypeCode code)
+{
+    return code == FLOAT64 ? isinf(*(const npy_double *)element) : code == FLOAT32 && isinf(*(const npy_float *)element);
+}
+
+int may_be_infinite(DTypeCode code, Tensor *const *operands, char *const *numbers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        Tensor *x = operands[i];
+        if (x == NULL && is_infinite(numbers[i], code)) {
+            return 1;
+        }
+        if (x == NULL || !is_inexact(x->code)) {
+            continue;
+        }
+        const int is_run = (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) != 0;
+        const char *data = is_run || x->ndim == 1 ? data_of(x) : NULL;
+        const npy_intp step = is_run ? dtypes[x->code].itemsize : x->strides[0];
+        if (data == NULL) {
+            return 1;
+        }
+        for (npy_intp j = 0; j < x->size; j++) {
+            if (is_infinite(data + j * step, (DTypeCode)x->code)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
 }

@@ -1,9 +1,13 @@
-/* Which powers NumPy's loop computes as NumPy's function does. */
+/* Operations whose results by NumPy's loop have to be corrected for some operands: these C declines. */
 
-#ifndef ARRAY_API_NX_POWERS_H
-#define ARRAY_API_NX_POWERS_H
+#ifndef ARRAY_API_NX_CORRECTIONS_H
+#define ARRAY_API_NX_CORRECTIONS_H
 
 #include "elementwise.h"
+
+/* Whether an operand of a quotient that is rounded down may be infinite: an array, or the number at its place in
+   `numbers` where that is NULL. */
+int may_be_infinite(DTypeCode code, Tensor *const *operands, char *const *numbers, int count);
 
 /* The three below are 0, perhaps with an exception set, where the result has to be corrected, where integers
    have negative exponents, and for other dtypes than real numbers. */
