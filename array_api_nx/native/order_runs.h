@@ -24,6 +24,7 @@ typedef npy_uint64 JOIN(RUN, DoubleBits) __attribute__((vector_size(VECTOR_BYTES
 #define WRITE_ONE(to, x) (*(to) = (x))
 
 #define ALONE(DO) DO(0)
+#define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
 #define EIGHT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 
 #define ELEMENT npy_float
@@ -33,6 +34,9 @@ typedef npy_uint64 JOIN(RUN, DoubleBits) __attribute__((vector_size(VECTOR_BYTES
 #define PAST_CACHES STREAM_VECTOR
 #define EACH EIGHT
 #define BLOCKS JOIN(RUN, floats_wide)
+#include "order_blocks.h"
+#define EACH FOUR
+#define BLOCKS JOIN(RUN, floats_half)
 #include "order_blocks.h"
 #define EACH ALONE
 #define BLOCKS JOIN(RUN, floats_narrow)
@@ -62,6 +66,9 @@ typedef npy_uint64 JOIN(RUN, DoubleBits) __attribute__((vector_size(VECTOR_BYTES
 #define EACH EIGHT
 #define BLOCKS JOIN(RUN, doubles_wide)
 #include "order_blocks.h"
+#define EACH FOUR
+#define BLOCKS JOIN(RUN, doubles_half)
+#include "order_blocks.h"
 #define EACH ALONE
 #define BLOCKS JOIN(RUN, doubles_narrow)
 #include "order_blocks.h"
@@ -82,42 +89,52 @@ typedef npy_uint64 JOIN(RUN, DoubleBits) __attribute__((vector_size(VECTOR_BYTES
 #undef PAST_CACHES
 #undef ELEMENT
 
-enum { JOIN(RUN, WIDE) = 8 * VECTOR_BYTES };
+enum { JOIN(RUN, WIDE) = 8 * VECTOR_BYTES, JOIN(RUN, HALF) = 4 * VECTOR_BYTES };
 
-/* Blocks of eight vectors, then single vectors, then elements. Where elements may be computed again, the
-   last block begins where it ends with the row instead. */
+/* Blocks of eight vectors, then of four, then single vectors, then elements. Where elements may be computed
+   again, the last block begins where it ends with the row instead. */
 TARGET static void RUN(const Order *orders, npy_intp begin, npy_intp end, npy_intp itemsize, int again)
 {
     const int is_float = itemsize == sizeof(npy_float);
     void (*const wide)(const Order *, npy_intp, npy_intp, npy_intp) =
         is_float ? JOIN(RUN, floats_wide) : JOIN(RUN, doubles_wide);
+    void (*const half)(const Order *, npy_intp, npy_intp, npy_intp) =
+        is_float ? JOIN(RUN, floats_half) : JOIN(RUN, doubles_half);
     void (*const narrow)(const Order *, npy_intp, npy_intp, npy_intp) =
         is_float ? JOIN(RUN, floats_narrow) : JOIN(RUN, doubles_narrow);
     void (*const alone)(const Order *, npy_intp, npy_intp, npy_intp) =
         is_float ? JOIN(RUN, float_alone) : JOIN(RUN, double_alone);
-    const npy_intp bytes = end - begin;
-    const npy_intp blocks = bytes - bytes % JOIN(RUN, WIDE), vectors = bytes - bytes % VECTOR_BYTES;
-    if (blocks > 0) {
+    const npy_intp first = begin;
+    if (end - begin >= JOIN(RUN, WIDE)) {
+        const npy_intp blocks = (end - begin) - (end - begin) % JOIN(RUN, WIDE);
         wide(orders, begin, begin + blocks, JOIN(RUN, WIDE));
+        begin += blocks;
     }
-    if (blocks == bytes) {
-        return;
-    }
-    if (again && blocks > 0) {
+    if (end - begin > JOIN(RUN, HALF) && again && begin > first) {
         wide(orders, end - JOIN(RUN, WIDE), end, JOIN(RUN, WIDE));
         return;
     }
-    if (vectors > blocks) {
-        narrow(orders, begin + blocks, begin + vectors, VECTOR_BYTES);
+    if (end - begin >= JOIN(RUN, HALF)) {
+        half(orders, begin, begin + JOIN(RUN, HALF), JOIN(RUN, HALF));
+        begin += JOIN(RUN, HALF);
     }
-    if (vectors == bytes) {
+    if (begin < end && again && end - first >= JOIN(RUN, HALF)) {
+        half(orders, end - JOIN(RUN, HALF), end, JOIN(RUN, HALF));
+        return;
+    }
+    const npy_intp vectors = (end - begin) - (end - begin) % VECTOR_BYTES;
+    if (vectors > 0) {
+        narrow(orders, begin, begin + vectors, VECTOR_BYTES);
+        begin += vectors;
+    }
+    if (begin == end) {
         return;
     }
     if (again && vectors > 0) {
         narrow(orders, end - VECTOR_BYTES, end, VECTOR_BYTES);
         return;
     }
-    alone(orders, begin + vectors, end, itemsize);
+    alone(orders, begin, end, itemsize);
 }
 
 #undef RUN
@@ -130,4 +147,5 @@ TARGET static void RUN(const Order *orders, npy_intp begin, npy_intp end, npy_in
 #undef JOIN_NAMES
 #undef WRITE_ONE
 #undef ALONE
+#undef FOUR
 #undef EIGHT
