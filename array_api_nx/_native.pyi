@@ -145,6 +145,7 @@ class Native(_ModuleType):
         row_bytes: int,
         packed_columns: int,
         fetched_bytes: int,
+        streamed_bytes: int,
     ) -> None: ...
     def set_limits(
         self, at_once: int, deferred: int, recorded: int, most: int, tracked: int, /

@@ -221,9 +221,7 @@ static int run_pass(const Pass *pass, int in_rows)
 
 /* ------------------------------------------------------------------ evaluation */
 
-/* Results of so many bytes are written past the caches (docs/tuning.md, 8). */
-enum { STREAMED_BYTES = 1 << 22 };
-
+/* Whether the root is written past the caches. */
 static int is_streamed(const Pass *pass)
 {
     const Area *root = &pass->areas[pass->leaf_count];
@@ -231,7 +229,7 @@ static int is_streamed(const Pass *pass)
     for (int dim = 0; dim < pass->ndim; dim++) {
         bytes *= pass->shape[dim];
     }
-    return bytes >= STREAMED_BYTES && !pass->overlaps && root->strides[pass->ndim - 1] == root->itemsize;
+    return bytes >= tile_sizes.streamed_bytes && !pass->overlaps && root->strides[pass->ndim - 1] == root->itemsize;
 }
 
 /* Compute, and find out which operations raised exceptions. The result is that of `run_parts`. */

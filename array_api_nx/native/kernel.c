@@ -156,12 +156,13 @@ static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t 
 static PyObject *set_tiles(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"transposed_rows", "column_bytes", "transposed_columns", "row_bytes",
-                            "packed_columns", "fetched_bytes", NULL};
+                            "packed_columns", "fetched_bytes", "streamed_bytes", NULL};
     TileSizes sizes;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "$nnnnnn:set_tiles", names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "$nnnnnnn:set_tiles", names,
                                      &sizes.transposed_rows, &sizes.column_bytes,
                                      &sizes.transposed_columns, &sizes.row_bytes,
-                                     &sizes.packed_columns, &sizes.fetched_bytes)) {
+                                     &sizes.packed_columns, &sizes.fetched_bytes,
+                                     &sizes.streamed_bytes)) {
         return NULL;
     }
     if (least(sizes.transposed_rows, sizes.transposed_columns) < 1) {
@@ -175,7 +176,7 @@ static PyObject *set_tiles(PyObject *module, PyObject *args, PyObject *keywords)
 static PyMethodDef functions[] = {
     {"set_tiles", (PyCFunction)(void (*)(void))set_tiles, METH_VARARGS | METH_KEYWORDS,
      "set_tiles(*, transposed_rows, column_bytes, transposed_columns, row_bytes, packed_columns, "
-     "fetched_bytes)\n--\n\nThe constants of schedule.py that C reads."},
+     "fetched_bytes, streamed_bytes)\n--\n\nThe constants of schedule.py that C reads."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -61,7 +61,7 @@ enum { MAX_DIMS = 32, MAX_OPERANDS = 256, MAX_REGISTERS = 256, MAX_STEPS = 512 }
 /* Constants of backends/cpu/engine/schedule.py, by their names, as `set_tiles` gives them: 0 before. */
 typedef struct {
     npy_intp transposed_rows, column_bytes, transposed_columns, row_bytes, packed_columns;
-    npy_intp fetched_bytes;
+    npy_intp fetched_bytes, streamed_bytes;
 } TileSizes;
 
 extern TileSizes tile_sizes;

@@ -123,6 +123,7 @@ if native is not None:
         row_bytes=ROW_BYTES,
         packed_columns=PACKED_COLUMNS,
         fetched_bytes=FETCHED_BYTES,
+        streamed_bytes=STREAMED_BYTES,
     )
 
 

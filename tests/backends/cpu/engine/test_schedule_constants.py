@@ -45,7 +45,7 @@ def test_limits_of_kernels_come_from_the_extension():
 def test_wrong_sizes_of_tiles_are_refused():
     set_tiles: Any = native.set_tiles if native is not None else None
     names = ["transposed_rows", "column_bytes", "transposed_columns", "row_bytes"]
-    sizes = dict.fromkeys([*names, "packed_columns", "fetched_bytes"], 1)
+    sizes = dict.fromkeys([*names, "packed_columns", "fetched_bytes", "streamed_bytes"], 1)
     for name in ("transposed_rows", "transposed_columns"):
         with pytest.raises(ValueError, match="a tile must have elements"):
             set_tiles(**(sizes | {name: 0}))
