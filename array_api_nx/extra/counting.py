@@ -37,13 +37,13 @@ Bins: TypeAlias = "int | Array | Sequence[float]"
 
 
 def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> Array:
-    """How often each int from 0 on occurs, or the sums of what goes with each.
+    """How often each int from 0 on occurs, or the sums of the weights of each.
 
     The result's size depends on the elements, so that functions which are compiled cannot call it,
     and arrays whose elements are still to be computed are computed.
 
     x: 1-D, of ints that are not negative; bools count as 0 and 1.
-    weights: Numeric, of the shape of `x`: what each element counts for, instead of 1.
+    weights: Numeric, of the shape of `x`: the number that each element counts, instead of 1.
     minlength: The least size of the result.
     Returns: 1-D, of size ``max(minlength, 1 + max(x))``: at position `i` the number of elements
         that are `i`, int64; or the sum of their weights, of the dtype of `weights`. Sums of floats
@@ -107,7 +107,7 @@ def histogram(
     range: The first and the last edge, if `bins` is a number; elements beyond them are not counted.
         By default the least and the greatest element, which then have to be finite. Ignored if
         `bins` are edges.
-    weights: Numeric, of the shape of `x`: what each element counts for, instead of 1.
+    weights: Numeric, of the shape of `x`: the number that each element counts, instead of 1.
     density: Whether to give densities: counts divided by the widths of the bins and by their sum,
         so that the integral is 1.
     Returns counts (Array): 1-D: int64; of the dtype of `weights` if there are any; with `density`
@@ -204,7 +204,7 @@ def histogramdd(
     range (sequence of (float, float), optional): For each coordinate the first and the last edge,
         or None for its extremes.
     density: Whether to give densities: counts divided by the boxes' volumes and by their sum.
-    weights: Real, of shape (N,): what each point counts for, instead of 1.
+    weights: Real, of shape (N,): the number that each point counts, instead of 1.
     Returns counts (Array): D-dimensional, float64.
     Returns edges (tuple of Array): 1-D, for each coordinate one more than there are intervals.
     ValueError: If coordinates are not 1-D or of several sizes, if there are not as many bins,

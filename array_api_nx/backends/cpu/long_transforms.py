@@ -74,7 +74,8 @@ def _roots(rows: int, columns: int, inverse: bool, dtype: DType) -> tuple[NDArra
 def transform_vector(
     function: Callable[..., NDArray], x: NDArray, norm: Norm, sizes: tuple[int, int], out: NDArray
 ) -> None:
-    """Write ``function(x, norm=norm)`` to `out`: vectors, of which `x` has the size of `sizes`.
+    """Write ``function(x, norm=norm)`` to `out`. Both are vectors; the product of `sizes` is the
+    size of `x`.
 
     Parameters
     ----------
