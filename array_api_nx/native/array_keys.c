@@ -46,7 +46,7 @@ static void add_chosen(Gather *selection, const Scratch *chosen, npy_intp found)
 /* The only array of a key is a mask. */
 static int select_by_mask(const Tensor *x, const ArrayItem *item, Gather *selection)
 {
-    const char *data = data_of(item->array);
+    const char *data = item->array->size > limits.at_once ? NULL : data_of(item->array);
     if (data == NULL) {
         return 0;
     }
@@ -99,7 +99,7 @@ static int select_by_several(const Tensor *x, const ArrayItems *arrays, Gather *
     selection->ndim = 0;
     for (int i = 0; done == 1 && i < arrays->count; i++) {
         const Tensor *array = arrays->items[i].array;
-        const char *data = data_of(arrays->items[i].array);
+        const char *data = array->size > limits.at_once ? NULL : data_of(arrays->items[i].array);
         if (data == NULL) {
             done = 0;
         } else if (array->code == BOOL) {
@@ -265,7 +265,7 @@ static const char *direct_mask(const Tensor *x, const ArrayItems *arrays, const 
 {
     Tensor *mask = arrays->items[0].array;
     return arrays->count == 1 && mask->code == BOOL && selection->region.ndim == 0 && mask->ndim == x->ndim &&
-                   mask->size > 1 && mask->size <= limits.at_once && (x->flags & mask->flags & ROW_MAJOR)
+                   mask->size > 1 && mask->size <= LONG_MASK * limits.at_once && (x->flags & mask->flags & ROW_MAJOR)
                ? data_of(mask)
                : NULL;
 }

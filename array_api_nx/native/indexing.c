@@ -29,7 +29,7 @@ int read_position(PyObject *item, npy_intp *position)
 
 static int fits_mask(const Tensor *x, int axis, const Tensor *mask)
 {
-    if (mask->size > limits.at_once || axis + mask->ndim > x->ndim) {
+    if (mask->size > LONG_MASK * limits.at_once || axis + mask->ndim > x->ndim) {
         return 0;
     }
     for (int dim = 0; dim < mask->ndim; dim++) {

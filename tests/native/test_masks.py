@@ -46,6 +46,21 @@ def test_masks_of_all_axes(dtype: str, shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(np.asarray(ours), mine, strict=True)
 
 
+@pytest.mark.parametrize("shape", [(40_000,), (300, 301), (200_000,)])
+def test_masks_of_many_elements_in_any_layout(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(8)
+    mine, mask = rng.random(shape) + 0j, make_mask(rng, shape)
+    mask.reshape(-1)[5000:9000] = True
+    ours, chosen = xp.asarray(mine.copy()), xp.asarray(mask)
+    for key in (..., slice(None, None, -1), slice(1, None, 2)):
+        part, where = mine[key], mask[key]
+        assert np.array_equal(np.asarray(ours[key][chosen[key]]), part[where])
+        part[where] = part[where] * 2
+        view = ours[key]
+        view[chosen[key]] = view[chosen[key]] * 2
+        assert np.array_equal(np.asarray(ours), mine)
+
+
 def test_bytes_other_than_one_are_true() -> None:
     odd = np.zeros(200, np.uint8)
     odd[::3] = 2
