@@ -28,9 +28,6 @@ class Native(_ModuleType):
     VERSION: str
     MAX_OPERANDS: int
     MAX_STEPS: int
-    MAX_DECLINED: int
-    MAX_PASSES: int
-    MAX_ARRAYS: int
     SOURCES: str
 
     @final
@@ -80,8 +77,11 @@ class Native(_ModuleType):
         def run(self, arrays: list[Any], /) -> Any: ...  # False, None, or flags per pass and step
 
     @final
+    class CallGroup:
+        def __new__(cls, calls: Native.CallList, /) -> Self: ...
+
+    @final
     class CallList:
-        runs: int
         def __new__(
             cls,
             slots: int,
@@ -97,7 +97,7 @@ class Native(_ModuleType):
             expected: tuple[tuple[tuple[int, ...], _DType], ...],
             sized: tuple[Any, ...],
             written: tuple[int, ...],
-            runs: int,
+            saves: bool,
             /,
         ) -> Self: ...
 
@@ -245,6 +245,7 @@ class Native(_ModuleType):
         self, array: _NDArray, values: _NDArray, right: bool, places: _NDArray, /
     ) -> None: ...
     def compress(self, vector: _NDArray, mask: _NDArray, out: _NDArray, /) -> None: ...
+    COUNT_TABLES: int
     def count_values(self, vector: _NDArray, least: int, counts: _NDArray, /) -> bool: ...
     def look_up(self, vector: _NDArray, least: int, table: _NDArray, out: _NDArray, /) -> bool: ...
     def assign_where(self, vector: _NDArray, mask: _NDArray, value: _NDArray, /) -> None: ...

@@ -42,7 +42,6 @@ from .frontend.bound_programs import (
     read_only_reason,
     with_arrays,
 )
-from .frontend.call_groups import use_compiler
 from .frontend.docstrings import complete_docstrings
 from .frontend.operands import adopted
 from .frontend.trace_function import (
@@ -311,10 +310,9 @@ class Compiled(ProgramCaller, Generic[P, R]):
         exact_key = key, tuple([read_only_reason(x) for x in leaves])
         bound = self._bound.get(exact_key)
         if bound is None:
-            traces = self._traces
             found, sizes = self._find(leaves, structure)
             shapes = tuple([x.shape for x in leaves])
-            bound = Bound(found, sizes, shapes, self._engine, is_first=self._traces > traces)
+            bound = Bound(found, sizes, shapes, self._engine)
             if self._engine == "native" and leaves and leaves[0]._device.backend.compiler:
                 self._compilations += bound.is_compiled_anew
         if len(self._bound) >= _MAX_BOUND:
@@ -579,5 +577,4 @@ def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) ->
     return map_leaves(leaf, found.result)
 
 
-use_compiler(Compiled)
 complete_docstrings(vars(Compiled), ["explain", "lower"])

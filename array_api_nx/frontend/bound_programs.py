@@ -17,7 +17,6 @@ from .array import Array, wrap
 from .operands import adopted, device_of_program, is_strict, on_device
 from .trace_function import (
     LARGEST,
-    PLANNED_AT_ONCE,
     Argument,
     Echo,
     Output,
@@ -80,8 +79,7 @@ class Bound:
     """A program made ready for one set of sizes.
 
     Without a program `found` is None, and the function itself is called. `calls` are what the CPU
-    runs while that costs less than to plan the program, or for ever if the plan would not be
-    faster; `run` is the program, prepared when it is first asked for.
+    runs unless arrays are large; `run` is the program, prepared when it is first asked for.
     """
 
     def __init__(
@@ -90,8 +88,6 @@ class Bound:
         sizes: tuple[int, ...],
         shapes: tuple[tuple[int, ...], ...],
         engine: Engine,
-        *,
-        is_first: bool = True,
     ) -> None:
         self.found = found
         self.reasons: tuple[tuple[int, str | None], ...] = ()
@@ -107,7 +103,6 @@ class Bound:
         values = dict(zip(found.head.variables, sizes, strict=True))
         self.used = tuple([_number(n, values) for n in found.used])
         self._sizes = sizes
-        self._shapes = shapes
         self._method = "prepare_compiled" if engine == "native" else "prepare"
         if engine == "steps":
             self._method = ""
@@ -117,24 +112,9 @@ class Bound:
         self.is_open = not any([reason for _, reason in found.reasons])
         if found.calls is not None and engine != "steps":
             self.calls = found.calls_at(shapes)
-            if self.calls is not None and is_first and found.step_count <= PLANNED_AT_ONCE:
-                self.calls.runs = 0
-
-    def choose(self) -> None:
-        """Plan the program, whose calls were run as often as was worth it, and keep what is
-        faster: the plan, or the calls in groups."""
-        assert self.found is not None
-        assert self.found.calls is not None
-        is_fused = self.quick() is not None and not self.found.calls.is_single
-        if is_fused or not getattr(self.run, "is_small", True):
-            self.calls = None
-        else:
-            self.calls = self.found.grouped_at(self._shapes, self._sizes)
 
     def program(self) -> object:
         """What the extension runs; None if it is not known yet, or if Python is to do it."""
-        if self.calls is not None and self.calls.runs == 0:
-            self.choose()
         return self.calls or self._quick or None
 
     @property
@@ -180,30 +160,26 @@ class Bound:
         """What the extension needs to run the program at once, known after its first run."""
         if self._quick == ():
             assert self.found is not None
-            self._quick = _quick(self.found, self.run, self.calls)
+            self._quick = _quick(self.found, self.run)
         return self._quick
 
 
-def _quick(found: Trace, run: Run, calls: Native.CallList | None) -> tuple[object, ...] | None:
-    """What the extension needs to run a program at once; None if Python is to do it."""
+def _quick(found: Trace, run: Run) -> tuple[object, ...] | None:
+    """What the extension needs to run a program of an engine's compiler at once; None if Python is
+    to do it."""
     result, device = found.result, found.device
     is_single = type(result) is Output
     outputs = (result,) if is_single else result
-    if found.reasons or type(outputs) is not tuple or {type(x) for x in outputs} != {Output}:
-        return None
     direct = getattr(run, "direct", None)
-    if direct is not None:
-        pairs = zip(direct.positions, [x.dtype for x in outputs], strict=True)
-        return (
-            direct.find_function(), device.backend, device, direct.given, direct.row_major_test,
-            tuple(pairs), not is_single,
-        )  # fmt: skip
-    quick = getattr(run, "quick", None)
-    if quick is None:
+    if direct is None or found.reasons or type(outputs) is not tuple:
         return None
-    sequence, order, report = quick
-    constants = tuple(found.program.constants.values())
-    return sequence, constants, order, is_single, report, calls
+    if {type(x) for x in outputs} != {Output}:
+        return None
+    pairs = zip(direct.positions, [x.dtype for x in outputs], strict=True)
+    return (
+        direct.find_function(), device.backend, device, direct.given, direct.row_major_test,
+        tuple(pairs), not is_single,
+    )  # fmt: skip
 
 
 def _finish(

@@ -1,17 +1,13 @@
-"""Groups of calls that compute element by element: each becomes a compiled function of its own.
-
-The function of a group is planned as any other, as fused kernels. Groups of equal calls, as the
-steps of a loop make them, have one function.
+"""Groups of calls that compute element by element: each is computed in one pass where that can be
+(native/call_groups.c). Equal groups, as the steps of a loop make them, are one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from .array import Array
-
-__all__ = ["FUSED", "Call", "Group", "Template", "Value", "grouped", "use_compiler"]
+__all__ = ["FUSED", "Call", "Template", "Value", "grouped"]
 
 Value: TypeAlias = Any
 """An argument of a call, or a result."""
@@ -20,10 +16,10 @@ Template: TypeAlias = Any
 
 FUSED: Final = frozenset({"binary", "cast", "clip", "unary", "where"})
 """The steps of calls that a group consists of."""
-_LEAST: Final = 4
+_LEAST: Final = 2
 """The operations that make a group worth its call (docs/tuning.md, 121)."""
-_MOST: Final = 48
-"""The calls of a group: more do not fit one kernel."""
+_MOST: Final = 128
+"""The calls of a group, so that an expression has room for their operations."""
 _MOST_ARRAYS: Final = 12
 """Of its arguments, as native/call_lists.c takes them, and of its results."""
 
@@ -48,26 +44,18 @@ class Call(NamedTuple):
     operations: int = -1
 
 
-_compile: Callable[[Callable[..., Value]], Value] | None = None
+MakeGroup: TypeAlias = Callable[[Sequence[Call], Sequence[int], Sequence[int]], Value]
+"""From calls, arrays that they read from outside, and results that others read, to a group."""
 
 
-def use_compiler(compiler: Callable[[Callable[..., Value]], Value]) -> None:
-    """Set what makes a compiled function of one."""
-    global _compile
-    _compile = compiler
-
-
-def grouped(
-    calls: Sequence[Call], shown: Sequence[int], constants: Mapping[int, Value]
-) -> list[Call]:
+def grouped(calls: Sequence[Call], shown: Sequence[int], make: MakeGroup) -> list[Call]:
     """The calls with one call in place of each group.
 
     shown: The arrays that the whole function returns.
-    constants: The values of arguments that are the same in all calls.
     """
     last = {number: i for i, call in enumerate(calls) for number in call.read}
     last.update(dict.fromkeys(shown, len(calls)))
-    functions: dict[Value, Value] = {}
+    groups: dict[Value, Value] = {}
     found: list[Call] = []
     start = 0
     while start < len(calls):
@@ -75,7 +63,7 @@ def grouped(
         while end < len(calls) and end - start < _MOST and calls[end].operations >= 0:
             end += 1
         if sum([call.operations for call in calls[start:end]]) >= _LEAST:
-            found += _group(calls, start, end, last, constants, functions)
+            found += _group(calls, start, end, last, make, groups)
         else:
             end = max(end, start + 1)
             found += calls[start:end]
@@ -88,8 +76,8 @@ def _group(
     start: int,
     end: int,
     last: Mapping[Value, int],
-    constants: Mapping[int, Value],
-    functions: dict[Value, Value],
+    make: MakeGroup,
+    groups: dict[Value, Value],
 ) -> list[Call]:
     """One call for those from `start` to `end`; the same calls if that cannot be."""
     inside = list(calls[start:end])
@@ -114,12 +102,11 @@ def _group(
     )
     places = tuple([numbers[n] for n in results])
     key = steps, len(given), places
-    function = functions.get(key)
-    if function is None:
-        assert _compile is not None
-        function = functions[key] = _compile(Group(steps, places, constants))
+    group = groups.get(key)
+    if group is None:
+        group = groups[key] = make(inside, given, results)
     several = tuple(results) if len(results) > 1 else results[0]
-    return [*before, Call(function, tuple(given), (), several, tuple(given))]
+    return [*before, Call(group, tuple(given), (), several, tuple(given))]
 
 
 def _renumbered(x: Template, numbers: Mapping[int, int]) -> Template:
@@ -127,51 +114,3 @@ def _renumbered(x: Template, numbers: Mapping[int, int]) -> Template:
     if type(x) is int:
         return numbers.get(x, -1 - x)
     return tuple([_renumbered(part, numbers) for part in x]) if type(x) is tuple else x
-
-
-class Group:
-    """The function of a group."""
-
-    def __init__(
-        self,
-        steps: Sequence[tuple[Value, tuple[Template, ...], tuple[str, ...]]],
-        results: tuple[int, ...],
-        constants: Mapping[int, Value],
-    ) -> None:
-        self._steps = steps
-        self._results = results
-        self._constants = {
-            number: constants[-1 - number] for number in set(_constants_in([x[1] for x in steps]))
-        }
-
-    def __call__(self, *arrays: Array) -> Value:
-        values = dict(enumerate(arrays))
-        values.update(self._constants)
-        for callable_, templates, names in self._steps:
-            arguments = [_filled(x, values) for x in templates]
-            positional = len(arguments) - len(names)
-            if type(callable_) is str:
-                member = getattr(arguments[0], callable_)
-                result = member(*arguments[1:]) if callable(member) else member
-            else:
-                named = dict(zip(names, arguments[positional:], strict=True))
-                result = callable_(*arguments[:positional], **named)
-            values[len(values) - len(self._constants)] = result
-        found = [values[number] for number in self._results]
-        return tuple(found) if len(found) > 1 else found[0]
-
-
-def _constants_in(x: Template) -> Iterator[int]:
-    if type(x) is int and x < 0:
-        yield x
-    elif isinstance(x, tuple | list):
-        for part in x:
-            yield from _constants_in(part)
-
-
-def _filled(x: Template, values: Mapping[int, Value]) -> Value:
-    if type(x) is int:
-        return values[x]
-    make, parts = x
-    made = tuple([_filled(part, values) for part in parts])
-    return made if make is None else make(made)

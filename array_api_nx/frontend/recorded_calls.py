@@ -8,25 +8,25 @@ are (native/call_lists.c). The CPU runs arrays of few elements so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import prod
 from types import NoneType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..config import stack
+from ..config import hints, stack
 from ..contract.program import Generated, Program
 from ..core.dtypes import DType
 from ..core.real import Real
-from ..core.symbolic import Dim, SymbolicShape
+from ..core.symbolic import Dim, Sizes, SymbolicShape
 from ..device import Device
 from ..native import native
 from ..tracing.recorder import Recorder, Traced, TracedStorage, current
 from ..tracing.repeats import Keys, Pattern, Watch, is_plain
 from .array import MEANINGS, Array, wrap
-from .call_groups import FUSED, Call, Group, Template, Value, grouped
+from .call_groups import FUSED, Call, Template, Value, grouped
 from .trees import Tree, template
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["CallRecorder", "Calls", "record_calls"]
 
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+Key: TypeAlias = tuple[Shapes, int]
 
 _MOST_ARGUMENTS: Final = 12
 """As many as native/call_lists.c takes."""
@@ -55,15 +56,8 @@ class Calls:
         What the function returns.
     shown : list of int
         The arrays in it.
-    is_long : bool
-        Whether there are so many calls that the program is not planned as a whole for small
-        arrays. Then they are grouped from the start.
-
-    Attributes
-    ----------
-    is_long : bool
-    is_single : bool
-        Whether there is one call, so that there is nothing to fuse.
+    shapes : iterable of tuple of int or Dim
+        Those of all arrays, each once.
     """
 
     def __init__(
@@ -74,103 +68,87 @@ class Calls:
         sized: dict[int, Value],
         result: Template,
         shown: Sequence[int],
-        *,
-        is_long: bool,
+        shapes: Iterable[Sizes],
     ) -> None:
-        self._head = head
-        self._calls = calls
-        self._constants = constants
-        self._sized = sized
-        self._result = result
-        self._shown = shown
-        self.is_long = is_long
-        self.is_single = len(calls) == 1
-        self._symbols = list(dict.fromkeys(_symbols_in([*sized.values()])))
-        self._evaluate: Generated = head.function_of(self._symbols)
-        self._dtypes = [x.dtype for x in head.values[: len(head.inputs)]]
-        self._bound: dict[Shapes, Native.CallList] = {}
-        self._list = self._made(is_long)
-
-    def _made(self, is_grouped: bool) -> Native.CallList:
         assert native is not None
-        calls = self._calls
-        if is_grouped:
-            calls = grouped(calls, self._shown, self._constants)
-        given = len(self._head.inputs)
-        order = [*range(given), *self._constants, *self._sized]
-        slots = {number: slot for slot, number in enumerate(order)}
-        described, count = _placed(calls, self._shown, slots)
-        return native.CallList(
-            count,
-            given,
-            tuple(self._constants.values()),
-            len(self._sized),
-            tuple(described),
-            _with_slots(self._result, slots),
-        )
-
-    @cached_property
-    def _grouped(self) -> Native.CallList:
-        return self._list if self.is_long else self._made(True)
+        self._head = head
+        self._sized = sized
+        found = [prod(shape) for shape in shapes]
+        self._known_size = max([n for n in found if isinstance(n, int)], default=0)
+        variable = list(dict.fromkeys([n for n in found if isinstance(n, Dim)]))
+        symbols = list(dict.fromkeys(_symbols_in([*sized.values()])))
+        self._symbols = symbols
+        self._evaluate: Generated = head.function_of([*symbols, *variable])
+        self._dtypes = [x.dtype for x in head.values[: len(head.inputs)]]
+        self._bound: dict[Key, Native.CallList] = {}
+        # An error can leave arguments half written only if a call comes after the first write.
+        self._saves = any([call.results == -1 for call in calls[:-1]])
+        given = range(len(head.inputs))
+        arguments = constants | sized
+        made = grouped(calls, shown, partial(_group, constants))
+        self._list = _call_list([*given, *arguments], made, constants, len(sized), result, shown)
 
     def at(self, shapes: Shapes, written: tuple[int, ...]) -> Native.CallList | None:
         """The calls for arguments of given shapes, of which some must be writable; None if the
-        program is not for them, or if those that are written are large."""
-        bound = self._bound.get(shapes)
+        program is not for them, or if some array is so large that operations on it are deferred."""
+        key = shapes, hints.threshold
+        bound = self._bound.get(key)
         if bound is None:
             sizes = self._head.match(shapes)
             if sizes is None:
                 return None
-            if max([prod(shapes[i]) for i in written], default=0) > _MOST_SAVED:
+            count = len(self._symbols)
+            found = self._evaluate(*sizes)
+            largest = max([self._known_size, *found[count:], *map(prod, shapes)])
+            if largest > hints.threshold:
                 return None
-            runs = _worth_planning(max(map(prod, shapes), default=1))
-            if self.is_long and runs > _FEW_RUNS:
-                runs = -1
+            numbers = dict(zip(self._symbols, found[:count], strict=True))
+            values = tuple([_at(x, numbers) for x in self._sized.values()])
+            expected = tuple(zip(shapes, self._dtypes, strict=True))
             if len(self._bound) >= _MOST_BOUND:
                 self._bound.clear()
-            bound = self._bound[shapes] = self._at(self._list, shapes, sizes, written, runs)
+            bound = self._bound[key] = self._list.at(expected, values, written, self._saves)
         return bound
-
-    def grouped_at(
-        self, shapes: Shapes, sizes: tuple[int, ...], written: tuple[int, ...]
-    ) -> Native.CallList:
-        """The same, with calls in groups, for ever."""
-        bound = self._bound[shapes] = self._at(self._grouped, shapes, sizes, written, -1)
-        return bound
-
-    def _at(
-        self,
-        calls: Native.CallList,
-        shapes: Shapes,
-        sizes: tuple[int, ...],
-        written: tuple[int, ...],
-        runs: int,
-    ) -> Native.CallList:
-        values: tuple[Value, ...] = ()
-        if self._sized:
-            numbers = dict(zip(self._symbols, self._evaluate(*sizes), strict=True))
-            values = tuple([_at(x, numbers) for x in self._sized.values()])
-        return calls.at(tuple(zip(shapes, self._dtypes, strict=True)), values, written, runs)
 
 
 _MOST_BOUND: Final = 256
-_MOST_SAVED: Final = 10_000
-"""Elements of an argument that calls write: C copies them first, to restore them after an error.
-Programs write to arguments at their end."""
-_PLANNING_NS: Final = 70_000
-_CALL_NS: Final = 100
-_ELEMENT_NS: Final = 0.3
-"""To plan a step, to make a call, and to compute an element of its result (docs/tuning.md, 120)."""
 
 
-_FEW_RUNS: Final = 10
-"""Runs before a plan is worth it, from arrays of some 20,000 elements on. Of smaller ones a plan of
-many steps gains nothing over groups of calls."""
+def _call_list(
+    order: Sequence[int],
+    calls: Sequence[Call],
+    constants: Mapping[int, Value],
+    sized: int,
+    result: Template,
+    shown: Sequence[int],
+) -> Native.CallList:
+    """The list of calls whose first slots have the values of these numbers: arguments, constants,
+    and so many that depend on sizes."""
+    assert native is not None
+    slots = {number: slot for slot, number in enumerate(order)}
+    described, count = _placed(calls, shown, slots)
+    return native.CallList(
+        count,
+        len(order) - len(constants) - sized,
+        tuple(constants.values()),
+        sized,
+        tuple(described),
+        _with_slots(result, slots),
+    )
 
 
-def _worth_planning(elements: int) -> int:
-    """The run from which on a program would have been planned by the time that its calls took."""
-    return int(_PLANNING_NS / (_CALL_NS + _ELEMENT_NS * elements))
+def _group(
+    constants: Mapping[int, Value],
+    calls: Sequence[Call],
+    given: Sequence[int],
+    results: Sequence[int],
+) -> Native.CallGroup:
+    """The group of calls that makes arrays of arrays given, all by their numbers."""
+    assert native is not None
+    used = [n for call in calls for n in _numbers_in(call.arguments) if n in constants]
+    own = {n: constants[n] for n in dict.fromkeys(used) if n not in given}
+    result = results[0] if len(results) == 1 else (None, tuple(results))
+    return native.CallGroup(_call_list([*given, *own], calls, own, 0, result, results))
 
 
 class CallRecorder:
@@ -184,8 +162,7 @@ class CallRecorder:
         Whether the calls so far do all that the function did.
     """
 
-    def __init__(self, function: Callable[..., Value], arguments: Sequence[Array]) -> None:
-        self._is_group = isinstance(function, Group)  # and so has no groups itself
+    def __init__(self, arguments: Sequence[Array]) -> None:
         self.inside = False
         self.is_complete = True
         self._settings = stack.get()
@@ -199,6 +176,7 @@ class CallRecorder:
         self._keys = Keys()
         self._patterns: dict[Value, _Pattern] = {}
         self._known: dict[Value, int] = {}  # the numbers of constants, by their keys
+        self._shapes: dict[Sizes, None] = {}  # of results
 
     def call(
         self,
@@ -239,7 +217,7 @@ class CallRecorder:
         if result is None or any([type(x) is Array for x in parts]):
             steps = recorder.steps[first:] if known is None else known.pattern.steps
             is_fused = all([step.method in FUSED for step in steps])
-            operations = len(steps) if is_fused and not self._is_group else -1
+            operations = len(steps) if is_fused else -1
             keys = keys or (None,) * len(values)
             self._note(function, fronted, values, keys, named, result, operations)
         return result
@@ -291,6 +269,8 @@ class CallRecorder:
         """The number of a result; -1 for an array that was there before."""
         if type(x) is not Array or id(x) in self._numbers:
             return -1
+        if type(x._handle) is Traced:
+            self._shapes[x._handle.view.shape] = None
         return self._new_value(x)
 
     def _new_value(self, x: Value) -> int:
@@ -325,11 +305,8 @@ class CallRecorder:
             self._constants[number] = x
         return number
 
-    def calls(self, head: Program, result: Tree, *, is_long: bool) -> Calls | None:
-        """The calls, for a function that returned `result`; None if something else was done.
-
-        Those of a long function are grouped, so that it needs no plan as a whole.
-        """
+    def calls(self, head: Program, result: Tree) -> Calls | None:
+        """The calls, for a function that returned `result`; None if something else was done."""
         shown: list[int] = []
 
         def leaf(x: Tree) -> Template:
@@ -338,7 +315,7 @@ class CallRecorder:
         made = template(leaf, result)
         if not self.is_complete:
             return None
-        return Calls(head, self._calls, self._constants, self._sized, made, shown, is_long=is_long)
+        return Calls(head, self._calls, self._constants, self._sized, made, shown, self._shapes)
 
 
 def _placed(
@@ -372,6 +349,14 @@ def _placed(
         results = tuple(targets) if isinstance(call.results, tuple) else targets[0]
         found.append((call.callable, arguments, call.names, results, tuple(ended)))
     return found, count
+
+
+def _numbers_in(x: Template) -> Iterator[int]:
+    if type(x) is int:
+        yield x
+    elif type(x) is tuple:
+        for part in x:
+            yield from _numbers_in(part)
 
 
 def _with_slots(x: Template, slots: Mapping[int, int]) -> Template:

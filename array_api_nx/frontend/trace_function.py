@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST",
-    "PLANNED_AT_ONCE",
     "Argument",
     "Echo",
     "LayoutError",
@@ -205,8 +204,8 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
 
 _CPU: Final = as_device("cpu")
 
-PLANNED_AT_ONCE: Final = 64
-"""The steps of a program up to which the first sizes are planned at once: in a few milliseconds."""
+_SHORT: Final = 64
+"""The steps of a program up to which it is put together at once: in a few milliseconds."""
 
 
 class Argument(NamedTuple):
@@ -226,8 +225,6 @@ class Trace:
     ----------
     head : Program
         The program without its steps and outputs: for which sizes it is.
-    step_count : int
-        How many steps it has, where those of a call that is repeated are one.
     device : Device
     result : nested containers
         The result of the function, in which each array is an `Output`, one of the arguments is an
@@ -244,7 +241,6 @@ class Trace:
         self,
         head: Program,
         make_program: Callable[[], Program],
-        step_count: int,
         device: Device,
         result: Tree,
         reasons: tuple[tuple[int, str | None], ...],
@@ -252,7 +248,6 @@ class Trace:
         calls: Calls | None,
     ) -> None:
         self.head = head
-        self.step_count = step_count
         self.device = device
         self.result = result
         self.reasons = reasons
@@ -277,13 +272,6 @@ class Trace:
         """The calls for arguments of given shapes; None if there are none."""
         return None if self.calls is None else self.calls.at(shapes, self._written)
 
-    def grouped_at(
-        self, shapes: tuple[tuple[int, ...], ...], sizes: tuple[int, ...]
-    ) -> Native.CallList:
-        """The calls with those fused that compute element by element."""
-        assert self.calls is not None
-        return self.calls.grouped_at(shapes, sizes, self._written)
-
     def __reduce__(self) -> tuple[object, ...]:
         program = self.program
         constants = {
@@ -292,15 +280,15 @@ class Trace:
         }
         without = replace(program, constants={})
         return _restore, (
-            without, constants, self.step_count, self.device, self.result, self.reasons, self.used
+            without, constants, self.device, self.result, self.reasons, self.used
         )  # fmt: skip
 
 
 def _restore(program: Program, constants: dict[int, Array], *rest: Any) -> Trace:
     handles = {number: array._handle for number, array in constants.items()}
     program = replace(program, constants=handles)
-    step_count, device, result, reasons, used = rest
-    return Trace(program, lambda: program, step_count, device, result, reasons, used, None)
+    device, result, reasons, used = rest
+    return Trace(program, lambda: program, device, result, reasons, used, None)
 
 
 class LayoutError(Exception):
@@ -404,7 +392,7 @@ def _trace(
         ]
         numbers = {id(x): i for i, x in enumerate(given)}
         if native is not None and chosen == _CPU and not recorder.invents:
-            recorder.calls = CallRecorder(function, given)
+            recorder.calls = CallRecorder(given)
         states: list[Stateful] = []
         args, kwargs = build(structure, given, states)
         result = function(*args, **kwargs)
@@ -440,11 +428,11 @@ def _trace(
     calls = None
     if recorder.calls is not None and not states:
         head = _head(recorder)
-        calls = recorder.calls.calls(head, result, is_long=count > PLANNED_AT_ONCE)
-    if calls is None or count <= PLANNED_AT_ONCE:
+        calls = recorder.calls.calls(head, result)
+    if calls is None or count <= _SHORT:
         program = make()
         head, make = program, lambda: program
-    return Trace(head, make, count, chosen, placed, reasons, used, calls)
+    return Trace(head, make, chosen, placed, reasons, used, calls)
 
 
 def _program(recorder: Recorder, outputs: Sequence[Traced]) -> Program:

@@ -129,7 +129,7 @@ int assign_expression(Tensor *x, const Region *region, Tensor *value, int is_tem
     if (storage->readers > count_reads(&expression, storage) || !find_overlap(&expression, root, &target)) {
         return 0;
     }
-    const int computed = compute_expression(&expression, plan, &target, &errors);
+    const int computed = compute_expression(&expression, plan, &target, NULL, &errors);
     if (computed != 1) {
         return computed == 0 ? -1 : 0;
     }

@@ -7,7 +7,9 @@
 
 #include "call_lists.h"
 #include "arguments.h"
+#include "call_groups.h"
 #include "names.h"
+#include "nodes.h"
 #include "objects.h"
 #include "operators.h"
 #include "parts.h"
@@ -18,7 +20,8 @@ enum { FEW_SLOTS = 48, CALL_ARGUMENTS = 12 };
 /* ------------------------------------------------------------------ the list */
 
 typedef struct {
-    PyObject *callable;  /* NULL if there is an operator */
+    PyObject *callable;  /* NULL if there is an operator or a group */
+    PyObject *group;     /* a CallGroup; or NULL */
     PyObject *attribute; /* of the only argument, instead of a call; or NULL */
     Operator operator;
     PyObject *names;     /* of the last arguments, a tuple; or NULL */
@@ -42,7 +45,7 @@ typedef struct {
     PyObject *expected;  /* a tuple of (shape, dtype) per argument; or NULL */
     PyObject *sized;     /* a tuple: the values of the slots after the constants' */
     PyObject *written;   /* the numbers of the arguments that must be writable, a tuple */
-    Py_ssize_t runs;     /* how often it still runs before Python is asked; -1: always */
+    int saves;           /* whether these are copied first, to be restored after an error */
 } CallList;
 
 static PyTypeObject *call_list_type;
@@ -168,6 +171,9 @@ static int read_step(const CallList *self, PyObject *description, Call *call)
         if (name == NULL || call->names != NULL || call->count != (call->operator == NULL ? 1 : count)) {
             return PyErr_Occurred() ? 0 : refuse("%s takes other arguments", name);
         }
+    } else if (is_group(callable)) {
+        call->group = callable;
+        return call->names == NULL || refuse("a group takes no names");
     } else {
         call->callable = callable;
     }
@@ -254,14 +260,14 @@ static int are_expected(PyObject *value, Py_ssize_t count)
     return 1;
 }
 
-/* at(expected, sized, written, runs) */
+/* at(expected, sized, written, saves) */
 static PyObject *list_at(PyObject *object, PyObject *args)
 {
     CallList *base = (CallList *)object;
     PyObject *expected, *sized, *written;
-    Py_ssize_t runs;
-    if (!PyArg_ParseTuple(args, "O!O!O!n:at", &PyTuple_Type, &expected, &PyTuple_Type, &sized,
-                          &PyTuple_Type, &written, &runs)) {
+    int saves;
+    if (!PyArg_ParseTuple(args, "O!O!O!p:at", &PyTuple_Type, &expected, &PyTuple_Type, &sized,
+                          &PyTuple_Type, &written, &saves)) {
         return NULL;
     }
     if (base->base != NULL || !are_expected(expected, base->given) ||
@@ -291,7 +297,7 @@ static PyObject *list_at(PyObject *object, PyObject *args)
         self->expected = Py_NewRef(expected);
         self->sized = Py_NewRef(sized);
         self->written = Py_NewRef(written);
-        self->runs = runs;
+        self->saves = saves;
     }
     return (PyObject *)self;
 }
@@ -325,7 +331,7 @@ static int is_alike(const CallList *self, PyObject *const *arrays, Py_ssize_t co
 static int fits(const CallList *self, PyObject *const *arrays, Py_ssize_t count)
 {
     int same;
-    if (self->runs == 0 || !is_alike(self, arrays, count, &same) || !same) {
+    if (!is_alike(self, arrays, count, &same) || !same) {
         return 0;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->written); i++) {
@@ -374,6 +380,7 @@ static PyObject *call(const Call *call, PyObject **values)
         const size_t positional =
             (size_t)(call->count - (call->names == NULL ? 0 : PyTuple_GET_SIZE(call->names)));
         result = call->operator != NULL ? call->operator(given)
+                 : call->group != NULL  ? run_group(call->group, given, call->count)
                  : call->attribute != NULL
                      ? PyObject_GetAttr(given[0], call->attribute)
                      : PyObject_Vectorcall(call->callable, given,
@@ -434,7 +441,7 @@ static PyObject *run_calls(const CallList *self, PyObject *const *arrays, PyObje
     for (Py_ssize_t i = 0; i < constants; i++) {
         values[self->given + i] = PyTuple_GET_ITEM(self->constants, i);
     }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->sized); i++) {
+    for (Py_ssize_t i = 0; self->sized != NULL && i < PyTuple_GET_SIZE(self->sized); i++) {
         values[self->given + constants + i] = PyTuple_GET_ITEM(self->sized, i);
     }
     memset(values + self->first_result, 0,
@@ -463,10 +470,18 @@ static PyObject *run_calls(const CallList *self, PyObject *const *arrays, PyObje
     return result;
 }
 
-/* Copies of the arguments that the list writes, in their order; NULL with an exception set. */
+/* Copies of the arguments that the list writes, in their order, if an error may come after a write: from another call,
+   or from an operator that has written before it raises a floating-point error. NULL with an exception set. */
 static PyObject *save_written(const CallList *self, PyObject *const *arrays)
 {
-    const Py_ssize_t count = PyTuple_GET_SIZE(self->written);
+    Py_ssize_t count = PyTuple_GET_SIZE(self->written);
+    if (count > 0 && !self->saves) {
+        const int errors = find_errors();
+        if (errors < -1) {
+            return NULL;
+        }
+        count = errors < 0 ? count : 0;
+    }
     PyObject *saved = PyTuple_New(count);
     for (Py_ssize_t i = 0; saved != NULL && i < count; i++) {
         PyObject *array = arrays[PyLong_AsSsize_t(PyTuple_GET_ITEM(self->written, i))];
@@ -501,28 +516,38 @@ static void restore_written(const CallList *self, PyObject *const *arrays, PyObj
 PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t count)
 {
     CallList *self = (CallList *)list;
-    PyObject *few[FEW_SLOTS], **values = few;
     if (!fits(self, arrays, count)) {
         return DECLINED;
     }
+    ListRun before;
     PyObject *saved = save_written(self, arrays);
-    if (saved == NULL) {
+    if (saved == NULL || !begin_list(&before)) {
+        Py_XDECREF(saved);
         return NULL;
     }
-    if (self->slot_count > FEW_SLOTS) {
-        values = PyMem_Malloc((size_t)self->slot_count * sizeof(*values));
-        if (values == NULL) {
-            Py_DECREF(saved);
-            return PyErr_NoMemory();
-        }
+    PyObject *result = run_unbound_list(list, arrays);
+    if (!end_list(&before)) {
+        Py_CLEAR(result);
     }
-    self->runs -= self->runs > 0;
-    Py_INCREF(list);
-    PyObject *result = run_calls(self, arrays, values);
     if (result == NULL) {
         restore_written(self, arrays, saved);
     }
     Py_DECREF(saved);
+    return result;
+}
+
+PyObject *run_unbound_list(PyObject *list, PyObject *const *arrays)
+{
+    const CallList *self = (CallList *)list;
+    PyObject *few[FEW_SLOTS], **values = few;
+    if (self->slot_count > FEW_SLOTS) {
+        values = PyMem_Malloc((size_t)self->slot_count * sizeof(*values));
+        if (values == NULL) {
+            return PyErr_NoMemory();
+        }
+    }
+    Py_INCREF(list);
+    PyObject *result = run_calls(self, arrays, values);
     Py_DECREF(list);
     if (values != few) {
         PyMem_Free(values);
@@ -563,15 +588,10 @@ KEEP_ARGUMENT(set_recorder, recorder)
 
 static PyMethodDef list_methods[] = {
     {"at", list_at, METH_VARARGS,
-     "at($self, expected, sized, written, runs)\n--\n\n"
+     "at($self, expected, sized, written, saves)\n--\n\n"
      "The same list for arguments of these shapes and dtypes, with the values that depend on sizes. "
-     "Written arguments must be writable. After so many runs Python is asked; -1: never."},
+     "Written arguments must be writable; `saves` says that they are restored after an error."},
     {NULL, NULL, 0, NULL},
-};
-
-static PyMemberDef list_members[] = {
-    {"runs", T_PYSSIZET, offsetof(CallList, runs), 0, NULL},
-    {NULL, 0, 0, 0, NULL},
 };
 
 static PyType_Slot list_slots[] = {
@@ -587,7 +607,6 @@ static PyType_Slot list_slots[] = {
     {Py_tp_dealloc, list_dealloc},
     {Py_tp_traverse, list_traverse},
     {Py_tp_methods, list_methods},
-    {Py_tp_members, list_members},
     {0, NULL},
 };
 

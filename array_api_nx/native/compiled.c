@@ -6,22 +6,15 @@
 #include "engine_calls.h"
 #include "names.h"
 #include "objects.h"
-#include "sequence.h"
-#include "small_programs.h"
 
 typedef struct {
     PyObject_HEAD
-    PyObject *program; /* of the last call: a CallList; if that was a small program, a tuple (sequence,
-                          constants, order, is_single, report, list), where `report` is called with the
-                          floating-point flags, if there are any, and says whether the result stands,
-                          and `list` is the CallList for the same sizes, or None; if another
-                          engine has compiled it, the tuple of engine_calls.h; or NULL */
+    PyObject *program; /* of the last call: a CallList; if another engine has compiled it, the tuple of
+                          engine_calls.h; or NULL */
     PyObject *places;  /* for each argument of the last call, its number among the distinct ones, as
                           a tuple; or NULL, if no argument was given twice */
     Py_ssize_t calls;
 } ProgramCaller;
-
-enum { SEQUENCE, CONSTANTS, ORDER, IS_SINGLE, REPORT, LIST, PROGRAM_SIZE };
 
 enum { MAX_ARGUMENTS = 64 };
 
@@ -53,42 +46,15 @@ static Py_ssize_t find_distinct(PyObject *args, PyObject *places, PyObject **fou
 /* The result if the program of the last call gives it, else DECLINED. */
 static PyObject *call_program(PyObject *described, PyObject *const *arrays, Py_ssize_t count)
 {
-    if (is_call_list(described)) {
-        return run_call_list(described, arrays, count);
-    }
-    if (PyTuple_GET_SIZE(described) != PROGRAM_SIZE) {
-        return call_engine(described, arrays, count);
-    }
-    const SmallProgram program = {
-        PyTuple_GET_ITEM(described, SEQUENCE),
-        PyTuple_GET_ITEM(described, CONSTANTS),
-        PyTuple_GET_ITEM(described, ORDER),
-        PyTuple_GET_ITEM(described, IS_SINGLE) == Py_True,
-    };
-    PyObject *flags = NULL;
-    PyObject *result = place_result(run_on_arrays(&program, arrays, count, &flags), arrays, count);
-    if (flags != NULL) {
-        PyObject *stands = PyObject_CallOneArg(PyTuple_GET_ITEM(described, REPORT), flags);
-        const int truth = stands == NULL ? -1 : PyObject_IsTrue(stands);
-        if (truth <= 0) {
-            Py_XDECREF(result);
-            result = truth < 0 ? NULL : DECLINED;
-        }
-        Py_XDECREF(stands);
-        Py_DECREF(flags);
-    }
-    return result;
+    return is_call_list(described) ? run_call_list(described, arrays, count)
+                                   : call_engine(described, arrays, count);
 }
 
 /* Run the calls of the last program on arguments of other sizes. DECLINED if it is not for these. */
 static PyObject *call_resized(ProgramCaller *self, PyObject *program, PyObject *const *arrays,
                               Py_ssize_t count)
 {
-    PyObject *list = program;
-    if (PyTuple_Check(program)) {
-        list = PyTuple_GET_SIZE(program) == PROGRAM_SIZE ? PyTuple_GET_ITEM(program, LIST) : Py_None;
-    }
-    PyObject *shapes = is_call_list(list) ? other_sizes(list, arrays, count) : NULL;
+    PyObject *shapes = is_call_list(program) ? other_sizes(program, arrays, count) : NULL;
     if (shapes == NULL) {
         return decline_unless_raised();
     }
@@ -136,19 +102,9 @@ static PyObject *get_program(PyObject *object, void *closure)
     return Py_NewRef(program == NULL ? Py_None : program);
 }
 
-static int is_program(PyObject *value)
-{
-    return PyTuple_Check(value) && PyTuple_GET_SIZE(value) == PROGRAM_SIZE &&
-           is_sequence(PyTuple_GET_ITEM(value, SEQUENCE)) &&
-           PyTuple_Check(PyTuple_GET_ITEM(value, CONSTANTS)) &&
-           PyTuple_Check(PyTuple_GET_ITEM(value, ORDER)) &&
-           (PyTuple_GET_ITEM(value, IS_SINGLE) != Py_True ||
-            PyTuple_GET_SIZE(PyTuple_GET_ITEM(value, ORDER)) == 1);
-}
-
 static int is_fitting(PyObject *value)
 {
-    return value == Py_None || is_call_list(value) || is_program(value) || is_engine_call(value);
+    return value == Py_None || is_call_list(value) || is_engine_call(value);
 }
 
 static int are_places(PyObject *value)
@@ -179,8 +135,7 @@ static int set_program(PyObject *object, PyObject *value, void *closure)
         return -1;
     }
     if (!is_fitting(value)) {
-        PyErr_SetString(PyExc_TypeError, "_program must be (sequence, constants, order, is_single, report, list), "
-                                         "what engine_calls.h says, or None");
+        PyErr_SetString(PyExc_TypeError, "_program must be a CallList, what engine_calls.h says, or None");
         return -1;
     }
     keep_program((ProgramCaller *)object, value, NULL);

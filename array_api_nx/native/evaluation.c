@@ -6,19 +6,19 @@
 
 /* ------------------------------------------------------------------ passes */
 
-/* Set up the axes and areas of a pass. `target` may be NULL. */
-static void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target)
+void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target)
 {
+    const Fold *fold = pass->fold;
     const Node *root = expression->nodes[expression->node_count - 1];
     const int stored = expression->stored_count;
-    const npy_intp *given[MOST_LEAVES + MOST_STORED];
-    npy_intp *merged[MOST_LEAVES + MOST_STORED];
+    const npy_intp *given[MOST_AREAS];
+    npy_intp *merged[MOST_AREAS];
     npy_intp row_major[MOST_STORED][NODE_DIMS];
     const int ndim = root->ndim;
     pass->plan = plan;
     pass->expression = expression;
     pass->leaf_count = expression->leaf_count;
-    pass->area_count = expression->leaf_count + stored;
+    pass->area_count = expression->leaf_count + stored + (fold != NULL);
     for (int i = 0; i < expression->leaf_count; i++) {
         Area *area = &pass->areas[i];
         area->data = expression->leaves[i].data;
@@ -34,7 +34,7 @@ static void begin_pass(Pass *pass, const Plan *plan, const Expression *expressio
             given[pass->leaf_count] = target->strides;
             continue;
         }
-        area->data = node->storage->address;
+        area->data = node->storage->address; /* NULL of a root that is dropped */
         npy_intp step = area->itemsize;
         for (int dim = ndim - 1; dim >= 0; dim--) {
             row_major[k][dim] = step;
@@ -42,7 +42,13 @@ static void begin_pass(Pass *pass, const Plan *plan, const Expression *expressio
         }
         given[pass->leaf_count + k] = row_major[k];
     }
-    if (expression->is_flat && target == NULL) {
+    if (fold != NULL) {
+        Area *area = &pass->areas[pass->area_count - 1];
+        area->data = fold->data;
+        area->itemsize = dtypes[fold->accumulator].itemsize;
+        given[pass->area_count - 1] = fold->strides;
+    }
+    if (expression->is_flat && target == NULL && fold == NULL) {
         pass->ndim = 1;
         pass->shape[0] = root->size;
         for (int i = 0; i < pass->area_count; i++) {
@@ -112,8 +118,7 @@ int report_errors(const Errors *errors)
     return done != NULL;
 }
 
-/* Whether an operation of the expression is to warn of one of the flags. */
-static int is_asked_for(const Expression *expression, const Plan *plan, const atomic_uchar *flags)
+int is_asked_for(const Expression *expression, const Plan *plan, const atomic_uchar *flags)
 {
     npy_uint8 raised = 0, asked = 0;
     for (int s = 0; s < plan->step_count; s++) {
@@ -131,14 +136,18 @@ static int is_asked_for(const Expression *expression, const Plan *plan, const at
    threads are woken for the parts, the time of the first ones decides.) */
 enum { PART_TIME = 12000 };
 
+/* Nanoseconds that it takes to reduce an element. */
+#define FOLD_TIME 0.2
+
 /* The nanoseconds that an element takes one thread, if its operands lie in the caches. */
-static double time_of_element(const Expression *expression)
+static double time_of_element(const Pass *pass)
 {
+    const Expression *expression = pass->expression;
     double time = 0;
     for (int i = 0; i < expression->node_count; i++) {
         time += expression->nodes[i]->operation.time;
     }
-    return time;
+    return time + (pass->fold != NULL ? FOLD_TIME : 0);
 }
 
 /* How a pass is divided: along one axis, into parts of so many indices. */
@@ -149,17 +158,38 @@ typedef struct {
     void (*run)(const Pass *pass, char *scratch);
 } Division;
 
+/* The parts of a run that is reduced to one accumulator have so many elements times a power of two: blocks
+   (SUM_BLOCK_BYTES) enough that a part is worth it. There are at most so many parts. */
+enum { PART_OF_RUN = 1 << 13, MOST_PARTIALS = 64 };
+
+/* Whether the parts of a pass, along an axis, write nothing in common. */
+static int is_apart(const Pass *pass, int axis)
+{
+    return pass->fold == NULL || pass->areas[pass->area_count - 1].strides[axis] != 0;
+}
+
 /* The axis of most indices among the first two: mostly the first one. */
 static void divide(const Pass *pass, Division *division)
 {
     const npy_intp *shape = pass->shape;
     const Node *root = pass->expression->nodes[pass->expression->node_count - 1];
-    const double time = time_of_element(pass->expression) * (double)root->size;
-    const npy_intp parts = (npy_intp)greatest(1, (npy_intp)(time / PART_TIME));
-    division->axis = pass->ndim > 1 && shape[0] < parts && shape[1] > shape[0];
+    const double time = time_of_element(pass) * (double)root->size;
+    npy_intp parts = (npy_intp)greatest(1, (npy_intp)(time / PART_TIME));
+    division->axis = pass->ndim > 1 && (!is_apart(pass, 0) || (shape[0] < parts && shape[1] > shape[0]));
+    division->axis -= division->axis == 1 && !is_apart(pass, 1);
     const npy_intp size = shape[division->axis];
+    const int is_run = !is_apart(pass, division->axis);
+    if (is_run && (pass->ndim > 1 || !pass->fold->is_divisible)) {
+        parts = 1;
+    }
     division->each = (size - 1) / least(parts, size) + 1;
-    if (division->axis == pass->ndim - 1) {
+    if (is_run && parts > 1) {
+        const npy_intp each = greatest(division->each, (size - 1) / MOST_PARTIALS + 1);
+        division->each = PART_OF_RUN;
+        while (division->each < each) {
+            division->each *= 2;
+        }
+    } else if (division->axis == pass->ndim - 1) {
         division->each = (division->each + GRAIN - 1) / GRAIN * GRAIN;
     }
     if (time < 2 * PART_TIME || pass->one_by_one != NULL || pass->expression->threads == 1) {
@@ -198,13 +228,16 @@ static void run_part(const void *parts, npy_intp number, char *scratch)
     for (int i = 0; i < part.area_count; i++) {
         part.areas[i].data += from * part.areas[i].strides[division->axis];
     }
+    if (part.partials != NULL) {
+        part.areas[part.area_count - 1].data = part.partials + number * (npy_intp)sizeof(Element);
+    }
     part.shape[division->axis] = least(division->each, pass->shape[division->axis] - from);
     division->run(&part, scratch);
 }
 
-/* Compute all of a pass, on several threads if it takes long enough. The result is that of `run_parts`. */
-static int run_pass(const Pass *pass, int in_rows)
+int run_pass(Pass *pass, int in_rows)
 {
+    Element partials[MOST_PARTIALS];
     Division division = {.pass = pass, .run = in_rows ? run_rows : run_tiles};
     const npy_intp bytes = in_rows ? scratch_for_rows(pass) : scratch_for_tiles(pass);
     divide(pass, &division);
@@ -216,7 +249,18 @@ static int run_pass(const Pass *pass, int in_rows)
         }
         return scratch != NULL;
     }
-    return run_parts(run_part, &division, parts, bytes, pass->expression->threads);
+    if (!is_apart(pass, division.axis)) {
+        pass->partials = (char *)partials;
+        for (npy_intp i = 0; i < parts; i++) {
+            memcpy(&partials[i], pass->fold->data, (size_t)dtypes[pass->fold->accumulator].itemsize);
+        }
+    }
+    /* Operands that are overwritten could not be read once more. */
+    const int complete = run_parts(run_part, &division, parts, bytes, pass->expression->threads, !pass->overlaps);
+    if (complete == 1 && pass->partials != NULL) {
+        merge_partials(pass, parts);
+    }
+    return complete;
 }
 
 /* ------------------------------------------------------------------ evaluation */
@@ -229,11 +273,13 @@ static int is_streamed(const Pass *pass)
     for (int dim = 0; dim < pass->ndim; dim++) {
         bytes *= pass->shape[dim];
     }
-    return bytes >= tile_sizes.streamed_bytes && !pass->overlaps && root->strides[pass->ndim - 1] == root->itemsize;
+    return bytes >= tile_sizes.streamed_bytes && !pass->overlaps && !pass->discards &&
+           root->strides[pass->ndim - 1] == root->itemsize;
 }
 
 /* Compute, and find out which operations raised exceptions. The result is that of `run_parts`. */
-static int run(const Plan *plan, const Expression *expression, const Target *target, Errors *errors)
+static int run(const Plan *plan, const Expression *expression, const Target *target, Fold *fold,
+               Errors *errors)
 {
     atomic_uchar flags[MOST_NODES], single_flags[MOST_NODES];
     Pass pass;
@@ -241,7 +287,9 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
     pass.flags = flags;
     pass.single_flags = single_flags;
     pass.overlaps = target != NULL && target->overlaps != APART_FROM_OPERANDS;
-    pass.discards = 0;
+    pass.fold = fold;
+    pass.partials = NULL;
+    pass.discards = fold != NULL && fold->drops_root;
     pass.one_by_one = NULL;
     /* Where the root is written over an operand, that is needed until it is known which operation has raised an
        exception. A loop may read it in any order. */
@@ -255,7 +303,11 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
     }
     begin_pass(&pass, plan, expression, target);
     pass.streams = is_streamed(&pass);
-    const int complete = run_pass(&pass, has_rows(&pass));
+    const int in_rows = has_rows(&pass);
+    if (!in_rows) {
+        arrange_tiles(&pass);
+    }
+    const int complete = run_pass(&pass, in_rows);
     if (complete != 1) {
         return complete;
     }
@@ -269,6 +321,8 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
             pass.flags = single_flags;
             pass.discards = 1;
             pass.streams = 0;
+            pass.fold = NULL;
+            pass.partials = NULL;
             begin_pass(&pass, singly, expression, target);
             run_pass(&pass, 0);
             note_errors(expression, singly, single_flags, errors);
@@ -282,13 +336,13 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
     return 1;
 }
 
-/* Give memory to what is to be stored, but for the root if that has a target; 0 with an exception set. */
-static int allocate(const Expression *expression, const Target *target)
+/* Give memory to what is to be stored, from number `first` on; 0 with an exception set. */
+static int allocate(const Expression *expression, int first)
 {
-    for (int k = target != NULL; k < expression->stored_count; k++) {
+    for (int k = first; k < expression->stored_count; k++) {
         const Node *node = expression->nodes[expression->stored[k]];
         if (!fill_storage(node->storage, node->size * dtypes[node->operation.result].itemsize)) {
-            while (k-- > (target != NULL)) {
+            while (k-- > first) {
                 empty_storage(expression->nodes[expression->stored[k]]->storage);
             }
             return 0;
@@ -319,15 +373,16 @@ const Plan *prepare_expression(Node *root, Expression *expression)
     return plan == NULL ? (const Plan *)PyErr_NoMemory() : plan;
 }
 
-int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Errors *errors)
+int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
+                       Errors *errors)
 {
-    const int first = target != NULL;
+    const int first = target != NULL || (fold != NULL && fold->drops_root); /* without the root */
     Storage *stored[MOST_STORED];
     errors->count = 0;
-    if (!allocate(expression, target)) {
+    if (!allocate(expression, first)) {
         return 0;
     }
-    const int complete = run(plan, expression, target, errors);
+    const int complete = run(plan, expression, target, fold, errors);
     if (complete != 1) {
         for (int k = first; k < expression->stored_count; k++) {
             empty_storage(expression->nodes[expression->stored[k]]->storage);
@@ -370,7 +425,7 @@ int evaluate_storage(Storage *storage)
     }
     while (computed < 0 && storage->pending != NULL) {
         const Plan *plan = prepare_expression(storage->pending, &expression);
-        computed = plan == NULL ? 0 : compute_expression(&expression, plan, NULL, &errors);
+        computed = plan == NULL ? 0 : compute_expression(&expression, plan, NULL, NULL, &errors);
     }
     Py_DECREF((PyObject *)storage);
     return computed != 0 && report_errors(&errors);

@@ -16,6 +16,23 @@ typedef struct {
     Overlap overlaps;
 } Target;
 
+/* How the elements of a root are reduced in the pass that computes them: runs are added up (sums.h), what is true is
+   counted, or a loop takes (accumulator, element) to the accumulator. */
+typedef enum { ADD_RUNS, COUNT_ONES, RUN_LOOP } FoldKind;
+
+typedef struct {
+    FoldKind kind;
+    OperationCode operation;
+    const ElementLoop *loop; /* of it; not used by counts */
+    int is_divisible;        /* whether parts of a run may be reduced apart, with the same bits */
+    DTypeCode element, accumulator;
+    char *data;                  /* the accumulators, which hold the identity */
+    npy_intp strides[NODE_DIMS]; /* theirs along the axes of the root: 0 along those that are reduced */
+    int drops_root;              /* whether the root is not needed otherwise, and so gets no memory */
+    int is_read;                 /* whether the root is but a copy, whose operand is read instead */
+    atomic_uchar flags;          /* that reducing raised */
+} Fold;
+
 /* The floating-point errors of a node, and those to warn of, as NumPy's bits. */
 typedef struct {
     PyObject *name;
@@ -36,11 +53,17 @@ int find_threads(const Node *root, Expression *expression);
 /* Find the expression below a node, and a plan for it; NULL with an exception set. */
 const Plan *prepare_expression(Node *root, Expression *expression);
 
-/* Compute an expression, whose root is written to a target or, if that is NULL, to new memory of its own. What is
-   stored is then no longer pending, but for a root that has a target: the caller decides on that. 0 with an
-   exception set, and nothing done, if there is no memory or Ctrl-C came; -1 if that was not to end the computation:
-   then the expression has to be found again. */
-int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Errors *errors);
+/* Compute an expression, whose root is written to a target or, if that is NULL, to new memory of its own; and reduce
+   it, if there is a fold. What is stored is then no longer pending, but for a root that has a target or is dropped by
+   its fold: the caller decides on that. 0 with an exception set, and nothing stored, if there is no memory or Ctrl-C
+   came; -1 if that was not to end the computation: then the expression has to be found again. */
+int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
+                       Errors *errors);
+
+/* Reduce an array of a size that is recorded. `fold` says how, but not where to: the result, which has a shape and
+   holds one identity, is new. `is_temporary` says that nothing else needs the array. DECLINED if C cannot; NULL with an
+   exception set. */
+PyObject *fold_array(Tensor *x, int is_temporary, const char *reduced, int keepdims, Fold *fold, const Element *identity);
 
 /* Warn; 0 with an exception set if a warning is one. */
 int report_errors(const Errors *errors);

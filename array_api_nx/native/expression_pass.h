@@ -6,9 +6,12 @@
 
 #include "evaluation.h"
 #include "flags.h"
+#include "sums.h"
 #include "sizes.h"
 
-/* Memory that a pass reads or writes: the leaves, then what is stored. */
+enum { MOST_AREAS = MOST_LEAVES + MOST_STORED + 1 };
+
+/* Memory that a pass reads or writes: the leaves, then what is stored, then the accumulators of a fold. */
 typedef struct {
     char *data;
     npy_intp itemsize;
@@ -25,10 +28,12 @@ typedef struct {
     int is_buffered; /* whether the root's elements are computed in a buffer, and copied to the target */
     int discards;    /* whether the root is not written anywhere */
     int streams;     /* whether the root is written past the caches */
+    Fold *fold;      /* of the root; or NULL */
+    char *partials;  /* an accumulator for each part, if the parts' elements are reduced to one; or NULL */
     atomic_uchar *flags; /* of each step */
     const Plan *one_by_one; /* tells which operation of a step raised an exception; or NULL */
     atomic_uchar *single_flags; /* of the steps of that */
-    Area areas[MOST_LEAVES + MOST_STORED]; /* last, so that a copy has no more than there are */
+    Area areas[MOST_AREAS]; /* last, so that a copy has no more than there are */
 } Pass;
 
 /* How far each area steps when the index of an axis grows by one, and those of the axes behind it, but for the
@@ -40,6 +45,12 @@ static inline npy_intp step_of(const Pass *pass, const Area *area, int dim, int 
         bytes -= area->strides[later] * (pass->shape[later] - 1);
     }
     return bytes;
+}
+
+/* How many areas there are but for accumulators. */
+static inline int count_operands(const Pass *pass)
+{
+    return pass->area_count - (pass->fold != NULL);
 }
 
 /* Step to the next index of all axes but the last `inner` ones; 0 behind the last one. */
@@ -113,6 +124,15 @@ static inline void address_orders(const Pass *pass, const Plan *plan, const Plan
     }
 }
 
+/* Set up the axes and areas of a pass. `target` may be NULL. */
+void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target);
+
+/* Compute all of a pass, on several threads if it takes long enough. The result is that of `run_parts`. */
+int run_pass(Pass *pass, int in_rows);
+
+/* Whether an operation of the expression is to warn of one of the flags. */
+int is_asked_for(const Expression *expression, const Plan *plan, const atomic_uchar *flags);
+
 /* Whether orders on rows of memory compute all: elements lie one after the other along the last axis, or are one
    and the same. */
 int has_rows(const Pass *pass);
@@ -121,9 +141,28 @@ int has_rows(const Pass *pass);
 npy_intp scratch_for_rows(const Pass *pass);
 void run_rows(const Pass *pass, char *scratch);
 
+/* Where the last two axes are short, let the longest one be the last but one, so that tiles have more elements. */
+void arrange_tiles(Pass *pass);
+
 /* Compute any pass, or one of its parts, tile by tile. */
 npy_intp scratch_for_tiles(const Pass *pass);
 void run_tiles(const Pass *pass, char *scratch);
+
+/* The run of elements that is being reduced to one accumulator. */
+typedef struct {
+    char *accumulator; /* or NULL */
+    RunOfElements run;
+} FoldedRun;
+
+/* Reduce a tile, whose elements follow each other. `corner` is the accumulator of the first. */
+void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, char *corner, npy_intp rows,
+               npy_intp columns);
+
+/* End the run that is being reduced, if there is one. */
+void end_fold(const Pass *pass, FoldedRun *folded);
+
+/* Reduce the accumulators of so many parts to that of the fold. */
+void merge_partials(const Pass *pass, npy_intp count);
 
 /* Whether orders of several operations raised flags, so that it is not known which operation did. */
 int is_unclear(const Plan *plan, const atomic_uchar *flags);

@@ -36,7 +36,7 @@ static npy_intp find_gap(const Pass *pass)
 
 int has_rows(const Pass *pass)
 {
-    if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0) {
+    if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0 || pass->fold != NULL) {
         return 0;
     }
     for (int i = 0; i < pass->area_count; i++) {
@@ -62,7 +62,7 @@ static void fill_buffer(const RowTask *task, char *const *data, npy_intp rows, n
 {
     const Pass *pass = task->pass;
     const PlanStep *step = pass->plan->steps;
-    char *moved[MOST_LEAVES + MOST_STORED];
+    char *moved[MOST_AREAS];
     memcpy(moved, data, (size_t)pass->area_count * sizeof(*data));
     moved[pass->leaf_count] = task->buffer;
     address_orders(pass, pass->plan, step, task->orders, moved, task->slots, REGISTERS_BYTES);
@@ -76,7 +76,7 @@ static int repeat_rows(const RowTask *task, char *const *data, npy_intp rows, np
     const Pass *pass = task->pass;
     const int last = pass->ndim - 1;
     RowTask row_task = *task;
-    char *row_data[MOST_LEAVES + MOST_STORED];
+    char *row_data[MOST_AREAS];
     if (pass->one_by_one != NULL) {
         Pass part;
         memcpy(&part, pass, offsetof(Pass, areas) + (size_t)pass->area_count * sizeof(Area));
@@ -112,7 +112,7 @@ static void run_buffered(const RowTask *task, char *const *data, npy_intp gap)
     const npy_intp itemsize = pass->plan->steps[0].itemsize, all_bytes = pass->shape[last] * itemsize;
     const npy_intp all_rows = gap == 0 ? 1 : pass->shape[last - 1], most = gap == 0 ? 1 : greatest(1, RUN_BYTES / gap);
     const npy_intp apart = last > 0 ? pass->areas[target].strides[last - 1] : 0;
-    char *moved[MOST_LEAVES + MOST_STORED];
+    char *moved[MOST_AREAS];
     for (npy_intp row = 0; row < all_rows; row += most) {
         const npy_intp rows = least(most, all_rows - row);
         for (npy_intp from = 0; from < all_bytes; from += RUN_BYTES) {
@@ -148,8 +148,8 @@ void run_rows(const Pass *pass, char *slots)
     char *buffer = slots + pass->plan->slot_count * REGISTERS_BYTES;
     Order *orders = (Order *)(buffer + BUFFER_BYTES);
     const RowTask task = {pass, slots, buffer, (char *)(orders + count), orders};
-    npy_intp index[NODE_DIMS] = {0}, steps[MOST_LEAVES + MOST_STORED];
-    char *data[MOST_LEAVES + MOST_STORED];
+    npy_intp index[NODE_DIMS] = {0}, steps[MOST_AREAS];
+    char *data[MOST_AREAS];
     for (int i = 0; i < pass->area_count; i++) {
         data[i] = pass->areas[i].data;
         steps[i] = pass->areas[i].strides[last];

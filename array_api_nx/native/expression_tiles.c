@@ -5,9 +5,19 @@
    of cache. */
 enum { TILE_BYTES = 4096 };
 
+/* Those of a tile that is reduced at once, and whose operations need no memory for what is between them. */
+enum { REDUCED_BYTES = 16384 };
+
+static npy_intp tile_bytes(const Pass *pass)
+{
+    const Plan *plan = pass->plan;
+    return pass->fold != NULL && plan->step_count == 1 && plan->slot_count == 0 ? REDUCED_BYTES : TILE_BYTES;
+}
+
 /* What is the same for all tiles of a pass. */
 typedef struct {
     npy_intp slot_bytes;
+    FoldedRun *folded; /* where there is a fold */
     char *slots; /* of the plan, then those of packed areas */
     Order *orders;
 } Tiling;
@@ -15,8 +25,8 @@ typedef struct {
 /* A tile: its elements lie one after the other in every area, or in a copy, or are one and the same. */
 typedef struct {
     npy_intp count;
-    char *data[MOST_LEAVES + MOST_STORED];
-    npy_intp steps[MOST_LEAVES + MOST_STORED];
+    char *data[MOST_AREAS];
+    npy_intp steps[MOST_AREAS];
 } TileOfPass;
 
 /* Whether a loop can go over a tile of an area in one run; `*step` is then the bytes from one element to the
@@ -81,9 +91,10 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
                                             pass->one_by_one == NULL ? 0 : pass->one_by_one->slot_count) *
                                        tiling->slot_bytes;
     const int dim = pass->ndim - 1;
+    const int is_read = pass->fold != NULL && pass->fold->is_read;
     Tile copied[MOST_STORED], memory[MOST_STORED];
     int copies[MOST_STORED];
-    for (int i = 0; i < pass->area_count; i++) {
+    for (int i = 0; i < count_operands(pass); i++) {
         const Area *area = &pass->areas[i];
         const int stored = i - pass->leaf_count;
         const Tile whole = {corners[i], dim > 0 ? area->strides[dim - 1] : 0, area->strides[dim]};
@@ -93,7 +104,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
             copies[stored] = 0;
         }
         if (is_run(pass, area, rows, columns, &tile.steps[i]) && !buffered &&
-            (stored < 0 || tile.steps[i] != 0 || tile.count == 1)) {
+            (tile.steps[i] != 0 || tile.count == 1 || (stored < 0 && !is_read))) {
             continue;
         }
         const Tile packed = {buffer, columns * area->itemsize, area->itemsize};
@@ -107,6 +118,10 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         tile.data[i] = buffer;
         tile.steps[i] = area->itemsize;
         buffer += tiling->slot_bytes;
+    }
+    if (is_read) {
+        fold_tile(pass, tiling->folded, tile.data[0], corners[pass->area_count - 1], rows, columns);
+        return;
     }
     atomic_uchar raised[MOST_NODES], *flags = pass->flags;
     if (pass->one_by_one != NULL) {
@@ -123,10 +138,13 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
             }
         }
     }
-    for (int stored = 0; stored < pass->area_count - pass->leaf_count; stored++) {
+    if (pass->fold != NULL) {
+        fold_tile(pass, tiling->folded, tile.data[pass->leaf_count], corners[pass->area_count - 1], rows, columns);
+    }
+    for (int stored = 0; stored < count_operands(pass) - pass->leaf_count; stored++) {
         if (copies[stored]) {
-            (stored == 0 && pass->streams ? stream_tile : copy_tile)(memory[stored], copied[stored], pass->areas[pass->leaf_count + stored].itemsize, rows,
-                      columns);
+            (stored == 0 && pass->streams ? stream_tile : copy_tile)(
+                memory[stored], copied[stored], pass->areas[pass->leaf_count + stored].itemsize, rows, columns);
         }
     }
 }
@@ -135,7 +153,34 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
    other's place in the cache. */
 enum { APART = 2 * LINE };
 
-enum { SLOT_BYTES = TILE_BYTES + APART };
+void arrange_tiles(Pass *pass)
+{
+    const int rows = pass->ndim - 2;
+    int longest = rows;
+    for (int dim = 0; dim < rows; dim++) {
+        longest = pass->shape[dim] > pass->shape[longest] ? dim : longest;
+    }
+    if (rows < 1 || longest == rows || pass->overlaps ||
+        pass->shape[rows] * pass->shape[rows + 1] * pass->plan->largest > TILE_BYTES / 2) {
+        return;
+    }
+    if (pass->fold != NULL) {
+        const npy_intp *strides = pass->areas[pass->area_count - 1].strides;
+        for (int dim = longest; dim <= rows; dim++) {
+            if (strides[dim] == 0) {
+                return; /* the order of what is reduced would be another one */
+            }
+        }
+    }
+    const npy_intp size = pass->shape[longest];
+    pass->shape[longest] = pass->shape[rows];
+    pass->shape[rows] = size;
+    for (int i = 0; i < pass->area_count; i++) {
+        npy_intp *strides = pass->areas[i].strides, stride = strides[longest];
+        strides[longest] = strides[rows];
+        strides[rows] = stride;
+    }
+}
 
 static npy_intp count_slots(const Pass *pass)
 {
@@ -145,19 +190,22 @@ static npy_intp count_slots(const Pass *pass)
 
 npy_intp scratch_for_tiles(const Pass *pass)
 {
-    return count_slots(pass) * SLOT_BYTES + pass->plan->order_count * (npy_intp)sizeof(Order);
+    return count_slots(pass) * (tile_bytes(pass) + APART) + pass->plan->order_count * (npy_intp)sizeof(Order);
 }
 
 void run_tiles(const Pass *pass, char *slots)
 {
     const int last = pass->ndim - 1;
-    const npy_intp most = greatest(1, TILE_BYTES / pass->plan->largest);
+    const npy_intp most = greatest(1, tile_bytes(pass) / pass->plan->largest);
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
     const npy_intp columns = least(all_columns, most);
     const npy_intp rows = columns < all_columns ? 1 : least(all_rows, greatest(1, most / columns));
-    const Tiling tiling = {SLOT_BYTES, slots, (Order *)(slots + count_slots(pass) * SLOT_BYTES)};
+    FoldedRun folded;
+    const npy_intp slot_bytes = tile_bytes(pass) + APART;
+    const Tiling tiling = {slot_bytes, &folded, slots, (Order *)(slots + count_slots(pass) * slot_bytes)};
     npy_intp index[NODE_DIMS] = {0};
-    char *data[MOST_LEAVES + MOST_STORED], *corners[MOST_LEAVES + MOST_STORED];
+    char *data[MOST_AREAS], *corners[MOST_AREAS];
+    folded.accumulator = NULL;
     for (int i = 0; i < pass->area_count; i++) {
         data[i] = pass->areas[i].data;
     }
@@ -176,5 +224,8 @@ void run_tiles(const Pass *pass, char *slots)
     } while (step_on(pass, last > 0 ? 2 : 1, index, data));
     if (pass->streams) {
         end_streams();
+    }
+    if (pass->fold != NULL) {
+        end_fold(pass, &folded);
     }
 }

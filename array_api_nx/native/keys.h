@@ -123,7 +123,7 @@ static inline int take_bound(PyObject *bound, npy_intp fallback, npy_intp *numbe
         }
         return 1;
     }
-    return kind_of_item(bound) == ITEM_INT && read_position(bound, number);
+    return !is_watched && kind_of_item(bound) == ITEM_INT && read_position(bound, number);
 }
 
 /* Select by a slice from an axis of a size and a stride. 0 if Python has to look at it. */

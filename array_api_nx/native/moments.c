@@ -4,6 +4,7 @@
 #include "chapters.h"
 #include "elementwise.h"
 #include "flags.h"
+#include "nodes.h"
 #include "reduce.h"
 #include "reductions.h"
 
@@ -228,13 +229,45 @@ static int take_correction(PyObject *value, double *correction)
     return 1;
 }
 
-static PyObject *moment(int code, Tensor *x, PyObject *axis, int keepdims, double correction)
+/* The mean of many floating-point numbers, as `compute_moment` has it of few. */
+static PyObject *average_large(PyObject *array, const char *reduced, int keepdims)
+{
+    Loops loops;
+    Errors errors;
+    Tensor *x = tensor_of(array);
+    npy_intp count = 1;
+    if (!find_loops(MEAN, (DTypeCode)x->code, &loops)) {
+        return decline_unless_raised();
+    }
+    for (int axis = 0; axis < x->ndim; axis++) {
+        count *= reduced[axis] ? x->shape[axis] : 1;
+    }
+    const DTypeCode code = (DTypeCode)x->code;
+    PyObject *result = sum_large(x, is_temporary(array), reduced, keepdims);
+    if (result != NULL && result != DECLINED) {
+        Tensor *sums = tensor_of(result);
+        errors.count = 0;
+        divide(&loops, data_of(sums), code, sums->size, (double)count, &errors);
+        if (treat_noted(&errors) < 0) {
+            Py_CLEAR(result);
+        }
+    }
+    return result;
+}
+
+static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims, double correction)
 {
     char reduced[ARRAY_DIMS];
+    Tensor *x = tensor_of(array);
     Loops loops;
     Ordered elements;
     const char *data;
     /* As in policy.py, two threads are worth it for half as many elements if it is a variance. */
+    if (code == MEAN && x->size > limits.at_once && is_folded_size(x->size)) {
+        return (x->code == FLOAT64 || x->code == FLOAT32) && take_axes(axis, x->ndim, reduced)
+                   ? average_large(array, reduced, keepdims)
+                   : DECLINED;
+    }
     const npy_intp most = code == MEAN ? limits.at_once : limits.at_once / 2;
     if (x->size > most || x->size == 0 || is_complex(x->code) ||
         !take_axes(axis, x->ndim, reduced) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
@@ -269,7 +302,7 @@ static PyObject *call_moment(int which, PyObject *const *values, Py_ssize_t coun
         (which != MEAN && !take_correction(values[3], &correction))) {
         return DECLINED;
     }
-    return moment(which, x, values[1], keepdims, correction);
+    return moment(which, values[0], values[1], keepdims, correction);
 }
 
 Implementation moment_functions[] = {

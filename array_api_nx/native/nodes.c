@@ -125,6 +125,10 @@ typedef struct {
 enum { ANSWERS = 8 };
 static Answer answers[ANSWERS];
 
+/* What was answered for the lines that led to the list of calls that runs, whose settings it holds; or NULL. */
+static PyObject *list_settings;
+static int list_modes;
+
 /* Whether it is the name of a module whose lines are not those that led here: of this package, NumPy or
    contextlib (contract/callers.py). */
 static int is_inside(PyObject *module)
@@ -141,9 +145,7 @@ static int is_inside(PyObject *module)
     return 0;
 }
 
-/* The floating-point errors that pending operations are to warn of, as NumPy's bits; -1 if the operation
-   cannot wait; -2 with an exception set. */
-static int find_modes(void)
+int find_errors(void)
 {
     PyObject *settings, *globals = PyEval_GetGlobals();
     if (settings_variable == NULL) {
@@ -152,6 +154,10 @@ static int find_modes(void)
     PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
     if (PyContextVar_Get(settings_variable, Py_None, &settings) < 0) {
         return -2;
+    }
+    if (settings == list_settings) {
+        Py_DECREF(settings);
+        return list_modes;
     }
     Answer *answer = &answers[((npy_uintp)module / 64) % ANSWERS];
     if (answer->module == module && answer->settings == settings && module != NULL) {
@@ -224,8 +230,9 @@ static int copy_operand(Tensor *x, const char *data, NodeOperand *operand)
     return 1;
 }
 
-/* Whether operands may be read that others can write, since the node is computed before anything else happens. */
-static int reads_shared;
+/* Whether operands may be read that others can write, since all that waits for them is computed before anything else
+   happens; and whether any are. */
+static int reads_shared, has_read_shared;
 
 /* Describe an operand of a node, whose storage becomes a new reference. 1; 0 if the operation cannot wait; -1
    with an exception set. */
@@ -247,7 +254,7 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
     }
     npy_intp own[NODE_DIMS];
     operand->storage = NULL;
-    if (x->size == 1) {
+    if (x->size == 1 && limits.tracked > 0) {
         operand->number = (ScalarMemory){0, 0};
         memcpy(&operand->number, data, (size_t)dtypes[x->code].itemsize);
         return 1;
@@ -270,6 +277,7 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
             (storage->shared && !reads_shared && !is_private(storage))) {
             return 0;
         }
+        has_read_shared |= reads_shared && storage->shared;
         storage->tracked = 1;
         operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
         operand->offset = x->offset;
@@ -405,7 +413,7 @@ static Node *make_node(const Operation *operation, Tensor *const *operands, char
         give_node(node);
         return NULL;
     }
-    const int errors = operation->name == NULL ? 0 : find_modes();
+    const int errors = operation->name == NULL ? 0 : find_errors();
     node->errors = (npy_uint8)errors;
     if (errors < 0 || (node->operations > MOST_OPERATIONS && !shorten(node))) {
         drop_operands(node, operation->count);
@@ -444,10 +452,50 @@ PyObject *record(const Operation *operation, Tensor *const *operands, char *cons
 
 PyObject *record_for_now(const Operation *operation, Tensor *const *operands, char *const *numbers)
 {
+    const int before = reads_shared;
     reads_shared = 1;
     PyObject *result = record(operation, operands, numbers);
-    reads_shared = 0;
+    reads_shared = before;
     return result;
+}
+
+int begin_list(ListRun *before)
+{
+    PyObject *settings = NULL;
+    const int modes = find_errors();
+    if (modes == -2 || (settings_variable != NULL && PyContextVar_Get(settings_variable, Py_None, &settings) < 0)) {
+        return 0;
+    }
+    *before = (ListRun){list_settings, list_modes, reads_shared};
+    list_settings = settings;
+    list_modes = modes;
+    has_read_shared &= reads_shared;
+    reads_shared = 1;
+    return 1;
+}
+
+int end_list(const ListRun *before)
+{
+    Py_XSETREF(list_settings, before->settings);
+    list_modes = before->modes;
+    reads_shared = before->reads_shared;
+    return reads_shared || !has_read_shared || evaluate_all();
+}
+
+void record_all(Recording *before)
+{
+    *before = (Recording){limits.recorded, limits.tracked, reads_shared};
+    limits.recorded = limits.tracked = -1;
+    reads_shared = 1;
+}
+
+void record_as_before(const Recording *before)
+{
+    reads_shared = before->reads_shared;
+    if (limits.recorded == -1) { /* else Python has set the limits meanwhile */
+        limits.recorded = before->recorded;
+        limits.tracked = before->tracked;
+    }
 }
 
 int record_update(const Operation *operation, Tensor *x, Tensor *const *operands, char *const *numbers)
@@ -496,6 +544,12 @@ int record_update(const Operation *operation, Tensor *x, Tensor *const *operands
 
 /* ------------------------------------------------------------------ the end of a node */
 
+Operation copy_operation(DTypeCode code)
+{
+    return (Operation){.function = cast_function(code, code), .operands = {code}, .time = 0.3f, .result = code,
+                       .count = 1, .is_exact = 1, .link = NO_LINK};
+}
+
 void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strides)
 {
     Storage *operands[NODE_OPERANDS];
@@ -512,8 +566,7 @@ void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strid
     node->operations = 1;
     node->is_flat = 0;
     node->errors = 0;
-    node->operation = (Operation){.function = cast_function(code, code), .operands = {code}, .time = 0.3f,
-                                  .result = code, .count = 1, .is_exact = 1, .link = NO_LINK};
+    node->operation = copy_operation(code);
     node->operands[0].storage = (Storage *)Py_NewRef((PyObject *)of);
     node->operands[0].offset = offset;
     memcpy(node->operands[0].strides, strides, (size_t)node->ndim * sizeof(npy_intp));

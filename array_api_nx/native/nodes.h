@@ -72,6 +72,13 @@ static inline int is_recorded_size(npy_intp size)
     return size > limits.recorded && size <= limits.most && !keeps_gil;
 }
 
+/* Whether arrays of such a size are reduced along with the operations that they wait for. Reductions of larger ones wait
+   themselves (backends/cpu/lazy/). */
+static inline int is_folded_size(npy_intp size)
+{
+    return is_recorded_size(size) && size <= limits.deferred;
+}
+
 /* Whether C answers operations on so many elements, now or later. */
 static inline int is_answered(npy_intp size)
 {
@@ -93,8 +100,37 @@ PyObject *record_for_now(const Operation *operation, Tensor *const *operands, ch
    with an exception set. */
 int record_update(const Operation *operation, Tensor *x, Tensor *const *operands, char *const *numbers);
 
+/* The floating-point errors that pending operations are to warn of here, as NumPy's bits; -1 if operations cannot wait;
+   -2 with an exception set. */
+int find_errors(void);
+
+/* Have operations on arrays of any size wait, until `record_as_before`, before which all that waits then is computed
+   or dropped: operands may be shared, and none are copied. */
+typedef struct {
+    npy_intp recorded, tracked;
+    int reads_shared;
+} Recording;
+void record_all(Recording *before);
+void record_as_before(const Recording *before);
+
+/* What there was before a list of calls began to run. */
+typedef struct {
+    PyObject *settings;
+    int modes, reads_shared;
+} ListRun;
+
+/* Begin to run a list of calls: operations that read memory which others can write may wait until the end. 0 with an
+   exception set. */
+int begin_list(ListRun *before);
+
+/* End it, and compute all that waits, if there is any such operation; 0 with an exception set. */
+int end_list(const ListRun *before);
+
 /* The operation of a loop. */
 void describe_operation(const ElementLoop *loop, int count, Operation *operation);
+
+/* A copy, element by element. */
+Operation copy_operation(DTypeCode code);
 
 /* Compute all pending operations that read a storage; 0 with an exception set. */
 int release_readers(Storage *storage);

@@ -4,7 +4,6 @@
 #define ARRAY_API_NX_PASSES_H
 
 #include "kernel_types.h"
-#include "call_steps.h"
 
 /* The requirements of an array given. */
 typedef struct {
@@ -29,9 +28,8 @@ typedef struct {
     double divisor;
 } Outcome;
 
-/* A pass: a kernel, or the call of a C implementation. */
+/* A pass of a kernel. */
 typedef struct {
-    CallStep *call; /* NULL if it is a kernel */
     const Kernel *kernel;
     npy_intp threads;
     int arrays[MAX_OPERANDS];
@@ -44,9 +42,6 @@ typedef struct {
     PyObject_HEAD
     int given_count, fixed_count, pass_count;
     int keeps_gil; /* whether calls are too short for releasing the GIL to be worth while */
-    int divides;   /* whether a pass is worth more than one thread */
-    int is_running; /* whether `run_on_arrays` is at work, which uses the fixed arrays */
-    int declined;  /* how many runs ended at one that declined */
     Expected *given;
     PyArrayObject **fixed;
     Pass *passes;

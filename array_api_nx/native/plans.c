@@ -411,10 +411,17 @@ static void plan_call(Planner *planner, int i)
     }
 }
 
-static void free_plan(Plan *plan)
+Plan *keep_plan(const Plan *plan)
 {
-    if (plan != NULL) {
-        free_plan(plan->singly);
+    Plan *kept = (Plan *)plan;
+    kept->references++;
+    return kept;
+}
+
+void release_plan(Plan *plan)
+{
+    if (plan != NULL && --plan->references == 0) {
+        release_plan(plan->singly);
         PyMem_Free(plan->steps);
         PyMem_Free(plan->orders);
         PyMem_Free(plan->words);
@@ -431,6 +438,7 @@ static Plan *make_plan(const Expression *expression, int one_by_one)
     Planner *planner = PyMem_Malloc(sizeof(Planner));
     Plan *plan = PyMem_Calloc(1, sizeof(Plan));
     if (plan != NULL) {
+        plan->references = 1;
         plan->steps = PyMem_New(PlanStep, count);
         plan->orders = PyMem_New(PlanOrder, ORDERS_EACH * count);
         plan->words = PyMem_New(npy_uint64, (size_t)expression->word_count);
@@ -438,7 +446,7 @@ static Plan *make_plan(const Expression *expression, int one_by_one)
     if (planner == NULL || plan == NULL || plan->steps == NULL || plan->orders == NULL ||
         plan->words == NULL) {
         PyMem_Free(planner);
-        free_plan(plan);
+        release_plan(plan);
         return NULL;
     }
     memcpy(plan->words, expression->words, (size_t)expression->word_count * sizeof(npy_uint64));
@@ -484,7 +492,7 @@ static void forget_plans(void)
         while (plans[i] != NULL) {
             Plan *plan = plans[i];
             plans[i] = plan->next;
-            free_plan(plan);
+            release_plan(plan);
         }
     }
     plan_count = 0;

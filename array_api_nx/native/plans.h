@@ -80,10 +80,15 @@ struct Plan {
     PlanOrder *orders;
     npy_uint64 *words;
     Plan *singly; /* see plan_singly; or NULL */
+    int references; /* of those that keep it */
 };
 
 /* The plan of an expression, which is kept; NULL without an exception if there is no memory. */
 const Plan *find_plan(const Expression *expression);
+
+/* Keep a plan, which others may forget, until it is released. */
+Plan *keep_plan(const Plan *plan);
+void release_plan(Plan *plan);
 
 /* A plan of the same expression in which each operation is a step of its own, which tells which one has raised
    a floating-point exception. It is kept, too. NULL if there is no memory. */

@@ -3,6 +3,7 @@
 #include "reduce.h"
 #include "compiler.h"
 #include "elements.h"
+#include "flags.h"
 #include "functions.h"
 #include "nest.h"
 
@@ -150,56 +151,111 @@ void run_reduction(const ReductionPlan *plan, PyUFuncGenericFunction function, v
 /* Rows of at most so many columns are added to each other here, without calls (docs/tuning.md, 16). */
 enum { FEW_SUMS = 32 };
 
-/* Add WIDTH columns, in vector registers, to their sums. */
-#define ADD_COLUMNS(TYPE, WIDTH)                                                                   \
+#define SUM_OF(x, y) ((x) + (y))
+#define LARGEST_OF(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y)) /* NaN if one of them is */
+#define SMALLEST_OF(x, y) ((x) <= (y) || (x) != (x) ? (x) : (y))
+
+/* Combine WIDTH columns, in vector registers, with what they are reduced to. */
+#define COMBINE_COLUMNS(TYPE, COMBINED, WIDTH)                                                     \
     for (; columns - done >= (WIDTH); done += (WIDTH)) {                                           \
-        TYPE sums[WIDTH];                                                                          \
-        memcpy(sums, to + done, sizeof(sums));                                                     \
+        TYPE results[WIDTH];                                                                       \
+        memcpy(results, to + done, sizeof(results));                                               \
         for (npy_intp row = 0; row < rows; row++) {                                                \
             const TYPE *elements = (const TYPE *)(from + row * step) + done;                       \
             for (int i = 0; i < (WIDTH); i++) {                                                    \
-                sums[i] += elements[i];                                                            \
+                results[i] = COMBINED(results[i], elements[i]);                                    \
             }                                                                                      \
         }                                                                                          \
-        memcpy(to + done, sums, sizeof(sums));                                                     \
+        memcpy(to + done, results, sizeof(results));                                               \
     }
 
-#define ADD_ROWS(NAME, TYPE)                                                                       \
+#define COMBINE_ROWS(NAME, TYPE, COMBINED)                                                         \
     CLONED static void NAME(const char *from, npy_intp step, TYPE *to, npy_intp rows,              \
                             npy_intp columns)                                                      \
     {                                                                                              \
         npy_intp done = 0;                                                                         \
-        ADD_COLUMNS(TYPE, 32)                                                                      \
-        ADD_COLUMNS(TYPE, 16)                                                                      \
-        ADD_COLUMNS(TYPE, 8)                                                                       \
-        ADD_COLUMNS(TYPE, 4)                                                                       \
-        ADD_COLUMNS(TYPE, 1)                                                                       \
+        COMBINE_COLUMNS(TYPE, COMBINED, 32)                                                        \
+        COMBINE_COLUMNS(TYPE, COMBINED, 16)                                                        \
+        COMBINE_COLUMNS(TYPE, COMBINED, 8)                                                         \
+        COMBINE_COLUMNS(TYPE, COMBINED, 4)                                                         \
+        COMBINE_COLUMNS(TYPE, COMBINED, 1)                                                         \
     }
 
-ADD_ROWS(add_rows_4, npy_float)
-ADD_ROWS(add_rows_8, npy_double)
+COMBINE_ROWS(add_floats, npy_float, SUM_OF)
+COMBINE_ROWS(add_doubles, npy_double, SUM_OF)
+COMBINE_ROWS(find_largest_floats, npy_float, LARGEST_OF)
+COMBINE_ROWS(find_largest_doubles, npy_double, LARGEST_OF)
+COMBINE_ROWS(find_smallest_floats, npy_float, SMALLEST_OF)
+COMBINE_ROWS(find_smallest_doubles, npy_double, SMALLEST_OF)
+
+int combine_rows(OperationCode op, DTypeCode code, const char *from, npy_intp step, char *to, npy_intp rows,
+                 npy_intp columns)
+{
+    if ((op != OP_ADD && op != OP_MAXIMUM && op != OP_MINIMUM) || (code != FLOAT32 && code != FLOAT64)) {
+        return 0;
+    }
+    if (code == FLOAT32) {
+        (op == OP_ADD       ? add_floats
+         : op == OP_MAXIMUM ? find_largest_floats
+                            : find_smallest_floats)(from, step, (npy_float *)to, rows, columns);
+    } else {
+        (op == OP_ADD       ? add_doubles
+         : op == OP_MAXIMUM ? find_largest_doubles
+                            : find_smallest_doubles)(from, step, (npy_double *)to, rows, columns);
+    }
+    if (op != OP_ADD) {
+        clear_vector_flags(); /* comparisons with NaN raise them */
+    }
+    return 1;
+}
+
+/* NumPy adds up rows of fewer elements one by one. */
+enum { ONE_BY_ONE = 8 };
+
+/* Add the elements of each row to a sum. */
+#define ADD_SHORT_ROWS(NAME, TYPE)                                                                 \
+    static void NAME(const char *from, npy_intp step, char *to, npy_intp to_step, npy_intp rows,   \
+                     npy_intp columns)                                                             \
+    {                                                                                              \
+        for (npy_intp row = 0; row < rows; row++, from += step, to += to_step) {                   \
+            TYPE sum = *(const TYPE *)from;                                                        \
+            for (npy_intp i = 1; i < columns; i++) {                                               \
+                sum += ((const TYPE *)from)[i];                                                    \
+            }                                                                                      \
+            *(TYPE *)to += sum;                                                                    \
+        }                                                                                          \
+    }
+
+ADD_SHORT_ROWS(add_short_floats, npy_float)
+ADD_SHORT_ROWS(add_short_doubles, npy_double)
 
 void run_sum(const ReductionPlan *plan, DTypeCode code, PyUFuncGenericFunction function, void *data,
              const char *from, char *to)
 {
     const npy_intp itemsize = dtypes[code].itemsize;
-    const int last = plan->axes - 1, rows = last - 1;
-    if ((code != FLOAT32 && code != FLOAT64) || last < 1 || plan->lengths[last] > FEW_SUMS ||
-        plan->from[last] != itemsize || plan->to[last] != itemsize || plan->to[rows] != 0) {
+    const int last = plan->axes - 1, outer = last - 1;
+    const int adjacent = (code == FLOAT32 || code == FLOAT64) && last >= 1 && plan->from[last] == itemsize;
+    const int in_columns = adjacent && plan->lengths[last] <= FEW_SUMS && plan->to[last] == itemsize &&
+                           plan->to[outer] == 0;
+    const int in_rows = adjacent && plan->lengths[last] < ONE_BY_ONE && plan->to[last] == 0;
+    if (!in_columns && !in_rows) {
         run_reduction(plan, function, data, from, to, 0, 0);
         return;
     }
+    const npy_intp rows = plan->lengths[outer], columns = plan->lengths[last], step = plan->from[outer];
     npy_intp index[ARRAY_DIMS] = {0};
     int dim;
     do {
-        if (code == FLOAT32) {
-            add_rows_4(from, plan->from[rows], (npy_float *)to, plan->lengths[rows], plan->lengths[last]);
+        if (in_columns) {
+            combine_rows(OP_ADD, code, from, step, to, rows, columns);
+        } else if (code == FLOAT32) {
+            add_short_floats(from, step, to, plan->to[outer], rows, columns);
         } else {
-            add_rows_8(from, plan->from[rows], (npy_double *)to, plan->lengths[rows], plan->lengths[last]);
+            add_short_doubles(from, step, to, plan->to[outer], rows, columns);
         }
-        dim = next_index(rows, plan->lengths, index);
-        from += distance(dim, rows, plan->lengths, plan->from);
-        to += distance(dim, rows, plan->lengths, plan->to);
+        dim = next_index(outer, plan->lengths, index);
+        from += distance(dim, outer, plan->lengths, plan->from);
+        to += distance(dim, outer, plan->lengths, plan->to);
     } while (dim >= 0);
 }
 

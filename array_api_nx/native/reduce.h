@@ -5,6 +5,7 @@
 #ifndef ARRAY_API_NX_REDUCE_H
 #define ARRAY_API_NX_REDUCE_H
 
+#include "elementwise.h"
 #include "pack.h"
 
 typedef struct {
@@ -48,6 +49,11 @@ void run_reduction(const ReductionPlan *plan, PyUFuncGenericFunction function, v
 /* `run_reduction` by the loop of an addition, for a result that holds zeros. */
 void run_sum(const ReductionPlan *plan, DTypeCode code, PyUFuncGenericFunction function, void *data,
              const char *from, char *to);
+
+/* Reduce rows of adjacent elements, which lie `step` bytes apart, to one row, which has been begun: by OP_ADD, OP_MAXIMUM
+   or OP_MINIMUM, row after row. 0, with nothing done, if it is another operation or dtype. */
+int combine_rows(OperationCode op, DTypeCode code, const char *from, npy_intp step, char *to, npy_intp rows,
+                 npy_intp columns);
 
 /* An array for the result, not initialised. */
 PyObject *new_reduced(const ReductionPlan *plan, DTypeCode code, char **data);

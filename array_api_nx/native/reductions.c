@@ -2,6 +2,7 @@
 
 #include "reductions.h"
 #include "chapters.h"
+#include "evaluation.h"
 #include "flags.h"
 #include "reduce.h"
 #include "scalars.h"
@@ -114,20 +115,87 @@ static PyObject *reduce_truth(ReductionCode op, Tensor *x, const char *data)
     return result;
 }
 
-static PyObject *reduce(ReductionCode op, Tensor *x, PyObject *axis, PyObject *dtype, int keepdims)
+/* The number that changes no number of a dtype by a reduction; 0 if there is none here. */
+static int find_identity(ReductionCode op, DTypeCode code, Element *identity)
+{
+    *identity = (Element){{0, 0}};
+    if (op == PROD || op == ALL) {
+        write_number(identity->bytes, code, 1);
+        return 1;
+    }
+    if (op != MAX && op != MIN) {
+        return 1;
+    }
+    if (code == FLOAT64 || code == FLOAT32) {
+        write_number(identity->bytes, code, op == MAX ? -NPY_INFINITY : NPY_INFINITY);
+        return 1;
+    }
+    if (is_inexact(code)) {
+        return 0;
+    }
+    /* An integer's lowest and highest number differ in all bits. */
+    const npy_intp bits = 8 * dtypes[code].itemsize;
+    const npy_uint64 lowest = code == BOOL || is_unsigned(code) ? 0 : (npy_uint64)1 << (bits - 1);
+    identity->words[0] = op == MAX ? lowest : code == BOOL ? 1 : ~lowest;
+    return 1;
+}
+
+/* Reduce an array of many elements along with the operations that it waits for. */
+static PyObject *reduce_large(ReductionCode op, Tensor *x, int is_temporary, const char *reduced, DTypeCode code,
+                              int keepdims)
+{
+    Element identity;
+    const DTypeCode element = (DTypeCode)x->code;
+    const int counts = element == BOOL && (op == SUM || op == COUNT_NONZERO);
+    if (op == COUNT_NONZERO && !counts) {
+        return DECLINED;
+    }
+    const ElementLoop *loop = find_loop(operations[op], code);
+    if (loop == NULL || loop->result != code || (element != code && !counts) || is_complex(code) ||
+        !find_identity(op, code, &identity)) {
+        return decline_unless_raised();
+    }
+    Fold fold = {.kind = counts                             ? COUNT_ONES
+                         : op == SUM && is_inexact(code)    ? ADD_RUNS
+                                                            : RUN_LOOP,
+                 .operation = operations[op],
+                 .loop = loop,
+                 .is_divisible = op != PROD || !is_inexact(code),
+                 .element = element,
+                 .accumulator = code};
+    return fold_array(x, is_temporary, reduced, keepdims, &fold, &identity);
+}
+
+PyObject *sum_large(Tensor *x, int is_temporary, const char *reduced, int keepdims)
+{
+    return reduce_large(SUM, x, is_temporary, reduced, (DTypeCode)x->code, keepdims);
+}
+
+static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObject *dtype, int keepdims)
 {
     char reduced[ARRAY_DIMS];
     Ordered elements;
     const char *data;
-    /* Larger sums several threads add up, in an order of their own. */
-    if (!(op == SUM ? x->size <= limits.at_once : is_computed_now(x->size)) || x->size == 0 ||
-        !take_axes(axis, x->ndim, reduced) ||
-        (data = data_of(x)) == NULL || !is_aligned(x, data)) {
-        return DECLINED;
-    }
+    Tensor *x = tensor_of(array);
     const DTypeCode code = computed_in(op, (DTypeCode)x->code);
     DTypeCode asked = code;
-    if (code == NO_DTYPE || !take_dtype(dtype, &asked) || asked != code) {
+    if (code == NO_DTYPE || x->size == 0 || !take_axes(axis, x->ndim, reduced) || !take_dtype(dtype, &asked) ||
+        asked != code) {
+        return DECLINED;
+    }
+    /* Of few elements, sums have the bits of NumPy's. Of what is in memory, the first element may tell `any`. */
+    const int is_pending = pending_of(array) != NULL;
+    if (is_folded_size(x->size) &&
+        (is_pending ? x->size > limits.at_once || (op != SUM && op != PROD)
+                    : x->size > limits.at_once && op != ANY && op != ALL)) {
+        PyObject *result = reduce_large(op, x, is_temporary(array), reduced, code, keepdims);
+        if (result != DECLINED) {
+            return result;
+        }
+    }
+    /* Larger sums several threads add up, in an order of their own. */
+    if (!(op == SUM ? x->size <= limits.at_once : is_computed_now(x->size)) ||
+        (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }
     if (op >= ANY && !keepdims && (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) &&
@@ -158,7 +226,7 @@ static PyObject *call_reduction(int which, PyObject *const *values, Py_ssize_t c
     Tensor *x = layout_of_any(values[0]);
     return x == NULL || !take_flag(values[2], &keepdims)
                ? DECLINED
-               : reduce((ReductionCode)which, x, values[1], which <= PROD ? values[3] : NULL, keepdims);
+               : reduce((ReductionCode)which, values[0], values[1], which <= PROD ? values[3] : NULL, keepdims);
 }
 
 Implementation reduction_functions[] = {

@@ -12,4 +12,8 @@ static inline DTypeCode accumulator_of(DTypeCode code)
     return is_inexact(code) ? code : is_unsigned(code) ? UINT64 : INT64;
 }
 
+/* The sum of an array of floating-point numbers of a size that is recorded; DECLINED if C does not compute it, NULL with
+   an exception set. `is_temporary` says that nothing else needs the array. */
+PyObject *sum_large(Tensor *x, int is_temporary, const char *reduced, int keepdims);
+
 #endif

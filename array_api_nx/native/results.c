@@ -203,7 +203,7 @@ static INLINE PyObject *take_result(DTypeCode code, npy_intp bytes)
             storage->code = (npy_uint8)code;
             storage->itemsize = dtypes[code].itemsize;
         }
-        storage->address = storage->own; /* steps of programs put other memory there (call_steps.c) */
+        storage->address = storage->own;
         storage->bytes = storage->most = bytes;
     }
     return array;

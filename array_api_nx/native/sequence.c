@@ -11,8 +11,7 @@
 #include "sizes.h"
 #include "threads.h"
 
-/* The most passes that a sequence has, and the most arrays that so many passes can name. Python reads
-   both. */
+/* The most passes that a sequence has, and the most arrays that so many passes can name. */
 enum { MAX_PASSES = 64, MAX_ARRAYS = MAX_PASSES * MAX_OPERANDS };
 
 static int read_expected(Expected *expected, PyObject *description)
@@ -84,42 +83,9 @@ static int check_source(SequenceObject *self, const Pass *pass, int i)
     return 1;
 }
 
-/* Check the memory of a call's operands and of its result. */
-static int check_call(SequenceObject *self, CallStep *call)
-{
-    const int count = self->given_count + self->fixed_count;
-    for (int i = 0; i < call->operand_count; i++) {
-        npy_intp low, high;
-        const int number = call->arrays[i];
-        operand_reach(call, i, &low, &high);
-        if (number >= count || low < 0 || high > memory_size(self, number)) {
-            return refuse("operand %d of a call leaves its memory", i);
-        }
-        if (number < self->given_count) {
-            const Tensor *tensor = tensor_of(call->arguments[i]);
-            self->given[number].misaligned |=
-                (npy_uintp)alignment(dtypes[tensor->code].itemsize) - 1;
-        }
-    }
-    if (call->result >= count || (call->result >= self->given_count &&
-                                  !PyArray_ISWRITEABLE(self->fixed[call->result -
-                                                                   self->given_count]))) {
-        return refuse("the result of a call has no memory");
-    }
-    call->result_bytes = memory_size(self, call->result);
-    if (call->result < self->given_count) {
-        self->given[call->result].written = 1;
-    }
-    return 1;
-}
-
 static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
 {
     PyObject *kernel, *sources;
-    if (PyTuple_Check(description) && PyTuple_GET_SIZE(description) == 5) {
-        pass->call = read_call_step(description);
-        return pass->call != NULL && check_call(self, pass->call);
-    }
     if (!check_tuple(description, 3, 4, "a pass")) {
         return 0;
     }
@@ -135,7 +101,6 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
         !read_int(PyTuple_GET_ITEM(description, 2), 1, NPY_MAX_INTP, "threads", &pass->threads)) {
         return 0;
     }
-    self->divides |= pass->threads > 1 && pass->kernel->tasks > 1;
     for (int i = 0; i < count; i++) {
         PyObject *source = PyTuple_GET_ITEM(sources, i);
         npy_intp number;
@@ -205,7 +170,6 @@ static void sequence_dealloc(PyObject *object)
         Py_DECREF(self->fixed[i]);
     }
     for (int i = 0; i < self->pass_count; i++) {
-        free_call_step(self->passes[i].call);
         PyMem_Free(self->passes[i].outcomes);
     }
     PyMem_Free(self->given);
@@ -276,29 +240,25 @@ static void start_accumulators(const SequenceObject *self, const Pass *pass, cha
     }
 }
 
-PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[MAX_STEPS])
+/* For each kernel a tuple of its steps' floating-point flags; or None, if no kernel raised any. */
+static PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[MAX_STEPS])
 {
-    int any = 0, kernels = 0;
+    int any = 0;
     for (int i = 0; i < self->pass_count; i++) {
-        const int steps = self->passes[i].call == NULL ? self->passes[i].kernel->step_count : 0;
-        kernels += self->passes[i].call == NULL;
-        for (int j = 0; j < steps; j++) {
+        for (int j = 0; j < self->passes[i].kernel->step_count; j++) {
             any |= flags[i][j];
         }
     }
     if (!any) {
         Py_RETURN_NONE;
     }
-    PyObject *result = PyTuple_New(kernels);
-    for (int i = 0, number = 0; result != NULL && i < self->pass_count; i++) {
-        if (self->passes[i].call != NULL) {
-            continue;
-        }
+    PyObject *result = PyTuple_New(self->pass_count);
+    for (int i = 0; result != NULL && i < self->pass_count; i++) {
         PyObject *each = flags_tuple(self->passes[i].kernel, flags[i]);
         if (each == NULL) {
             Py_CLEAR(result);
         } else {
-            PyTuple_SET_ITEM(result, number++, each);
+            PyTuple_SET_ITEM(result, i, each);
         }
     }
     return result;
@@ -401,39 +361,8 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
     return complete;
 }
 
-/* As `run_call_step`, without any Python code but that of the callable. */
-static int run_call_alone(CallStep *call, char *const *bases)
-{
-    /* The callables allocate. A collection of garbage would run finalisers now. */
-    const int collects = PyGC_Disable();
-    keeps_gil++;
-    const int done = run_call_step(call, bases);
-    keeps_gil--;
-    if (collects) {
-        PyGC_Enable();
-    }
-    return done;
-}
-
-int run_sequence(const SequenceObject *self, char *const *bases, npy_uint8 (*flags)[MAX_STEPS],
-                 npy_intp threads)
-{
-    int done = 1;
-    for (int i = 0; done > 0 && i < self->pass_count; i++) {
-        const Pass *pass = &self->passes[i];
-        if (pass->call != NULL) {
-            done = run_call_alone(pass->call, bases);
-        } else {
-            const npy_intp most = least(threads, least(pass->threads, pass->kernel->tasks));
-            const int releases = !self->keeps_gil || most > 1;
-            done = run_pass(self, pass, bases, flags[i], most, releases) ? 1 : -1;
-        }
-    }
-    return done;
-}
-
 /* Run all passes. `bases` has room for the addresses of all arrays, `flags` for the flags of all
-   passes. Returns flags, None, or False if an array is not as expected or a callable declines. */
+   passes. Returns flags, None, or False if an array is not as expected. */
 static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char **bases,
                             npy_uint8 (*flags)[MAX_STEPS])
 {
@@ -452,12 +381,14 @@ static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char *
             return NULL;
         }
     }
-    const int done = run_sequence(self, bases, flags, NPY_MAX_INTP);
-    Py_XDECREF(kept);
-    if (done == 0) {
-        Py_RETURN_FALSE;
+    int done = 1;
+    for (int i = 0; done && i < self->pass_count; i++) {
+        const Pass *pass = &self->passes[i];
+        const npy_intp most = least(pass->threads, pass->kernel->tasks);
+        done = run_pass(self, pass, bases, flags[i], most, !self->keeps_gil || most > 1);
     }
-    return done > 0 ? sequence_flags(self, flags) : NULL;
+    Py_XDECREF(kept);
+    return done ? sequence_flags(self, flags) : NULL;
 }
 
 static PyObject *sequence_run(PyObject *object, PyObject *arrays)
@@ -474,20 +405,13 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
     return result;
 }
 
-static PyTypeObject *sequence_type;
-
-int is_sequence(PyObject *object)
-{
-    return Py_IS_TYPE(object, sequence_type);
-}
-
 static PyMethodDef sequence_methods[] = {
     {"run", sequence_run, METH_O,
      "run($self, arrays)\n--\n\n"
      "Run all passes over the list of arrays given, or of objects whose attribute `array` is one, "
      "which then takes their place; those that are missing at its end are made and appended.\n\n"
-     "False if an array is not as expected, or if a C implementation declines; else floating-point "
-     "flags per pass and step, or None if there are none."},
+     "False if an array is not as expected; else floating-point flags per pass and step, or None if "
+     "there are none."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -497,10 +421,7 @@ static PyType_Slot sequence_slots[] = {
                 "given: (shape, dtype) per array that comes with a call; fixed: arrays; passes: "
                 "(Kernel, ((array's number, byte offset) per operand), threads[, ((operand, number of "
                 "the array for the result, divisor or None, loop that combines the accumulators of "
-                "tasks or None) per operand that is divided, or that each task has for itself)]), or "
-                "the call of a compiled callable: (name, ((array's number, dtype, shape, strides and "
-                "offset in bytes) per operand), number of the result, names of the last arguments, "
-                "values of all but the operands)."},
+                "tasks or None) per operand that is divided, or that each task has for itself)])."},
     {Py_tp_new, sequence_new},
     {Py_tp_dealloc, sequence_dealloc},
     {Py_tp_methods, sequence_methods},
@@ -520,10 +441,5 @@ int add_sequence(PyObject *module)
     if (type == NULL) {
         return -1;
     }
-    sequence_type = (PyTypeObject *)type; /* kept for ever, for is_sequence */
-    return PyModule_AddIntMacro(module, MAX_PASSES) < 0 ||
-                   PyModule_AddIntMacro(module, MAX_DECLINED) < 0 ||
-                   PyModule_AddIntMacro(module, MAX_ARRAYS) < 0
-               ? -1
-               : PyModule_AddType(module, sequence_type);
+    return PyModule_AddType(module, (PyTypeObject *)type);
 }

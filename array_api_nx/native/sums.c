@@ -15,7 +15,7 @@
 #pragma STDC FP_CONTRACT OFF /* GCC contracts nothing with -std=c11 */
 #endif
 
-enum { LENGTH = 16, GROUP = 8, LEVELS = 8 * sizeof(npy_intp) };
+enum { LENGTH = 16, GROUP = 8 };
 
 /* Lanes that the tail of a run, shorter than a block, is added up in at a time: their sums stay in
    registers. */
@@ -60,21 +60,24 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
 #define DEFINE_SUMS(TYPE)                                                                          \
     enum { LANES_##TYPE = 128 / sizeof(TYPE), BLOCK_##TYPE = LANES_##TYPE * LENGTH };              \
                                                                                                    \
-    /* Sums of blocks, added up in pairs as the blocks come. */                                    \
-    typedef struct {                                                                               \
-        TYPE parts[LEVELS];                                                                        \
-        int depth;                                                                                 \
-        npy_intp count;                                                                            \
-    } Pairs_##TYPE;                                                                                \
-                                                                                                   \
     static INLINE void start_##TYPE(Pairs_##TYPE *pairs)                                           \
     {                                                                                              \
         pairs->depth = 0; /* no parts yet: to clear them would take as long as a short run */      \
         pairs->count = 0;                                                                          \
     }                                                                                              \
                                                                                                    \
+    /* Take the sum of the next block into the pairs, or that of as many blocks, a power of two, as\
+       those before were. */                                                                       \
+    static INLINE void add_part_##TYPE(Pairs_##TYPE *pairs, TYPE part)                             \
+    {                                                                                              \
+        for (npy_intp number = pairs->count++; number & 1; number >>= 1) {                         \
+            part = pairs->parts[--pairs->depth] + part;                                            \
+        }                                                                                          \
+        pairs->parts[pairs->depth++] = part;                                                       \
+    }                                                                                              \
+                                                                                                   \
     /* Add up the lanes of a block, which are overwritten, and take the sum into the pairs. */     \
-    static INLINE void add_block_##TYPE(Pairs_##TYPE *pairs, TYPE *lanes)                          \
+    static INLINE void add_lanes_##TYPE(Pairs_##TYPE *pairs, TYPE *lanes)                          \
     {                                                                                              \
         UNROLLED                                                                                   \
         for (int half = LANES_##TYPE / 2; half > 0; half /= 2) {                                   \
@@ -82,11 +85,40 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
                 lanes[lane] += lanes[lane + half];                                                 \
             }                                                                                      \
         }                                                                                          \
-        TYPE part = lanes[0];                                                                      \
-        for (npy_intp number = pairs->count++; number & 1; number >>= 1) {                         \
-            part = pairs->parts[--pairs->depth] + part;                                            \
+        add_part_##TYPE(pairs, lanes[0]);                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static INLINE void add_block_##TYPE(Pairs_##TYPE *pairs, const TYPE *x)                        \
+    {                                                                                              \
+        TYPE lanes[LANES_##TYPE];                                                                  \
+        for (int lane = 0; lane < LANES_##TYPE; lane++) {                                          \
+            TYPE sum = x[lane];                                                                    \
+            for (int row = 1; row < LENGTH; row++) {                                               \
+                sum += x[row * LANES_##TYPE + lane];                                               \
+            }                                                                                      \
+            lanes[lane] = sum;                                                                     \
         }                                                                                          \
-        pairs->parts[pairs->depth++] = part;                                                       \
+        add_lanes_##TYPE(pairs, lanes);                                                            \
+    }                                                                                              \
+                                                                                                   \
+    /* The last elements of a run, fewer than a block. */                                          \
+    static INLINE void add_rest_##TYPE(Pairs_##TYPE *pairs, const TYPE *x, npy_intp count)         \
+    {                                                                                              \
+        TYPE lanes[LANES_##TYPE];                                                                  \
+        const npy_intp rows = count / LANES_##TYPE;                                                \
+        for (int first = 0; first < LANES_##TYPE; first += AT_ONCE) {                              \
+            TYPE sums[AT_ONCE] = {0};                                                              \
+            for (npy_intp row = 0; row < rows; row++) {                                            \
+                for (int lane = 0; lane < AT_ONCE; lane++) {                                       \
+                    sums[lane] += x[row * LANES_##TYPE + first + lane];                            \
+                }                                                                                  \
+            }                                                                                      \
+            memcpy(lanes + first, sums, sizeof(sums));                                             \
+        }                                                                                          \
+        for (npy_intp i = rows * LANES_##TYPE; i < count; i++) {                                   \
+            lanes[i - rows * LANES_##TYPE] += x[i];                                                \
+        }                                                                                          \
+        add_lanes_##TYPE(pairs, lanes);                                                            \
     }                                                                                              \
                                                                                                    \
     static INLINE TYPE total_##TYPE(const Pairs_##TYPE *pairs)                                     \
@@ -114,40 +146,87 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
     /* The sum of `count` elements, at least one, that lie `step` bytes apart. */                  \
     CLONED static TYPE sum_run_##TYPE(const char *run, npy_intp step, npy_intp count)              \
     {                                                                                              \
-        TYPE room[BLOCK_##TYPE], lanes[LANES_##TYPE];                                              \
+        TYPE room[BLOCK_##TYPE];                                                                   \
         Pairs_##TYPE pairs;                                                                        \
         start_##TYPE(&pairs);                                                                      \
         for (; count >= BLOCK_##TYPE; count -= BLOCK_##TYPE, run += BLOCK_##TYPE * step) {         \
-            const TYPE *x = gather_##TYPE(run, step, BLOCK_##TYPE, room);                          \
-            for (int lane = 0; lane < LANES_##TYPE; lane++) {                                      \
-                TYPE sum = x[lane];                                                                \
-                for (int row = 1; row < LENGTH; row++) {                                           \
-                    sum += x[row * LANES_##TYPE + lane];                                           \
-                }                                                                                  \
-                lanes[lane] = sum;                                                                 \
-            }                                                                                      \
-            add_block_##TYPE(&pairs, lanes);                                                       \
+            add_block_##TYPE(&pairs, gather_##TYPE(run, step, BLOCK_##TYPE, room));                \
         }                                                                                          \
         if (count > 0) {                                                                           \
-            const TYPE *x = gather_##TYPE(run, step, count, room);                                 \
-            const npy_intp rows = count / LANES_##TYPE;                                            \
-            for (int first = 0; first < LANES_##TYPE; first += AT_ONCE) {                          \
-                TYPE sums[AT_ONCE] = {0};                                                          \
-                for (npy_intp row = 0; row < rows; row++) {                                        \
-                    for (int lane = 0; lane < AT_ONCE; lane++) {                                   \
-                        sums[lane] += x[row * LANES_##TYPE + first + lane];                        \
-                    }                                                                              \
-                }                                                                                  \
-                memcpy(lanes + first, sums, sizeof(sums));                                         \
-            }                                                                                      \
-            for (npy_intp i = rows * LANES_##TYPE; i < count; i++) {                               \
-                lanes[i - rows * LANES_##TYPE] += x[i];                                            \
-            }                                                                                      \
-            add_block_##TYPE(&pairs, lanes);                                                       \
+            add_rest_##TYPE(&pairs, gather_##TYPE(run, step, count, room), count);                 \
         }                                                                                          \
         return total_##TYPE(&pairs);                                                               \
     }                                                                                              \
                                                                                                    \
+    /* The sum of a run of WIDTH elements at most, a part of the lanes: the others would add zeros. */\
+    static INLINE TYPE sum_short_##TYPE(const TYPE *x, npy_intp count, const int width)            \
+    {                                                                                              \
+        TYPE lanes[LANES_##TYPE];                                                                  \
+        for (int i = 0; i < width; i++) {                                                          \
+            lanes[i] = 0 + (i < count ? x[i] : 0);                                                 \
+        }                                                                                          \
+        UNROLLED                                                                                   \
+        for (int half = width / 2; half > 0; half /= 2) {                                          \
+            for (int i = 0; i < half; i++) {                                                       \
+                lanes[i] += lanes[i + half];                                                       \
+            }                                                                                      \
+        }                                                                                          \
+        return lanes[0];                                                                           \
+    }                                                                                              \
+                                                                                                   \
+    /* Add runs of `count` elements, which follow each other, each to a sum of its own. */         \
+    static void add_runs_##TYPE(char *sums, npy_intp step, const TYPE *x, npy_intp runs,           \
+                                npy_intp count)                                                    \
+    {                                                                                              \
+        for (npy_intp i = 0; i < runs; i++, x += count, sums += step) {                            \
+            *(TYPE *)sums += count <= 2   ? sum_short_##TYPE(x, count, 2)                          \
+                             : count <= 4 ? sum_short_##TYPE(x, count, 4)                          \
+                             : count <= 8 ? sum_short_##TYPE(x, count, 8)                          \
+                                          : sum_run_##TYPE((const char *)x, sizeof(TYPE), count);  \
+        }                                                                                          \
+    }                                                                                              \
+    /* Add more elements, which follow each other, to a run. */                                    \
+    CLONED static void extend_##TYPE(Pairs_##TYPE *pairs, LastElements *last, const TYPE *x,       \
+                                     npy_intp count)                                               \
+    {                                                                                              \
+        TYPE *waiting = (TYPE *)last->bytes;                                                       \
+        if (last->count > 0) {                                                                     \
+            const npy_intp fitting = BLOCK_##TYPE - last->count;                                   \
+            const npy_intp taken = fitting < count ? fitting : count;                              \
+            memcpy(waiting + last->count, x, (size_t)taken * sizeof(TYPE));                        \
+            last->count += (int)taken;                                                             \
+            x += taken;                                                                            \
+            count -= taken;                                                                        \
+            if (last->count < BLOCK_##TYPE) {                                                      \
+                return;                                                                            \
+            }                                                                                      \
+            add_block_##TYPE(pairs, waiting);                                                      \
+        }                                                                                          \
+        for (; count >= BLOCK_##TYPE; count -= BLOCK_##TYPE, x += BLOCK_##TYPE) {                  \
+            add_block_##TYPE(pairs, x);                                                            \
+        }                                                                                          \
+        memcpy(waiting, x, (size_t)count * sizeof(TYPE));                                          \
+        last->count = (int)count;                                                                  \
+    }                                                                                              \
+                                                                                                   \
+    /* The sum of a run of at least one element. */                                                \
+    static TYPE end_##TYPE(Pairs_##TYPE *pairs, const LastElements *last)                          \
+    {                                                                                              \
+        if (last->count > 0) {                                                                     \
+            add_rest_##TYPE(pairs, (const TYPE *)last->bytes, last->count);                        \
+        }                                                                                          \
+        return total_##TYPE(pairs);                                                                \
+    }                                                                                              \
+                                                                                                   \
+    static TYPE merge_##TYPE(const TYPE *parts, npy_intp step, npy_intp count)                     \
+    {                                                                                              \
+        Pairs_##TYPE pairs;                                                                        \
+        start_##TYPE(&pairs);                                                                      \
+        for (npy_intp i = 0; i < count; i++) {                                                     \
+            add_part_##TYPE(&pairs, *(const TYPE *)((const char *)parts + i * step));              \
+        }                                                                                          \
+        return total_##TYPE(&pairs);                                                               \
+    }                                                                                              \
     /* The inner loop (accumulator, element) -> accumulator. */                                    \
     CLONED LOOP(add_##TYPE)                                                                        \
     {                                                                                              \
@@ -195,8 +274,8 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
                 sums[lane] = sum;                                                                  \
                 squares[lane] = sum_of_squares;                                                    \
             }                                                                                      \
-            add_block_##TYPE(&distance, sums);                                                     \
-            add_block_##TYPE(&square, squares);                                                    \
+            add_lanes_##TYPE(&distance, sums);                                                     \
+            add_lanes_##TYPE(&square, squares);                                                    \
         }                                                                                          \
         if (count > 0) {                                                                           \
             const TYPE *x = gather_##TYPE(run, step, count, room);                                 \
@@ -210,8 +289,8 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
                     squares[lane] += each * each;                                                  \
                 }                                                                                  \
             }                                                                                      \
-            add_block_##TYPE(&distance, sums);                                                     \
-            add_block_##TYPE(&square, squares);                                                    \
+            add_lanes_##TYPE(&distance, sums);                                                     \
+            add_lanes_##TYPE(&square, squares);                                                    \
         }                                                                                          \
         const int raised = fetestexcept(EXCEPTIONS);                                               \
         merge_moments(moments, all, total, mean, total_##TYPE(&distance),                          \
@@ -313,6 +392,49 @@ void merge_parts(Moments *parts, npy_intp copies, npy_intp count)
         for (npy_intp j = 0; j < count; j++) {
             add_moments(&parts[j], parts[i * count + j]);
         }
+    }
+}
+
+void begin_run(RunOfElements *run)
+{
+    run->of_floats.depth = run->of_doubles.depth = 0;
+    run->of_floats.count = run->of_doubles.count = 0;
+    run->last.count = 0;
+}
+
+void extend_run(RunOfElements *run, const char *elements, npy_intp count, npy_intp itemsize)
+{
+    if (itemsize == sizeof(npy_float)) {
+        extend_npy_float(&run->of_floats, &run->last, (const npy_float *)elements, count);
+    } else {
+        extend_npy_double(&run->of_doubles, &run->last, (const npy_double *)elements, count);
+    }
+}
+
+void end_run(RunOfElements *run, char *sum, npy_intp itemsize)
+{
+    if (itemsize == sizeof(npy_float)) {
+        *(npy_float *)sum += end_npy_float(&run->of_floats, &run->last);
+    } else {
+        *(npy_double *)sum += end_npy_double(&run->of_doubles, &run->last);
+    }
+}
+
+void add_runs(char *sums, npy_intp step, const char *elements, npy_intp runs, npy_intp count, npy_intp itemsize)
+{
+    if (itemsize == sizeof(npy_float)) {
+        add_runs_npy_float(sums, step, (const npy_float *)elements, runs, count);
+    } else {
+        add_runs_npy_double(sums, step, (const npy_double *)elements, runs, count);
+    }
+}
+
+void merge_sums(char *sums, npy_intp step, npy_intp count, npy_intp itemsize)
+{
+    if (itemsize == sizeof(npy_float)) {
+        *(npy_float *)sums = merge_npy_float((npy_float *)sums, step, count);
+    } else {
+        *(npy_double *)sums = merge_npy_double((npy_double *)sums, step, count);
     }
 }
 

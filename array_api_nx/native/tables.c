@@ -8,7 +8,7 @@
 
 /* Tables that are counted in by turns: to add to one number twice in a row takes the processor as long as
    to add to five (docs/tuning.md, 115). */
-enum { TABLES = 4 };
+enum { COUNT_TABLES = 4 };
 
 typedef struct {
     int (*count)(const char *data, npy_intp size, npy_uint64 least, npy_intp length,
@@ -22,8 +22,8 @@ typedef struct {
 #define PLACE(x) ((npy_uint64)(x) - least)
 
 #define DEFINE_TABLES(CODE, TYPE, ...)                                                          \
-    /* Add to `counts`, TABLES tables one after the other, how often each element occurs. 0 if an   \
-       element has no place. */                                                                 \
+    /* Add to `counts`, COUNT_TABLES tables one after the other, how often each element occurs. 0 if \
+       an element has no place. */                                                              \
     static int count_##CODE(const char *data, npy_intp size, npy_uint64 least, npy_intp length, \
                             npy_int64 *counts)                                                  \
     {                                                                                           \
@@ -32,7 +32,7 @@ typedef struct {
                          *const fourth = third + length;                                        \
         const npy_uint64 limit = (npy_uint64)length;                                            \
         npy_intp i = 0;                                                                         \
-        for (; i + TABLES <= size; i += TABLES) {                                               \
+        for (; i + COUNT_TABLES <= size; i += COUNT_TABLES) {                                               \
             const npy_uint64 p = PLACE(elements[i]), q = PLACE(elements[i + 1]),                \
                              r = PLACE(elements[i + 2]), s = PLACE(elements[i + 3]);            \
             if (p >= limit || q >= limit || r >= limit || s >= limit) {                         \
@@ -105,13 +105,13 @@ static PyObject *count_values(PyObject *module, PyObject *args)
     if (counts == NULL) {
         return NULL;
     }
-    if (length % TABLES != 0) {
+    if (length % COUNT_TABLES != 0) {
         refuse("the counts must be four tables");
         return NULL;
     }
     int done;
     Py_BEGIN_ALLOW_THREADS
-    done = own->count(data, size, first, length / TABLES, (npy_int64 *)counts);
+    done = own->count(data, size, first, length / COUNT_TABLES, (npy_int64 *)counts);
     Py_END_ALLOW_THREADS
     return PyBool_FromLong(done);
 }
@@ -142,7 +142,7 @@ static PyObject *look_up(PyObject *module, PyObject *args)
     return PyBool_FromLong(done);
 }
 
-PyMethodDef tables_methods[] = {
+static PyMethodDef methods[] = {
     {"count_values", count_values, METH_VARARGS,
      "count_values(vector, least, counts)\n--\n\n"
      "Add how often each int from `least` on occurs to `counts`, four tables one after the other whose "
@@ -152,3 +152,8 @@ PyMethodDef tables_methods[] = {
      "Write table[vector - least] to `out`. False if an int has no place in the table."},
     {NULL, NULL, 0, NULL},
 };
+
+int add_tables(PyObject *module)
+{
+    return PyModule_AddIntMacro(module, COUNT_TABLES) < 0 ? -1 : PyModule_AddFunctions(module, methods);
+}

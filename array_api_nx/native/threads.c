@@ -125,7 +125,7 @@ static void work_on_kernel(Job *job, char *scratch, int is_caller)
 static void work_on_parts(Job *job, char *scratch, int is_caller)
 {
     for (npy_intp task; (task = take_task(job, is_caller)) >= 0;) {
-        if (is_caller && PyOS_InterruptOccurred()) {
+        if (is_caller && job->stops && PyOS_InterruptOccurred()) {
             atomic_store(&job->interrupt->stopped, 1);
         }
         if (atomic_load(&job->interrupt->stopped)) {
@@ -519,7 +519,7 @@ void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uin
     }
 }
 
-int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, npy_intp threads)
+int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, npy_intp threads, int stops)
 {
     Team team;
     int complete = acquire_team(&team, scratch, count, threads);
@@ -529,6 +529,7 @@ int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, 
         job->run_part = run;
         job->parts = parts;
         job->tasks = count;
+        job->stops = stops;
         do_job(&team, 0);
         complete = atomic_load(&team.interrupt.stopped) ? -1 : 1;
     }

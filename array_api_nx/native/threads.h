@@ -100,6 +100,7 @@ struct Job {
     Run run;
     /* for the job of parts */
     RunPart run_part;
+    int stops; /* whether Ctrl-C ends it */
     const void *parts;
     /* the floating-point errors met, by step of the kernel; those of a loop come first */
     atomic_uchar flags[MAX_STEPS];
@@ -177,9 +178,9 @@ npy_intp take_task(Job *job, int is_caller);
 void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags);
 
 /* Compute so many parts, on at most `threads` threads, each with so many bytes of scratch memory. The caller keeps
-   the GIL. 0 if there is no memory; -1 if Ctrl-C came before all were computed, of which Python is yet to be
-   told (`PyErr_SetInterrupt`). */
-int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, npy_intp threads);
+   the GIL. 0 if there is no memory; -1 if it `stops` and Ctrl-C came before all were computed, of which Python is yet to
+   be told (`PyErr_SetInterrupt`). */
+int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, npy_intp threads, int stops);
 
 /* Run all tasks of a long loop. Returns the floating-point flags. Call it without the GIL. */
 npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks);

@@ -16,7 +16,7 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu import fourier, long_transforms, policy
 from array_api_nx.backends.cpu.engine import schedule, sliced_calls
 from array_api_nx.backends.cpu.lazy import builder
-from array_api_nx.backends.cpu.programs import plan, planner
+from array_api_nx.backends.cpu.programs import planner
 from array_api_nx.backends.limited.devices import PROPERTIES
 from array_api_nx.config import Settings
 from array_api_nx.contract import distributions
@@ -27,7 +27,7 @@ from tests.support.sizes import AT_ONCE, THRESHOLD
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-KIB, MIB = 2**10, 2**20
+KIB = 2**10
 compiled = import_module("array_api_nx.compile")  # a function has the name, too
 
 
@@ -68,13 +68,7 @@ SENTENCES = {
         ("At most {} programs are kept for one kind", compiled._MAX_PROGRAMS),
         ("values), and {} kinds", compiled._MAX_KINDS),
         ("with a value of {:,} elements or more, have a function of their own", 2**15),
-        ("keep their buffers, of at most {} MiB,", plan._MAX_KEPT_BYTES // MIB),
-        (
-            "take at most {} KiB ({} MiB, if there is nothing but kernels in them; {} MiB, if the",
-            plan._MAX_GIVEN_BYTES // KIB,
-            plan._MAX_CHEAP_BYTES // MIB,
-            plan._MAX_SEQUENCE_BYTES // MIB,
-        ),
+        ("of arrays of up to {:,} elements (the setting `fusion_threshold`) makes the", THRESHOLD),
         (
             "one with at most {} rows and {} columns, is computed tile by tile",
             *(builder.MAX_INNER, builder.MAX_WIDTH),
@@ -86,6 +80,7 @@ SENTENCES = {
     ],
     "docs/fusion.md": [
         ("Operations element by element on more than {} elements wait in", policy.RECORDED_FROM),
+        ("axes of more than {} elements, blocks of {} KiB are added in pairs", AT_ONCE, 2),
         ("operations are deferred on more than {} elements; of a reduction", THRESHOLD),
         (
             "(with a reduction, {} operations or {} arrays) is computed in parts",

@@ -17,9 +17,7 @@ from ....native import native
 from .loops import Loop
 
 __all__ = [
-    "MAX_ARRAYS",
     "MAX_OPERANDS",
-    "MAX_PASSES",
     "MAX_STEPS",
     "Access",
     "Box",
@@ -34,10 +32,7 @@ __all__ = [
 
 MAX_OPERANDS: Final = 0 if native is None else native.MAX_OPERANDS
 MAX_STEPS: Final = 0 if native is None else native.MAX_STEPS
-MAX_PASSES: Final = 0 if native is None else native.MAX_PASSES
-MAX_ARRAYS: Final = 0 if native is None else native.MAX_ARRAYS
-"""The most operands and steps of a kernel, and the most passes and arrays of a sequence of them: 0
-without the extension, which has their sizes in its structs."""
+"""The most operands and steps of a kernel: 0 without the extension, which has room for as many."""
 
 Access: TypeAlias = Literal["direct", "packed", "invariant", "streamed"]
 """How the loops reach an operand. "direct": on its memory, row by row where a tile is not flat; its

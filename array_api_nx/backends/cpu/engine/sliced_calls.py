@@ -72,7 +72,7 @@ Key: TypeAlias = "tuple[slice, ...]"
 # one call of NumPy (docs/tuning.md, 71).
 ARG_REDUCE_MIN: Final = 2**17
 SORT_MIN: Final = 2**18
-VECTOR_SORT_MIN: Final = 2**16  # `sort_vector` of one row
+VECTOR_SORT_MIN: Final = 2**16  # `sort_vector` of one row (docs/tuning.md, 116)
 ARGSORT_MIN: Final = 2**16
 PARTITION_MIN: Final = 2**17
 ARGPARTITION_MIN: Final = 2**16
@@ -99,10 +99,8 @@ _SHORT_ROW: Final = 48
 # evenly even if another program holds one of them up.
 SLICES_MIN: Final = 4
 
-# A table of counts is small if it has at most one entry for so many elements. The extension counts
-# in so many tables at a time.
+# A table of counts is small if it has at most one entry for so many elements.
 _TABLE_SHARE: Final = 16
-_TABLES: Final = 4
 
 # The most slices for each thread. Each costs some microseconds in Python, under the GIL.
 _SLICES_PER_THREAD: Final = 4
@@ -363,7 +361,7 @@ def count_values(vector: NDArray, least: int, length: int) -> NDArray:
     tables: list[NDArray] = []
 
     def task(key: Key) -> None:
-        own = np.zeros(_TABLES * length, np.int64)
+        own = np.zeros(native.COUNT_TABLES * length, np.int64)
         count(vector[key], least, own)
         tables.append(own)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from ....contract.program import Argument
 from ....contract.strided import Tensor
 from ....core.symbolic import KnownInts
 from ....core.view import View
-from ....primitives.table import Primitive
 from ..engine import fperrors
-from ..engine.loops import combining
 from ..engine.passes import Pass, Slot, Slots, errors_of, run_pass
 from ..engine.progress import ProgressBar
 from ..lazy import evaluation
@@ -29,9 +27,8 @@ if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution
 
 __all__ = [
-    "Action", "BackendCall", "CompiledCall", "Copy", "Fill", "KernelPass", "Read", "Shown",
-    "Update", "allocated_by", "compiled_call", "permutation", "raised", "runs_in_extension",
-    "tensor",
+    "Action", "BackendCall", "Copy", "Fill", "KernelPass", "Read", "Update", "allocated_by",
+    "permutation", "raised", "tensor",
 ]  # fmt: skip
 
 
@@ -151,10 +148,6 @@ Action: TypeAlias = "KernelPass | Fill | Copy | Update | BackendCall"
 """A step of a planned program; ``uses()`` are all slots that it reads or writes."""
 
 
-Shown: TypeAlias = "int | tuple[int, KnownInts, tuple[int, ...], int]"
-"""An entry of `ProgramPlan.order`."""
-
-
 def allocated_by(action: Action) -> Sequence[Slot]:
     """The slots to which an action gives memory of its own. It writes to others in their memory."""
     if type(action) is KernelPass:
@@ -229,79 +222,3 @@ def raised(
             if met:
                 report += errors_of(step.loop, met, fperrors.ErrorSettings.asked(code, here))
     return report
-
-
-# ---------------------------------------------------------------------- what the extension runs
-
-
-def is_native(action: object) -> bool:
-    """Whether the extension runs an action without Python code."""
-    if type(action) is not KernelPass:
-        return False
-    # The extension divides real numbers only, and gives no means beside variances.
-    each_task = action.work.copies > 1
-    return not any(
-        [
-            each.mean is not None
-            or (each.divisor is not None and each.dtype.kind != "f")
-            or (each_task and each.loop.call is not None and combining(each.loop) is None)
-            for each in action.work.accumulations
-        ]
-    )
-
-
-def runs_in_extension(action: Action) -> bool:
-    """Whether the extension runs an action, if the arrays are not too large for it."""
-    return is_native(action) or compiled_call(action) is not None
-
-
-class CompiledCall(NamedTuple):
-    """A call of a compiled callable.
-
-    Attributes
-    ----------
-    name : str
-    operands : list of Read
-    names : tuple of str
-        Of those of the other arguments that are passed by name; they are the last ones.
-    values : tuple
-        The other arguments.
-    """
-
-    name: str
-    operands: list[Read]
-    names: tuple[str, ...]
-    values: tuple[Argument, ...]
-
-
-_CALLED: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
-    "arg_reduce": (1, ("axis", "keepdims")),
-    "argsort": (1, ("axis",)),
-    "cast": (1, ()),
-    "inv": (1, ()),
-    "matmul": (2, ()),
-    "reduce": (1, ("axis", "keepdims", "dtype")),
-    "sort": (1, ("axis",)),
-    "var": (1, ("axis", "keepdims", "correction")),
-}
-"""Methods of the backend that compiled callables implement: how many operands each has, and how the
-callable names the parameters after them. It has the name of the primitive, or of the method."""
-
-
-def compiled_call(action: Action) -> CompiledCall | None:
-    """The compiled callable that does for small arrays what a call of a backend's method does; None
-    if there is no such callable."""
-    if type(action) is not BackendCall or action.errors or action.method not in _CALLED:
-        return None
-    name, arguments = action.method, action.arguments
-    if isinstance(arguments[0], Primitive):
-        name, arguments = arguments[0].name, arguments[1:]
-    count, parameters = _CALLED[action.method]
-    operands, values = list(arguments[:count]), arguments[count:]
-    if any([view.mask is not None for _, view in operands]):
-        return None
-    if parameters:
-        others = [*zip(parameters, values, strict=False), *action.keywords]
-        named = {parameter: value for parameter, value in others if value is not None}
-        parameters, values = tuple(named), tuple(named.values())
-    return CompiledCall(name, operands, parameters, values)

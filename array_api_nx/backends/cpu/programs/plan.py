@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,15 +11,12 @@ from ....contract import replay
 from ....contract.numpy_dtypes import NDArray
 from ....contract.program import Program, ValueView
 from ....contract.strided import Storage, Tensor, tensor_over
-from ....core.dtypes import DType
-from ....core.view import View
 from ..engine import fperrors
-from ..engine.kernel import MAX_ARRAYS
 from ..engine.memory_pool import empty
 from ..engine.passes import Slot, Slots, following
 from ..lazy import evaluation
 from ..policy import limits
-from .actions import KernelPass, Read, Shown, allocated_by, runs_in_extension, tensor
+from .actions import KernelPass, Read, allocated_by, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
 
@@ -27,20 +24,6 @@ if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution
 
 __all__ = ["ProgramPlan"]
-
-
-_MAX_KEPT_BYTES: Final = 2**22
-"""The most bytes of the slots of a small program, which keeps their memory from run to run."""
-_MAX_GIVEN_BYTES: Final = 2**19
-"""The most bytes of arguments, constants and results of a small program. It runs on one thread."""
-_MAX_THREADS_WORTH: Final = 7
-"""The most threads beyond the first that the work of a small program is worth: 80 microseconds."""
-_MAX_CHEAP_BYTES: Final = 2**21
-"""The same for a program of passes that a second thread would make hardly faster
-(docs/tuning.md, 24)."""
-_MAX_SEQUENCE_BYTES: Final = 2**24
-"""The same for a program that the extension runs in one call, on as many threads as are worth it
-(docs/tuning.md, 24). Of more bytes little time is saved, and a progress bar may be wanted."""
 
 
 class ProgramPlan:
@@ -67,18 +50,10 @@ class ProgramPlan:
         The slots that outputs and stores read.
     given : list of slot
         The slots of arguments and constants, and the results.
-    order : list
-        If the program is simple (`is_simple`), per output the position of its slot in `results`;
-        with shape, strides and offset in bytes if it does not show the result as it lies there.
     places : list of (slot, int)
         The slots in the arena, each with its first byte.
     arena : int
         The bytes of the arena.
-    is_small : bool
-        Whether the program is worth one thread alone.
-    keeps_memory : bool
-        Whether all slots that are not given lie in the arena, because the program is small, or is
-        one sequence.
     """
 
     def __init__(
@@ -103,41 +78,9 @@ class ProgramPlan:
         count = len(self.orders) + len(self.constants)
         self.results = sorted([slot for slot in shown if slot >= count])
         self.given = [*range(count), *self.results]
-        self.order: list[Shown] = []
-        if self.is_simple:
-            self.order = [self._shown(x) for x in self.outputs if type(x) is Read]
         self._measure()
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
-        total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
-        given = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, self.given)])
-        works = [action.work for action in self.actions if type(action) is KernelPass]
-        most = _MAX_CHEAP_BYTES if len(works) == len(self.actions) else _MAX_GIVEN_BYTES
-        can_keep = (
-            total <= _MAX_KEPT_BYTES
-            and len(self.given) <= MAX_ARRAYS
-            # Kernels that are bound to memory look into it for what they draw.
-            and not any([getattr(action, "method", "") == "drawing" for action in self.actions])
-        )
-        # One thread runs all of it.
-        is_cheap = sum([work.threads - 1 for work in works]) <= _MAX_THREADS_WORTH
-        # The backend keeps account of larger arrays, of which the extension knows nothing.
-        is_sequence = (
-            self.is_simple
-            and all(map(runs_in_extension, self.actions))
-            and max([self.slots[i].size for i in self.given], default=0) <= limits.deferred
-        )
-        self.is_small = can_keep and is_cheap and given <= most
-        self.keeps_memory = self.is_small or (
-            can_keep and is_sequence and given <= _MAX_SEQUENCE_BYTES
-        )
-        if not self.keeps_memory:
-            own = {slot for slot in own if self.slots[slot].stored}
-        self._place(sorted(own))
-
-    def expected(self, slot: Slot) -> tuple[tuple[int, ...], DType]:
-        """Shape and dtype of the array of a slot."""
-        described = self.slots[slot]
-        return described.shape, described.dtype
+        self._place(sorted([slot for slot in own if self.slots[slot].stored]))
 
     def _measure(self) -> None:
         """Set the first and the last action that uses each slot."""
@@ -190,33 +133,6 @@ class ProgramPlan:
                     if self.slots[slot].last == number and slot not in self.results:
                         slots[slot] = None
         return [slots[slot] for slot in self.given]
-
-    @property
-    def is_simple(self) -> bool:
-        """Whether arguments are taken as they are, and each output shows a result of its own."""
-        if self.stores or any(self.orders):
-            return False
-        shown = [
-            x.slot
-            for x in self.outputs
-            if type(x) is Read
-            and x.slot in self.results
-            and x.view.mask is None
-            and not x.view.is_read_only
-        ]
-        return len(set(shown)) == len(shown) == len(self.outputs)
-
-    def _shown(self, x: Read) -> Shown:
-        number, described = self.results.index(x.slot), self.slots[x.slot]
-        if x.view == View.row_major(described.shape):
-            return number
-        offset, strides = x.view.byte_layout(described.dtype.itemsize)
-        return number, x.view.shape, tuple(strides), offset
-
-    @property
-    def first_result(self) -> int:
-        """Where results begin in `given`."""
-        return len(self.given) - len(self.results)
 
     def arguments(self, handles: tuple[Tensor, ...]) -> list[NDArray]:
         """The row-major arrays of the arguments and the constants."""

@@ -51,7 +51,7 @@ class _Explainer:
         self.shapes: list[KnownInts] = [
             SymbolicShape(x.shape).eval(self.bindings) for x in program.values
         ]
-        self.inputs = plan.first_result
+        self.inputs = len(plan.given) - len(plan.results)
         self.passes = [
             self._kinds(next(fused), number)
             if type(action) is KernelPass
@@ -180,7 +180,7 @@ class _Explainer:
         for slot in range(self.inputs, len(plan.slots)):
             if slot in placed or slot in plan.scalars:
                 continue
-            if plan.slots[slot].stored or (plan.keeps_memory and slot in plan.results):
+            if plan.slots[slot].stored:
                 always += self._nbytes(slot)
             else:
                 found.append(slot)

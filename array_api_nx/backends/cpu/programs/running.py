@@ -1,8 +1,8 @@
 """`Backend.prepare`: a program planned for given sizes and made ready to run.
 
-It runs by `ProgramPlan.run`, action after action, in memory taken for the run. The extension runs a
-program that is one sequence, mostly without Python: see sequences.py. Where a program cannot be
-planned, or floating-point errors want more than warnings, contract/replay.py runs it step by step.
+It runs by `ProgramPlan.run`, action after action, in memory taken for the run. Where a program
+cannot be planned, or floating-point errors want more than warnings, contract/replay.py runs it step
+by step.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from ..lazy import evaluation
 from .actions import BackendCall, Update
 from .plan import ProgramPlan
 from .planner import Unplannable
-from .sequences import Quick, quick
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,17 +45,11 @@ class PlannedRun:
     Attributes
     ----------
     plan : ProgramPlan
-    quick : tuple or None
-        For programs that keep their memory and have no special cases, see `sequences.quick`.
-    is_small : bool
-        Whether the calls of the function take no longer, unless it is `quick`.
     """
 
     def __init__(self, plan: ProgramPlan, by_steps: Callable[[], replay.Run]) -> None:
         self.plan = plan
         self._by_steps = by_steps
-        self.quick: Quick | None = quick(plan) if plan.keeps_memory else None
-        self.is_small = plan.is_small
         # Whether NumPy's errstate must be known before a run, because actions that call the backend
         # apply it themselves. Otherwise it is asked for only if there were errors.
         self._asks_first = any([type(action) in (BackendCall, Update) for action in plan.actions])

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from array_api_nx.backends.cpu.lazy import evaluation
 from array_api_nx.backends.cpu.lazy.builder import MAX_PENDING
 from array_api_nx.backends.cpu.lazy.graph import Graph
 from array_api_nx.backends.cpu.lazy.planning import EvaluationPlan
-from array_api_nx.frontend import call_groups
+from array_api_nx.frontend import recorded_calls
 from array_api_nx.primitives import table as p
 from array_api_nx.testing import count_evaluations
 from tests.support.programs import NDArray, numpy_of, settings
@@ -113,12 +114,8 @@ def test_a_loop_of_two_arrays_computes_each_once(length, is_compiled, monkeypatc
             m = xp.maximum(m, a)
         return m
 
-    # Equal groups of calls share a plan. Here each call plans its group, so that all are counted.
-    compiler = call_groups._compile
-    assert compiler is not None
-    monkeypatch.setattr(
-        call_groups, "_compile", lambda group: lambda *arrays: compiler(group)(*arrays)
-    )
+    # The program is planned, as for large arrays.
+    monkeypatch.setattr(recorded_calls, "hints", SimpleNamespace(threshold=-1))
     with settings("process"), counted(monkeypatch) as count:
         xp.evaluate((xp.compile(function) if is_compiled else function)(xp.linspace(0.0, 1.0, 50)))
     assert set(count.values()) == {1}

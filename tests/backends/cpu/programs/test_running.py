@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from hypothesis import settings as hypothesis_settings
 
 import array_api_nx as xp
 from array_api_nx import Array
-from array_api_nx.backends.cpu.programs import plan as program_plan
+from array_api_nx.frontend import recorded_calls
 from tests.support.interpreter import SHAPES, TRACEABLE, inputs, programs, run
 from tests.support.programs import assert_same, numpy_of, settings
 from tests.support.refusals import refused
@@ -37,14 +38,14 @@ def normal(*shape: int) -> Array:
 
 @pytest.fixture
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory is taken for each run, as for large programs."""
-    monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
+    """Programs are planned, as for large arrays."""
+    monkeypatch.setattr(recorded_calls, "hints", SimpleNamespace(threshold=-1))
 
 
-@pytest.fixture(params=["small", "large"])
+@pytest.fixture(params=["calls", "planned"])
 def memory(request: pytest.FixtureRequest) -> None:
-    """Whether a program keeps its memory, or takes it for each run."""
-    if request.param == "large":
+    """Whether a program makes its calls, or is planned."""
+    if request.param == "planned":
         request.getfixturevalue("nothing_is_small")
 
 

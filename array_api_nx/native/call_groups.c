@@ -1,0 +1,400 @@
+/* CallGroup: calls of a compiled function that compute element by element.
+
+   Arrays of more elements than `limits.recorded` wait in any case, so that the calls are made as they are. Of fewer
+   elements the calls are made once so that all of them wait, too. The expression that they make is kept, with the places
+   of its operands among the arrays given: later runs on arrays of these shapes compute it at once, in one pass, without
+   a call or a node. Where an operation is to warn, the calls are made, which do so. */
+
+#include "call_groups.h"
+#include "call_lists.h"
+#include "evaluation.h"
+#include "expression_pass.h"
+#include "objects.h"
+#include "parts.h"
+
+typedef struct {
+    npy_uint8 code, ndim;
+    npy_intp shape[NODE_DIMS];
+} Given;
+
+/* An expression that is computed again with other arrays in place of those that it was found for. */
+typedef struct {
+    Plan *plan;
+    Expression expression;
+    Pass pass;
+    int in_rows, errors, given_count, result_count;
+    Given *given;
+    Node *nodes;           /* copies, without their operands */
+    ScalarMemory *numbers; /* copies */
+    int results[MOST_STORED];         /* for each result its number among what is stored */
+    int leaf_given[MOST_LEAVES];      /* for each leaf the array that it lies in */
+    npy_intp leaf_offset[MOST_LEAVES]; /* and where, in bytes */
+} Prepared;
+
+/* A group prepares expressions so often without running the last one again; then it only makes its calls. */
+enum { PATIENCE = 16 };
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *calls; /* a CallList */
+    Prepared *prepared; /* for the shapes of the last run; or NULL */
+    int patience;
+    int is_running;     /* finalisers and signals may run it once more meanwhile: then it makes its calls */
+} CallGroup;
+
+static PyTypeObject *group_type;
+
+int is_group(PyObject *object)
+{
+    return Py_IS_TYPE(object, group_type);
+}
+
+static void free_prepared(Prepared *prepared)
+{
+    if (prepared != NULL) {
+        release_plan(prepared->plan);
+        PyMem_Free(prepared->given);
+        PyMem_Free(prepared->nodes);
+        PyMem_Free(prepared->numbers);
+        PyMem_Free(prepared);
+    }
+}
+
+/* ------------------------------------------------------------------ preparing */
+
+/* The layout of an array that an expression can be prepared for; else NULL. */
+static Tensor *plain_layout(PyObject *array)
+{
+    Tensor *x = layout_of_any(array);
+    return x != NULL && x->ndim <= NODE_DIMS && (x->flags & ROW_MAJOR) && x->size > 0 && x->storage != NULL &&
+                   ((Storage *)x->storage)->address != NULL
+               ? x
+               : NULL;
+}
+
+/* Whether each array has memory of its own, so that it can be told from its memory. */
+static int are_plain(PyObject *const *arrays, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Tensor *x = plain_layout(arrays[i]);
+        if (x == NULL) {
+            return 0;
+        }
+        for (Py_ssize_t j = 0; j < i; j++) {
+            Tensor *other = tensor_of(arrays[j]);
+            if (may_overlap(x, data_of(x), other, data_of(other))) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/* The number of a pending value among those that are stored; -1 if it is not, or is seen in part. */
+static int find_stored(const Expression *expression, PyObject *value)
+{
+    const Storage *storage = pending_of(value);
+    if (storage == NULL || !shows_pending(tensor_of(value))) {
+        return -1;
+    }
+    int k = expression->stored_count - 1;
+    while (k >= 0 && expression->nodes[expression->stored[k]] != storage->pending) {
+        k--;
+    }
+    return k;
+}
+
+/* Find an expression that has all values, and nothing else that is needed outside of it. */
+static const Plan *find_common(PyObject *const *values, int count, Prepared *prepared)
+{
+    Expression *expression = &prepared->expression;
+    for (int root = 0; root < count; root++) {
+        const Storage *storage = pending_of(values[root]);
+        int found = 0;
+        if (storage == NULL || find_expression(storage->pending, expression) != NULL) {
+            return NULL;
+        }
+        for (int i = 0; i < count; i++) {
+            prepared->results[i] = find_stored(expression, values[i]);
+            found += prepared->results[i] >= 0;
+        }
+        if (found == count && expression->stored_count == count) {
+            return storage->pending->size > limits.recorded ? NULL : find_plan(expression);
+        }
+    }
+    return NULL;
+}
+
+/* Find each leaf among the arrays. */
+static int find_leaves(PyObject *const *arrays, int count, Prepared *prepared)
+{
+    const Expression *expression = &prepared->expression;
+    for (int i = 0; i < expression->leaf_count; i++) {
+        const Leaf *leaf = &expression->leaves[i];
+        int j = 0;
+        while (j < count && (const Storage *)tensor_of(arrays[j])->storage != leaf->storage) {
+            j++;
+        }
+        if (j == count) {
+            return 0;
+        }
+        prepared->leaf_given[i] = j;
+        prepared->leaf_offset[i] = leaf->data - data_of(tensor_of(arrays[j]));
+    }
+    return 1;
+}
+
+/* Copy what the pass needs of the nodes and numbers, which are freed; 0 if there is no memory. */
+static int copy_parts(PyObject *const *arrays, int count, Prepared *prepared)
+{
+    Expression *expression = &prepared->expression;
+    prepared->given = PyMem_New(Given, (size_t)count + 1);
+    prepared->nodes = PyMem_New(Node, (size_t)expression->node_count);
+    prepared->numbers = PyMem_New(ScalarMemory, (size_t)expression->number_count + 1);
+    if (prepared->given == NULL || prepared->nodes == NULL || prepared->numbers == NULL) {
+        return 0;
+    }
+    prepared->given_count = count;
+    for (int i = 0; i < count; i++) {
+        const Tensor *x = tensor_of(arrays[i]);
+        prepared->given[i].code = x->code;
+        prepared->given[i].ndim = (npy_uint8)x->ndim;
+        memcpy(prepared->given[i].shape, x->shape, (size_t)x->ndim * sizeof(npy_intp));
+    }
+    for (int i = 0; i < expression->node_count; i++) {
+        prepared->nodes[i] = *expression->nodes[i];
+        expression->nodes[i] = &prepared->nodes[i];
+    }
+    for (int i = 0; i < expression->number_count; i++) {
+        prepared->numbers[i] = *expression->numbers[i];
+        expression->numbers[i] = &prepared->numbers[i];
+    }
+    return 1;
+}
+
+/* Prepare the expression that the pending results of a run are computed by; NULL if that cannot be. */
+static Prepared *prepare(PyObject *const *arrays, Py_ssize_t count, PyObject *result)
+{
+    PyObject *const *values = PyTuple_Check(result) ? PySequence_Fast_ITEMS(result) : &result;
+    const Py_ssize_t result_count = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) : 1;
+    Prepared *prepared = result_count > MOST_STORED ? NULL : PyMem_Malloc(sizeof(*prepared));
+    if (prepared == NULL) {
+        return NULL;
+    }
+    prepared->plan = NULL;
+    prepared->given = NULL;
+    prepared->nodes = NULL;
+    prepared->numbers = NULL;
+    prepared->result_count = (int)result_count;
+    prepared->errors = find_errors();
+    const Plan *plan = prepared->errors < 0 ? NULL : find_common(values, (int)result_count, prepared);
+    if (plan != NULL && find_leaves(arrays, (int)count, prepared)) {
+        Pass *pass = &prepared->pass;
+        memset(pass, 0, offsetof(Pass, areas));
+        prepared->plan = keep_plan(plan);
+        prepared->expression.threads = 1;
+        begin_pass(pass, plan, &prepared->expression, NULL);
+        prepared->in_rows = has_rows(pass);
+        if (!prepared->in_rows) {
+            arrange_tiles(pass);
+        }
+        if (copy_parts(arrays, (int)count, prepared)) {
+            return prepared;
+        }
+    }
+    free_prepared(prepared);
+    return NULL;
+}
+
+/* Make the calls so that all wait, and prepare what they wait for. */
+static PyObject *run_and_prepare(CallGroup *self, PyObject *const *arrays, Py_ssize_t count)
+{
+    Recording recording;
+    record_all(&recording);
+    PyObject *result = run_unbound_list(self->calls, arrays);
+    record_as_before(&recording);
+    if (result == NULL) {
+        return NULL;
+    }
+    self->patience--;
+    free_prepared(self->prepared);
+    self->prepared = NULL;
+    self->prepared = prepare(arrays, count, result);
+    if (self->prepared == NULL && PyErr_Occurred()) {
+        Py_DECREF(result);
+        return NULL;
+    }
+    /* What was read may be written by others from now on. */
+    PyObject *const *values = PyTuple_Check(result) ? PySequence_Fast_ITEMS(result) : &result;
+    for (Py_ssize_t i = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) : 1; i-- > 0;) {
+        Storage *storage = pending_of(values[i]);
+        if (storage != NULL && !evaluate_storage(storage)) {
+            Py_DECREF(result);
+            return NULL;
+        }
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------ running */
+
+/* Whether the expression is prepared for such arrays, whose addresses are found. */
+static int find_addresses(const Prepared *prepared, PyObject *const *arrays, Py_ssize_t count, char **data)
+{
+    if (count != prepared->given_count || count > MOST_LEAVES) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const Given *given = &prepared->given[i];
+        Tensor *x = layout_of_any(arrays[i]);
+        if (x == NULL || x->code != given->code || !(x->flags & ROW_MAJOR) ||
+            !has_shape(x, given->ndim, given->shape) || (data[i] = data_of(x)) == NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* New arrays for what is stored, in its order, and their addresses; 0 with an exception set. */
+static int make_results(const Prepared *prepared, PyObject **results, char **data)
+{
+    const Expression *expression = &prepared->expression;
+    for (int k = 0; k < expression->stored_count; k++) {
+        const Node *node = expression->nodes[expression->stored[k]];
+        results[k] = new_array_like_memory(node->ndim, node->shape, (DTypeCode)node->operation.result, 0, &data[k]);
+        if (results[k] == NULL) {
+            while (k-- > 0) {
+                Py_DECREF(results[k]);
+            }
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Compute the expression; DECLINED if an operation is to warn, or the arrays are others. */
+static PyObject *run_prepared(Prepared *prepared, PyObject *const *arrays, Py_ssize_t count)
+{
+    PyObject *results[MOST_STORED];
+    char *given[MOST_LEAVES], *stored[MOST_STORED];
+    atomic_uchar flags[MOST_NODES];
+    Pass *pass = &prepared->pass;
+    if (find_errors() != prepared->errors || !find_addresses(prepared, arrays, count, given)) {
+        return decline_unless_raised();
+    }
+    if (!make_results(prepared, results, stored)) {
+        return NULL;
+    }
+    for (int i = 0; i < pass->leaf_count; i++) {
+        pass->areas[i].data = given[prepared->leaf_given[i]] + prepared->leaf_offset[i];
+    }
+    for (int k = 0; k < prepared->expression.stored_count; k++) {
+        pass->areas[pass->leaf_count + k].data = stored[k];
+    }
+    clear_all(flags, prepared->plan->step_count);
+    pass->flags = flags;
+    const int complete = run_pass(pass, prepared->in_rows);
+    PyObject *result = NULL;
+    if (complete != 1) {
+        PyErr_NoMemory();
+    } else if (is_asked_for(&prepared->expression, prepared->plan, flags)) {
+        result = DECLINED;
+    } else if (prepared->result_count == 1) {
+        return results[0];
+    } else {
+        result = PyTuple_New(prepared->result_count);
+        for (int i = 0; result != NULL && i < prepared->result_count; i++) {
+            PyTuple_SET_ITEM(result, i, Py_NewRef(results[prepared->results[i]]));
+        }
+    }
+    for (int k = 0; k < prepared->expression.stored_count; k++) {
+        Py_DECREF(results[k]);
+    }
+    return result;
+}
+
+PyObject *run_group(PyObject *group, PyObject *const *arrays, Py_ssize_t count)
+{
+    CallGroup *self = (CallGroup *)group;
+    if (self->is_running) {
+        return run_unbound_list(self->calls, arrays);
+    }
+    if (self->prepared != NULL) {
+        self->is_running = 1;
+        PyObject *result = run_prepared(self->prepared, arrays, count);
+        self->is_running = 0;
+        if (result != DECLINED) {
+            self->patience += self->patience < PATIENCE;
+            return result;
+        }
+    }
+    npy_intp largest = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const Tensor *x = layout_of_any(arrays[i]);
+        largest = x == NULL ? NPY_MAX_INTP : greatest(largest, x->size);
+    }
+    if (self->patience == 0 || !is_computed_now(largest) || largest > limits.recorded || !are_plain(arrays, count)) {
+        return run_unbound_list(self->calls, arrays);
+    }
+    self->is_running = 1;
+    PyObject *result = run_and_prepare(self, arrays, count);
+    self->is_running = 0;
+    return result;
+}
+
+/* ------------------------------------------------------------------ the type */
+
+/* CallGroup(calls) */
+static PyObject *group_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    PyObject *calls;
+    if (!PyArg_ParseTuple(args, "O:CallGroup", &calls)) {
+        return NULL;
+    }
+    if (!is_call_list(calls)) {
+        return PyErr_Format(PyExc_TypeError, "a CallGroup has a CallList");
+    }
+    CallGroup *self = (CallGroup *)type->tp_alloc(type, 0);
+    if (self != NULL) {
+        self->calls = Py_NewRef(calls);
+        self->patience = PATIENCE;
+    }
+    return (PyObject *)self;
+}
+
+static int group_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((CallGroup *)object)->calls);
+    return 0;
+}
+
+static void group_dealloc(PyObject *object)
+{
+    CallGroup *self = (CallGroup *)object;
+    PyObject_GC_UnTrack(object);
+    free_prepared(self->prepared);
+    Py_XDECREF(self->calls);
+    free_instance(object);
+}
+
+static PyType_Slot group_slots[] = {
+    {Py_tp_doc, "CallGroup(calls)\n--\n\nCalls that compute element by element, in one pass where that can be."},
+    {Py_tp_new, group_new},
+    {Py_tp_dealloc, group_dealloc},
+    {Py_tp_traverse, group_traverse},
+    {0, NULL},
+};
+
+static PyType_Spec group_spec = {
+    .name = "array_api_nx._native.CallGroup",
+    .basicsize = sizeof(CallGroup),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = group_slots,
+};
+
+int add_call_groups(PyObject *module)
+{
+    group_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &group_spec, NULL);
+    return group_type == NULL ? -1 : PyModule_AddType(module, group_type);
+}

@@ -1,0 +1,157 @@
+"""Groups of calls in compiled functions, which one pass computes (native/call_groups.c)."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.support import implementations
+from tests.support.programs import assert_same
+
+pytestmark = [implementations.needs_native, implementations.unless_checked]
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "arithmetic": lambda x, y, z: ((2 * x + 1) * y - 3) / (z + 1) + x,
+    "several results": lambda x, y, z: (x * y + z - 1, (x + y) * 2 - z, x - 1),
+    "one is a part of another": lambda x, y, z: ((s := x * y + z), s * s - xp.exp(s)),
+    "comparisons": lambda x, y, z: (x < y) & (y < z) | (z < 0.5) & ~(x > 0.9),
+    "views": lambda x, y, z: x[::-1] * y + z[:, None][:, 0] - xp.flip(x) * 2,
+    "rows and columns": lambda x, y, z: x[:, None] * y[None, :] + z - x[None, :] / 3,
+    "choices": lambda x, y, z: xp.where(x > y, x + z, y - z) * 2 - 1,
+    "functions": lambda x, y, z: xp.sin(x) ** 2 + xp.cos(y) ** 2 - xp.sqrt(xp.abs(z)),
+    "repeated": lambda x, y, z: (x * y + 1) * (x * y + 1) - (x * y + 1),
+}
+
+
+def arrays(n: int, dtype: Any = np.float64) -> list[Any]:
+    rng = np.random.default_rng(n)
+    return [xp.asarray(rng.random(n).astype(dtype)) for _ in range(3)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_results_at_all_sizes(name: str, dtype: Any) -> None:
+    function = FUNCTIONS[name]
+    compiled = xp.compile(function)
+    for n in (12, 40, 12, 600, 12, 2_500, 40_000 if name != "rows and columns" else 300):
+        for _ in range(3):
+            given = arrays(n, dtype)
+            assert_same(compiled(*given), function(*given))
+
+
+def test_other_memory_and_the_same_memory() -> None:
+    """What was prepared for some arrays is not read for others."""
+    compiled = xp.compile(lambda x, y: (x * 2 + y) * 3 - y)
+    x, y = xp.ones(10), xp.zeros(10)
+    for _ in range(3):
+        assert float(compiled(x, y)[0]) == 6
+    assert float(compiled(x + 1, y + 1)[3]) == 14
+    assert float(compiled(y, x)[3]) == 2
+    z = xp.arange(20.0)
+    for part in (z[:10], z[10:], z[::2], z[10:]):
+        expected = (np.asarray(part) * 2 + np.asarray(part[::-1])) * 3 - np.asarray(part[::-1])
+        assert np.array_equal(np.asarray(compiled(part, part[::-1])), expected)
+    x[...] = 5
+    assert float(compiled(x, y)[0]) == 30
+
+
+def test_results_have_memory_of_their_own() -> None:
+    compiled = xp.compile(lambda x: (x * 2 + 1, (x * 2 + 1) * 3))
+    x = xp.ones(8)
+    compiled(x)
+    one, three = compiled(x)
+    one[...] = 0
+    assert float(three[0]) == 9
+    again, _ = compiled(x)
+    assert float(again[0]) == 3
+
+
+def test_errors_are_warned_of_by_their_names() -> None:
+    compiled = xp.compile(lambda x, y: xp.log(x * y) + x - 1)
+    x, y = xp.ones(10), xp.ones(10)
+    compiled(x, y)
+    compiled(x, y)
+    for _ in range(2):
+        with pytest.warns(RuntimeWarning, match="divide by zero encountered in log"):
+            compiled(x, y * 0)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="log"):
+        compiled(x, y * 0)
+    with np.errstate(divide="ignore"):
+        assert float(compiled(x, y * 0)[0]) == -np.inf
+    assert float(compiled(x, y)[0]) == 0
+
+
+def test_arrays_from_outside_are_read_at_each_call() -> None:
+    weights = xp.ones(10)
+    compiled = xp.compile(lambda x: (x * weights + 1) * weights - 2)
+    x = xp.ones(10)
+    assert float(compiled(x)[0]) == 0
+    weights[...] = 2
+    assert float(compiled(x)[0]) == 4
+
+
+def test_arrays_of_one_element_are_read_at_each_call() -> None:
+    compiled = xp.compile(lambda x, s, t: (x * s + 1) * t - s)
+    x = xp.arange(9.0)
+    for number in range(6):
+        s, t = xp.asarray(float(number)), xp.full((1,), number + 2.0)
+        expected = (np.arange(9.0) * number + 1) * (number + 2) - number
+        assert np.array_equal(np.asarray(compiled(x, s, t)), expected)
+
+
+@pytest.mark.parametrize("dtypes", [("int64", "float32"), ("int32", "uint8"), ("bool", "int16")])
+def test_mixed_dtypes(dtypes: tuple[str, str]) -> None:
+    def function(x: Any, y: Any) -> Any:
+        return (x + y) * 2 - x * y + y
+
+    compiled = xp.compile(function)
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        x, y = [xp.asarray(rng.integers(0, 2, 30).astype(dtype)) for dtype in dtypes]
+        assert_same(compiled(x, y), function(x, y))
+
+
+def test_a_finaliser_may_call_the_function_meanwhile() -> None:
+    compiled: Any = xp.compile(lambda x, y: ((x * 2 + y) * 3 - y, x + y - 1))
+    arguments = [[xp.full(n, float(n)), xp.ones(n)] for n in (5, 7)]
+
+    class Cycle:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            first, _ = compiled(*arguments[1])
+            found.append(float(first[0]))
+
+    found: list[float] = []
+    compiled(*arguments[0])
+    thresholds = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for _ in range(50):
+            Cycle()
+            first, second = compiled(*arguments[0])
+            assert float(first[0]) == 32
+            assert float(second[0]) == 5
+    finally:
+        gc.set_threshold(*thresholds)
+    gc.collect()
+    assert set(found) == {44.0}
+
+
+def test_a_loop_of_equal_steps() -> None:
+    def heat(u: Any, steps: int) -> Any:
+        for _ in range(steps):
+            u = u + 0.1 * (xp.roll(u, 1) - 2 * u + xp.roll(u, -1))
+        return u
+
+    compiled = xp.compile(heat)
+    for n in (12, 500, 4_000):
+        u = xp.asarray(np.random.default_rng(n).random(n))
+        assert_same(compiled(u, 60), heat(u, 60))
+        assert_same(compiled(u, 60), heat(u, 60))

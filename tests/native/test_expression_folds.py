@@ -1,0 +1,154 @@
+"""Reductions that compute, in the same pass, what they reduce (native/expression_folds.c)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.backends.cpu.policy import limits
+from tests.support.implementations import count_pending, needs_native
+
+pytestmark = needs_native
+
+NAMES = ["sum", "prod", "max", "min", "any", "all", "count_nonzero", "mean"]
+EXPRESSIONS = {
+    "float64": [lambda m, x, y: x * y, lambda m, x, y: m.exp(x) - y, lambda m, x, y: x < y],
+    "float32": [lambda m, x, y: x - y + x, lambda m, x, y: x >= y],
+    "int64": [lambda m, x, y: x * y, lambda m, x, y: x == y],
+    "uint64": [lambda m, x, y: x + y],
+    "int32": [lambda m, x, y: x - y],
+    "bool": [lambda m, x, y: x & y, lambda m, x, y: x | y],
+}
+
+
+def elements(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    if dtype == "bool":
+        return rng.random(shape) < 0.5
+    if dtype.startswith("float"):
+        return rng.standard_normal(shape).astype(dtype)
+    return rng.integers(0, 9, shape).astype(dtype)
+
+
+def same(found: Any, expected: Any, dtype: str) -> None:
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    if found.dtype.kind == "f":
+        closeness = 1e-4 if dtype == "float32" else 1e-10
+        np.testing.assert_allclose(found, expected, rtol=closeness, atol=closeness)
+    else:
+        assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", list(EXPRESSIONS))
+def test_random_reductions(dtype: str) -> None:
+    rng = np.random.default_rng(sum(map(ord, dtype)))
+    for number in range(60):
+        ndim = int(rng.integers(1, 5))
+        shape = [int(n) for n in rng.integers(1, 20, ndim)]
+        longest = int(rng.integers(ndim))
+        shape[longest] = max(1, int(rng.integers(3_000, 90_000)) // np.prod(shape))
+        x, y = elements(rng, tuple(shape), dtype), elements(rng, tuple(shape), dtype)
+        if number % 3 == 0:
+            y = y[..., :1].copy()
+        axes = tuple([int(i) for i in rng.permutation(ndim)[: rng.integers(1, ndim + 1)]])
+        arguments = {"axis": None if rng.random() < 0.3 else axes, "keepdims": rng.random() < 0.5}
+        function = EXPRESSIONS[dtype][number % len(EXPRESSIONS[dtype])]
+        mine = function(np, x, y)
+        names = [n for n in NAMES if mine.dtype != bool or n not in ("max", "min", "mean", "prod")]
+        if mine.dtype.kind != "f":
+            names = [n for n in names if n != "mean"]
+        if mine.dtype.kind == "f":
+            names.remove("prod")
+        name = names[number % len(names)]
+        expected = getattr(np, name)(mine, **arguments)
+        mine_x, mine_y = xp.asarray(x.copy()), xp.asarray(y.copy())
+        found = getattr(xp, name)(function(xp, mine_x, mine_y), **arguments)
+        same(found, expected, dtype)
+        # A value that is held is stored along the way, and changes no bit.
+        held = function(xp, mine_x, mine_y)
+        for _ in range(2):
+            again = np.asarray(getattr(xp, name)(held, **arguments))
+            assert np.array_equal(again, np.asarray(found), equal_nan=True)
+        assert np.array_equal(np.asarray(held), mine, equal_nan=True)
+
+
+@pytest.mark.parametrize("shape", [(100_003,), (3, 40_000), (40_000, 3), (70, 30, 40)])
+def test_threads_change_no_bit(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(3)
+    x, y = [xp.asarray(rng.random(shape)) for _ in range(2)]
+    for axis in (None, 0, -1):
+        for name in ("sum", "mean", "max"):
+            found = []
+            for threads in (1, 2, 5):
+                with xp.config_context(num_threads=threads):
+                    found.append(np.asarray(getattr(xp, name)(x * y - 1, axis=axis)))
+            assert np.array_equal(found[0], found[1])
+            assert np.array_equal(found[0], found[2])
+
+
+def test_a_value_that_nothing_else_needs_gets_no_memory() -> None:
+    x = xp.ones(100_000)
+    before = count_pending()
+    value = x * 3
+    assert count_pending() == before + 1
+    assert float(xp.sum(value)) == 300_000
+    assert count_pending() == before  # it is held, and so was stored
+    assert float(xp.max(x * 3 - 1)) == 2
+    assert count_pending() == before
+
+
+def test_extremes_of_nothing_but_infinities_and_nan() -> None:
+    x = xp.full(60_000, -xp.inf)
+    assert float(xp.max(x + 1)) == -np.inf
+    assert float(xp.min(-x)) == np.inf
+    y = xp.ones(60_000)
+    y[50_123] = xp.nan
+    assert np.isnan(float(xp.max(y * 2)))
+    assert np.isnan(np.asarray(xp.min(xp.reshape(y * 2, (300, 200)), axis=0))).sum() == 1
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64"])
+def test_extremes_of_integers_at_their_limits(dtype: str) -> None:
+    info = np.iinfo(dtype)
+    for number in (info.min, info.max):
+        x = xp.full(limits.at_once + 50, number, dtype=getattr(xp, dtype))
+        assert int(xp.max(x)) == number
+        assert int(xp.min(x)) == number
+
+
+def test_errors_are_warned_of_by_their_names() -> None:
+    x = xp.zeros(80_000)
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in log"):
+        xp.sum(xp.log(x))
+    y = xp.full(80_000, 1e308)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
+        assert float(xp.sum(y + 0)) == np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        z = xp.ones(80_000)
+        z[5] = xp.nan
+        assert np.isnan(float(xp.max(z + 1)))
+
+
+def test_views_that_step_backwards_or_repeat_an_element() -> None:
+    mine = np.random.default_rng(9).random((300, 200))
+    x = xp.asarray(mine.copy())
+    assert np.allclose(np.asarray(xp.sum(xp.flip(x), axis=0)), mine.sum(axis=0)[::-1])
+    assert np.allclose(np.asarray(xp.sum(x[::2, 1:150], axis=1)), mine[::2, 1:150].sum(axis=1))
+    assert np.allclose(float(xp.sum(xp.broadcast_to(x[0], (300, 200)))), mine[0].sum() * 300)
+    assert np.allclose(np.asarray(xp.sum(x.T, axis=0)), mine.sum(axis=1))
+    assert float(xp.max(xp.broadcast_to(x[3, 4], (400, 200)))) == mine[3, 4]
+
+
+def test_a_sum_of_many_elements_is_that_of_a_run() -> None:
+    """The same bits whether rows lie together or with gaps."""
+    x = xp.asarray(np.random.default_rng(1).random((250, 400)))
+    together, apart = x[:, :200] + 0, x[:, :200]
+    for axis in (None, 1):
+        first, second = xp.sum(together, axis=axis), xp.sum(apart, axis=axis)
+        assert np.array_equal(np.asarray(first), np.asarray(second))
