@@ -8,7 +8,7 @@
 #     tests/sanitize.sh portable [pytest arguments]
 #
 # Without arguments the tests of the C core, of kernels, products in tiles, loops, the memory pool,
-# sequences, random numbers, interrupts, threads and operations run; under ThreadSanitizer those
+# expressions, random numbers, interrupts, threads and operations run; under ThreadSanitizer those
 # with threads.
 # PYTHON and CC say which to use.
 # It is built in a copy of the sources, so that the one in use stays as it is.
@@ -19,10 +19,10 @@ shift
 engine=tests/backends/cpu/engine
 if [ $# -eq 0 ]; then
     set -- -q "$engine/test_parallel.py" "$engine/test_memory_pool.py" "$engine/test_threads.py" \
-        tests/backends/cpu/programs/test_sequences.py
+        tests/native/test_expression_folds.py tests/native/test_call_groups.py
     if [ "$tool" = thread ]; then
         set -- "$@" tests/native/test_functions_leaks.py -k \
-            "thread or parallel or pool or fork or share or sequences"
+            "thread or parallel or pool or fork or share"
     else
         set -- "$@" "$engine/test_kernel.py" "$engine/test_kernel_chains.py" \
             "$engine/test_kernel_interrupted.py" "$engine/test_kernel_refusals.py" \
