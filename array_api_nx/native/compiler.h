@@ -13,8 +13,10 @@
 #define HAS_GNU_C 1
 #endif
 
-/* Functions that are compiled for several processors; loading chooses one. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+/* Functions that are compiled for several processors; loading chooses one. What chooses would run before
+   ThreadSanitizer, which is to watch it, is ready. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&                  \
+    !defined(__SANITIZE_THREAD__)
 #define HAS_TARGET_CLONES 1
 #endif
 
