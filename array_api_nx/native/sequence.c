@@ -1,4 +1,9 @@
-#include "sequence.h"
+/* Sequence: several kernels run one after the other in one call from Python.
+
+   The arrays that the kernels work on are numbered: first the given ones, which are arguments of
+   each call, then the fixed ones, which are the same in every call. Kernels and fixed arrays are
+   checked when the sequence is made, given arrays in each call. */
+
 #include "parts.h"
 #include "arguments.h"
 #include "copies.h"
@@ -8,6 +13,7 @@
 #include "names.h"
 #include "objects.h"
 #include "outcomes.h"
+#include "passes.h"
 #include "sizes.h"
 #include "threads.h"
 
