@@ -16,7 +16,7 @@ from tests.support import implementations
 from tests.support.programs import assert_same, numpy_of
 from tests.support.tables import for_each
 
-pytestmark = [implementations.needs_native, implementations.unless_checked]
+pytestmark = [implementations.needs_native, implementations.needs_call_lists]
 
 Pair = namedtuple("Pair", ["first", "second"])
 

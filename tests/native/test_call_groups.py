@@ -13,7 +13,7 @@ import array_api_nx as xp
 from tests.support import implementations
 from tests.support.programs import assert_same
 
-pytestmark = [implementations.needs_native, implementations.unless_checked]
+pytestmark = [implementations.needs_native, implementations.needs_call_lists]
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "arithmetic": lambda x, y, z: ((2 * x + 1) * y - 3) / (z + 1) + x,

@@ -29,9 +29,10 @@ from array_api_nx.native import native
 PACKAGE = str(Path(xp.__file__).parent)
 
 needs_native = pytest.mark.skipif(native is None, reason="the extension is not there")
-unless_checked = pytest.mark.skipif(
-    os.environ.get("ARRAY_API_NX_CHECKED") == "1",
-    reason="where every backend call is checked, C answers none: no list is made",
+needs_call_lists = pytest.mark.skipif(
+    os.environ.get("ARRAY_API_NX_CHECKED") == "1"
+    or os.environ.get("ARRAY_API_NX_FUSION_THRESHOLD") == "0",
+    reason="no list of calls is made where every backend call is checked, or all is deferred",
 )
 
 _python = False
