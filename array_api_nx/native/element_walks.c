@@ -14,7 +14,7 @@ static int begin_walk(Walk *walk, Tensor *const *operands, int count, int revers
 int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
                  int is_exact, int *flags)
 {
-    if ((walk->count <= serial_limit && walk->count < TILED_FROM) || keeps_gil) {
+    if (walk->count <= serial_limit && walk->count < TILED_FROM) {
         clear_flags();
         if (is_exact) {
             run_exact_walk(walk, loop->itemsizes, loop->link, loop->function, loop->data);

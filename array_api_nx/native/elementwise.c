@@ -36,7 +36,7 @@ static int run_for_long(const ElementLoop *loop, char **args, npy_intp size, npy
 /* Run a loop; returns its floating-point flags. */
 static inline int run(const ElementLoop *loop, char **args, npy_intp size, npy_intp *steps)
 {
-    if (size > loop->serial_limit && !keeps_gil) {
+    if (size > loop->serial_limit) {
         return run_for_long(loop, args, size, steps);
     }
     if (loop->is_quiet) {

@@ -69,7 +69,7 @@ struct Node {
 /* Whether operations on so many elements wait. */
 static inline int is_recorded_size(npy_intp size)
 {
-    return size > limits.recorded && size <= limits.most && !keeps_gil;
+    return size > limits.recorded && size <= limits.most;
 }
 
 /* Whether arrays of such a size are reduced along with the operations that they wait for. Reductions of larger ones wait

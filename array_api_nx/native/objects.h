@@ -85,11 +85,6 @@ static inline int is_computed_now(npy_intp size)
     return size <= limits.at_once || (limits.at_once >= 0 && size <= limits.deferred);
 }
 
-/* Whether calls of compiled functions keep the GIL, however long they take: while a compiled program
-   runs, whose memory no other run of it may use meanwhile. How many such programs run: a call that has
-   Python asked for its loop may be interrupted by that of another thread. */
-extern int keeps_gil;
-
 /* The device `cpu` and its backend, while that is the plain one. Before the device is used, `device`
    and `committed` are None, and `backend` and `answered` NULL.
    There are two objects for the device (see device.py): what C makes is on `device`, which is not

@@ -47,7 +47,7 @@ static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor *
         (*y = layout_of(second)) == NULL || (*x)->code != (*y)->code) {
         return 0;
     }
-    const npy_intp most = keeps_gil || limits.at_once < 0            ? limits.at_once
+    const npy_intp most = limits.at_once < 0                   ? limits.at_once
                           : (*x)->ndim == 1 || (*y)->ndim == 1 ? NPY_MAX_INTP
                                                                : limits.deferred;
     return (*x)->size <= most && (*y)->size <= most && (*x)->size > 0 && (*y)->size > 0 &&
@@ -59,7 +59,7 @@ static int run_product(const Product *product, int code, char **args, const npy_
                        const npy_intp *steps, int is_brief)
 {
     int flags;
-    PyThreadState *state = is_brief || keeps_gil ? NULL : PyEval_SaveThread();
+    PyThreadState *state = is_brief ? NULL : PyEval_SaveThread();
     clear_flags();
     product->functions[code](args, sizes, steps, product->data[code]);
     flags = take_flags();

@@ -171,6 +171,14 @@ PyObject *sum_large(Tensor *x, int is_temporary, const char *reduced, int keepdi
     return reduce_large(SUM, x, is_temporary, reduced, (DTypeCode)x->code, keepdims);
 }
 
+/* Whether an array of a size that is folded is: of few elements, sums have the bits of NumPy's; of what is in
+   memory, the first element may tell `any`. */
+static int is_folded(ReductionCode op, PyObject *array)
+{
+    const int is_large = tensor_of(array)->size > limits.at_once;
+    return pending_of(array) != NULL ? is_large || (op != SUM && op != PROD) : is_large && op != ANY && op != ALL;
+}
+
 static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObject *dtype, int keepdims)
 {
     char reduced[ARRAY_DIMS];
@@ -183,11 +191,7 @@ static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObj
         asked != code) {
         return DECLINED;
     }
-    /* Of few elements, sums have the bits of NumPy's. Of what is in memory, the first element may tell `any`. */
-    const int is_pending = pending_of(array) != NULL;
-    if (is_folded_size(x->size) &&
-        (is_pending ? x->size > limits.at_once || (op != SUM && op != PROD)
-                    : x->size > limits.at_once && op != ANY && op != ALL)) {
+    if (is_folded_size(x->size) && is_folded(op, array)) {
         PyObject *result = reduce_large(op, x, is_temporary(array), reduced, code, keepdims);
         if (result != DECLINED) {
             return result;

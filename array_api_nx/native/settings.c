@@ -7,20 +7,8 @@
 /* fperrors.apply_errstate(name, flags). */
 static PyObject *errstate_function;
 
-/* See `collect_errors`. */
-static int *collected;
-
-void collect_errors(int *flags)
-{
-    collected = flags;
-}
-
 int apply_errstate(PyObject *name, int flags)
 {
-    if (collected != NULL) {
-        *collected |= flags;
-        return 0;
-    }
     PyObject *number = PyLong_FromLong(flags);
     PyObject *done =
         number == NULL ? NULL : PyObject_CallFunctionObjArgs(errstate_function, name, number, NULL);

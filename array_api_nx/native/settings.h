@@ -14,10 +14,6 @@ int takes_numpy_operands(void);
 /* Report floating-point errors as numpy.errstate says. -1 with an exception set if that raises one. */
 int apply_errstate(PyObject *name, int flags);
 
-/* From now on `apply_errstate` does nothing but add its flags to these; NULL: as usual. No Python code
-   may run meanwhile. */
-void collect_errors(int *flags);
-
 /* The result, whose reference is stolen, after the report of an operation's errors; NULL if that raises. */
 static inline PyObject *settle(PyObject *result, PyObject *name, int flags)
 {

@@ -11,7 +11,6 @@ DTypeInfo dtypes[DTYPE_COUNT] = {EACH_DTYPE(DTYPE_INFO)};
 npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
 PyTypeObject *array_type, *tensor_type;
 Limits limits = {-1, 0, NPY_MAX_INTP, 0, NPY_MAX_INTP};
-int keeps_gil;
 CPU cpu;
 PyObject declined_object;
 
