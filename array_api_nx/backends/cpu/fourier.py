@@ -82,12 +82,12 @@ def _transform(
     result = sliced_calls.like(array, tuple(shape), dtype)
     if name == "rfft":
         name += "_n_odd" if n % 2 else "_n_even"
-    if _sizes(function, n) is not None:
+    if _sizes(function, n, array.dtype) is not None:
         with sliced_calls.one_operation(name):
             _compute(function, array, n, axis, norm, result)
         return result
     keys = None
-    if _SINGLE_ON_THREADS or array.dtype in d.DOUBLE:
+    if _runs_on_threads(array.dtype):
         least = sliced_calls.FFT_MIN // sliced_calls.SLICES_MIN
         keys = sliced_calls.divide(array.shape, axis, least)
     if keys is None:
@@ -99,17 +99,23 @@ def _transform(
     return result
 
 
-def _sizes(function: _Transform, n: int) -> tuple[int, int] | None:
+def _runs_on_threads(dtype: DType) -> bool:
+    return _SINGLE_ON_THREADS or dtype in d.DOUBLE
+
+
+def _sizes(function: _Transform, n: int, dtype: DType) -> tuple[int, int] | None:
     """The rows and columns by which long vectors are transformed; None for a call of NumPy."""
     name = function.__name__
     if name == "irfft" or n // (2 if name == "rfft" else 1) < LONG_MIN:
+        return None
+    if not _runs_on_threads(dtype):
         return None
     return factors(n)
 
 
 def _apply(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, out: NDArray) -> None:
     """``function(x, n, axis, norm, out)``; long vectors one by one."""
-    sizes = _sizes(function, n)
+    sizes = _sizes(function, n, x.dtype)
     if sizes is None:
         function(x, n, axis, norm, out)
         return
