@@ -63,18 +63,15 @@ class Native(_ModuleType):
             listener: _Callable[[int, int], None] | None = None,
             /,
         ) -> tuple[int, ...]: ...
-
-    @final
-    class Sequence:
-        def __new__(
-            cls,
-            given: tuple[tuple[tuple[int, ...], _DType], ...],
-            fixed: tuple[_NDArray, ...],
-            passes: tuple[tuple[object, ...], ...],  # what each consists of, the docstring says
-            keeps_gil: bool,
+        def reduce(
+            self,
+            array: _NDArray,
+            shape: tuple[int, ...],
+            divisor: float | None,
+            combining: _Loop | None,
+            threads: int,
             /,
-        ) -> Self: ...
-        def run(self, arrays: list[Any], /) -> Any: ...  # False, None, or flags per pass and step
+        ) -> tuple[_NDArray, int]: ...
 
     @final
     class CallGroup:

@@ -104,7 +104,8 @@ static int locate_all(const Kernel *kernel, PyObject *memories, PyArrayObject **
     return good;
 }
 
-PyObject *flags_tuple(const Kernel *kernel, const npy_uint8 *flags)
+/* The floating-point flags of a kernel's steps. */
+static PyObject *flags_tuple(const Kernel *kernel, const npy_uint8 *flags)
 {
     PyObject *result = PyTuple_New(kernel->step_count);
     for (int i = 0; result != NULL && i < kernel->step_count; i++) {
@@ -186,6 +187,11 @@ static PyMethodDef kernel_methods[] = {
      "Run all tasks; floating-point flags per step, as NumPy's bits.\n\n"
      "memories holds (contiguous ndarray, byte position of the first element) per operand. While a "
      "long run lasts, listener(begun, tasks) is called now and then."},
+    {"reduce", (PyCFunction)(void (*)(void))kernel_reduce, METH_FASTCALL,
+     "reduce($self, array, shape, divisor, combining, threads)\n--\n\n"
+     "Reduce a contiguous array to a new one of a shape: that, and its floating-point flags.\n\n"
+     "Sums, and the sums of squares of moments, are divided by the divisor, unless it is None. `combining` is "
+     "the loop that combines the accumulators of tasks, where each has its own and they are no moments."},
     {NULL, NULL, 0, NULL},
 };
 

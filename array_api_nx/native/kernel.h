@@ -25,7 +25,7 @@ static inline int is_empty(const Kernel *kernel)
     return 0;
 }
 
-/* The floating-point flags of a kernel's steps, as a tuple; NULL with an exception set. */
-PyObject *flags_tuple(const Kernel *kernel, const npy_uint8 *flags);
+/* Kernel.reduce (kernel_reductions.c). */
+PyObject *kernel_reduce(PyObject *object, PyObject *const *args, Py_ssize_t arg_count);
 
 #endif

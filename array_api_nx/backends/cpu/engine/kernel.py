@@ -209,6 +209,38 @@ class PreparedKernel(Protocol):
             If there is none for the threads' tiles.
         """
 
+    def reduce(
+        self,
+        array: NDArray,
+        shape: tuple[int, ...],
+        divisor: float | None,
+        combining: object,
+        threads: int,
+        /,
+    ) -> tuple[NDArray, int]:
+        """Reduce operand 0, a contiguous array, to operand 1, a new array.
+
+        Parameters
+        ----------
+        array : ndarray
+        shape : tuple of int
+            Of the result.
+        divisor : float or None
+            By which a sum, or the sum of squares of a variance, is divided.
+        combining : object
+            The pointer of the loop that combines the accumulators of tasks; None for moments, and
+            if there is one copy.
+        threads : int
+            As for `run`.
+
+        Returns
+        -------
+        result : ndarray
+            Of the array's dtype.
+        errors : int
+            The floating-point errors, as NumPy's bits.
+        """
+
 
 def prepare(kernel: Kernel) -> PreparedKernel:
     """`kernel`, checked and made ready by the extension, without which no kernel runs.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from .kernel import Instruction, KernelOperand, TileReduction
 from .loops import Loop
 from .memory_pool import empty
 from .schedule import OperandLayout, Schedule, schedule
-
-if TYPE_CHECKING:
-    from ...._native import Native
 
 __all__ = [
     "compute",
@@ -184,45 +181,33 @@ def reduce(
         None for arrays that do not lie row-major, and where floating-point errors were met that
         want more than warnings.
     """
-    if native is None or not array.flags.c_contiguous:
+    flags = array.flags
+    if native is None or not (flags.c_contiguous and flags.aligned):
         return None
-    kind = op, array.dtype, array.shape, axes, keepdims, divisor
-    sequence, loop = _reduction(kind, threads.count())
-    memory = [array]
-    flags = sequence.run(memory)
-    if flags is False:  # the array is not aligned
-        return None
-    if flags is not None:
+    work, kept, combining = _reduction(op, array.dtype, array.shape, axes, keepdims, divisor)
+    most = min(threads.count(), work.threads)
+    result, met = work.prepared.reduce(array, kept, divisor, combining, most)
+    if met:
         asked = fperrors.modes()
         if asked is None:
             return None
-        ((met,),) = flags
-        fperrors.report(passes.errors_of(loop, met, asked))
-    return memory[-1]
-
-
-_Kind: TypeAlias = tuple[Primitive, DType, tuple[int, ...], tuple[int, ...], bool, float | None]
-"""The arguments of `reduction_pass`."""
+        fperrors.report(passes.errors_of(work.kernel.program[0].loop, met, asked))
+    return result
 
 
 @lru_cache(maxsize=512)
-def _reduction(kind: _Kind, threads: int) -> tuple[Native.Sequence, Loop]:
-    """What reduces one array, and the loop that it runs.
-
-    The last array that the sequence appends to those given is the result.
-    """
-    assert native is not None
-    work, kept = reduction_pass(*kind)
-    _, dtype, shape, *_ = kind
-    given = [(shape, dtype)]
-    accumulators = {}
-    for each in work.apart():
-        accumulators[each.slot] = len(given)
-        given.append(((each.size * work.copies,), each.identity.dtype))
-    numbers = {1: 0, 0: len(given)}
-    given.append((kept, dtype))
-    described = passes.described(work, numbers, accumulators, threads)
-    return native.Sequence(tuple(given), (), (described,), False), work.kernel.program[0].loop
+def _reduction(
+    op: Primitive,
+    dtype: DType,
+    shape: tuple[int, ...],
+    axes: tuple[int, ...],
+    keepdims: bool,
+    divisor: float | None,
+) -> tuple[passes.Pass, tuple[int, ...], object]:
+    """The pass of a reduction, the shape of the result, and the loop for several accumulators."""
+    work, kept = reduction_pass(op, dtype, shape, axes, keepdims, divisor)
+    combining = loops.combining(work.kernel.program[0].loop) if work.copies > 1 else None
+    return work, kept, None if combining is None else combining.pointer
 
 
 def reduction_pass(

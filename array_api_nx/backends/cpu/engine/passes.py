@@ -19,7 +19,7 @@ from ....contract.numpy_dtypes import NDArray
 from ....core.dtypes import DType
 from ....native import native
 from ..ufunc_table import divide_by_count
-from . import fperrors, loops, memory_pool
+from . import fperrors, memory_pool
 from .kernel import Instruction, Kernel, PreparedKernel, Product, TileReduction, prepare
 from .loops import Loop, quiet_scipy
 from .progress import ProgressBar
@@ -32,7 +32,6 @@ __all__ = [
     "Pass",
     "Slot",
     "Slots",
-    "described",
     "errors_of",
     "following",
     "make_pass",
@@ -80,7 +79,7 @@ class Accumulation(NamedTuple):
     divisor : float or None
         By which a sum, or the sum of squares of a variance, is divided in the end.
     mean : int or None
-        For a variance: the slot for the mean of the same elements, if somebody reads the mean.
+        For a variance: the slot for the mean of the same elements; None if it is not read.
     """
 
     slot: Slot
@@ -141,7 +140,7 @@ class Pass(NamedTuple):
     threads : int
         The number of threads above which another one makes the pass no faster.
     calls_scipy : bool
-        Whether loops of SciPy's run. Whoever wants to hear of their errors has none deferred.
+        Whether loops of SciPy's run, whose floating-point errors are ignored.
     """
 
     kernel: Kernel
@@ -174,10 +173,6 @@ class Pass(NamedTuple):
             ),
         )
 
-    def apart(self) -> list[Accumulation]:
-        """The reductions whose accumulators are not their results."""
-        return [each for each in self.accumulations if self.copies > 1 or each.loop.call is None]
-
     def results(self) -> list[Slot]:
         """The slots of reductions and their means: a run puts new memory into each."""
         means = [each.mean for each in self.accumulations if each.mean is not None]
@@ -208,7 +203,7 @@ def make_pass(
     fills : mapping of int to int, optional
         From each operand with a box to the operand that has the element around the box.
     threads : int, optional
-        As in `Pass`; if it is not given, it follows from what the loops cost.
+        As in `Pass`; by default it follows from the costs of the loops.
 
     Raises
     ------
@@ -244,39 +239,10 @@ def make_pass(
     )
 
 
-def described(
-    each: Pass, numbers: Mapping[Slot, int], accumulators: Mapping[Slot, int], threads: int
-) -> tuple[object, ...]:
-    """A pass as `native.Sequence` takes it.
-
-    Parameters
-    ----------
-    each : Pass
-    numbers : mapping of slot to int
-        The arrays that the slots are.
-    accumulators : mapping of slot to int
-        The arrays for accumulators, for those slots of which these are not the result.
-    threads : int
-        The most threads that may be used.
-    """
-    places = [slot for slot, _ in each.operands]
-    outcomes: list[tuple[int, int, float | None, object]] = []
-    for reduction in each.accumulations:
-        if each.copies > 1 or reduction.divisor is not None:
-            combining = loops.combining(reduction.loop) if each.copies > 1 else None
-            pointer = None if combining is None else combining.pointer
-            place = places.index(reduction.slot)
-            outcomes.append((place, numbers[reduction.slot], reduction.divisor, pointer))
-    own = {**numbers, **accumulators}
-    operands = tuple([(own[slot], offset) for slot, offset in each.operands])
-    return each.prepared, operands, min(threads, each.threads), tuple(outcomes)
-
-
 def errors_of(loop: Loop, met: int, asked: int) -> Iterator[tuple[str, int, int]]:
-    """The entries for `fperrors.report` of the errors `met` by a loop, of which `asked` are to be
-    warned of."""
+    """The entries for `fperrors.report` of the errors `met` by a loop; `asked` are reported."""
     if loop.call is None:
-        # In NumPy a variance is two operations, one of which can meet an invalid value.
+        # In NumPy a variance is two operations; only the first can meet an invalid value.
         yield "subtract", met & fperrors.INVALID, asked
         yield "multiply", met & ~fperrors.INVALID, asked
     else:
@@ -287,7 +253,7 @@ _NOTHING: Final = nullcontext()
 
 
 def following(passes: Sequence[Pass]) -> AbstractContextManager[ProgressBar | None]:
-    """A context for running passes, in this order: with a progress bar if somebody wants one."""
+    """A context for running passes, with a progress bar if the settings ask for one."""
     if current().progress:
         return ProgressBar(sum([each.elements for each in passes]))
     return _NOTHING
@@ -302,7 +268,7 @@ def run_pass(each: Pass, slots: Slots, progress: ProgressBar | None = None) -> t
     slots : Slots
         Outputs without memory, and results of reductions, get new memory, which is put here.
     progress : ProgressBar, optional
-        Is told how far the pass is.
+        Shows how far the pass is.
 
     Returns
     -------
