@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ContextDecorator
 from contextvars import ContextVar
 from functools import partial
@@ -257,72 +257,64 @@ class Hints:
 
 hints: Final = Hints()
 watchers: Final[list[Callable[[], None]]] = []
-"""Functions to call when `hints.defer_small`, `hints.threshold` or `hints.watched` have changed."""
+"""Functions to call when hints of deferral, progress or watching may have changed."""
 
-hints.defer_small = DEFAULTS.fusion == "always"
-hints.fuses = DEFAULTS.fusion != "off"
-hints.shows_progress = DEFAULTS.progress
 hints.threshold = DEFAULTS.fusion_threshold
 
-hints.device = None
-_always_watched: Final = DEFAULTS.host_access != "allow" or DEFAULTS.transfers != "allow"
-hints.watched = _always_watched
-hints.strict_operands = DEFAULTS.operands == "strict"
-
 _lock: Final = Lock()
-_computing = 0  # contexts entered with fusion="off"
-_showing = 0  # contexts entered with progress=True
-_deferring = 0  # contexts entered that ask for more than the default
-_watching = 0  # listeners, and contexts entered that do not allow all transfers
-_moving = 0  # contexts entered that ask for another device
-_refusing = 0  # contexts entered with operands="strict"
 _process_device: HintedDevice | None = None
 
 hold_at_forks(_lock)
 
 
-def _count_deferring(change: int) -> None:
-    global _deferring
-    with _lock:
-        _deferring += change
-        hints.defer_small = _deferring > 0 or DEFAULTS.fusion == "always"
-        for changed in watchers:
-            changed()
+class _Count:
+    """The `config_context` statements, of all threads, that change a hint.
+
+    Parameters
+    ----------
+    hint : str
+        The attribute of `hints`.
+    value : callable
+        From whether there is such a statement to the value of the hint.
+    listeners : sequence of callable, optional
+        Called after each change.
+    """
+
+    def __init__(
+        self,
+        hint: str,
+        value: Callable[[bool], object],
+        listeners: Sequence[Callable[[], None]] = watchers,
+    ) -> None:
+        self._hint, self._value, self._listeners = hint, value, listeners
+        self._entered = 0
+        self.add(0)
+
+    def add(self, change: int) -> None:
+        """Count one more, or one less."""
+        with _lock:
+            self._entered += change
+            setattr(hints, self._hint, self._value(self._entered > 0))
+            for changed in self._listeners:
+                changed()
 
 
-def _count_computing(change: int) -> None:
-    global _computing
-    with _lock:
-        _computing += change
-        hints.fuses = _computing == 0 and DEFAULTS.fusion != "off"
-        for changed in watchers:
-            changed()
+_deferring: Final = _Count("defer_small", lambda asked: asked or DEFAULTS.fusion == "always")
+_computing: Final = _Count("fuses", lambda asked: not asked and DEFAULTS.fusion != "off")
+_showing: Final = _Count("shows_progress", lambda asked: asked or DEFAULTS.progress)
+_refusing: Final = _Count(
+    "strict_operands", lambda asked: asked or DEFAULTS.operands == "strict", ()
+)
+_moving: Final = _Count("device", lambda asked: None if asked else _process_device, ())
+_watching: Final = _Count(
+    "watched",
+    lambda asked: asked or DEFAULTS.host_access != "allow" or DEFAULTS.transfers != "allow",
+)
 
+_WATCHED: Final = ("warn", "log", "error")
 
-def _count_showing(change: int) -> None:
-    global _showing
-    with _lock:
-        _showing += change
-        hints.shows_progress = _showing > 0 or DEFAULTS.progress
-        for changed in watchers:
-            changed()
-
-
-def count_watching(change: int) -> None:
-    """Count listeners to transfers and evaluations: one more, or one less."""
-    global _watching
-    with _lock:
-        _watching += change
-        hints.watched = _watching > 0 or _always_watched
-        for changed in watchers:
-            changed()
-
-
-def _count_refusing(change: int) -> None:
-    global _refusing
-    with _lock:
-        _refusing += change
-        hints.strict_operands = _refusing > 0 or DEFAULTS.operands == "strict"
+count_watching: Final = _watching.add
+"""Count listeners to transfers and evaluations: one more, or one less."""
 
 
 def use_devices(check: Callable[[str, Given], str], device: Callable[[str], HintedDevice]) -> None:
@@ -335,14 +327,7 @@ def use_devices(check: Callable[[str, Given], str], device: Callable[[str], Hint
     _CHECKS["default_device"] = check
     name = "ARRAY_API_NX_DEFAULT_DEVICE" if os.environ.get("ARRAY_API_NX_DEFAULT_DEVICE") else ""
     _process_device = device(check(name or "default_device", DEFAULTS.default_device))
-    hints.device = _process_device
-
-
-def _count_moving(change: int) -> None:
-    global _moving
-    with _lock:
-        _moving += change
-        hints.device = None if _moving else _process_device
+    _moving.add(0)
 
 
 def _no_setting(name: str) -> str:
@@ -376,7 +361,7 @@ class config_context(ContextDecorator):
         "auto", the default of the process, defers operations on large arrays where their results
         cannot depend on when they run. "off" runs every operation at once. "always" defers also
         what reads memory that others can write, such as an imported NumPy array's: a promise that
-        nobody writes it before the results are used.
+        it is not written before the results are used.
     fusion_threshold : int, optional
         Operations on arrays with more elements than this are deferred, whatever they are; 524288 by
         default. (Element by element those on more than 2000 are in any case, unless `fusion` is
@@ -467,41 +452,24 @@ class config_context(ContextDecorator):
             if value is not None
         }
         threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
-        self._defers_small = fusion == "always" or threshold < DEFAULTS.fusion_threshold
-        self._computes = fusion == "off"
-        self._shows = progress is True
-        self._moves = default_device is not None
-        self._refuses = operands == "strict"
-        self._watches = any([word not in (None, "allow") for word in (host_access, transfers)])
+        counts = (
+            _deferring if fusion == "always" or threshold < DEFAULTS.fusion_threshold else None,
+            _computing if fusion == "off" else None,
+            _showing if progress is True else None,
+            _moving if default_device is not None else None,
+            _refusing if operands == "strict" else None,
+            _watching if host_access in _WATCHED or transfers in _WATCHED else None,
+        )
+        self._counts = [count for count in counts if count is not None]
 
     def __enter__(self) -> None:
         around = stack.get()
         stack.set((*around, around[-1]._replace(**self._changes)))
-        if self._defers_small:
-            _count_deferring(1)
-        if self._computes:
-            _count_computing(1)
-        if self._shows:
-            _count_showing(1)
-        if self._moves:
-            _count_moving(1)
-        if self._refuses:
-            _count_refusing(1)
-        if self._watches:
-            count_watching(1)
+        for count in self._counts:
+            count.add(1)
 
     def __exit__(self, *exception: object) -> None:
         # A generator that was suspended inside may be closed in a context that never entered.
         stack.set(stack.get()[:-1] or (DEFAULTS,))
-        if self._defers_small:
-            _count_deferring(-1)
-        if self._computes:
-            _count_computing(-1)
-        if self._shows:
-            _count_showing(-1)
-        if self._moves:
-            _count_moving(-1)
-        if self._refuses:
-            _count_refusing(-1)
-        if self._watches:
-            count_watching(-1)
+        for count in self._counts:
+            count.add(-1)

@@ -48,7 +48,7 @@ def set_process_threshold(threshold: int) -> None:
 def _start_with(defaults: Settings) -> None:
     """Start again with these defaults, as if the environment set them."""
     config.DEFAULTS = defaults
-    config._count_deferring(0)
+    config._deferring.add(0)
     set_process_threshold(defaults.fusion_threshold)
 
 
