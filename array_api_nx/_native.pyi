@@ -109,9 +109,23 @@ class Native(_ModuleType):
     Storage: type
     Tensor: type
     Array: type
+    Face: type
     ARRAY_METHODS: tuple[str, ...]
 
     def complete_array(self, methods: dict[str, Any], /) -> None: ...
+    def complete_face(
+        self,
+        type: type,
+        methods: dict[str, Any],
+        convert: _Callable[[Any], Any],
+        assign: _Callable[[Any, str, Any], None],
+        /,
+    ) -> None: ...
+    def standard(self, array: Any, /) -> Any: ...
+    def adopt(self, array: Any, /) -> Any: ...
+    def front_face(
+        self, function: _Callable[..., Any], own: Any, parameters: str, gives_scalars: bool, /
+    ) -> Any: ...
     def front(self, function: _Callable[..., Any], /) -> Any: ...  # it has the function's signature
     def guard(self, function: _Callable[..., Any], /) -> Any: ...  # this one, too
     def offer_exchange(

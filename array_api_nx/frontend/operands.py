@@ -94,7 +94,10 @@ def own_array(x: object, name: str = "x") -> Array:
 
 
 def adopted(x: Any, name: str = "x") -> Any:
-    """`x` itself; if it is a NumPy array, and these are operands here, an array over its memory."""
+    """`x` itself; if it is a NumPy array, and these are operands here, an array over its memory; an
+    array of NumPy's face as the array that it is beneath."""
+    if hasattr(type(x), "_standard"):
+        return x._standard
     return _from_numpy(x, name) if isinstance(x, np.ndarray) and not refuses_numpy() else x
 
 

@@ -1,59 +1,47 @@
 /* The type Array: attributes, operators, indexing and conversions, each with its Python method behind
    it. Methods that C does not know are attached by Python (see frontend/array.py). */
 
+#include "array.h"
 #include "parts.h"
 #include "call_lists.h"
 #include "conversion.h"
 #include "elementwise.h"
+#include "face.h"
 #include "indexing.h"
 #include "movement.h"
 #include "products.h"
 #include "iteration.h"
-
-/* What C answers itself or declines. */
-#define METHOD_LIST(M)                                                                          \
-    M(shape) M(ndim) M(size) M(T) M(mT) M(__array_interface__)                                  \
-    M(__getitem__) M(__setitem__) M(__len__) M(__iter__)                                        \
-    M(__bool__) M(__int__) M(__float__) M(__complex__) M(__index__)                             \
-    M(__abs__) M(__invert__) M(__neg__) M(__pos__)                                              \
-    M(__add__) M(__radd__) M(__iadd__) M(__sub__) M(__rsub__) M(__isub__)                       \
-    M(__mul__) M(__rmul__) M(__imul__) M(__truediv__) M(__rtruediv__) M(__itruediv__)           \
-    M(__floordiv__) M(__rfloordiv__) M(__ifloordiv__) M(__mod__) M(__rmod__) M(__imod__)        \
-    M(__pow__) M(__rpow__) M(__ipow__) M(__and__) M(__rand__) M(__iand__)                       \
-    M(__or__) M(__ror__) M(__ior__) M(__xor__) M(__rxor__) M(__ixor__)                          \
-    M(__lshift__) M(__rlshift__) M(__ilshift__) M(__rshift__) M(__rrshift__) M(__irshift__)     \
-    M(__matmul__) M(__rmatmul__) M(__imatmul__)                                                 \
-    M(__lt__) M(__le__) M(__eq__) M(__ne__) M(__gt__) M(__ge__)
-
-#define AS_INDEX(NAME) METHOD_##NAME,
-enum { METHOD_LIST(AS_INDEX) METHOD_COUNT };
 
 static const char *const method_names[] = {
 #define AS_NAME(NAME) #NAME,
     METHOD_LIST(AS_NAME)
 };
 
-static PyObject *meanings[METHOD_COUNT]; /* the Python functions */
+static PyObject *meanings[2][METHOD_COUNT]; /* the Python functions, and those of NumPy's face */
 
-static PyObject *ask_python(int method, PyObject *const *args, size_t count)
+PyObject *ask_python(int method, PyObject *const *args, size_t count)
 {
+    PyObject **found = &meanings[is_call_of_face(args, count)][method];
     if (PyErr_Occurred()) {
         return NULL; /* a pending operand raised an error when it was computed */
     }
-    if (meanings[method] == NULL) {
+    if (*found == NULL) {
         return PyErr_Format(PyExc_NotImplementedError, "%s has no Python function",
                             method_names[method]);
     }
     /* Another thread may put another function in its place meanwhile. */
-    PyObject *meaning = Py_NewRef(meanings[method]);
-    PyObject *result = call_python(meaning, NULL, args, count, NULL);
+    PyObject *meaning = Py_NewRef(*found), *given[3];
+    const int is_mixed = found == &meanings[0][method] && (is_face(args[0]) || (count > 1 && is_face(args[1])) ||
+                                                           (count > 2 && is_face(args[2])));
+    for (size_t i = 0; is_mixed && i < count; i++) {
+        given[i] = standard_of(args[i]);
+    }
+    PyObject *result = call_python(meaning, NULL, is_mixed ? given : args, count, NULL);
+    for (size_t i = 0; is_mixed && i < count; i++) {
+        Py_XDECREF(given[i]);
+    }
     Py_DECREF(meaning);
     return result;
-}
-
-static PyObject *ask_one(int method, PyObject *self)
-{
-    return ask_python(method, &self, 1);
 }
 
 static PyObject *ask_two(int method, PyObject *self, PyObject *other)
@@ -64,7 +52,7 @@ static PyObject *ask_two(int method, PyObject *self, PyObject *other)
 
 /* ------------------------------------------------------------------ the shell */
 
-static PyObject *array_get_handle(PyObject *self, void *closure)
+PyObject *array_get_handle(PyObject *self, void *closure)
 {
     PyObject *handle = ((Array *)self)->handle;
     if (handle == NULL) {
@@ -74,7 +62,7 @@ static PyObject *array_get_handle(PyObject *self, void *closure)
     return Py_NewRef(handle);
 }
 
-static int array_set_handle(PyObject *self, PyObject *value, void *closure)
+int array_set_handle(PyObject *self, PyObject *value, void *closure)
 {
     if (refuse_deletion(value)) {
         return -1;
@@ -115,6 +103,9 @@ static int array_clear(PyObject *self)
 static void array_dealloc(PyObject *self)
 {
     Array *array = (Array *)self;
+    if (is_face(self)) {
+        set_type(self, array_type); /* its memory may become an Array's */
+    }
     if (keep_array(array)) {
         return;
     }
@@ -518,7 +509,7 @@ static PyGetSetDef array_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyMemberDef array_members[] = {
+PyMemberDef array_members[] = {
     {"_dtype", T_OBJECT_EX, offsetof(Array, dtype), 0, NULL},
     {"_device", T_OBJECT_EX, offsetof(Array, device), 0, NULL},
     {"dtype", T_OBJECT_EX, offsetof(Array, dtype), READONLY, "Data type of the elements."},
@@ -567,19 +558,26 @@ static PyType_Spec array_spec = {
     .slots = array_slots,
 };
 
-static PyObject *complete_array(PyObject *module, PyObject *methods)
+int keep_meanings(int of_face, PyObject *methods)
 {
     if (!PyDict_Check(methods)) {
-        return PyErr_Format(PyExc_TypeError, "the methods must come in a dict");
+        PyErr_Format(PyExc_TypeError, "the methods must come in a dict");
+        return 0;
     }
     for (int i = 0; i < METHOD_COUNT; i++) {
         PyObject *function = PyDict_GetItemString(methods, method_names[i]);
         if (function == NULL) {
-            return PyErr_Format(PyExc_KeyError, "%s", method_names[i]);
+            PyErr_Format(PyExc_KeyError, "%s", method_names[i]);
+            return 0;
         }
-        Py_XSETREF(meanings[i], Py_NewRef(function));
+        Py_XSETREF(meanings[of_face][i], Py_NewRef(function));
     }
-    Py_RETURN_NONE;
+    return 1;
+}
+
+static PyObject *complete_array(PyObject *module, PyObject *methods)
+{
+    return keep_meanings(0, methods) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyMethodDef functions[] = {
@@ -592,7 +590,7 @@ static PyMethodDef functions[] = {
 
 int add_array(PyObject *module)
 {
-    array_type = (PyTypeObject *)PyType_FromSpec(&array_spec);
+    array_type = face_type = (PyTypeObject *)PyType_FromSpec(&array_spec);
     PyObject *names = array_type == NULL ? NULL : PyTuple_New(METHOD_COUNT);
     for (int i = 0; names != NULL && i < METHOD_COUNT; i++) {
         PyObject *name = PyUnicode_FromString(method_names[i]);

@@ -4,6 +4,7 @@
 #include "call_lists.h"
 #include "chapters.h"
 #include "conversion.h"
+#include "face.h"
 #include "parts.h"
 
 typedef struct {
@@ -16,6 +17,7 @@ typedef struct {
     Parameters parameters;
     enum { NOTHING, NDARRAYS, NUMPYS } adopts; /* which objects of NumPy are operands like arrays of ours:
                                                   none, arrays, or arrays and scalars */
+    enum { OF_STANDARD, GIVES_ARRAYS, GIVES_SCALARS } gives; /* what results without axes become in NumPy's face */
 } Function;
 
 static PyTypeObject *function_type;
@@ -147,11 +149,73 @@ static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ss
     return result;
 }
 
+/* A call of a function of NumPy's face. Where no argument is an array, NumPy's scalars and Python's floats are
+   arrays without axes, which are computed in the same dtypes. */
+static PyObject *call_face(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *given[MOST_ADOPTED];
+    PyObject *result = call_implementation(self, args, count, names);
+    if (result == DECLINED && !PyErr_Occurred()) {
+        result = call_adopted(self, args, count, names);
+    }
+    if (result != DECLINED || PyErr_Occurred() || self->adopts != NUMPYS || names != NULL || count > MOST_ADOPTED) {
+        return result == DECLINED ? decline_unless_raised() : result;
+    }
+    Py_ssize_t made = 0;
+    while (made < count && PyFloat_CheckExact(args[made])) {
+        given[made] = new_scalar_array(args[made], FLOAT64);
+        if (given[made] == NULL || given[made] == DECLINED) {
+            break;
+        }
+        made++;
+    }
+    if (made == count) {
+        result = call_implementation(self, given, count, NULL);
+    }
+    while (made > 0) {
+        Py_DECREF(given[--made]);
+    }
+    return result == DECLINED ? decline_unless_raised() : result;
+}
+
+/* The Python function of the standard's namespace, which knows no arrays of the face. */
+static PyObject *call_with_standard(const Function *self, PyObject *object, PyObject *const *args, size_t flags,
+                                    PyObject *names)
+{
+    const Py_ssize_t total = PyVectorcall_NARGS(flags) + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    PyObject *few[MOST_ADOPTED], **given = total <= MOST_ADOPTED ? few : PyMem_New(PyObject *, (size_t)total);
+    PyObject *result = NULL;
+    Py_ssize_t made = 0;
+    if (given == NULL) {
+        return PyErr_NoMemory();
+    }
+    while (made < total && (given[made] = standard_of(args[made])) != NULL) {
+        made++;
+    }
+    if (made == total) {
+        result = call_python(self->function, object, given, (size_t)PyVectorcall_NARGS(flags), names);
+    }
+    while (made > 0) {
+        Py_DECREF(given[--made]);
+    }
+    if (given != few) {
+        PyMem_Free(given);
+    }
+    return result;
+}
+
 static PyObject *call_function(PyObject *object, PyObject *const *args, size_t flags,
                                PyObject *names)
 {
     const Function *self = (Function *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (self->gives != OF_STANDARD) {
+        PyObject *result = call_face(self, args, count, names);
+        return result != DECLINED
+                   ? face_of(place_result(result, args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names))),
+                             self->gives == GIVES_SCALARS)
+                   : call_python(self->function, object, args, flags, names);
+    }
     if (self->compute != NULL) {
         PyObject *result = call_implementation(self, args, count, names);
         if (result != DECLINED) {
@@ -166,7 +230,9 @@ static PyObject *call_function(PyObject *object, PyObject *const *args, size_t f
             return result;
         }
     }
-    PyObject *result = call_python(self->function, object, args, flags, names);
+    PyObject *result = has_face(args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)))
+                           ? call_with_standard(self, object, args, flags, names)
+                           : call_python(self->function, object, args, flags, names);
     if (result == NULL) {
         advise_on_call(self, args, count, names);
     }
@@ -306,6 +372,29 @@ static PyObject *front(PyObject *module, PyObject *function)
     return found == NULL ? NULL : make_function(function, found);
 }
 
+static PyObject *front_face(PyObject *module, PyObject *args)
+{
+    PyObject *function;
+    const char *name, *parameters;
+    int gives_scalars;
+    if (!PyArg_ParseTuple(args, "Ossp", &function, &name, &parameters, &gives_scalars)) {
+        return NULL;
+    }
+    const Implementation *found = find_implementation(name);
+    if (found == NULL) {
+        return PyErr_Format(PyExc_LookupError, "%s has no C implementation", name);
+    }
+    Function *self = (Function *)make_function(function, found);
+    if (self != NULL) {
+        const Implementation own = {.parameters = *parameters == '\0' ? found->parameters : parameters};
+        self->gives = gives_scalars ? GIVES_SCALARS : GIVES_ARRAYS;
+        if (read_parameters(&own, &self->parameters) < 0) {
+            Py_CLEAR(self);
+        }
+    }
+    return (PyObject *)self;
+}
+
 KEEP_ARGUMENT(set_advice, advise_function)
 
 PyMethodDef callables_methods[] = {
@@ -313,6 +402,11 @@ PyMethodDef callables_methods[] = {
      "front(function)\n--\n\n"
      "A callable that answers common calls itself, and passes others on to the function.\n\n"
      "LookupError if there is none for a function of this name."},
+    {"front_face", front_face, METH_VARARGS,
+     "front_face(function, name, parameters, gives_scalars)\n--\n\n"
+     "A callable of NumPy's face that answers calls as the C implementation of a name does, and passes others on to "
+     "the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are those. "
+     "LookupError if there is none of that name."},
     {"guard", guard, METH_O,
      "guard(function)\n--\n\n"
      "A callable that passes all calls on to the function; its errors are those of `front`."},

@@ -476,11 +476,11 @@ PyObject *adopt_operand(PyObject *object)
                : array_from_ndarray((PyArrayObject *)object, NO_DTYPE, 0);
 }
 
-static PyObject *call_asarray(int which, PyObject *const *values, Py_ssize_t count)
+static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t count)
 {
     DTypeCode code = NO_DTYPE;
-    int copy = 0;
-    if (is_array(values[0]) && values[1] == NULL && values[2] == NULL && values[3] == NULL) {
+    int copy = copies;
+    if (!copies && is_array(values[0]) && values[1] == NULL && values[2] == NULL && values[3] == NULL) {
         return Py_NewRef(values[0]);
     }
     if (!take_dtype_or_type(values[1], &code)) {
@@ -540,6 +540,7 @@ static PyObject *call_array(int which, PyObject *const *values, Py_ssize_t count
 
 Implementation conversion_functions[] = {
     {"asarray", call_asarray, 0, "obj, /, *, dtype=, device=, copy="},
+    {"array", call_asarray, 1, "obj, /, *, dtype=, device=, copy="}, /* NumPy's, which copies */
     {"astype", call_astype, 0, "x, dtype, /, *, copy=, device="},
     {"cast", call_cast, 0, "x, dtype, /"},
     {"copy", call_copy, 0, "self, /, order="},

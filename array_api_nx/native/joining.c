@@ -158,6 +158,25 @@ static PyObject *reshape(int which, PyObject *const *values, Py_ssize_t count)
     return free_choice ? copy_into_shape(x, layout.ndim, layout.shape) : DECLINED;
 }
 
+/* NumPy's x.reshape(2, 3), whose sizes may be arguments of their own. */
+static PyObject *reshape_to(int which, PyObject *const *values, Py_ssize_t count)
+{
+    if (count < 2) {
+        return DECLINED;
+    }
+    PyObject *sizes = count == 2 ? Py_NewRef(values[1]) : PyTuple_New(count - 1);
+    for (Py_ssize_t i = 1; sizes != NULL && count > 2 && i < count; i++) {
+        PyTuple_SET_ITEM(sizes, i - 1, Py_NewRef(values[i]));
+    }
+    if (sizes == NULL) {
+        return NULL;
+    }
+    PyObject *const given[3] = {values[0], sizes, NULL};
+    PyObject *result = reshape(0, given, 2);
+    Py_DECREF(sizes);
+    return result;
+}
+
 /* `axis` as an argument that may be None: -1 then, or where nothing is given. */
 static int take_axis_or_none(PyObject *value, int ndim, int *axis)
 {
@@ -540,6 +559,7 @@ static PyObject *call_join(int is_new, PyObject *const *values, Py_ssize_t count
 Implementation joining_functions[] = {
     {"concat", call_join, 0, "arrays, /, *, axis="},
     {"reshape", reshape, 0, "x, /, shape, *, copy="},
+    {"reshape_to", reshape_to, 0, "*"},
     {"repeat", repeat, 0, "x, repeats, /, *, axis="},
     {"roll", roll, 0, "x, /, shift, *, axis="},
     {"stack", call_join, 1, "arrays, /, *, axis="},

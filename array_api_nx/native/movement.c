@@ -188,6 +188,25 @@ static PyObject *permute_dims(int which, PyObject *const *values, Py_ssize_t cou
     return permute(x, axes);
 }
 
+/* NumPy's x.transpose() and x.transpose(1, 0), whose axes may be arguments of their own. */
+static PyObject *transpose_to(int which, PyObject *const *values, Py_ssize_t count)
+{
+    if (count == 1 || (count == 2 && values[1] == Py_None)) {
+        return is_array(values[0]) ? reverse_axes(values[0]) : DECLINED;
+    }
+    if (count < 3) {
+        return count == 2 ? permute_dims(0, values, count) : DECLINED;
+    }
+    PyObject *axes = PyTuple_New(count - 1);
+    for (Py_ssize_t i = 1; axes != NULL && i < count; i++) {
+        PyTuple_SET_ITEM(axes, i - 1, Py_NewRef(values[i]));
+    }
+    PyObject *const given[2] = {values[0], axes};
+    PyObject *result = axes == NULL ? NULL : permute_dims(0, given, 2);
+    Py_XDECREF(axes);
+    return result;
+}
+
 static PyObject *moveaxis(int which, PyObject *const *values, Py_ssize_t count)
 {
     int sources[ARRAY_DIMS], targets[ARRAY_DIMS], axes[ARRAY_DIMS], length, places;
@@ -491,6 +510,7 @@ Implementation movement_functions[] = {
     {"moveaxis", moveaxis, 0, "x, source, destination, /"},
     {"permute_dims", permute_dims, 0, "x, /, axes"},
     {"squeeze", squeeze, 0, "x, /, axis"},
+    {"transpose_to", transpose_to, 0, "*"},
     {"unstack", unstack, 0, "x, /, *, axis="},
     {NULL, NULL, 0, NULL},
 };

@@ -69,6 +69,9 @@ typedef struct {
 
 extern PyTypeObject *array_type, *tensor_type, *storage_type;
 
+/* The class of arrays of NumPy's face, which have the fields of Array (face.h); array_type before the face is loaded. */
+extern PyTypeObject *face_type;
+
 /* What policy.py decides, as data: operations on at most `at_once` elements run at once, unless it
    is -1; those on more than `deferred` elements may have to wait in Python. Between these, operations element
    by element on more than `recorded` and at most `most` elements wait as nodes (nodes.h). Who reads the memory of arrays with
@@ -112,7 +115,7 @@ static inline PyObject *decline_unless_raised(void)
 
 static inline int is_array(PyObject *object)
 {
-    return Py_IS_TYPE(object, array_type);
+    return Py_IS_TYPE(object, array_type) || Py_IS_TYPE(object, face_type);
 }
 
 static inline int is_tensor(PyObject *object)
@@ -277,6 +280,18 @@ void free_array(PyObject *array);
 
 /* The Array around a Tensor, whose reference is stolen (also if it is NULL). */
 PyObject *wrap_tensor(Tensor *tensor, DTypeCode code);
+
+/* Have an array that nothing else refers to be one of another type with the same fields. */
+static inline void set_type(PyObject *array, PyTypeObject *type)
+{
+    PyTypeObject *before = Py_TYPE(array);
+    Py_SET_TYPE(array, (PyTypeObject *)Py_NewRef((PyObject *)type));
+    Py_DECREF(before);
+}
+
+/* An array of a type, Array or that of the face, with the contents of another array, whose reference is stolen: that
+   array itself if nothing else refers to it. */
+PyObject *share_array(PyObject *array, PyTypeObject *type);
 
 /* The shape as a tuple, a new reference. */
 PyObject *shape_of(Tensor *tensor);

@@ -17,7 +17,7 @@ EACH_METHODS(DECLARE_METHODS)
 #define EACH_PART(P)                                                                              \
     P(names) P(threads) P(memory) P(kernel) P(context) P(tensors) P(array)            \
     P(callables) P(call_lists) P(call_groups) P(ufuncs) P(compiled) P(small_matrices) P(products) \
-    P(iteration) P(exchange) P(tables)
+    P(iteration) P(exchange) P(tables) P(face)
 #define DECLARE_PART(NAME) int add_##NAME(PyObject *module);
 EACH_PART(DECLARE_PART)
 

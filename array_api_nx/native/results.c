@@ -75,6 +75,34 @@ static Array *new_shell(Tensor *tensor)
     return tensor == NULL ? NULL : (Array *)make_object(&arrays, array_type);
 }
 
+PyObject *share_array(PyObject *given, PyTypeObject *type)
+{
+    Array *of = (Array *)given;
+    if (Py_IS_TYPE(given, type)) {
+        return given;
+    }
+    if (Py_REFCNT(given) == 1) {
+        set_type(given, type);
+        return given;
+    }
+    Array *array = (Array *)make_object(&arrays, array_type);
+    if (array != NULL) {
+        array->handle = Py_XNewRef(of->handle);
+        array->dtype = Py_XNewRef(of->dtype);
+        array->device = Py_XNewRef(of->device);
+        array->weakrefs = NULL;
+        array->is_tracked = 0;
+        if (of->is_tracked) {
+            TRACK(array);
+        }
+        if (type != array_type) {
+            set_type((PyObject *)array, type);
+        }
+    }
+    Py_DECREF(given);
+    return (PyObject *)array;
+}
+
 PyObject *wrap_tensor(Tensor *tensor, DTypeCode code)
 {
     Array *array = new_shell(tensor);

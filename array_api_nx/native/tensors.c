@@ -9,7 +9,7 @@
 #define DTYPE_INFO(CODE, TYPE, KIND, BYTES) {NULL, BYTES, NPY_NOTYPE, KIND},
 DTypeInfo dtypes[DTYPE_COUNT] = {EACH_DTYPE(DTYPE_INFO)};
 npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
-PyTypeObject *array_type, *tensor_type;
+PyTypeObject *array_type, *face_type, *tensor_type;
 Limits limits = {-1, 0, NPY_MAX_INTP, 0, NPY_MAX_INTP};
 CPU cpu;
 PyObject declined_object;

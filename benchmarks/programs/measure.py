@@ -23,7 +23,12 @@ SECONDS = 0.02
 WRONG = "wrong: "
 """How the problem of a program begins whose results are not NumPy's."""
 
-_MODULES = {"numpy": "numpy", "nx": "array_api_nx", "numba": "numpy"}
+_MODULES = {
+    "numpy": "numpy",
+    "nx": "array_api_nx.numpy",
+    "standard": "array_api_nx",
+    "numba": "numpy",
+}
 _SOURCES: dict[str, Callable[..., Program]] = {
     "npbench": lambda checkout, name, preset: npbench.program(Path(checkout), name, preset),
     "own": lambda name, dtype, elements: own.program(name, dtype, elements),
@@ -56,7 +61,11 @@ class FreshArguments(Timer):
 
 
 def connect(name: str) -> Service:
-    """Serve numpy, nx or numba in this process; a case is "npbench" or "own", and its arguments."""
+    """Serve numpy, nx, standard or numba in this process.
+
+    nx is NumPy's face of the package, standard its namespace of the standard. A case is "npbench"
+    or "own", and its arguments.
+    """
     warnings.simplefilter("ignore")  # programs divide by zero, and Numba advises
     module = import_module("numba" if name == "numba" else _MODULES[name])
     return Service(module.__version__, partial(prepare, name))
@@ -130,15 +139,16 @@ def _relative_difference(ours: Any, theirs: Any) -> float:
 
 def _conversions(peer: str) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]:
     """Make an array of the peer of NumPy's, and end all that it has deferred."""
-    if peer != "nx":
+    if peer not in ("nx", "standard"):
         return np.array, lambda result, arguments: None
     xp: Any = import_module("array_api_nx")
+    module: Any = import_module(_MODULES[peer])
+    kinds = (xp.Array, type(module.zeros(1)))
 
     def evaluate(result: Any, arguments: list[Any]) -> None:
-        arrays = [x for x in (*_parts(result), *arguments) if isinstance(x, xp.Array)]
-        xp.evaluate(*arrays)
+        xp.evaluate(*[x for x in (*_parts(result), *arguments) if type(x) in kinds])
 
-    return partial(xp.asarray, copy=True), evaluate
+    return partial(module.asarray, copy=True), evaluate
 
 
 def _expected(program: Program) -> list[Any]:

@@ -1,0 +1,397 @@
+#include "face.h"
+#include "array.h"
+#include "parts.h"
+#include "movement.h"
+#include "scalars.h"
+
+/* adoption.scalar, for results of other devices; and what assigns to attributes: assign(array, name, value). */
+static PyObject *convert_function, *assign_function;
+
+/* ------------------------------------------------------------------ results */
+
+static PyObject *scalar_of(const char *element, DTypeCode code)
+{
+    if (code == FLOAT64) {
+        PyObject *scalar = PyArrayScalar_New(Double);
+        if (scalar != NULL) {
+            memcpy(&PyArrayScalar_VAL(scalar, Double), element, sizeof(npy_double));
+        }
+        return scalar;
+    }
+    return PyArray_Scalar((void *)element, dtypes[code].descr, NULL);
+}
+
+static PyObject *face_of_array(PyObject *array, int gives_scalars)
+{
+    Tensor *x = gives_scalars ? layout_of(array) : NULL;
+    if (gives_scalars && x == NULL) {
+        PyObject *converted = PyErr_Occurred() ? NULL : PyObject_CallOneArg(convert_function, array);
+        Py_DECREF(array);
+        return converted;
+    }
+    if (x == NULL || x->ndim > 0) {
+        return share_array(array, face_type);
+    }
+    const char *element = data_of(x);
+    PyObject *scalar = element == NULL ? NULL : scalar_of(element, (DTypeCode)x->code);
+    if (element == NULL && !PyErr_Occurred()) {
+        scalar = PyObject_CallOneArg(convert_function, array);
+    }
+    Py_DECREF(array);
+    return scalar;
+}
+
+/* A tuple or list of the items of another one, each as `convert` makes it. */
+static PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject *item, int flag), int flag)
+{
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
+    PyObject *items = PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count);
+    for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
+        PyObject *item = convert(Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i)), flag);
+        if (item == NULL) {
+            Py_CLEAR(items);
+        } else if (PyTuple_CheckExact(items)) {
+            PyTuple_SET_ITEM(items, i, item);
+        } else {
+            PyList_SET_ITEM(items, i, item);
+        }
+    }
+    return items;
+}
+
+PyObject *face_of(PyObject *result, int gives_scalars)
+{
+    if (result == NULL || result == DECLINED) {
+        return result;
+    }
+    if (Py_IS_TYPE(result, array_type)) {
+        return face_of_array(result, gives_scalars);
+    }
+    if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
+        Py_SETREF(result, convert_items(result, face_of, gives_scalars));
+    }
+    return result;
+}
+
+static PyObject *standard_of_item(PyObject *item, int ignored)
+{
+    return is_face(item) ? share_array(item, array_type) : item;
+}
+
+PyObject *standard_of(PyObject *object)
+{
+    if (is_face(object)) {
+        return share_array(Py_NewRef(object), array_type);
+    }
+    if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
+            if (is_face(PySequence_Fast_GET_ITEM(object, i))) {
+                return convert_items(object, standard_of_item, 0);
+            }
+        }
+    }
+    return Py_NewRef(object);
+}
+
+/* ------------------------------------------------------------------ slots */
+
+#define UNARY_SLOT(SLOT)                                                       \
+    static PyObject *face_##SLOT(PyObject *self)                               \
+    {                                                                          \
+        return face_of(array_type->tp_as_number->nb_##SLOT(self), 1);          \
+    }
+#define BINARY_SLOT(SLOT)                                                      \
+    static PyObject *face_##SLOT(PyObject *x, PyObject *y)                     \
+    {                                                                          \
+        return face_of(array_type->tp_as_number->nb_##SLOT(x, y), 1);          \
+    }
+#define EACH_UNARY(M) M(absolute) M(invert) M(negative) M(positive)
+#define EACH_BINARY(M)                                                         \
+    M(add) M(subtract) M(multiply) M(true_divide) M(floor_divide) M(remainder) \
+    M(and) M(or) M(xor) M(lshift) M(rshift) M(matrix_multiply)
+/* These give the array itself. */
+#define EACH_UPDATE(M)                                                         \
+    M(inplace_add) M(inplace_subtract) M(inplace_multiply) M(inplace_true_divide)             \
+    M(inplace_floor_divide) M(inplace_remainder) M(inplace_and) M(inplace_or) M(inplace_xor)  \
+    M(inplace_lshift) M(inplace_rshift) M(inplace_matrix_multiply)
+
+EACH_UNARY(UNARY_SLOT)
+EACH_BINARY(BINARY_SLOT)
+EACH_UPDATE(BINARY_SLOT)
+
+static PyObject *face_power(PyObject *x, PyObject *y, PyObject *modulus)
+{
+    return face_of(array_type->tp_as_number->nb_power(x, y, modulus), 1);
+}
+
+static PyObject *face_inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
+{
+    return face_of(array_type->tp_as_number->nb_inplace_power(x, y, modulus), 1);
+}
+
+static PyObject *face_compare(PyObject *x, PyObject *y, int comparison)
+{
+    return face_of(array_type->tp_richcompare(x, y, comparison), 1);
+}
+
+/* Read an index from 0 to size - 1; 0, without an exception, for other objects than ints and NumPy's. */
+static inline int read_position(PyObject *item, npy_intp size, npy_intp *position)
+{
+    int overflow = 0;
+    if (PyLong_CheckExact(item)) {
+        *position = (npy_intp)PyLong_AsLongLongAndOverflow(item, &overflow);
+    } else if (PyArray_IsScalar(item, Int64)) {
+        *position = (npy_intp)PyArrayScalar_VAL(item, Int64);
+    } else {
+        return 0;
+    }
+    *position += *position < 0 ? size : 0;
+    return !overflow && *position >= 0 && *position < size;
+}
+
+/* Where the element of a key of ints lies, one for each axis; NULL, perhaps with an exception set, for other keys. */
+static const char *find_element(Tensor *x, PyObject *key)
+{
+    npy_intp position, offset = 0;
+    if (x->ndim == 1) {
+        if (!read_position(key, x->shape[0], &position)) {
+            return NULL;
+        }
+        offset = position * x->strides[0];
+    } else {
+        if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) != x->ndim || x->ndim == 0) {
+            return NULL;
+        }
+        for (int axis = 0; axis < x->ndim; axis++) {
+            if (!read_position(PyTuple_GET_ITEM(key, axis), x->shape[axis], &position)) {
+                return NULL;
+            }
+            offset += position * x->strides[axis];
+        }
+    }
+    const char *data = data_of(x);
+    return data == NULL ? NULL : data + offset;
+}
+
+static int has_ellipsis(PyObject *key)
+{
+    if (!PyTuple_Check(key)) {
+        return key == Py_Ellipsis;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+        if (PyTuple_GET_ITEM(key, i) == Py_Ellipsis) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *face_subscript(PyObject *self, PyObject *key)
+{
+    Tensor *x = layout_of(self);
+    if (x != NULL && !is_watched) {
+        const char *element = find_element(x, key);
+        if (element != NULL || PyErr_Occurred()) {
+            return element == NULL ? NULL : scalar_of(element, (DTypeCode)x->code);
+        }
+    }
+    return face_of(array_type->tp_as_mapping->mp_subscript(self, key), !has_ellipsis(key));
+}
+
+static PyObject *face_item(PyObject *self, Py_ssize_t position)
+{
+    PyObject *key = PyLong_FromSsize_t(position);
+    PyObject *item = key == NULL ? NULL : face_subscript(self, key);
+    Py_XDECREF(key);
+    return item;
+}
+
+static int face_assign(PyObject *self, PyObject *key, PyObject *value)
+{
+    return array_type->tp_as_mapping->mp_ass_subscript(self, key, value);
+}
+
+static Py_ssize_t face_length(PyObject *self)
+{
+    return array_type->tp_as_mapping->mp_length(self);
+}
+
+/* Items one by one, as NumPy's arrays have them read. */
+static PyObject *face_iterate(PyObject *self)
+{
+    const Tensor *x = layout_of(self);
+    if (x == NULL || x->ndim == 0) {
+        return ask_one(METHOD___iter__, self);
+    }
+    return PySeqIter_New(self);
+}
+
+static int face_bool(PyObject *self)
+{
+    return array_type->tp_as_number->nb_bool(self);
+}
+
+/* NumPy warns where an array with axes becomes a number. */
+static int has_axes(PyObject *self)
+{
+    const Tensor *x = layout_of(self);
+    return x != NULL && x->ndim > 0;
+}
+
+static PyObject *face_float(PyObject *self)
+{
+    return has_axes(self) ? ask_one(METHOD___float__, self) : array_type->tp_as_number->nb_float(self);
+}
+
+static PyObject *face_int(PyObject *self)
+{
+    return has_axes(self) ? ask_one(METHOD___int__, self) : array_type->tp_as_number->nb_int(self);
+}
+
+static PyObject *face_index(PyObject *self)
+{
+    return array_type->tp_as_number->nb_index(self);
+}
+
+/* ------------------------------------------------------------------ attributes */
+
+static PyObject *get_shape(PyObject *self, void *closure)
+{
+    Tensor *x = layout_of(self);
+    return x != NULL ? shape_of(x) : ask_one(METHOD_shape, self);
+}
+
+static PyObject *get_ndim(PyObject *self, void *closure)
+{
+    const Tensor *x = layout_of(self);
+    return x != NULL ? PyLong_FromLong(x->ndim) : ask_one(METHOD_ndim, self);
+}
+
+static PyObject *get_size(PyObject *self, void *closure)
+{
+    const Tensor *x = layout_of(self);
+    return x != NULL ? PyLong_FromSsize_t(x->size) : ask_one(METHOD_size, self);
+}
+
+static PyObject *get_T(PyObject *self, void *closure)
+{
+    PyObject *result = reverse_axes(self);
+    return result == DECLINED ? ask_one(METHOD_T, self) : face_of(result, 0);
+}
+
+static int set_by_python(PyObject *self, PyObject *value, void *closure)
+{
+    if (refuse_deletion(value)) {
+        return -1;
+    }
+    PyObject *done = PyObject_CallFunction(assign_function, "OsO", self, (const char *)closure, value);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+static PyObject *get_dtype(PyObject *self, void *closure)
+{
+    return Py_XNewRef(((Array *)self)->dtype);
+}
+
+static PyGetSetDef face_attributes[] = {
+    {"_handle", array_get_handle, array_set_handle, NULL, NULL},
+    {"shape", get_shape, set_by_python, NULL, "shape"},
+    {"dtype", get_dtype, set_by_python, NULL, "dtype"},
+    {"ndim", get_ndim, NULL, NULL, NULL},
+    {"size", get_size, NULL, NULL, NULL},
+    {"T", get_T, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+#define SLOT_OF(SLOT) {Py_nb_##SLOT, face_##SLOT},
+
+static PyType_Slot face_slots[] = {
+    {Py_tp_new, NULL}, /* `add_face` takes these from Array */
+    {Py_tp_dealloc, NULL},
+    {Py_tp_traverse, NULL},
+    {Py_tp_clear, NULL},
+    {Py_tp_members, array_members},
+    {Py_tp_getset, face_attributes},
+    {Py_tp_richcompare, face_compare},
+    {Py_tp_hash, PyObject_HashNotImplemented},
+    {Py_tp_iter, face_iterate},
+    {Py_sq_length, face_length},
+    {Py_sq_item, face_item},
+    {Py_mp_length, face_length},
+    {Py_mp_subscript, face_subscript},
+    {Py_mp_ass_subscript, face_assign},
+    {Py_nb_bool, face_bool},
+    {Py_nb_float, face_float},
+    {Py_nb_int, face_int},
+    {Py_nb_index, face_index},
+    EACH_UNARY(SLOT_OF) EACH_BINARY(SLOT_OF) EACH_UPDATE(SLOT_OF)
+    {Py_nb_power, face_power},
+    {Py_nb_inplace_power, face_inplace_power},
+    {0, NULL},
+};
+
+static PyType_Spec face_spec = {
+    .name = "array_api_nx._native.Face",
+    .basicsize = sizeof(Array),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+    .slots = face_slots,
+};
+
+/* ------------------------------------------------------------------ the module's part */
+
+static PyObject *standard(PyObject *module, PyObject *array)
+{
+    return standard_of(array);
+}
+
+static PyObject *adopt(PyObject *module, PyObject *array)
+{
+    if (!is_array(array)) {
+        return PyErr_Format(PyExc_TypeError, "adopt takes an Array, not %.200s", Py_TYPE(array)->tp_name);
+    }
+    return share_array(Py_NewRef(array), face_type);
+}
+
+static PyObject *complete_face(PyObject *module, PyObject *args)
+{
+    PyObject *type, *methods, *convert, *assign;
+    if (!PyArg_ParseTuple(args, "O!OOO", &PyType_Type, &type, &methods, &convert, &assign) ||
+        !keep_meanings(1, methods)) {
+        return NULL;
+    }
+    PyTypeObject *face = (PyTypeObject *)type;
+    if (face->tp_basicsize != array_type->tp_basicsize) {
+        return PyErr_Format(PyExc_TypeError, "the face's arrays must have no fields of their own");
+    }
+    /* There is nothing in such an array that the functions of Array do not know. */
+    face->tp_dealloc = array_type->tp_dealloc;
+    face->tp_traverse = array_type->tp_traverse;
+    face->tp_clear = array_type->tp_clear;
+    face_type = (PyTypeObject *)Py_NewRef(type);
+    Py_XSETREF(convert_function, Py_NewRef(convert));
+    Py_XSETREF(assign_function, Py_NewRef(assign));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"standard", standard, METH_O,
+     "standard(array)\n--\n\nThe Array with the contents of an array of NumPy's face."},
+    {"adopt", adopt, METH_O, "adopt(array)\n--\n\nThe array of NumPy's face with the contents of an Array."},
+    {"complete_face", complete_face, METH_VARARGS,
+     "complete_face(type, methods, convert, assign)\n--\n\n"
+     "The class of the face's arrays; what it asks where C declines; a function for results of other devices; and "
+     "assign(array, name, value)."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_face(PyObject *module)
+{
+    for (int i = 0; face_slots[i].pfunc == NULL; i++) {
+        face_slots[i].pfunc = PyType_GetSlot(array_type, face_slots[i].slot);
+    }
+    PyObject *type = PyType_FromSpec(&face_spec);
+    const int failed = type == NULL || PyModule_AddObjectRef(module, "Face", type) < 0;
+    Py_XDECREF(type);
+    return failed ? -1 : PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,54 @@
+/* Arrays of NumPy's face (numpy/arrays.py): a second type with the fields of Array, so that all of C computes with
+   them. What C makes is an Array; where a slot or a function of the face gives it back, it becomes an array of the
+   face, or NumPy's scalar if it has no axes. */
+
+#ifndef ARRAY_API_NX_FACE_H
+#define ARRAY_API_NX_FACE_H
+
+#include "objects.h"
+
+static inline int is_face(PyObject *object)
+{
+    return Py_IS_TYPE(object, face_type) && face_type != array_type;
+}
+
+/* Whether an argument, or an item of a tuple or list among them, is an array of the face. */
+static inline int has_face(PyObject *const *args, Py_ssize_t count)
+{
+    if (face_type == array_type) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (is_face(args[i])) {
+            return 1;
+        }
+        const Py_ssize_t length =
+            PyTuple_CheckExact(args[i]) || PyList_CheckExact(args[i]) ? PySequence_Fast_GET_SIZE(args[i]) : 0;
+        for (Py_ssize_t j = 0; j < length; j++) {
+            if (is_face(PySequence_Fast_GET_ITEM(args[i], j))) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Whether a call is the face's: the first array among the arguments decides. */
+static inline int is_call_of_face(PyObject *const *args, size_t count)
+{
+    for (size_t i = 0; i < count && face_type != array_type; i++) {
+        if (is_array(args[i])) {
+            return is_face(args[i]);
+        }
+    }
+    return 0;
+}
+
+/* A result as an array of the face; `gives_scalars`: without axes as a scalar. Tuples and lists become those of such
+   results. Steals the reference to `result`, which may be NULL or DECLINED. */
+PyObject *face_of(PyObject *result, int gives_scalars);
+
+/* `object`, and the items of a tuple or list, with Arrays in place of arrays of the face. A new reference. */
+PyObject *standard_of(PyObject *object);
+
+#endif

@@ -1,0 +1,30 @@
+"""NumPy's names on arrays of ours: ``import array_api_nx.numpy as np``.
+
+A program that uses NumPy's public functions on boolean, integer, float32, float64 and complex
+arrays runs with only its import changed (docs/how-to/from-numpy-in-one-word.md has what is
+promised, and what is not).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as _numpy
+
+from . import methods as _methods  # noqa: F401 - it attaches the methods of arrays
+from .arrays import ndarray as ndarray
+from .names import faced as _faced
+from .ufuncs import ufunc as ufunc
+
+__all__ = [*_numpy.__all__]  # noqa: PLE0604 - a list of NumPy's names
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__") and name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = _faced(name, getattr(_numpy, name))
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *globals()})

@@ -1,0 +1,117 @@
+"""Between arrays of the face and NumPy's: what NumPy's functions take, and what they give.
+
+`by_numpy` is the fallback of everything in the face: NumPy's function on NumPy's arrays over the
+same memory. So what it writes shows in the arrays that were given, and what it returns is an array
+of the face over the memory that NumPy gave it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import numpy
+
+from ..contract.numpy_dtypes import has_other_bools
+from ..core.dtypes import CANONICAL
+from ..device import Device, default_device
+from ..frontend.array import Array
+from ..frontend.interop import from_numpy, to_numpy
+from .arrays import adopt, ndarray, standard
+
+__all__ = ["adopted", "by_numpy", "calls", "lowered", "raised", "scalar", "standards"]
+
+calls: Final[Counter[str]] = Counter()
+"""How often NumPy computed something, by the name of its function."""
+
+Given: TypeAlias = "dict[int, tuple[numpy.ndarray[Any, Any], Any]]"
+"""The arrays that were given, with the array of NumPy for each, by the id of that."""
+
+
+def lowered(x: Any, given: Given | None = None) -> Any:
+    """`x` with NumPy's arrays in place of ours, in containers too: over the same memory."""
+    kind = type(x)
+    if kind is ndarray or kind is Array:
+        array = to_numpy(x if kind is Array else standard(x))
+        if given is not None:
+            given[id(array)] = array, x
+        return array
+    if kind is tuple or kind is list:
+        items = [lowered(each, given) for each in x]
+        same = all([new is old for new, old in zip(items, x, strict=True)])
+        return x if same else kind(items)
+    if kind is dict:
+        return {name: lowered(each, given) for name, each in x.items()}
+    return x
+
+
+def adopted(array: numpy.ndarray[Any, Any], device: Device | None = None) -> Any:
+    """An array of the face over the memory of one of NumPy's; the same one where ours cannot have
+    its elements: of other dtypes, byte orders, or classes."""
+    if type(array) is not numpy.ndarray or array.dtype not in CANONICAL:
+        return array
+    if not array.flags.aligned or array.ndim > 64 or has_other_bools(array):
+        return array
+    device = device or default_device()
+    try:
+        return adopt(from_numpy(array, None, device, None))
+    except (TypeError, ValueError):
+        return array  # the device lacks the dtype
+
+
+def raised(x: Any, given: Given | None = None, device: Device | None = None) -> Any:
+    """What NumPy returned, with arrays of the face in place of NumPy's, in tuples and lists too.
+
+    An array that was given comes back as the one that it was.
+    """
+    kind = type(x)
+    if kind is numpy.ndarray:
+        known = None if given is None else given.get(id(x))
+        return adopted(x, device) if known is None else known[1]
+    if kind is Array:
+        return adopt(x)
+    if kind is list:
+        return [raised(each, given, device) for each in x]
+    if isinstance(x, tuple):
+        items = [raised(each, given, device) for each in x]
+        if kind is tuple:
+            return tuple(items)
+        return kind._make(items) if hasattr(kind, "_make") else x
+    return x
+
+
+def by_numpy(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """What NumPy's function returns for these arguments."""
+    calls[getattr(function, "__name__", str(function))] += 1
+    given: Given = {}
+    args = tuple([lowered(x, given) for x in args])
+    named = {name: lowered(x, given) for name, x in named.items()}
+    out = named.get("out")
+    for x in out if type(out) is tuple else (out,):
+        given.setdefault(id(x), (x, x))
+    device = next((x._device for _, x in given.values() if type(x) is ndarray), None)
+    return raised(function(*args, **named), given, device)
+
+
+def standards(x: Any) -> Any:
+    """`x` with arrays of the standard's namespace in place of those of the face, in containers
+    too; they share their elements."""
+    kind = type(x)
+    if kind is ndarray:
+        return standard(x)
+    if kind is tuple or kind is list:
+        return kind([standards(each) for each in x])
+    if kind is dict:
+        return {name: standards(each) for name, each in x.items()}
+    return x
+
+
+def scalar(x: Any) -> Any:
+    """A result of ours for the face: a NumPy scalar in place of an array without axes."""
+    kind = type(x)
+    if kind is Array:
+        return to_numpy(x)[()] if x.ndim == 0 else adopt(x)
+    if kind is tuple or kind is list:
+        return kind([scalar(each) for each in x])
+    return x

@@ -1,0 +1,81 @@
+"""The array of the face: NumPy's ndarray in all that a program sees, an array of ours beneath.
+
+It has the fields of `Array`, and so shares its elements with an `Array` by sharing its handle:
+`standard` gives one, `adopt` takes one. The class is declared here; methods.py attaches what its
+methods and operators do, which needs the functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy
+
+from ..frontend.array import Array, wrap
+from ..native import native
+
+__all__ = ["ArrayType", "adopt", "ndarray", "standard"]
+
+
+class ArrayType(type):
+    """The class of `ndarray`: NumPy's own arrays are instances, too, and subclasses are NumPy's."""
+
+    def __new__(
+        mcs, name: str, bases: tuple[type, ...], members: dict[str, Any], **options: Any
+    ) -> Any:
+        """A class; that of a subclass of `ndarray` is a subclass of NumPy's ndarray."""
+        if any([type(base) is mcs for base in bases]):
+            bases = tuple([numpy.ndarray if type(base) is mcs else base for base in bases])
+            members = {key: each for key, each in members.items() if key != "__classcell__"}
+            return type(bases[0])(name, bases, members, **options)
+        return super().__new__(mcs, name, bases, members, **options)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return type(instance) is cls or isinstance(instance, numpy.ndarray)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return subclass is cls or issubclass(subclass, numpy.ndarray)
+
+
+class _Fields:
+    """The fields, where the extension, whose `Face` has them, is missing."""
+
+    __slots__ = ("__weakref__", "_device", "_dtype", "_handle")
+
+    _handle: Any
+    _dtype: Any
+    _device: Any
+
+
+class ndarray(_Fields if native is None else native.Face, metaclass=ArrayType):  # type: ignore[misc]
+    """An array of NumPy's face: see `numpy.ndarray`, whose methods and attributes it has.
+
+    Elements are those of an array of `array_api_nx`, which `__array_namespace__` names.
+    """
+
+    __slots__ = ()
+
+    __array_priority__ = 0.0
+    __hash__ = None  # type: ignore[assignment]
+
+
+_new: Final = object.__new__
+
+
+def standard(x: Any) -> Array:
+    """The array of the standard's namespace with the elements of an array of the face."""
+    return wrap(x._handle, x._dtype, x._device)
+
+
+def adopt(x: Array) -> Any:
+    """The array of the face with the elements of an array of the standard's namespace."""
+    array: Any = _new(ndarray)
+    array._handle = x._handle
+    array._dtype = x._dtype
+    array._device = x._device
+    return array
+
+
+if native is not None:
+    standard = native.standard  # type: ignore[assignment]
+    adopt = native.adopt  # type: ignore[assignment]

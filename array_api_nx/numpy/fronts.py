@@ -1,0 +1,135 @@
+"""Which calls of the face C answers itself: a row for each function of NumPy's, and each method.
+
+A row says which C implementation computes the function, under which parameters, in the order of the
+implementation's; a parameter that NumPy lacks is named ``-``, so that no call has it. Names that
+are the implementation's own ones have no parameters in the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any, Final
+
+from ..native import native
+
+__all__ = ["FUNCTIONS", "METHODS", "fronted"]
+
+_REDUCED: Final = "axis=, *, keepdims="
+
+_FUNCTIONS: Final = f"""
+    sum         sum         a, {_REDUCED}, dtype=
+    prod        prod        a, {_REDUCED}, dtype=
+    max         max         a, {_REDUCED}
+    amax        max         a, {_REDUCED}
+    min         min         a, {_REDUCED}
+    amin        min         a, {_REDUCED}
+    any         any         a, {_REDUCED}
+    all         all         a, {_REDUCED}
+    mean        mean        a, {_REDUCED}
+    std         std         a, {_REDUCED}, correction=
+    var         var         a, {_REDUCED}, correction=
+    count_nonzero count_nonzero a, {_REDUCED}
+    argmax      argmax      a, {_REDUCED}
+    argmin      argmin      a, {_REDUCED}
+    cumsum      cumulative_sum  a, axis=, dtype=, *, -=
+    cumprod     cumulative_prod a, axis=, dtype=, *, -=
+    sort        sort        a, axis=, *, -=, stable=
+    argsort     argsort     a, axis=, *, -=, stable=
+    searchsorted searchsorted a, v, side=, sorter=
+    take        take        a, indices, axis=
+    take_along_axis take_along_axis arr, indices, axis=
+    nonzero     nonzero     a
+    clip        clip        a, a_min=, a_max=
+    dot         matmul      a, b
+    diff        diff        a, *, axis=
+    concatenate concat      arrays, /, axis=
+    concat      concat      arrays, /, axis=
+    stack       stack       arrays, axis=
+    isin        isin        element, test_elements, *, invert=
+    linalg.inv  inv         a
+    linalg.matmul matmul    x1, x2, /
+    tensordot   tensordot   a, b, axes=
+"""
+
+# Of these, results without axes are arrays.
+_ARRAYS: Final = """
+    array       array       object, dtype=, *, device=, copy=
+    asarray     asarray     a, dtype=, *, device=, copy=
+    asanyarray  asarray     a, dtype=, *, device=, copy=
+    zeros       zeros       shape, dtype=, *, device=
+    ones        ones        shape, dtype=, *, device=
+    empty       empty       shape, dtype=, *, device=
+    full        full        shape, fill_value, dtype=, *, device=
+    zeros_like  zeros_like  a, dtype=, *, device=
+    ones_like   ones_like   a, dtype=, *, device=
+    empty_like  empty_like  prototype, /, dtype=, *, device=
+    full_like   full_like   a, fill_value, dtype=, *, device=
+    arange      arange      start, /, stop=, step=, dtype=, *, device=
+    linspace    linspace    start, stop, num, *, dtype=, device=, endpoint=
+    eye         eye         N, M=, k=, dtype=, *, device=
+    where       where       condition, x, y, /
+    reshape     reshape     a, /, shape, *, copy=
+    transpose   transpose_to
+    repeat      repeat      a, repeats, axis=
+    tile        tile        A, reps
+    roll        roll        a, shift, axis=
+    broadcast_to broadcast_to array, shape
+    expand_dims expand_dims a, axis
+    flip        flip        m, axis=
+    moveaxis    moveaxis    a, source, destination
+    squeeze     squeeze     a, axis
+"""
+
+_METHODS: Final = f"""
+    sum         sum         self, {_REDUCED}, dtype=
+    prod        prod        self, {_REDUCED}, dtype=
+    max         max         self, {_REDUCED}
+    min         min         self, {_REDUCED}
+    any         any         self, {_REDUCED}
+    all         all         self, {_REDUCED}
+    mean        mean        self, {_REDUCED}
+    std         std         self, {_REDUCED}, correction=
+    var         var         self, {_REDUCED}, correction=
+    argmax      argmax      self, {_REDUCED}
+    argmin      argmin      self, {_REDUCED}
+    cumsum      cumulative_sum  self, axis=, dtype=, *, -=
+    cumprod     cumulative_prod self, axis=, dtype=, *, -=
+    argsort     argsort     self, axis=, *, -=, stable=
+    searchsorted searchsorted self, v, side=, sorter=
+    take        take        self, indices, axis=
+    nonzero     nonzero     self
+    clip        clip        self, min=, max=
+    dot         matmul      self, b
+"""
+
+_METHODS_WITH_ARRAYS: Final = """
+    astype      astype      self, dtype, *, copy=, -=
+    copy        copy        self, order=
+    reshape     reshape_to
+    transpose   transpose_to
+    repeat      repeat      self, repeats, axis=
+    squeeze     squeeze     self, axis
+"""
+
+
+def _rows(*tables: str) -> dict[str, tuple[str, str, bool]]:
+    """By name: the implementation, its parameters, and whether it gives scalars, as the first
+    table's do."""
+    rows: dict[str, tuple[str, str, bool]] = {}
+    for table in tables:
+        for line in table.strip().splitlines():
+            name, implementation, *parameters = line.split(maxsplit=2)
+            rows[name] = implementation, "".join(parameters), table is tables[0]
+    return rows
+
+
+FUNCTIONS: Final = _rows(_FUNCTIONS, _ARRAYS)
+METHODS: Final = _rows(_METHODS, _METHODS_WITH_ARRAYS)
+
+
+def fronted(function: Callable[..., Any], row: tuple[str, str, bool] | None) -> Callable[..., Any]:
+    """A function or a method with C in front of it, if there is a row for it."""
+    if native is None or row is None:
+        return function
+    return update_wrapper(native.front_face(function, *row), function)

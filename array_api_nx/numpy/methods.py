@@ -1,0 +1,322 @@
+"""Methods, attributes and operators of the face's arrays, attached here to their class."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy
+
+from ..frontend.array import Array
+from ..native import native
+from .adoption import adopted, by_numpy, calls, lowered, raised, scalar, standards
+from .arrays import adopt, ndarray, standard
+from .fronts import METHODS, fronted
+from .functions import REFUSALS
+
+__all__: list[str] = []
+
+# Operands of which our operators know what NumPy does with them; others may have a say themselves.
+_OPERANDS: Final = (ndarray, Array, numpy.ndarray, bool, int, float, complex)
+
+# ---------------------------------------------------------------------- operators
+
+_OPERATORS: Final = """
+add sub mul truediv floordiv mod pow and or xor lshift rshift matmul
+"""
+_COMPARISONS: Final = "lt le eq ne gt ge"
+_UNARY: Final = "abs invert neg pos"
+
+
+def _computed(function: Callable[..., Any], reflected: bool, self: Any, other: Any) -> Any:
+    """``function(self, other)``, or with the operands in the other order if it is `reflected`."""
+    kind = type(other)
+    if kind in _OPERANDS or isinstance(other, numpy.generic):
+        operands = standards((self, other))
+        try:
+            return scalar(function(*(operands[::-1] if reflected else operands)))
+        except REFUSALS:
+            pass
+    calls[function.__name__] += 1
+    first, second = lowered(self), lowered(other)
+    result = function(second, first) if reflected else function(first, second)
+    return raised(result, None, self._device)
+
+
+def _updated(function: Callable[..., Any], self: Any, other: Any) -> Any:
+    own, given = standards((self, other))
+    try:
+        updated = function(own, given)
+    except REFUSALS:
+        pass
+    else:
+        self._handle = updated._handle
+        return self
+    calls[function.__name__] += 1
+    function(lowered(self), lowered(other))
+    return self
+
+
+def _operators() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in _OPERATORS.split():
+        function = getattr(operator, f"__{name}__")
+        in_place = getattr(operator, f"__i{name}__")
+        found[f"__{name}__"] = lambda self, other, f=function: _computed(f, False, self, other)
+        found[f"__r{name}__"] = lambda self, other, f=function: _computed(f, True, self, other)
+        found[f"__i{name}__"] = lambda self, other, f=in_place: _updated(f, self, other)
+    for name in _COMPARISONS.split():
+        function = getattr(operator, f"__{name}__")
+        found[f"__{name}__"] = lambda self, other, f=function: _computed(f, False, self, other)
+    for name in _UNARY.split():
+        function = getattr(operator, f"__{name}__")
+        found[f"__{name}__"] = lambda self, f=function: _of_one(f, self)
+    return found
+
+
+def _of_one(function: Callable[..., Any], self: Any) -> Any:
+    try:
+        return scalar(function(standard(self)))
+    except REFUSALS:
+        return by_numpy(function, self)
+
+
+# ---------------------------------------------------------------------- elements
+
+_PLAIN: Final = (int, slice, type(None), type(...))
+
+
+def _is_ours(key: Any) -> bool:
+    """Whether a key means the same here and in NumPy: no arrays and lists between slices."""
+    if type(key) is tuple:
+        return all([type(each) in _PLAIN for each in key])
+    return type(key) in _PLAIN or (type(key) is ndarray and key.ndim > 0)
+
+
+def _getitem(self: Any, key: Any) -> Any:
+    if _is_ours(key):
+        try:
+            found = standard(self)[standards(key)]
+        except REFUSALS:
+            pass
+        else:
+            has_ellipsis = key is ... or (type(key) is tuple and any([x is ... for x in key]))
+            return adopt(found) if has_ellipsis else scalar(found)
+    return by_numpy(operator.getitem, self, key)
+
+
+def _setitem(self: Any, key: Any, value: Any) -> None:
+    if _is_ours(key):
+        try:
+            standard(self)[standards(key)] = standards(value)
+        except REFUSALS:
+            pass
+        else:
+            return
+    by_numpy(operator.setitem, self, key, value)
+
+
+def _iter(self: Any) -> Iterator[Any]:
+    return iter([self[i] for i in range(len(self))])
+
+
+def _conversion(function: Callable[..., Any]) -> Any:
+    return lambda self, *args: function(lowered(self), *args)
+
+
+def _read(name: str) -> property:
+    return property(lambda self: raised(getattr(lowered(self), name)))
+
+
+def _assigned(name: str) -> property:
+    """An attribute whose assignment lays the same elements out otherwise."""
+
+    def assign(self: Any, value: Any) -> None:
+        array = lowered(self)
+        setattr(array, name, value)
+        _become(self, array)
+
+    return property(lambda self: getattr(lowered(self), name), assign)
+
+
+def _become(self: Any, array: numpy.ndarray[Any, Any]) -> None:
+    """Have an array of the face show what an array of NumPy shows."""
+    new = adopted(array, self._device)
+    if type(new) is not ndarray:
+        raise TypeError(
+            f"an array of the face cannot become one of dtype {array.dtype}; make another array "
+            "with view or astype"
+        )
+    self._handle, self._dtype = new._handle, new._dtype
+
+
+def _part(name: str) -> property:
+    def assign(self: Any, value: Any) -> None:
+        setattr(lowered(self), name, lowered(value))
+
+    return property(lambda self: raised(getattr(standard(self), name)), assign)
+
+
+# ---------------------------------------------------------------------- methods
+
+_OWN: Final = """
+all any argmax argmin argsort max mean min prod std sum var round searchsorted item
+"""
+_VIEWS: Final = "copy flatten ravel reshape squeeze transpose"
+_BY_NUMPY: Final = """
+argpartition astype byteswap choose clip compress conj conjugate cumprod cumsum diagonal
+dot dump dumps fill getfield nonzero partition put repeat setfield sort swapaxes take
+tobytes tofile tolist trace view
+"""
+
+
+_READ: Final = "base ctypes data flags flat itemsize nbytes"
+
+
+def _method(name: str, convert: Any) -> Any:
+    """A method that arrays of the standard's namespace have with NumPy's parameters, too."""
+    numpys = getattr(numpy.ndarray, name)
+
+    def method(self: Any, *args: Any, **named: Any) -> Any:
+        try:
+            found = getattr(standard(self), name)(*standards(args), **standards(named))
+        except REFUSALS:
+            return by_numpy(numpys, self, *args, **named)
+        return convert(found)
+
+    return method
+
+
+def _numpys(name: str) -> Any:
+    numpys = getattr(numpy.ndarray, name)
+
+    def method(self: Any, *args: Any, **named: Any) -> Any:
+        return by_numpy(numpys, self, *args, **named)
+
+    return method
+
+
+def _new(
+    cls: Any,
+    shape: Any,
+    dtype: Any = float,
+    buffer: Any = None,
+    offset: int = 0,
+    strides: Any = None,
+    order: Any = None,
+) -> Any:
+    """An array without initialised elements, or over the memory of a buffer."""
+    return adopted(numpy.ndarray(shape, dtype, buffer, offset, strides, order))
+
+
+def _resize(self: Any, *shape: Any, refcheck: bool = True) -> None:
+    array = numpy.array(lowered(self))
+    array.resize(*shape, refcheck=False)
+    _become(self, array)
+
+
+def _setflags(self: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    array = lowered(self)
+    array.setflags(write, align, uic)
+    _become(self, array)
+
+
+def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+    array = lowered(self)
+    return array.__array__(dtype, copy=copy) if copy is not None else array.__array__(dtype)
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    from .ufuncs import apply
+
+    for x in (*inputs, *options.get("out", ())):
+        answer = getattr(type(x), "__array_ufunc__", numpy.ndarray.__array_ufunc__)
+        if type(x) not in (ndarray, Array) and answer is not numpy.ndarray.__array_ufunc__:
+            return NotImplemented
+    if method == "__call__":
+        return apply(ufunc, inputs, options)
+    return by_numpy(getattr(ufunc, method), *inputs, **options)
+
+
+def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any) -> Any:
+    from .functions import function_of
+
+    for kind in types:
+        if kind is not ndarray and kind is not Array and not issubclass(kind, numpy.ndarray):
+            return NotImplemented
+    return function_of(function)(*args, **named)
+
+
+def _reduce(self: Any) -> tuple[Any, ...]:
+    return adopted, (numpy.array(lowered(self)),)
+
+
+_MEMBERS: Final[dict[str, Any]] = {
+    **{name: _method(name, scalar) for name in _OWN.split()},
+    **{name: _method(name, raised) for name in _VIEWS.split()},
+    **{name: _numpys(name) for name in _BY_NUMPY.split()},
+    **{
+        name: _read(name)
+        for name in ("base", "ctypes", "data", "flags", "flat", "itemsize", "nbytes")
+    },
+    **{name: _assigned(name) for name in ("shape", "strides", "dtype")},
+    **{name: _part(name) for name in ("real", "imag")},
+    "ndim": property(lambda self: standard(self).ndim),
+    "size": property(lambda self: standard(self).size),
+    "_standard": property(lambda self: standard(self)),
+    "device": property(lambda self: self._device),
+    "T": property(lambda self: adopt(standard(self).T)),
+    "mT": property(lambda self: raised(lowered(self).mT)),
+    "__new__": staticmethod(_new),
+    "resize": _resize,
+    "setflags": _setflags,
+    "to_device": lambda self, device, /, *, stream=None: adopt(
+        standard(self).to_device(device, stream=stream)
+    ),
+    "__getitem__": _getitem,
+    "__setitem__": _setitem,
+    "__iter__": _iter,
+    "__len__": _conversion(len),
+    "__contains__": _conversion(operator.contains),
+    "__bool__": _conversion(bool),
+    "__int__": _conversion(int),
+    "__float__": _conversion(float),
+    "__complex__": _conversion(complex),
+    "__index__": _conversion(operator.index),
+    "__repr__": _conversion(repr),
+    "__str__": _conversion(str),
+    "__format__": _conversion(format),
+    "__divmod__": lambda self, other: by_numpy(divmod, self, other),
+    "__rdivmod__": lambda self, other: by_numpy(divmod, other, self),
+    "__copy__": lambda self: adopt(standard(self).copy()),
+    "__deepcopy__": lambda self, memo: adopt(standard(self).copy()),
+    "__reduce__": _reduce,
+    "__array__": _array,
+    "__array_ufunc__": _array_ufunc,
+    "__array_function__": _array_function,
+    "__array_namespace__": lambda self, *, api_version=None: standard(self).__array_namespace__(
+        api_version=api_version
+    ),
+    "__array_interface__": property(lambda self: standard(self).__array_interface__),
+    "__dlpack__": lambda self, **options: standard(self).__dlpack__(**options),
+    "__dlpack_device__": lambda self: standard(self).__dlpack_device__(),
+    **_operators(),
+}
+
+for _name, _member in _MEMBERS.items():
+    if hasattr(_member, "__code__"):
+        _member.__name__, _member.__qualname__ = _name, f"ndarray.{_name}"
+        _member.__doc__ = getattr(getattr(numpy.ndarray, _name, None), "__doc__", None)
+    if native is None or _name not in vars(native.Face) or _name == "__new__":
+        setattr(ndarray, _name, fronted(_member, METHODS.get(_name)))
+
+
+def _assign(self: Any, name: str, value: Any) -> None:
+    _MEMBERS[name].fset(self, value)
+
+
+if native is not None:
+    # C asks these where it does not answer itself.
+    meanings = {name: getattr(each, "fget", each) for name, each in _MEMBERS.items()}
+    native.complete_face(ndarray, meanings, scalar, _assign)

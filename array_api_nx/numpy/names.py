@@ -1,0 +1,114 @@
+"""What each of NumPy's names is in the face: found when a program first asks for it."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any, Final
+
+import numpy
+
+from . import creation
+from .adoption import by_numpy, raised
+from .arrays import ndarray
+from .fronts import FUNCTIONS, fronted
+from .functions import function_of
+from .ufuncs import ufunc, ufunc_of
+
+__all__ = ["faced"]
+
+
+class _Indexed:
+    """An object of NumPy's that makes arrays of keys, such as ``np.r_``."""
+
+    def __init__(self, numpys: Any) -> None:
+        self._numpys = numpys
+
+    def __getitem__(self, key: Any) -> Any:
+        return by_numpy(self._numpys.__getitem__, key)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._numpys, name)
+
+
+class _Vectorized(numpy.vectorize):
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return by_numpy(super().__call__, *args, **named)
+
+
+def _with_our_arrays(numpys: type) -> type:
+    """A subclass whose methods take and give arrays of the face."""
+
+    def method(name: str) -> Any:
+        inherited = getattr(numpys, name)
+
+        def call(self: Any, *args: Any, **named: Any) -> Any:
+            return by_numpy(inherited, self, *args, **named)
+
+        call.__name__, call.__doc__ = name, inherited.__doc__
+        return call
+
+    names = [name for name in dir(numpys) if name[0] != "_" and callable(getattr(numpys, name))]
+    kept = ("spawn", "get_state", "set_state", "seed")
+    members = {name: method(name) for name in names if name not in kept}
+    return type(numpys.__name__, (numpys,), {**members, "__doc__": numpys.__doc__})
+
+
+def _default_rng(seed: Any = None) -> Any:
+    """A generator of random numbers, whose arrays are ours: see `numpy.random.default_rng`."""
+    given = numpy.random.default_rng(seed)
+    kind = _RANDOM["Generator"]
+    return given if isinstance(given, kind) else kind(given.bit_generator)
+
+
+_RANDOM: Final[dict[str, Any]] = {
+    "Generator": _with_our_arrays(numpy.random.Generator),
+    "RandomState": _with_our_arrays(numpy.random.RandomState),
+    "default_rng": _default_rng,
+}
+
+_OWN: Final[dict[str, Any]] = {
+    "ndarray": ndarray,
+    "ufunc": ufunc,
+    "vectorize": _Vectorized,
+    **{name: _Indexed(getattr(numpy, name)) for name in ("c_", "r_", "mgrid", "ogrid")},
+    **{name: getattr(creation, name) for name in creation.__all__},
+    **{f"random.{name}": value for name, value in _RANDOM.items()},
+}
+
+
+class _Module(ModuleType):
+    """A module of NumPy's, whose functions take and give arrays of the face."""
+
+    def __init__(self, path: str, numpys: ModuleType) -> None:
+        super().__init__(f"array_api_nx.numpy.{path}", numpys.__doc__)
+        self._path, self._numpys = path, numpys
+        if hasattr(numpys, "__all__"):
+            self.__all__ = numpys.__all__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        value = faced(f"{self._path}.{name}", getattr(self._numpys, name))
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return dir(self._numpys)
+
+
+def faced(path: str, numpys: Any) -> Any:
+    """The face's object for the object of NumPy at a path such as ``linalg.inv``."""
+    if path in _OWN:
+        return fronted(_OWN[path], FUNCTIONS.get(path))
+    if isinstance(numpys, ModuleType):
+        if not numpys.__name__.startswith("numpy."):
+            return numpys
+        module = _Module(path, numpys)
+        sys.modules[module.__name__] = module
+        return module
+    if isinstance(numpys, numpy.ufunc):
+        return ufunc_of(numpys)
+    if isinstance(numpys, type) or not callable(numpys):
+        return raised(numpys)
+    return function_of(numpys, path)
