@@ -15,20 +15,23 @@
 typedef struct {
     npy_uint8 code, ndim;
     npy_intp shape[NODE_DIMS];
-} Given;
+} ArrayForm;
 
-/* An expression that is computed again with other arrays in place of those that it was found for. */
+typedef struct {
+    int given;       /* the array that a leaf lies in */
+    npy_intp offset; /* and where, in bytes */
+} LeafPlace;
+
+/* A pass that computes an expression for other arrays than those that it was found for. */
 typedef struct {
     Plan *plan;
-    Expression expression;
-    Pass pass;
-    int in_rows, errors, given_count, result_count;
-    Given *given;
-    Node *nodes;           /* copies, without their operands */
-    ScalarMemory *numbers; /* copies */
-    int results[MOST_STORED];         /* for each result its number among what is stored */
-    int leaf_given[MOST_LEAVES];      /* for each leaf the array that it lies in */
-    npy_intp leaf_offset[MOST_LEAVES]; /* and where, in bytes */
+    int in_rows, errors, given_count, stored_count, result_count;
+    npy_uint8 asked; /* the floating-point errors to warn of */
+    int results[MOST_STORED]; /* for each result its number among what is stored */
+    ArrayForm *given, *stored;
+    LeafPlace *leaves;
+    ScalarMemory *numbers;
+    Pass *pass; /* with as many areas as there are */
 } Prepared;
 
 /* A group prepares expressions so often without running the last one again; then it only makes its calls. */
@@ -54,8 +57,10 @@ static void free_prepared(Prepared *prepared)
     if (prepared != NULL) {
         release_plan(prepared->plan);
         PyMem_Free(prepared->given);
-        PyMem_Free(prepared->nodes);
+        PyMem_Free(prepared->stored);
+        PyMem_Free(prepared->leaves);
         PyMem_Free(prepared->numbers);
+        PyMem_Free(prepared->pass);
         PyMem_Free(prepared);
     }
 }
@@ -105,9 +110,8 @@ static int find_stored(const Expression *expression, PyObject *value)
 }
 
 /* Find an expression that has all values, and nothing else that is needed outside of it. */
-static const Plan *find_common(PyObject *const *values, int count, Prepared *prepared)
+static const Plan *find_common(PyObject *const *values, int count, Expression *expression, int *results)
 {
-    Expression *expression = &prepared->expression;
     for (int root = 0; root < count; root++) {
         const Storage *storage = pending_of(values[root]);
         int found = 0;
@@ -115,8 +119,8 @@ static const Plan *find_common(PyObject *const *values, int count, Prepared *pre
             return NULL;
         }
         for (int i = 0; i < count; i++) {
-            prepared->results[i] = find_stored(expression, values[i]);
-            found += prepared->results[i] >= 0;
+            results[i] = find_stored(expression, values[i]);
+            found += results[i] >= 0;
         }
         if (found == count && expression->stored_count == count) {
             return storage->pending->size > limits.recorded ? NULL : find_plan(expression);
@@ -125,85 +129,95 @@ static const Plan *find_common(PyObject *const *values, int count, Prepared *pre
     return NULL;
 }
 
-/* Find each leaf among the arrays. */
-static int find_leaves(PyObject *const *arrays, int count, Prepared *prepared)
+/* Find a leaf among the arrays; 0 if it lies in none. */
+static int find_leaf(const Leaf *leaf, PyObject *const *arrays, int count, LeafPlace *place)
 {
-    const Expression *expression = &prepared->expression;
-    for (int i = 0; i < expression->leaf_count; i++) {
-        const Leaf *leaf = &expression->leaves[i];
-        int j = 0;
-        while (j < count && (const Storage *)tensor_of(arrays[j])->storage != leaf->storage) {
-            j++;
-        }
-        if (j == count) {
-            return 0;
-        }
-        prepared->leaf_given[i] = j;
-        prepared->leaf_offset[i] = leaf->data - data_of(tensor_of(arrays[j]));
+    int j = 0;
+    while (j < count && (const Storage *)tensor_of(arrays[j])->storage != leaf->storage) {
+        j++;
     }
-    return 1;
+    if (j < count) {
+        *place = (LeafPlace){j, leaf->data - data_of(tensor_of(arrays[j]))};
+    }
+    return j < count;
 }
 
-/* Copy what the pass needs of the nodes and numbers, which are freed; 0 if there is no memory. */
-static int copy_parts(PyObject *const *arrays, int count, Prepared *prepared)
+static void set_form(ArrayForm *form, int code, int ndim, const npy_intp *shape)
 {
-    Expression *expression = &prepared->expression;
-    prepared->given = PyMem_New(Given, (size_t)count + 1);
-    prepared->nodes = PyMem_New(Node, (size_t)expression->node_count);
+    form->code = (npy_uint8)code;
+    form->ndim = (npy_uint8)ndim;
+    memcpy(form->shape, shape, (size_t)ndim * sizeof(npy_intp));
+}
+
+/* Keep what is needed of the arrays and of the expression, whose nodes are freed; 0 if that cannot be. */
+static int keep_parts(PyObject *const *arrays, const Expression *expression, Prepared *prepared)
+{
+    prepared->stored_count = expression->stored_count;
+    prepared->asked = asked_flags(expression);
+    prepared->given = PyMem_New(ArrayForm, (size_t)prepared->given_count + 1);
+    prepared->stored = PyMem_New(ArrayForm, (size_t)expression->stored_count);
+    prepared->leaves = PyMem_New(LeafPlace, (size_t)expression->leaf_count + 1);
     prepared->numbers = PyMem_New(ScalarMemory, (size_t)expression->number_count + 1);
-    if (prepared->given == NULL || prepared->nodes == NULL || prepared->numbers == NULL) {
-        return 0;
-    }
-    prepared->given_count = count;
-    for (int i = 0; i < count; i++) {
+    int good = prepared->given != NULL && prepared->stored != NULL && prepared->leaves != NULL &&
+               prepared->numbers != NULL;
+    for (int i = 0; good && i < prepared->given_count; i++) {
         const Tensor *x = tensor_of(arrays[i]);
-        prepared->given[i].code = x->code;
-        prepared->given[i].ndim = (npy_uint8)x->ndim;
-        memcpy(prepared->given[i].shape, x->shape, (size_t)x->ndim * sizeof(npy_intp));
+        set_form(&prepared->given[i], x->code, x->ndim, x->shape);
     }
-    for (int i = 0; i < expression->node_count; i++) {
-        prepared->nodes[i] = *expression->nodes[i];
-        expression->nodes[i] = &prepared->nodes[i];
+    for (int k = 0; good && k < expression->stored_count; k++) {
+        const Node *node = expression->nodes[expression->stored[k]];
+        set_form(&prepared->stored[k], node->operation.result, node->ndim, node->shape);
     }
-    for (int i = 0; i < expression->number_count; i++) {
-        prepared->numbers[i] = *expression->numbers[i];
-        expression->numbers[i] = &prepared->numbers[i];
+    if (good) {
+        memcpy(prepared->numbers, expression->numbers, (size_t)expression->number_count * sizeof(ScalarMemory));
     }
-    return 1;
+    for (int i = 0; good && i < expression->leaf_count; i++) {
+        good = find_leaf(&expression->leaves[i], arrays, prepared->given_count, &prepared->leaves[i]);
+    }
+    return good;
+}
+
+/* Keep the pass of the expression; 0 if there is no memory. */
+static int keep_pass(Expression *expression, const Plan *plan, Prepared *prepared)
+{
+    Pass pass;
+    memset(&pass, 0, offsetof(Pass, areas));
+    expression->threads = 1;
+    begin_pass(&pass, plan, expression, NULL);
+    pass.numbers = prepared->numbers;
+    prepared->plan = keep_plan(plan);
+    prepared->in_rows = has_rows(&pass);
+    if (!prepared->in_rows) {
+        arrange_tiles(&pass);
+    }
+    const size_t bytes = offsetof(Pass, areas) + (size_t)pass.area_count * sizeof(Area);
+    prepared->pass = PyMem_Malloc(bytes);
+    if (prepared->pass != NULL) {
+        memcpy(prepared->pass, &pass, bytes);
+    }
+    return prepared->pass != NULL;
 }
 
 /* Prepare the expression that the pending results of a run are computed by; NULL if that cannot be. */
-static Prepared *prepare(PyObject *const *arrays, Py_ssize_t count, PyObject *result)
+static Prepared *prepare(PyObject *const *arrays, Py_ssize_t count, PyObject *const *values,
+                         Py_ssize_t result_count)
 {
-    PyObject *const *values = PyTuple_Check(result) ? PySequence_Fast_ITEMS(result) : &result;
-    const Py_ssize_t result_count = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) : 1;
-    Prepared *prepared = result_count > MOST_STORED ? NULL : PyMem_Malloc(sizeof(*prepared));
+    Expression expression;
+    Prepared *prepared = result_count > MOST_STORED ? NULL : PyMem_Calloc(1, sizeof(*prepared));
     if (prepared == NULL) {
         return NULL;
     }
-    prepared->plan = NULL;
-    prepared->given = NULL;
-    prepared->nodes = NULL;
-    prepared->numbers = NULL;
+    prepared->given_count = (int)count;
     prepared->result_count = (int)result_count;
     prepared->errors = find_errors();
-    const Plan *plan = prepared->errors < 0 ? NULL : find_common(values, (int)result_count, prepared);
-    if (plan != NULL && find_leaves(arrays, (int)count, prepared)) {
-        Pass *pass = &prepared->pass;
-        memset(pass, 0, offsetof(Pass, areas));
-        prepared->plan = keep_plan(plan);
-        prepared->expression.threads = 1;
-        begin_pass(pass, plan, &prepared->expression, NULL);
-        prepared->in_rows = has_rows(pass);
-        if (!prepared->in_rows) {
-            arrange_tiles(pass);
-        }
-        if (copy_parts(arrays, (int)count, prepared)) {
-            return prepared;
-        }
+    const Plan *plan = prepared->errors < 0
+                           ? NULL
+                           : find_common(values, (int)result_count, &expression, prepared->results);
+    if (plan == NULL || !keep_parts(arrays, &expression, prepared) || !keep_pass(&expression, plan, prepared)) {
+        free_prepared(prepared);
+        return NULL;
     }
-    free_prepared(prepared);
-    return NULL;
+    return prepared;
 }
 
 /* Make the calls so that all wait, and prepare what they wait for. */
@@ -219,19 +233,17 @@ static PyObject *run_and_prepare(CallGroup *self, PyObject *const *arrays, Py_ss
     self->patience--;
     free_prepared(self->prepared);
     self->prepared = NULL;
-    self->prepared = prepare(arrays, count, result);
-    if (self->prepared == NULL && PyErr_Occurred()) {
-        Py_DECREF(result);
-        return NULL;
-    }
-    /* What was read may be written by others from now on. */
     PyObject *const *values = PyTuple_Check(result) ? PySequence_Fast_ITEMS(result) : &result;
-    for (Py_ssize_t i = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) : 1; i-- > 0;) {
+    const Py_ssize_t result_count = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) : 1;
+    self->prepared = prepare(arrays, count, values, result_count);
+    int good = self->prepared != NULL || !PyErr_Occurred();
+    /* The arrays may be written after this. */
+    for (Py_ssize_t i = result_count - 1; good && i >= 0; i--) {
         Storage *storage = pending_of(values[i]);
-        if (storage != NULL && !evaluate_storage(storage)) {
-            Py_DECREF(result);
-            return NULL;
-        }
+        good = storage == NULL || evaluate_storage(storage);
+    }
+    if (!good) {
+        Py_CLEAR(result);
     }
     return result;
 }
@@ -245,7 +257,7 @@ static int find_addresses(const Prepared *prepared, PyObject *const *arrays, Py_
         return 0;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        const Given *given = &prepared->given[i];
+        const ArrayForm *given = &prepared->given[i];
         Tensor *x = layout_of_any(arrays[i]);
         if (x == NULL || x->code != given->code || !(x->flags & ROW_MAJOR) ||
             !has_shape(x, given->ndim, given->shape) || (data[i] = data_of(x)) == NULL) {
@@ -258,10 +270,9 @@ static int find_addresses(const Prepared *prepared, PyObject *const *arrays, Py_
 /* New arrays for what is stored, in its order, and their addresses; 0 with an exception set. */
 static int make_results(const Prepared *prepared, PyObject **results, char **data)
 {
-    const Expression *expression = &prepared->expression;
-    for (int k = 0; k < expression->stored_count; k++) {
-        const Node *node = expression->nodes[expression->stored[k]];
-        results[k] = new_array_like_memory(node->ndim, node->shape, (DTypeCode)node->operation.result, 0, &data[k]);
+    for (int k = 0; k < prepared->stored_count; k++) {
+        const ArrayForm *form = &prepared->stored[k];
+        results[k] = new_array_like_memory(form->ndim, form->shape, (DTypeCode)form->code, 0, &data[k]);
         if (results[k] == NULL) {
             while (k-- > 0) {
                 Py_DECREF(results[k]);
@@ -278,7 +289,7 @@ static PyObject *run_prepared(Prepared *prepared, PyObject *const *arrays, Py_ss
     PyObject *results[MOST_STORED];
     char *given[MOST_LEAVES], *stored[MOST_STORED];
     atomic_uchar flags[MOST_NODES];
-    Pass *pass = &prepared->pass;
+    Pass *pass = prepared->pass;
     if (find_errors() != prepared->errors || !find_addresses(prepared, arrays, count, given)) {
         return decline_unless_raised();
     }
@@ -286,9 +297,9 @@ static PyObject *run_prepared(Prepared *prepared, PyObject *const *arrays, Py_ss
         return NULL;
     }
     for (int i = 0; i < pass->leaf_count; i++) {
-        pass->areas[i].data = given[prepared->leaf_given[i]] + prepared->leaf_offset[i];
+        pass->areas[i].data = given[prepared->leaves[i].given] + prepared->leaves[i].offset;
     }
-    for (int k = 0; k < prepared->expression.stored_count; k++) {
+    for (int k = 0; k < prepared->stored_count; k++) {
         pass->areas[pass->leaf_count + k].data = stored[k];
     }
     clear_all(flags, prepared->plan->step_count);
@@ -297,7 +308,7 @@ static PyObject *run_prepared(Prepared *prepared, PyObject *const *arrays, Py_ss
     PyObject *result = NULL;
     if (complete != 1) {
         PyErr_NoMemory();
-    } else if (is_asked_for(&prepared->expression, prepared->plan, flags)) {
+    } else if (raised_flags(prepared->plan, flags) & prepared->asked) {
         result = DECLINED;
     } else if (prepared->result_count == 1) {
         return results[0];
@@ -307,7 +318,7 @@ static PyObject *run_prepared(Prepared *prepared, PyObject *const *arrays, Py_ss
             PyTuple_SET_ITEM(result, i, Py_NewRef(results[prepared->results[i]]));
         }
     }
-    for (int k = 0; k < prepared->expression.stored_count; k++) {
+    for (int k = 0; k < prepared->stored_count; k++) {
         Py_DECREF(results[k]);
     }
     return result;

@@ -6,6 +6,18 @@
 
 /* ------------------------------------------------------------------ passes */
 
+/* Nanoseconds that it takes to reduce an element. */
+#define FOLD_TIME 0.2
+
+static double time_of_pass(const Expression *expression, const Fold *fold)
+{
+    double time = fold != NULL ? FOLD_TIME : 0;
+    for (int i = 0; i < expression->node_count; i++) {
+        time += expression->nodes[i]->operation.time;
+    }
+    return time * (double)expression->nodes[expression->node_count - 1]->size;
+}
+
 void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target)
 {
     const Fold *fold = pass->fold;
@@ -16,7 +28,9 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     npy_intp row_major[MOST_STORED][NODE_DIMS];
     const int ndim = root->ndim;
     pass->plan = plan;
-    pass->expression = expression;
+    pass->numbers = expression->numbers;
+    pass->threads = expression->threads;
+    pass->time = time_of_pass(expression, fold);
     pass->leaf_count = expression->leaf_count;
     pass->area_count = expression->leaf_count + stored + (fold != NULL);
     for (int i = 0; i < expression->leaf_count; i++) {
@@ -118,16 +132,22 @@ int report_errors(const Errors *errors)
     return done != NULL;
 }
 
-int is_asked_for(const Expression *expression, const Plan *plan, const atomic_uchar *flags)
+npy_uint8 raised_flags(const Plan *plan, const atomic_uchar *flags)
 {
-    npy_uint8 raised = 0, asked = 0;
+    npy_uint8 raised = 0;
     for (int s = 0; s < plan->step_count; s++) {
         raised |= flags[s];
     }
-    for (int i = 0; raised != 0 && i < expression->node_count; i++) {
+    return raised;
+}
+
+npy_uint8 asked_flags(const Expression *expression)
+{
+    npy_uint8 asked = 0;
+    for (int i = 0; i < expression->node_count; i++) {
         asked |= expression->nodes[i]->errors;
     }
-    return (raised & asked) != 0;
+    return asked;
 }
 
 /* ------------------------------------------------------------------ parts */
@@ -135,20 +155,6 @@ int is_asked_for(const Expression *expression, const Plan *plan, const atomic_uc
 /* A part of a pass is to take so many nanoseconds; what takes less than twice as long is not divided. (Whether
    threads are woken for the parts, the time of the first ones decides.) */
 enum { PART_TIME = 12000 };
-
-/* Nanoseconds that it takes to reduce an element. */
-#define FOLD_TIME 0.2
-
-/* The nanoseconds that an element takes one thread, if its operands lie in the caches. */
-static double time_of_element(const Pass *pass)
-{
-    const Expression *expression = pass->expression;
-    double time = 0;
-    for (int i = 0; i < expression->node_count; i++) {
-        time += expression->nodes[i]->operation.time;
-    }
-    return time + (pass->fold != NULL ? FOLD_TIME : 0);
-}
 
 /* How a pass is divided: along one axis, into parts of so many indices. */
 typedef struct {
@@ -172,9 +178,7 @@ static int is_apart(const Pass *pass, int axis)
 static void divide(const Pass *pass, Division *division)
 {
     const npy_intp *shape = pass->shape;
-    const Node *root = pass->expression->nodes[pass->expression->node_count - 1];
-    const double time = time_of_element(pass) * (double)root->size;
-    npy_intp parts = (npy_intp)greatest(1, (npy_intp)(time / PART_TIME));
+    npy_intp parts = (npy_intp)greatest(1, (npy_intp)(pass->time / PART_TIME));
     division->axis = pass->ndim > 1 && (!is_apart(pass, 0) || (shape[0] < parts && shape[1] > shape[0]));
     division->axis -= division->axis == 1 && !is_apart(pass, 1);
     const npy_intp size = shape[division->axis];
@@ -192,7 +196,7 @@ static void divide(const Pass *pass, Division *division)
     } else if (division->axis == pass->ndim - 1) {
         division->each = (division->each + GRAIN - 1) / GRAIN * GRAIN;
     }
-    if (time < 2 * PART_TIME || pass->one_by_one != NULL || pass->expression->threads == 1) {
+    if (pass->time < 2 * PART_TIME || pass->one_by_one != NULL || pass->threads == 1) {
         division->each = size; /* what is written over its operands goes in the order of the elements */
     }
 }
@@ -256,7 +260,7 @@ int run_pass(Pass *pass, int in_rows)
         }
     }
     /* Operands that are overwritten could not be read once more. */
-    const int complete = run_parts(run_part, &division, parts, bytes, pass->expression->threads, !pass->overlaps);
+    const int complete = run_parts(run_part, &division, parts, bytes, pass->threads, !pass->overlaps);
     if (complete == 1 && pass->partials != NULL) {
         merge_partials(pass, parts);
     }
@@ -311,7 +315,8 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
     if (complete != 1) {
         return complete;
     }
-    if (is_asked_for(expression, plan, flags)) {
+    const npy_uint8 raised = raised_flags(plan, flags);
+    if (raised != 0 && (raised & asked_flags(expression)) != 0) {
         const Plan *singly = pass.one_by_one == NULL && is_unclear(plan, flags)
                                  ? plan_singly(plan, expression)
                                  : NULL;

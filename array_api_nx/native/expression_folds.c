@@ -160,6 +160,7 @@ static PyObject *fold_pending(Storage *storage, const char *reduced, int keepdim
     while (computed < 0) {
         Py_XDECREF(result);
         result = NULL;
+        atomic_init(&fold->flags, 0);
         if (storage->pending == NULL) {
             result = DECLINED; /* it was computed meanwhile */
             break;
@@ -180,7 +181,6 @@ PyObject *fold_array(Tensor *x, int is_temporary, const char *reduced, int keepd
                      const Element *identity)
 {
     Storage *storage = (Storage *)x->storage;
-    atomic_init(&fold->flags, 0);
     if (x->array == NULL && storage != NULL && storage->pending != NULL && shows_pending(x)) {
         fold->drops_root = is_temporary;
         return fold_pending(storage, reduced, keepdims, fold, identity);

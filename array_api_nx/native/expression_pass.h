@@ -20,7 +20,9 @@ typedef struct {
 
 typedef struct {
     const Plan *plan;
-    const Expression *expression;
+    const ScalarMemory *numbers; /* of the expression */
+    npy_intp threads; /* at most so many compute it */
+    double time;      /* nanoseconds that it takes one thread, if the operands lie in the caches */
     int ndim; /* 1 at least */
     npy_intp shape[NODE_DIMS];
     int leaf_count, area_count;
@@ -80,7 +82,7 @@ static inline char *address_of(const Pass *pass, Place place, char *const *data,
     case IN_LEAF:
         return data[number];
     case IN_NUMBER:
-        return (char *)pass->expression->numbers[number];
+        return (char *)&pass->numbers[number];
     default:
         return data[pass->leaf_count + number];
     }
@@ -130,8 +132,9 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
 /* Compute all of a pass, on several threads if it takes long enough. The result is that of `run_parts`. */
 int run_pass(Pass *pass, int in_rows);
 
-/* Whether an operation of the expression is to warn of one of the flags. */
-int is_asked_for(const Expression *expression, const Plan *plan, const atomic_uchar *flags);
+/* The flags that the steps of a plan raised, and those that operations of an expression are to warn of. */
+npy_uint8 raised_flags(const Plan *plan, const atomic_uchar *flags);
+npy_uint8 asked_flags(const Expression *expression);
 
 /* Whether orders on rows of memory compute all: elements lie one after the other along the last axis, or are one
    and the same. */

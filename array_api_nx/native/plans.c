@@ -32,14 +32,14 @@ static int enter_leaf(Expression *expression, const NodeOperand *operand, const 
 static int enter_number(Expression *expression, const ScalarMemory *number)
 {
     for (int i = 0; i < expression->number_count; i++) {
-        if (memcmp(expression->numbers[i], number, sizeof(*number)) == 0) {
+        if (memcmp(&expression->numbers[i], number, sizeof(*number)) == 0) {
             return i;
         }
     }
     if (expression->number_count == MOST_NUMBERS) {
         return -1;
     }
-    expression->numbers[expression->number_count] = number;
+    expression->numbers[expression->number_count] = *number;
     return expression->number_count++;
 }
 

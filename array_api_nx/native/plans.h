@@ -43,7 +43,7 @@ typedef struct {
     npy_uint8 is_stored[MOST_NODES]; /* whether the value is needed outside, the root's included */
     int stored[MOST_STORED];         /* those nodes; the root comes first */
     Leaf leaves[MOST_LEAVES];
-    const ScalarMemory *numbers[MOST_NUMBERS];
+    ScalarMemory numbers[MOST_NUMBERS];
     int is_flat; /* whether all leaves are */
     npy_intp threads; /* at most so many may compute it */
     npy_uint64 words[3 * MOST_NODES]; /* the key */
