@@ -5,8 +5,8 @@
    - where each element of an operand lies at the place that is written when it is read (`x[...] = x + y`): nothing
      else reads it there, and each element is computed once;
    - where target and operand have the same strides, so that an index later in the order lies at a higher address,
-     and the operand lies above the target (`x[:-1] = x[1:] + y`): what is written lies below all that is yet to be
-     read. Loops, which may read ahead of what they write, or behind, write to a tile of memory of their own;
+     and the operand lies above the target (`x[:-1] = x[1:] + y`): writes lie below the elements that are read
+     later. Loops, which may read ahead of what they write, or behind, write to a tile of memory of their own;
    - nowhere else: then the value is computed first, and copied. */
 
 #include "nodes.h"
@@ -133,8 +133,7 @@ int assign_expression(Tensor *x, const Region *region, Tensor *value, int is_tem
     if (computed != 1) {
         return computed == 0 ? -1 : 0;
     }
-    /* From now on the value is what the target holds, until that is written again. Mostly the value is not needed
-       any more. */
+    /* The value becomes a copy of the target, which may be written again. Most values are not needed any more. */
     if (is_temporary) {
         drop_node(root);
     } else {

@@ -27,7 +27,7 @@ typedef struct {
     Plan *plan;
     int in_rows, errors, given_count, stored_count, result_count;
     npy_uint8 asked; /* the floating-point errors to warn of */
-    int results[MOST_STORED]; /* for each result its number among what is stored */
+    int results[MOST_STORED]; /* for each result its number among the stored values */
     ArrayForm *given, *stored;
     LeafPlace *leaves;
     ScalarMemory *numbers;
@@ -77,7 +77,7 @@ static Tensor *plain_layout(PyObject *array)
                : NULL;
 }
 
-/* Whether each array has memory of its own, so that it can be told from its memory. */
+/* Whether no two arrays share memory, so that memory identifies an array. */
 static int are_plain(PyObject *const *arrays, Py_ssize_t count)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -149,7 +149,7 @@ static void set_form(ArrayForm *form, int code, int ndim, const npy_intp *shape)
     memcpy(form->shape, shape, (size_t)ndim * sizeof(npy_intp));
 }
 
-/* Keep what is needed of the arrays and of the expression, whose nodes are freed; 0 if that cannot be. */
+/* Copy the forms of arrays, the places of leaves and the numbers: nodes are freed later. 0 if that cannot be. */
 static int keep_parts(PyObject *const *arrays, const Expression *expression, Prepared *prepared)
 {
     prepared->stored_count = expression->stored_count;
@@ -220,7 +220,7 @@ static Prepared *prepare(PyObject *const *arrays, Py_ssize_t count, PyObject *co
     return prepared;
 }
 
-/* Make the calls so that all wait, and prepare what they wait for. */
+/* Make the calls so that all wait, and prepare the expression that they make. */
 static PyObject *run_and_prepare(CallGroup *self, PyObject *const *arrays, Py_ssize_t count)
 {
     Recording recording;
@@ -267,7 +267,7 @@ static int find_addresses(const Prepared *prepared, PyObject *const *arrays, Py_
     return 1;
 }
 
-/* New arrays for what is stored, in its order, and their addresses; 0 with an exception set. */
+/* New arrays for the stored values, in their order, and their addresses; 0 with an exception set. */
 static int make_results(const Prepared *prepared, PyObject **results, char **data)
 {
     for (int k = 0; k < prepared->stored_count; k++) {
@@ -406,6 +406,5 @@ static PyType_Spec group_spec = {
 
 int add_call_groups(PyObject *module)
 {
-    group_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &group_spec, NULL);
-    return group_type == NULL ? -1 : PyModule_AddType(module, group_type);
+    return add_type(module, &group_spec, &group_type);
 }

@@ -48,6 +48,8 @@ typedef struct {
     int saves;           /* whether these are copied first, to be restored after an error */
 } CallList;
 
+#define EACH_REFERENCE(R) R(constants) R(calls) R(result) R(base) R(expected) R(sized) R(written)
+
 static PyTypeObject *call_list_type;
 
 int is_call_list(PyObject *object)
@@ -187,13 +189,8 @@ static void list_dealloc(PyObject *object)
     if (self->base == NULL) {
         PyMem_Free(self->steps);
     }
-    Py_XDECREF(self->constants);
-    Py_XDECREF(self->calls);
-    Py_XDECREF(self->result);
-    Py_XDECREF(self->base);
-    Py_XDECREF(self->expected);
-    Py_XDECREF(self->sized);
-    Py_XDECREF(self->written);
+#define DROP(NAME) Py_XDECREF(self->NAME);
+    EACH_REFERENCE(DROP)
     free_instance(object);
 }
 
@@ -201,11 +198,8 @@ static int list_traverse(PyObject *object, visitproc visit, void *arg)
 {
     CallList *self = (CallList *)object;
     Py_VISIT(Py_TYPE(object));
-    Py_VISIT(self->constants);
-    Py_VISIT(self->calls);
-    Py_VISIT(self->result);
-    Py_VISIT(self->base);
-    Py_VISIT(self->sized);
+#define VISIT(NAME) Py_VISIT(self->NAME);
+    EACH_REFERENCE(VISIT)
     return 0;
 }
 
@@ -627,8 +621,5 @@ static PyMethodDef functions[] = {
 
 int add_call_lists(PyObject *module)
 {
-    call_list_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &list_spec, NULL);
-    return call_list_type == NULL || PyModule_AddType(module, call_list_type) < 0
-               ? -1
-               : PyModule_AddFunctions(module, functions);
+    return add_type(module, &list_spec, &call_list_type) < 0 ? -1 : PyModule_AddFunctions(module, functions);
 }

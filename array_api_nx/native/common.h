@@ -36,6 +36,19 @@ static inline void free_instance(PyObject *object)
     Py_DECREF(type);
 }
 
+/* Add a type to the module, and keep it in `*type`, unless that is NULL. -1 with an exception set if it fails. */
+static inline int add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type)
+{
+    PyTypeObject *made = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+    const int failed = made == NULL ? -1 : PyModule_AddType(module, made);
+    if (type != NULL) {
+        *type = made;
+    } else {
+        Py_XDECREF(made);
+    }
+    return failed;
+}
+
 /* A function of the module that keeps its argument in a variable. */
 #define KEEP_ARGUMENT(NAME, VARIABLE)                           \
     static PyObject *NAME(PyObject *module, PyObject *argument) \

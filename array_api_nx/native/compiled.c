@@ -234,11 +234,5 @@ static PyType_Spec caller_spec = {
 
 int add_compiled(PyObject *module)
 {
-    PyObject *type = PyType_FromSpec(&caller_spec);
-    if (type == NULL) {
-        return -1;
-    }
-    const int failed = PyModule_AddType(module, (PyTypeObject *)type);
-    Py_DECREF(type);
-    return failed;
+    return add_type(module, &caller_spec, NULL);
 }

@@ -185,11 +185,5 @@ static PyType_Spec context_caller_spec = {
 
 int add_context(PyObject *module)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, &context_caller_spec, NULL);
-    if (type == NULL) {
-        return -1;
-    }
-    const int failed = PyModule_AddType(module, (PyTypeObject *)type);
-    Py_DECREF(type);
-    return failed;
+    return add_type(module, &context_caller_spec, NULL);
 }

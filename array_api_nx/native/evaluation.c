@@ -152,8 +152,8 @@ npy_uint8 asked_flags(const Expression *expression)
 
 /* ------------------------------------------------------------------ parts */
 
-/* A part of a pass is to take so many nanoseconds; what takes less than twice as long is not divided. (Whether
-   threads are woken for the parts, the time of the first ones decides.) */
+/* Nanoseconds that a part of a pass takes. A pass that takes less than twice as long is not divided. (The time of
+   the first parts decides whether threads are woken for the others.) */
 enum { PART_TIME = 12000 };
 
 /* How a pass is divided: along one axis, into parts of so many indices. */
@@ -197,7 +197,7 @@ static void divide(const Pass *pass, Division *division)
         division->each = (division->each + GRAIN - 1) / GRAIN * GRAIN;
     }
     if (pass->time < 2 * PART_TIME || pass->one_by_one != NULL || pass->threads == 1) {
-        division->each = size; /* what is written over its operands goes in the order of the elements */
+        division->each = size; /* a pass over its own operands goes in the order of the elements */
     }
 }
 
@@ -341,7 +341,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
     return 1;
 }
 
-/* Give memory to what is to be stored, from number `first` on; 0 with an exception set. */
+/* Give memory to the stored values, from number `first` on; 0 with an exception set. */
 static int allocate(const Expression *expression, int first)
 {
     for (int k = first; k < expression->stored_count; k++) {
@@ -396,11 +396,11 @@ int compute_expression(const Expression *expression, const Plan *plan, const Tar
             PyErr_NoMemory();
             return 0;
         }
-        /* Python's handler may raise an exception, or compute some of what is pending here. */
+        /* Python's handler may raise an exception, or compute some of the pending nodes. */
         PyErr_SetInterrupt();
         return PyErr_CheckSignals() < 0 ? 0 : -1;
     }
-    /* To drop operands may run Python code, which may drop what is stored. */
+    /* To drop operands may run Python code, which may drop stored values. */
     for (int k = first; k < expression->stored_count; k++) {
         stored[k] = (Storage *)Py_NewRef((PyObject *)expression->nodes[expression->stored[k]]->storage);
     }

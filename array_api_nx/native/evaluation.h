@@ -16,7 +16,7 @@ typedef struct {
     Overlap overlaps;
 } Target;
 
-/* How the elements of a root are reduced in the pass that computes them: runs are added up (sums.h), what is true is
+/* How the elements of a root are reduced in the pass that computes them: runs are added up (sums.h), true elements are
    counted, or a loop takes (accumulator, element) to the accumulator. */
 typedef enum { ADD_RUNS, COUNT_ONES, RUN_LOOP } FoldKind;
 
@@ -36,7 +36,7 @@ typedef struct {
 /* The floating-point errors of a node, and those to warn of, as NumPy's bits. */
 typedef struct {
     PyObject *name;
-    const Node *node; /* which may be gone when the errors are told of */
+    const Node *node; /* which may be gone when the errors are reported */
     int flags, mask;
 } Error;
 
@@ -54,8 +54,8 @@ int find_threads(const Node *root, Expression *expression);
 const Plan *prepare_expression(Node *root, Expression *expression);
 
 /* Compute an expression, whose root is written to a target or, if that is NULL, to new memory of its own; and reduce
-   it, if there is a fold. What is stored is then no longer pending, but for a root that has a target or is dropped by
-   its fold: the caller decides on that. 0 with an exception set, and nothing stored, if there is no memory or Ctrl-C
+   it, if there is a fold. Stored values are then no longer pending, but for a root that has a target or is dropped by
+   its fold, which is left to the caller. 0 with an exception set, and nothing stored, if there is no memory or Ctrl-C
    came; -1 if that was not to end the computation: then the expression has to be found again. */
 int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
                        Errors *errors);

@@ -2,8 +2,8 @@
 
    The accumulators are an area of the pass whose strides are 0 along the axes that are reduced. Where the last axis is
    one of them, the elements of a row go to one accumulator, and so may those of the rows after it: they are a run. Else
-   rows are added to rows of accumulators. In either case the order of the elements is that of the axes of the root,
-   whatever the operands are and however many threads compute: it decides the bits of sums. */
+   rows are added to rows of accumulators. In either case the order of the elements, which decides the bits of sums, is that
+   of the axes of the root. It does not depend on operands or threads. */
 
 #include "expression_pass.h"
 #include "elements.h"

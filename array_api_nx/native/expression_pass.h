@@ -1,4 +1,4 @@
-/* What the two ways of going over memory have in common: whole rows (expression_rows.c), where orders on vectors
+/* The common part of the two loop nests: whole rows (expression_rows.c), where orders on vectors
    compute all of an expression, and tiles (expression_tiles.c). */
 
 #ifndef ARRAY_API_NX_EXPRESSION_PASS_H
@@ -11,7 +11,7 @@
 
 enum { MOST_AREAS = MOST_LEAVES + MOST_STORED + 1 };
 
-/* Memory that a pass reads or writes: the leaves, then what is stored, then the accumulators of a fold. */
+/* Memory that a pass reads or writes: the leaves, then the stored values, then the accumulators of a fold. */
 typedef struct {
     char *data;
     npy_intp itemsize;

@@ -50,7 +50,7 @@ int has_rows(const Pass *pass)
     return last == 0 || pass->shape[last] * pass->areas[0].itemsize >= NARROW_ROW || find_gap(pass) != 0;
 }
 
-/* What is the same for all rows of a pass. */
+/* The constants of a pass, for all of its rows. */
 typedef struct {
     const Pass *pass;
     char *slots, *buffer, *scratch; /* the last one for tiles */

@@ -5,7 +5,7 @@
    of cache. */
 enum { TILE_BYTES = 4096 };
 
-/* Those of a tile that is reduced at once, and whose operations need no memory for what is between them. */
+/* Those of a tile that is reduced at once, and whose operations need no memory for results in between. */
 enum { REDUCED_BYTES = 16384 };
 
 static npy_intp tile_bytes(const Pass *pass)
@@ -14,7 +14,7 @@ static npy_intp tile_bytes(const Pass *pass)
     return pass->fold != NULL && plan->step_count == 1 && plan->slot_count == 0 ? REDUCED_BYTES : TILE_BYTES;
 }
 
-/* What is the same for all tiles of a pass. */
+/* The constants of a pass, for all of its tiles. */
 typedef struct {
     npy_intp slot_bytes;
     FoldedRun *folded; /* where there is a fold */
@@ -168,7 +168,7 @@ void arrange_tiles(Pass *pass)
         const npy_intp *strides = pass->areas[pass->area_count - 1].strides;
         for (int dim = longest; dim <= rows; dim++) {
             if (strides[dim] == 0) {
-                return; /* the order of what is reduced would be another one */
+                return; /* elements would be reduced in another order */
             }
         }
     }

@@ -213,11 +213,9 @@ static PyType_Spec kernel_spec = {
 
 int add_kernel(PyObject *module)
 {
-    kernel_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
-    if (kernel_type == NULL || PyModule_AddFunctions(module, functions) < 0 ||
-        PyModule_AddIntMacro(module, MAX_OPERANDS) < 0 ||
+    if (PyModule_AddFunctions(module, functions) < 0 || PyModule_AddIntMacro(module, MAX_OPERANDS) < 0 ||
         PyModule_AddIntMacro(module, MAX_STEPS) < 0) {
         return -1;
     }
-    return PyModule_AddType(module, kernel_type);
+    return add_type(module, &kernel_spec, &kernel_type);
 }

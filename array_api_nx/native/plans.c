@@ -94,7 +94,7 @@ Node *find_expression(Node *root, Expression *expression)
         if (PyErr_Occurred()) {
             return root;
         }
-        /* One of its operands, if any is pending, has a part of what is too much. */
+        /* The pending operand with the most operations is computed before. */
         Node *largest = NULL;
         for (int i = 0; i < root->operation.count; i++) {
             const Storage *storage = root->operands[i].storage;
@@ -133,7 +133,7 @@ Node *find_expression(Node *root, Expression *expression)
 
 npy_intp plans_made;
 
-/* What is known while a plan is made. */
+/* The state of a plan that is being made. */
 typedef struct {
     const Expression *expression;
     Plan *plan;
