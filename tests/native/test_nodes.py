@@ -14,21 +14,18 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu import policy
 from array_api_nx.native import native
 from tests.support.implementations import count_pending, needs_native
+from tests.support.programs import recorded_from
 
 pytestmark = needs_native
 
 
 @pytest.fixture(autouse=True)
-def waits_when_small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def waits_when_small() -> Iterator[None]:
     """Operations on five elements wait."""
-    monkeypatch.setattr(policy, "RECORDED_FROM", 4)
-    policy._update()
-    yield
-    monkeypatch.undo()
-    policy._update()
+    with recorded_from(4):
+        yield
 
 
 # ---------------------------------------------------------------------- random programs

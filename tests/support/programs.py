@@ -12,6 +12,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import config
+from array_api_nx.backends.cpu import policy
 from array_api_nx.config import Settings, hints, watchers
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
@@ -91,6 +92,19 @@ def settings(mode: str, **more: object) -> AbstractContextManager[object]:
     if mode in ("process", "always", "large"):
         return _of_process(configuration)
     return xp.config_context(**configuration)
+
+
+@contextmanager
+def recorded_from(size: int) -> Iterator[None]:
+    """Operations element by element on more elements than this wait in the extension."""
+    before = policy.RECORDED_FROM
+    policy.RECORDED_FROM = size  # type: ignore[misc]
+    policy._update()
+    try:
+        yield
+    finally:
+        policy.RECORDED_FROM = before  # type: ignore[misc]
+        policy._update()
 
 
 def deferring() -> AbstractContextManager[object]:
