@@ -20,7 +20,7 @@ engine=tests/backends/cpu/engine
 if [ $# -eq 0 ]; then
     set -- -q "$engine/test_parallel.py" "$engine/test_memory_pool.py" "$engine/test_threads.py" \
         tests/native/test_expression_folds.py tests/native/test_call_groups.py \
-        tests/native/test_random_programs.py
+        tests/native/test_nodes_random_programs.py
     if [ "$tool" = thread ]; then
         set -- "$@" tests/native/test_functions_leaks.py -k \
             "thread or parallel or pool or fork or share"

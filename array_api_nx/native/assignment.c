@@ -7,7 +7,8 @@
    - where target and operand have the same strides, so that an index later in the order lies at a higher address,
      and the operand lies above the target (`x[:-1] = x[1:] + y`): writes lie below the elements that are read
      later. Loops, which may read ahead of what they write, or behind, write to a tile of memory of their own;
-   - nowhere else: then the value is computed first, and copied. */
+   - nowhere else, and not if it takes long, since such a pass cannot be interrupted: the value is computed first, and
+     copied. */
 
 #include "nodes.h"
 #include "evaluation.h"
@@ -73,7 +74,7 @@ static int find_overlap(const Expression *expression, const Node *root, Target *
         target->overlaps =
             leaf->data == target->data && target->overlaps != BELOW_OPERANDS ? OVER_OPERANDS : BELOW_OPERANDS;
     }
-    return 1;
+    return target->overlaps == APART_FROM_OPERANDS || time_of(expression) < LONG_PASS;
 }
 
 /* How many operands of an expression lie in a storage. */

@@ -9,9 +9,9 @@
 /* Nanoseconds that it takes to reduce an element. */
 #define FOLD_TIME 0.2
 
-static double time_of_pass(const Expression *expression, const Fold *fold)
+double time_of(const Expression *expression)
 {
-    double time = fold != NULL ? FOLD_TIME : 0;
+    double time = 0;
     for (int i = 0; i < expression->node_count; i++) {
         time += expression->nodes[i]->operation.time;
     }
@@ -30,7 +30,7 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     pass->plan = plan;
     pass->numbers = expression->numbers;
     pass->threads = expression->threads;
-    pass->time = time_of_pass(expression, fold);
+    pass->time = time_of(expression) + (fold != NULL ? FOLD_TIME * (double)root->size : 0);
     pass->leaf_count = expression->leaf_count;
     pass->area_count = expression->leaf_count + stored + (fold != NULL);
     for (int i = 0; i < expression->leaf_count; i++) {
@@ -196,7 +196,7 @@ static void divide(const Pass *pass, Division *division)
     } else if (division->axis == pass->ndim - 1) {
         division->each = (division->each + GRAIN - 1) / GRAIN * GRAIN;
     }
-    if (pass->time < 2 * PART_TIME || pass->one_by_one != NULL || pass->threads == 1) {
+    if (pass->time < 2 * PART_TIME || pass->one_by_one != NULL || (pass->threads == 1 && pass->time < LONG_PASS)) {
         division->each = size; /* a pass over its own operands goes in the order of the elements */
     }
 }

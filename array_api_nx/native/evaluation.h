@@ -46,6 +46,12 @@ typedef struct {
     Error items[MOST_NODES];
 } Errors;
 
+/* Nanoseconds that one thread takes to compute an expression whose operands lie in the caches. */
+double time_of(const Expression *expression);
+
+/* A pass that takes so many nanoseconds can be interrupted. */
+#define LONG_PASS 5e7
+
 /* Find out how many threads may compute the expression below a node, before it is found: this runs Python
    code. 0 with an exception set. */
 int find_threads(const Node *root, Expression *expression);

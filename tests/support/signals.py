@@ -1,7 +1,9 @@
 """Signals that interrupt a test."""
 
 import gc
+import os
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -40,3 +42,20 @@ def alarm(handler: Callable[..., Any] = _sound) -> Iterator[None]:
         finally:  # the signal may come just now
             gc.enable()
             signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def ctrl_c(handler: Callable[..., Any] = signal.default_int_handler) -> Iterator[None]:
+    """Have another process send SIGINT in a tenth of a second, also while this one keeps the GIL.
+
+    What is computed meanwhile must take longer.
+    """
+    before = signal.signal(signal.SIGINT, handler)
+    gc.disable()
+    sender = subprocess.Popen(["sh", "-c", f"sleep 0.1; kill -INT {os.getpid()}"])
+    try:
+        yield
+    finally:
+        sender.wait()
+        gc.enable()
+        signal.signal(signal.SIGINT, before)

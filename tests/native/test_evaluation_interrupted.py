@@ -1,0 +1,235 @@
+"""A pass over an expression that is interrupted, forked in, or still runs when the process ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.support.implementations import count_pending, needs_native
+from tests.support.signals import ctrl_c
+
+pytestmark = [
+    needs_native,
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="the system sends no signals to processes"),
+]
+
+SIZE: Final = 500_000
+STEPS: Final = 200
+"""So many sines of so many elements keep two processors busy for half a second and more."""
+
+
+def sines(x: Any, steps: int = STEPS) -> Any:
+    for _ in range(steps):
+        x = xp.sin(x)
+    return x
+
+
+@cache
+def expected(steps: int = STEPS) -> float:
+    x = np.full(8, 0.5)
+    for _ in range(steps):
+        x = np.sin(x)
+    return float(x[0])
+
+
+def read(x: Any) -> None:
+    float(sines(x)[7])
+
+
+def reduce(x: Any) -> None:
+    float(xp.sum(sines(x)))
+
+
+def reduce_to_rows(x: Any) -> None:
+    xp.evaluate(xp.max(xp.reshape(x, (1000, -1)) + sines(xp.reshape(x, (1000, -1))), axis=0))
+
+
+def assign(x: Any) -> None:
+    target = xp.zeros(SIZE)
+    target[...] = sines(x)
+
+
+def assign_over_operands(x: Any) -> None:
+    x[:-1] = sines(x[1:])
+
+
+def update(x: Any) -> None:
+    x += sines(x)
+
+
+CALLS: Final = [read, reduce, reduce_to_rows, assign, assign_over_operands, update]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_ends_it_and_changes_nothing(call: Callable[[Any], None], threads: int) -> None:
+    x = xp.full(SIZE, 0.5)
+    before = count_pending()
+    with xp.config_context(num_threads=threads):
+        with pytest.raises(KeyboardInterrupt), ctrl_c():
+            call(x)
+        assert count_pending() == before
+        assert (np.asarray(x) == 0.5).all()
+        assert float(xp.sum(x + 0.5)) == SIZE
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupted_value_still_waits(threads: int) -> None:
+    x = xp.full(SIZE, 0.5)
+    part = sines(x, 10)
+    value = sines(part, STEPS - 10)
+    before = count_pending()
+    with xp.config_context(num_threads=threads):
+        with pytest.raises(KeyboardInterrupt), ctrl_c():
+            float(value[3])
+        assert count_pending() == before
+        assert (np.asarray(value) == expected()).all()
+    assert (np.asarray(part) == expected(10)).all()
+
+
+def test_handlers_that_exit() -> None:
+    def handler(*_: Any) -> None:
+        sys.exit(3)
+
+    value = sines(xp.full(SIZE, 0.5))
+    with pytest.raises(SystemExit), ctrl_c(handler):
+        float(value[3])
+    assert float(value[3]) == expected()
+
+
+@pytest.mark.parametrize("folds", [False, True])
+def test_handlers_that_compute_the_same(folds: bool) -> None:
+    """The interrupted pass begins once more, or finds its value."""
+    seen: list[float] = []
+
+    def handler(*_: Any) -> None:
+        seen.append(float(held[0][7]))
+
+    held = [sines(xp.full(SIZE, 0.5))]
+    with ctrl_c(handler):
+        if folds:
+            assert float(xp.max(held[0])) == expected()
+        else:
+            assert (np.asarray(held[0]) == expected()).all()
+    assert seen == [expected()]
+
+
+def test_handlers_that_drop_the_value() -> None:
+    held = [sines(xp.full(SIZE, 0.5))]
+    view = held[0][5:9]
+    with ctrl_c(lambda *_: held.clear()):
+        assert float(view[0]) == expected()
+    assert held == []
+    del view
+    assert count_pending() == 0
+
+
+def test_handlers_that_write_an_operand() -> None:
+    """The value has the elements from before."""
+
+    def handler(*_: Any) -> None:
+        x[...] = 7.0
+
+    x = xp.full(SIZE, 0.5)
+    value = sines(x)
+    with ctrl_c(handler):
+        assert float(value[3]) == expected()
+    assert float(x[3]) == 7
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
+def test_handlers_that_fork() -> None:
+    statuses: list[int] = []
+    short = xp.full(SIZE, 0.25)
+    waiting = short * 2
+
+    def handler(*_: Any) -> None:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # ends a child that waits for ever
+            status = 1
+            try:
+                status = int(
+                    float(waiting[5]) != 0.5 or float(sines(waiting, 20)[5]) != expected(20)
+                )
+            finally:
+                os._exit(status)
+        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    value = sines(xp.full(SIZE, 0.5))
+    with ctrl_c(handler):
+        assert (np.asarray(value) == expected()).all()
+    assert statuses == [0]
+    assert float(waiting[5]) == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
+def test_children_compute_what_waited() -> None:
+    x = xp.full(SIZE, 0.5)
+    value = sines(x, 10)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        status = 1
+        try:
+            status = int(float(xp.max(value)) != expected(10) or float(xp.sum(x * 2)) != SIZE)
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert float(value[7]) == expected(10)
+
+
+ENDING: Final = """
+import sys, threading
+import array_api_nx as xp
+
+x = xp.full({size}, 0.5)
+begun = threading.Event()
+
+def work():
+    while True:
+        y = xp.sin(x)
+        for _ in range({steps}):
+            y = xp.sin(y)
+        begun.set()
+        float(xp.sum(y))
+
+class Last:
+    def __del__(self):  # when the interpreter clears modules
+        float(self.waiting[3])
+
+last = Last()
+last.waiting = x * 2 + 1
+for _ in range({daemons}):
+    threading.Thread(target=work, daemon=True).start()
+if {daemons}:
+    begun.wait(60)
+waiting = x + 1
+{ending}
+"""
+
+
+@pytest.mark.parametrize("ending", ["", "sys.exit(0)", "del x, waiting"])
+@pytest.mark.parametrize("daemons", [0, 3])
+def test_the_process_ends_while_passes_run(daemons: int, ending: str) -> None:
+    program = ENDING.format(size=SIZE, steps=20, daemons=daemons, ending=ending)
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(Path(xp.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
