@@ -124,8 +124,17 @@ class Native(_ModuleType):
     def standard(self, array: Any, /) -> Any: ...
     def adopt(self, array: Any, /) -> Any: ...
     def front_face(
-        self, function: _Callable[..., Any], own: Any, parameters: str, gives_scalars: bool, /
+        self,
+        function: _Callable[..., Any],
+        numpys: _Callable[..., Any] | None,
+        name: str,
+        parameters: str,
+        gives_scalars: bool,
+        is_small_only: bool,
+        /,
     ) -> Any: ...
+    def count_numpys(self) -> int: ...
+    def set_raise(self, function: _Callable[[Any], Any], /) -> None: ...
     def front(self, function: _Callable[..., Any], /) -> Any: ...  # it has the function's signature
     def guard(self, function: _Callable[..., Any], /) -> Any: ...  # this one, too
     def offer_exchange(

@@ -4,7 +4,10 @@
 #include "call_lists.h"
 #include "chapters.h"
 #include "conversion.h"
+#include "elementwise.h"
 #include "face.h"
+#include "indexing.h"
+#include "nodes.h"
 #include "parts.h"
 
 typedef struct {
@@ -18,6 +21,11 @@ typedef struct {
     enum { NOTHING, NDARRAYS, NUMPYS } adopts; /* which objects of NumPy are operands like arrays of ours:
                                                   none, arrays, or arrays and scalars */
     enum { OF_STANDARD, GIVES_ARRAYS, GIVES_SCALARS } gives; /* what results without axes become in NumPy's face */
+    /* Of functions of the face alone: */
+    PyObject *numpys;  /* NumPy's function, which computes what the implementation declines */
+    int is_small_only; /* whether it does for small arrays alone */
+    int is_operation;  /* whether `code` is an OperationCode */
+    int dtype_place;   /* of the parameter dtype; or -1 */
 } Function;
 
 static PyTypeObject *function_type;
@@ -120,6 +128,32 @@ static inline PyObject *call_implementation(const Function *self, PyObject *cons
     return values == NULL ? DECLINED : self->compute(self->code, values, count);
 }
 
+/* The same of a function of the face, where a dtype may be anything that NumPy makes one of. */
+static PyObject *call_with_dtype(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *room[MOST_PARAMETERS];
+    PyObject *const *values = sort_arguments(&self->parameters, args, count, names, room);
+    if (values == NULL) {
+        return DECLINED;
+    }
+    PyObject *dtype = self->dtype_place < 0 ? NULL : values[self->dtype_place];
+    if (!is_given(dtype) || PyType_Check(dtype) || code_of_dtype(dtype) != NO_DTYPE) {
+        return self->compute(self->code, values, count);
+    }
+    PyArray_Descr *descr = NULL;
+    if (!PyArray_DescrConverter2(dtype, &descr) || descr == NULL) {
+        PyErr_Clear(); /* NumPy raises it */
+        return DECLINED;
+    }
+    for (int i = 0; i < self->parameters.total; i++) {
+        room[i] = values[i];
+    }
+    room[self->dtype_place] = (PyObject *)descr;
+    PyObject *result = self->compute(self->code, room, count);
+    Py_DECREF(descr);
+    return result;
+}
+
 /* The same with NumPy's objects among the arguments adopted; DECLINED if there are none. */
 static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ssize_t count,
                               PyObject *names)
@@ -138,7 +172,7 @@ static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ss
     if (made < total) {
         result = decline_unless_raised();
     } else if (adopted) {
-        result = call_implementation(self, given, count, names);
+        result = (self->gives == OF_STANDARD ? call_implementation : call_with_dtype)(self, given, count, names);
         if (result != DECLINED) {
             result = place_result(result, given, total);
         }
@@ -149,33 +183,223 @@ static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ss
     return result;
 }
 
-/* A call of a function of NumPy's face. Where no argument is an array, NumPy's scalars and Python's floats are
-   arrays without axes, which are computed in the same dtypes. */
-static PyObject *call_face(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+/* What an implementation answers in NumPy's face, as an Array. */
+static PyObject *answer(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *given[MOST_ADOPTED];
-    PyObject *result = call_implementation(self, args, count, names);
+    PyObject *result = call_with_dtype(self, args, count, names);
     if (result == DECLINED && !PyErr_Occurred()) {
         result = call_adopted(self, args, count, names);
     }
-    if (result != DECLINED || PyErr_Occurred() || self->adopts != NUMPYS || names != NULL || count > MOST_ADOPTED) {
-        return result == DECLINED ? decline_unless_raised() : result;
+    if (result == DECLINED) {
+        return decline_unless_raised();
     }
-    Py_ssize_t made = 0;
-    while (made < count && PyFloat_CheckExact(args[made])) {
-        given[made] = new_scalar_array(args[made], FLOAT64);
-        if (given[made] == NULL || given[made] == DECLINED) {
-            break;
+    return place_result(result, args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
+}
+
+/* An operation on floats, Python's or NumPy's; DECLINED for others, and where there is something to warn of. */
+static PyObject *answer_floats(const Function *self, PyObject *const *args, Py_ssize_t count)
+{
+    double numbers[2];
+    if (count > 2 || count != self->parameters.total) {
+        return DECLINED;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyFloat_CheckExact(args[i]) && !PyArray_IsScalar(args[i], Double)) {
+            return DECLINED;
         }
+        numbers[i] = PyFloat_AS_DOUBLE(args[i]); /* NumPy's is one of Python's, too */
+    }
+    return compute_floats_alone((OperationCode)self->code, numbers, (int)count);
+}
+
+/* The place of the argument out; -1 if there is none. */
+static Py_ssize_t find_out(const Function *self, Py_ssize_t count, PyObject *names)
+{
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "out") == 0) {
+            return count + i;
+        }
+    }
+    return self->is_operation && count == self->parameters.total + 1 ? count - 1 : -1;
+}
+
+/* A call with `out`, a single array of the face: what it would give without is written there. */
+static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *given[MOST_ADOPTED], *rest = NULL;
+    const Py_ssize_t place = find_out(self, count, names), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    if (place < 0 || count + named > MOST_ADOPTED) {
+        return DECLINED;
+    }
+    PyObject *out = args[place];
+    if (PyTuple_CheckExact(out) && PyTuple_GET_SIZE(out) == 1) {
+        out = PyTuple_GET_ITEM(out, 0);
+    }
+    Tensor *target = is_face(out) ? layout_of(out) : NULL;
+    if (target == NULL) {
+        return DECLINED;
+    }
+    for (Py_ssize_t i = 0; i < count + named; i++) {
+        if (i != place) {
+            given[i - (i > place)] = args[i];
+        }
+    }
+    if (named > 1) {
+        rest = PyTuple_New(named - 1);
+        for (Py_ssize_t i = 0; rest != NULL && i < named; i++) {
+            if (count + i != place) {
+                PyTuple_SET_ITEM(rest, i - (count + i > place), Py_NewRef(PyTuple_GET_ITEM(names, i)));
+            }
+        }
+        if (rest == NULL) {
+            return NULL;
+        }
+    }
+    PyObject *result = answer(self, given, place < count ? count - 1 : count, place < count ? names : rest);
+    Py_XDECREF(rest);
+    if (result == NULL || result == DECLINED) {
+        return result;
+    }
+    Tensor *found = layout_of_any(result);
+    int done = 0;
+    if (found != NULL && found->code == target->code && has_shape(found, target->ndim, target->shape)) {
+        done = set_item(out, Py_Ellipsis, result);
+    }
+    Py_DECREF(result);
+    return done == 1 ? Py_NewRef(out) : done < 0 ? NULL : DECLINED;
+}
+
+/* ------------------------------------------------------------------ NumPy's function in place of ours */
+
+/* How often functions of NumPy were called. */
+static npy_intp numpys_calls;
+
+/* adoption.raised, for what C does not adopt. */
+static PyObject *raise_function;
+
+/* An argument as NumPy takes it, a new reference: over the same memory. NULL, perhaps with an exception set, if C does
+   not say. */
+static PyObject *lower(const Function *self, PyObject *object)
+{
+    if (is_face(object)) {
+        Tensor *x = layout_of(object);
+        if (x == NULL || is_watched || x->size > limits.deferred ||
+            (self->is_small_only && !is_computed_now(1)) || (self->is_small_only && x->size > limits.recorded) ||
+            data_of(x) == NULL || (x->storage != NULL && ((Storage *)x->storage)->tracked)) {
+            return NULL;
+        }
+        return new_ndarray(x);
+    }
+    if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) {
+        return PyDict_CheckExact(object) || is_array(object) ? NULL : Py_NewRef(object);
+    }
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+    PyObject *items = PyTuple_CheckExact(object) ? PyTuple_New(count) : PyList_New(count);
+    int same = 1;
+    for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
+        PyObject *given = PySequence_Fast_GET_ITEM(object, i), *item = lower(self, given);
+        same = same && item == given;
+        if (item == NULL) {
+            Py_CLEAR(items);
+        } else if (PyTuple_CheckExact(items)) {
+            PyTuple_SET_ITEM(items, i, item);
+        } else {
+            PyList_SET_ITEM(items, i, item);
+        }
+    }
+    if (items != NULL && same) {
+        Py_SETREF(items, Py_NewRef(object));
+    }
+    return items;
+}
+
+/* Whether an object is an array of NumPy, or a tuple or list with one in it. */
+static int has_ndarray(PyObject *object)
+{
+    if (!PyTuple_Check(object) && !PyList_Check(object)) {
+        return PyArray_CheckExact(object);
+    }
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
+        if (has_ndarray(PySequence_Fast_GET_ITEM(object, i))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* What NumPy returned, whose reference is stolen, in the face: an argument itself where it was given back. */
+static PyObject *raise(PyObject *result, PyObject *const *given, PyObject *const *args, Py_ssize_t count)
+{
+    if (result == NULL || result == Py_None || PyArray_IsScalar(result, Generic)) {
+        return result;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (result == given[i]) {
+            Py_DECREF(result);
+            return Py_NewRef(args[i]);
+        }
+    }
+    PyObject *adopted = DECLINED;
+    if (PyArray_CheckExact(result)) {
+        adopted = array_from_ndarray((PyArrayObject *)result, NO_DTYPE, 0);
+    } else if (!has_ndarray(result)) {
+        return result;
+    }
+    if (adopted == DECLINED) {
+        adopted = PyErr_Occurred() ? NULL : PyObject_CallOneArg(raise_function, result);
+    } else {
+        adopted = face_of(adopted, 0);
+    }
+    Py_DECREF(result);
+    return adopted;
+}
+
+static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    PyObject *given[MOST_ADOPTED], *result = DECLINED;
+    Py_ssize_t made = 0;
+    if (self->numpys == NULL || raise_function == NULL || total > MOST_ADOPTED || !is_new_on_cpu(NULL)) {
+        return DECLINED;
+    }
+    while (made < total && (given[made] = lower(self, args[made])) != NULL) {
         made++;
     }
-    if (made == count) {
-        result = call_implementation(self, given, count, NULL);
+    if (made == total) {
+        numpys_calls++;
+        result = raise(PyObject_Vectorcall(self->numpys, given, (size_t)count, names), given, args, total);
+    } else {
+        result = decline_unless_raised();
     }
     while (made > 0) {
         Py_DECREF(given[--made]);
     }
-    return result == DECLINED ? decline_unless_raised() : result;
+    return result;
+}
+
+/* A call of a function of NumPy's face. */
+static PyObject *call_face(const Function *self, PyObject *object, PyObject *const *args, size_t flags,
+                           PyObject *names)
+{
+    const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    PyObject *result = DECLINED;
+    if (self->is_operation && names == NULL) {
+        result = answer_floats(self, args, count);
+    }
+    if (result == DECLINED && self->compute != NULL && !PyErr_Occurred()) {
+        result = answer(self, args, count, names);
+    }
+    if (result == DECLINED && self->compute != NULL && !PyErr_Occurred()) {
+        result = answer_into(self, args, count, names);
+        if (result != NULL && result != DECLINED) {
+            return result; /* an array without axes stays one */
+        }
+    }
+    if (result != DECLINED) {
+        return face_of(result, self->gives == GIVES_SCALARS);
+    }
+    result = PyErr_Occurred() ? NULL : call_numpys(self, args, count, names);
+    return result != DECLINED ? result : call_python(self->function, object, args, flags, names);
 }
 
 /* The Python function of the standard's namespace, which knows no arrays of the face. */
@@ -210,11 +434,7 @@ static PyObject *call_function(PyObject *object, PyObject *const *args, size_t f
     const Function *self = (Function *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
     if (self->gives != OF_STANDARD) {
-        PyObject *result = call_face(self, args, count, names);
-        return result != DECLINED
-                   ? face_of(place_result(result, args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names))),
-                             self->gives == GIVES_SCALARS)
-                   : call_python(self->function, object, args, flags, names);
+        return call_face(self, object, args, flags, names);
     }
     if (self->compute != NULL) {
         PyObject *result = call_implementation(self, args, count, names);
@@ -244,6 +464,7 @@ static int function_traverse(PyObject *object, visitproc visit, void *arg)
     Function *self = (Function *)object;
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->function);
+    Py_VISIT(self->numpys);
     Py_VISIT(self->attributes);
     return 0;
 }
@@ -252,6 +473,7 @@ static int function_clear(PyObject *object)
 {
     Function *self = (Function *)object;
     Py_CLEAR(self->function);
+    Py_CLEAR(self->numpys);
     Py_CLEAR(self->attributes);
     return 0;
 }
@@ -372,28 +594,55 @@ static PyObject *front(PyObject *module, PyObject *function)
     return found == NULL ? NULL : make_function(function, found);
 }
 
+/* The place of a parameter; -1 if there is none of the name. */
+static int place_of_parameter(const Parameters *parameters, const char *name)
+{
+    int i = parameters->total - 1;
+    while (i >= 0 && (parameters->names[i] == NULL ||
+                      PyUnicode_CompareWithASCIIString(parameters->names[i], name) != 0)) {
+        i--;
+    }
+    return i;
+}
+
 static PyObject *front_face(PyObject *module, PyObject *args)
 {
-    PyObject *function;
+    PyObject *function, *numpys;
     const char *name, *parameters;
-    int gives_scalars;
-    if (!PyArg_ParseTuple(args, "Ossp", &function, &name, &parameters, &gives_scalars)) {
+    int gives_scalars, is_small_only;
+    if (!PyArg_ParseTuple(args, "OOsspp", &function, &numpys, &name, &parameters, &gives_scalars, &is_small_only)) {
         return NULL;
     }
-    const Implementation *found = find_implementation(name);
-    if (found == NULL) {
+    const Implementation *found = *name == '\0' ? NULL : find_implementation(name);
+    if (found == NULL && *name != '\0') {
         return PyErr_Format(PyExc_LookupError, "%s has no C implementation", name);
     }
     Function *self = (Function *)make_function(function, found);
-    if (self != NULL) {
+    if (self == NULL) {
+        return NULL;
+    }
+    self->gives = gives_scalars ? GIVES_SCALARS : GIVES_ARRAYS;
+    self->is_small_only = is_small_only;
+    self->numpys = numpys == Py_None ? NULL : Py_NewRef(numpys);
+    self->dtype_place = -1;
+    if (found != NULL) {
         const Implementation own = {.parameters = *parameters == '\0' ? found->parameters : parameters};
-        self->gives = gives_scalars ? GIVES_SCALARS : GIVES_ARRAYS;
         if (read_parameters(&own, &self->parameters) < 0) {
-            Py_CLEAR(self);
+            Py_DECREF(self);
+            return NULL;
         }
+        self->is_operation = is_in(elementwise_functions, found) && found >= elementwise_functions + 2;
+        self->dtype_place = place_of_parameter(&self->parameters, "dtype");
     }
     return (PyObject *)self;
 }
+
+static PyObject *count_numpys(PyObject *module, PyObject *ignored)
+{
+    return PyLong_FromSsize_t(numpys_calls);
+}
+
+KEEP_ARGUMENT(set_raise, raise_function)
 
 KEEP_ARGUMENT(set_advice, advise_function)
 
@@ -403,10 +652,14 @@ PyMethodDef callables_methods[] = {
      "A callable that answers common calls itself, and passes others on to the function.\n\n"
      "LookupError if there is none for a function of this name."},
     {"front_face", front_face, METH_VARARGS,
-     "front_face(function, name, parameters, gives_scalars)\n--\n\n"
-     "A callable of NumPy's face that answers calls as the C implementation of a name does, and passes others on to "
-     "the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are those. "
-     "LookupError if there is none of that name."},
+     "front_face(function, numpys, name, parameters, gives_scalars, is_small_only)\n--\n\n"
+     "A callable of NumPy's face that answers calls as the C implementation of a name does, if that is not empty; "
+     "has `numpys`, unless that is None, compute what it declines, of small arrays alone if it is so; and passes the "
+     "rest on to the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are "
+     "those. Results without axes are scalars if it is so. LookupError if there is none of that name."},
+    {"count_numpys", count_numpys, METH_NOARGS,
+     "count_numpys()\n--\n\nHow often functions of the face had NumPy compute, without Python's help."},
+    {"set_raise", set_raise, METH_O, "set_raise(function)\n--\n\nadoption.raised."},
     {"guard", guard, METH_O,
      "guard(function)\n--\n\n"
      "A callable that passes all calls on to the function; its errors are those of `front`."},

@@ -401,6 +401,19 @@ PyObject *compute_binary(OperationCode op, PyObject *object, PyObject *other)
     return DECLINED;
 }
 
+PyObject *compute_floats_alone(OperationCode op, double *numbers, int count)
+{
+    const ElementLoop *loop = find_loop(op, FLOAT64);
+    npy_intp steps[3] = {0, 0, 0};
+    ScalarMemory result;
+    char *args[3] = {(char *)&numbers[0], count == 2 ? (char *)&numbers[1] : (char *)&result, (char *)&result};
+    if (loop == NULL || loop->operand != FLOAT64 || loop->is_for_finite || op == OP_POW ||
+        run(loop, args, 1, steps) != 0) {
+        return decline_unless_raised();
+    }
+    return PyArray_Scalar(&result, dtypes[loop->result].descr, NULL);
+}
+
 /* ------------------------------------------------------------------ in place */
 
 /* `y` is NULL for a scalar at `scalar`; all have the loop's dtype. */

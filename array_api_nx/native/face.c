@@ -1,5 +1,7 @@
 #include "face.h"
 #include "array.h"
+#include "chapters.h"
+#include "indexing.h"
 #include "parts.h"
 #include "movement.h"
 #include "scalars.h"
@@ -200,6 +202,11 @@ static PyObject *face_subscript(PyObject *self, PyObject *key)
 
 static PyObject *face_item(PyObject *self, Py_ssize_t position)
 {
+    const Tensor *x = layout_of(self);
+    if (x != NULL && x->ndim > 0 && position >= x->shape[0]) { /* the end of a loop */
+        PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for axis 0 with size %zd", position, x->shape[0]);
+        return NULL;
+    }
     PyObject *key = PyLong_FromSsize_t(position);
     PyObject *item = key == NULL ? NULL : face_subscript(self, key);
     Py_XDECREF(key);
@@ -252,6 +259,37 @@ static PyObject *face_index(PyObject *self)
 {
     return array_type->tp_as_number->nb_index(self);
 }
+
+/* ------------------------------------------------------------------ methods that NumPy's arrays alone have */
+
+/* x.fill(value). */
+static PyObject *fill(int which, PyObject *const *values, Py_ssize_t count)
+{
+    if (!is_array(values[0])) {
+        return DECLINED;
+    }
+    const int done = set_item(values[0], Py_Ellipsis, values[1]);
+    return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
+}
+
+/* x.ravel() and, with copies, x.flatten(). */
+static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
+{
+    static PyObject *all;
+    static const Implementation *reshape;
+    if (all == NULL && ((all = PyLong_FromLong(-1)) == NULL || (reshape = find_implementation("reshape")) == NULL)) {
+        return NULL;
+    }
+    PyObject *const given[3] = {values[0], all, copies ? Py_True : NULL};
+    return reshape->compute(reshape->code, given, 2);
+}
+
+Implementation face_functions[] = {
+    {"fill", fill, 0, "self, value, /"},
+    {"ravel", flatten, 0, "self, /"},
+    {"flatten", flatten, 1, "self, /"},
+    {NULL, NULL, 0, NULL},
+};
 
 /* ------------------------------------------------------------------ attributes */
 
@@ -361,13 +399,17 @@ static PyObject *complete_face(PyObject *module, PyObject *args)
         return NULL;
     }
     PyTypeObject *face = (PyTypeObject *)type;
-    if (face->tp_basicsize != array_type->tp_basicsize) {
-        return PyErr_Format(PyExc_TypeError, "the face's arrays must have no fields of their own");
+    if (face->tp_basicsize != array_type->tp_basicsize || face->tp_base->tp_as_number == NULL) {
+        return PyErr_Format(PyExc_TypeError, "the face's arrays must have Face as base, and no fields of their own");
     }
     /* There is nothing in such an array that the functions of Array do not know. */
     face->tp_dealloc = array_type->tp_dealloc;
     face->tp_traverse = array_type->tp_traverse;
     face->tp_clear = array_type->tp_clear;
+    /* Python would have some slots look their method up. */
+    *face->tp_as_number = *face->tp_base->tp_as_number;
+    *face->tp_as_sequence = *face->tp_base->tp_as_sequence;
+    *face->tp_as_mapping = *face->tp_base->tp_as_mapping;
     face_type = (PyTypeObject *)Py_NewRef(type);
     Py_XSETREF(convert_function, Py_NewRef(convert));
     Py_XSETREF(assign_function, Py_NewRef(assign));

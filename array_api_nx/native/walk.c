@@ -40,19 +40,16 @@ int start_walk(Walk *walk, Tensor *const *operands, int count, npy_intp most, np
     return 1;
 }
 
-/* NumPy turns an axis round if every operand that moves along it moves backwards. Here no axis is
-   turned, so that such operands are declined. Where only some of them move backwards, NumPy turns
-   nothing either; but if the loop is not reversible, its last bits may be others than NumPy's. */
-static int is_forward(const Walk *walk, int reversible)
+/* NumPy turns an axis round if every operand that moves along it moves backwards, and lays out its result as if it had
+   not. Here no axis is turned: where operands move backwards, the last bits of a loop that is not reversible may be
+   others than NumPy's. */
+static int is_forward(const Walk *walk)
 {
     for (int dim = 0; dim < walk->ndim; dim++) {
-        int forwards = 0, backwards = 0;
         for (int i = 0; i < walk->operands; i++) {
-            forwards |= walk->strides[i][dim] > 0;
-            backwards |= walk->strides[i][dim] < 0;
-        }
-        if (backwards && !(forwards && reversible)) {
-            return 0;
+            if (walk->strides[i][dim] < 0) {
+                return 0;
+            }
         }
     }
     return 1;
@@ -107,7 +104,7 @@ void reverse_sizes(npy_intp *values, int count)
 
 int order_walk(Walk *walk, int reversible)
 {
-    if (!is_forward(walk, reversible)) {
+    if (!reversible && !is_forward(walk)) {
         return 0;
     }
     walk->turned = !is_in_order(walk, 0);

@@ -101,6 +101,7 @@ _METHODS: Final = f"""
     nonzero     nonzero     self
     clip        clip        self, min=, max=
     dot         matmul      self, b
+    __array_ufunc__ __array_ufunc__ *
 """
 
 _METHODS_WITH_ARRAYS: Final = """
@@ -110,6 +111,9 @@ _METHODS_WITH_ARRAYS: Final = """
     transpose   transpose_to
     repeat      repeat      self, repeats, axis=
     squeeze     squeeze     self, axis
+    fill        fill
+    ravel       ravel
+    flatten     flatten
 """
 
 
@@ -128,8 +132,27 @@ FUNCTIONS: Final = _rows(_FUNCTIONS, _ARRAYS)
 METHODS: Final = _rows(_METHODS, _METHODS_WITH_ARRAYS)
 
 
-def fronted(function: Callable[..., Any], row: tuple[str, str, bool] | None) -> Callable[..., Any]:
-    """A function or a method with C in front of it, if there is a row for it."""
-    if native is None or row is None:
+def fronted(
+    function: Callable[..., Any],
+    numpys: Callable[..., Any] | None,
+    row: tuple[str, str, bool] | None = None,
+    *,
+    is_small_only: bool = False,
+) -> Callable[..., Any]:
+    """A function or a method with C in front of it, which answers as the row says, or asks NumPy.
+
+    Parameters
+    ----------
+    function : callable
+        It is called where neither does.
+    numpys : callable or None
+        NumPy's function; None if C is not to ask it.
+    row : tuple, optional
+        One of `FUNCTIONS` or `METHODS`.
+    is_small_only : bool, optional
+        Whether NumPy computes small arrays alone, since `function` computes large ones faster.
+    """
+    if native is None:
         return function
-    return update_wrapper(native.front_face(function, *row), function)
+    front = native.front_face(function, numpys, *(row or ("", "", False)), is_small_only)
+    return update_wrapper(front, function)

@@ -34,23 +34,23 @@ def _has_ours(x: Any) -> bool:
 
 def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any]:
     """The face's function for one of NumPy's, whose path there is `path`."""
-    return fronted(_by_python(numpys), FUNCTIONS.get(path))
+    name, own = known_functions().get(numpys, ("", None))
+    function = _by_numpy_alone(numpys) if own is None else _by_ours(numpys, name, own)
+    return fronted(function, numpys, FUNCTIONS.get(path), is_small_only=own is not None)
 
 
-def _by_python(numpys: Callable[..., Any]) -> Callable[..., Any]:
-    known = known_functions().get(numpys)
-    if known is None:
+def _by_numpy_alone(numpys: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **named: Any) -> Any:
+        return by_numpy(numpys, *args, **named)
 
-        def call(*args: Any, **named: Any) -> Any:
-            return by_numpy(numpys, *args, **named)
+    return _named(call, numpys)
 
-        return _named(call, numpys)
 
-    name, own = known
+def _by_ours(numpys: Callable[..., Any], name: str, own: Callable[..., Any]) -> Callable[..., Any]:
     convert = raised if name in _ARRAYS_WITHOUT_AXES.split() else scalar
     xp = namespace(None)
 
-    def call_own(*args: Any, **named: Any) -> Any:
+    def call(*args: Any, **named: Any) -> Any:
         for x in args:
             if _has_ours(x):
                 try:
@@ -60,7 +60,7 @@ def _by_python(numpys: Callable[..., Any]) -> Callable[..., Any]:
                 return convert(found)
         return by_numpy(numpys, *args, **named)
 
-    return _named(call_own, numpys)
+    return _named(call, numpys)
 
 
 def _named(call: Callable[..., Any], numpys: Callable[..., Any]) -> Callable[..., Any]:

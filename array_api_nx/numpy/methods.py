@@ -304,12 +304,20 @@ _MEMBERS: Final[dict[str, Any]] = {
     **_operators(),
 }
 
+
+def _fronted(name: str, member: Any) -> Any:
+    if name in _BY_NUMPY.split() or name in METHODS:
+        numpys = None if name[0] == "_" else getattr(numpy.ndarray, name)
+        return fronted(member, numpys, METHODS.get(name), is_small_only=name in _OWN.split())
+    return member
+
+
 for _name, _member in _MEMBERS.items():
     if hasattr(_member, "__code__"):
         _member.__name__, _member.__qualname__ = _name, f"ndarray.{_name}"
         _member.__doc__ = getattr(getattr(numpy.ndarray, _name, None), "__doc__", None)
     if native is None or _name not in vars(native.Face) or _name == "__new__":
-        setattr(ndarray, _name, fronted(_member, METHODS.get(_name)))
+        setattr(ndarray, _name, _fronted(_name, _member))
 
 
 def _assign(self: Any, name: str, value: Any) -> None:
@@ -320,3 +328,4 @@ if native is not None:
     # C asks these where it does not answer itself.
     meanings = {name: getattr(each, "fget", each) for name, each in _MEMBERS.items()}
     native.complete_face(ndarray, meanings, scalar, _assign)
+    native.set_raise(raised)

@@ -100,7 +100,9 @@ class _Module(ModuleType):
 def faced(path: str, numpys: Any) -> Any:
     """The face's object for the object of NumPy at a path such as ``linalg.inv``."""
     if path in _OWN:
-        return fronted(_OWN[path], FUNCTIONS.get(path))
+        own = _OWN[path]
+        row = FUNCTIONS.get(path)
+        return own if row is None else fronted(own, None, row)
     if isinstance(numpys, ModuleType):
         if not numpys.__name__.startswith("numpy."):
             return numpys

@@ -58,7 +58,7 @@ def ufunc_of(numpys: numpy.ufunc) -> Any:
 
     op = _PRIMITIVES.get(numpys)
     row = None if op is None else (op.name, "x1, x2, /" if numpys.nin == 2 else "x, /", True)
-    function: Any = fronted(call, row)
+    function: Any = fronted(call, numpys, row, is_small_only=True)
     for name in ("__name__", "__doc__", "__module__"):
         setattr(function, name, getattr(numpys, name))
     function.__qualname__ = numpys.__name__
@@ -90,5 +90,6 @@ def _method(numpys: numpy.ufunc, method: Any) -> Any:
                 pass
         return by_numpy(method, array, *args, **named)
 
-    call: Any = {"outer": outer, "reduce": reduce}.get(method.__name__, by_numpys)
-    return update_wrapper(call, method, assigned=("__name__", "__doc__"))
+    chosen: Any = {"outer": outer, "reduce": reduce}.get(method.__name__, by_numpys)
+    call: Any = update_wrapper(chosen, method, assigned=("__name__", "__doc__"))
+    return fronted(call, method, is_small_only=chosen is not by_numpys)
