@@ -49,7 +49,7 @@ class Reduced(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The arrays that a program was given, and what it returned."""
+    """The arrays that a program was given, and its results."""
 
     arrays: list[NDArray]
     held: list[NDArray]

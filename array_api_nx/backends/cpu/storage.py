@@ -47,8 +47,7 @@ def wrap(array: ArrayOrScalar) -> Tensor:
     tensor.array = array = array if type(array) is _ndarray else _asarray(array)
     tensor.view = tensor.storage = None
     if array.size > limits.tracked:
-        _ensure_view(tensor)
-        tensor.array = None
+        _ensure_view(tensor, shared=False)
     return tensor
 
 
@@ -70,8 +69,11 @@ def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def _ensure_view(x: Tensor) -> View:
-    """Set `x.storage` and `x.view` from `x.array`, and return the view."""
+def _ensure_view(x: Tensor, *, shared: bool = True) -> View:
+    """Set `x.storage` and `x.view` from `x.array`, and return the view.
+
+    `shared` says that others may have the array, too, if it is large.
+    """
     array: NDArray = x.array
     if array.flags.c_contiguous:
         view = View.row_major(array.shape)
@@ -84,15 +86,16 @@ def _ensure_view(x: Tensor) -> View:
         view = View(array.shape, strides, -low)
         memory = _flat(array, high - low)
     if array.size <= limits.tracked:
-        # Two threads may do this at a time. It does not matter whose storage stays: nobody keeps
+        # Two threads may do this at a time. It does not matter whose storage stays: no one keeps
         # account of who reads an array of this size.
         x.storage = Storage(memory)
         x.view = view
         return view
     with lock:
         if x.view is None:
-            x.storage = Storage(memory.reshape(-1), tracked=True)
+            x.storage = Storage(memory.reshape(-1), shared=shared, tracked=True)
             x.view = view
+            x.array = None  # from now on it is found by the storage alone
     return x.view
 
 

@@ -1,0 +1,518 @@
+"""The rules that keep pending operations right (native/nodes.h), one by one.
+
+Each test fails where one of them is left out; random programs would find most of them, too.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.backends.cpu.engine import operations, threads
+from array_api_nx.native import native
+from tests.support.implementations import count_pending, needs_native
+from tests.support.programs import recorded_from
+from tests.support.tables import for_each
+
+pytestmark = needs_native
+
+
+@pytest.fixture(autouse=True)
+def waits_when_small() -> Iterator[None]:
+    """Operations on five elements wait."""
+    with recorded_from(4):
+        yield
+
+
+def made(shape: int | tuple[int, ...], seed: int = 1, dtype: str = "float64") -> Any:
+    return xp.asarray(np.random.default_rng(seed).uniform(1, 9, shape).astype(dtype))
+
+
+def host(x: Any) -> np.ndarray[Any, Any]:
+    return np.array(x)
+
+
+def export(x: Any) -> None:
+    np.asarray(x)[...] = 7
+
+
+WRITES: Final[dict[str, Callable[[Any], Any]]] = {
+    "element": lambda x: x.__setitem__(0, 100.0),
+    "slice": lambda x: x.__setitem__(slice(None, 2), 100.0),
+    "all": lambda x: x.__setitem__(..., 100.0),
+    "mask": lambda x: x.__setitem__(x > 0, 100.0),
+    "in place": lambda x: x.__iadd__(1.0),
+    "in place, view": lambda x: x[1:].__imul__(3.0),
+    "in place, array": lambda x: x.__isub__(made(x.shape, 5)),
+    "expression": lambda x: x.__setitem__(..., made(x.shape, 5) * 2 + 1),
+    "exported": export,
+    "dlpack": lambda x: np.from_dlpack(x).__setitem__(..., 7),
+}
+
+
+# ---------------------------------------------------------------------- writes to operands
+
+
+@for_each("write", WRITES)
+@for_each("shape", [(4,), (3,), (1,), (60,), (5, 12)])
+@for_each("source", ["lent", "computed", "waiting", "assigned"])
+def test_writes_to_operands(source: str, shape: tuple[int, ...], write: str) -> None:
+    """What was recorded before reads the elements from before."""
+    x = made((5, 12)) if shape in ((60,), (5, 12)) else made((6, *shape))
+    x = x if shape != (60,) else xp.reshape(x, shape)
+    y = made(shape)
+    if source == "computed":
+        y = xp.flip(y)[...] + 0
+        float(xp.sum(y))
+    elif source == "waiting":
+        y = y * 2
+    elif source == "assigned":
+        value = made(shape) * 3
+        y[...] = value
+    before = host(y + 0) * host(x)
+    z, held = x * y, y * 2 - 1
+    second = host(y) * 2 - 1
+    WRITES[write](y)
+    np.testing.assert_array_equal(host(z), before)
+    np.testing.assert_array_equal(host(held), second)
+
+
+@for_each("write", WRITES)
+def test_writes_to_what_is_repeated(write: str) -> None:
+    """An operand of many elements in the memory of four."""
+    y = made(4)
+    repeated = xp.broadcast_to(y, (50, 4))
+    before = host(repeated) + 1
+    z = repeated + 1
+    WRITES[write](y)
+    np.testing.assert_array_equal(host(z), before)
+
+
+@for_each("write", WRITES)
+def test_writes_to_the_operand_of_an_update(write: str) -> None:
+    x, y, w = made(50), made(50, 2), made(50, 3)
+    z = x * y
+    expected = host(z) + host(w)
+    z = x * y
+    z += w
+    WRITES[write](w)
+    np.testing.assert_array_equal(host(z), expected)
+
+
+@for_each("write", WRITES)
+def test_writes_to_the_target_of_a_held_value(write: str) -> None:
+    """The value has become a copy of the target."""
+    x, y, target = made(50), made(50, 2), made(50, 3)
+    value = x * y
+    expected = host(value)
+    value = x * y
+    target[...] = value
+    WRITES[write](target)
+    np.testing.assert_array_equal(host(value), expected)
+
+
+def test_several_readers_are_computed_before_a_write() -> None:
+    x = made(50)
+    expected = [host(x) + number for number in range(5)]
+    values = [x + number for number in range(5)]
+    x[3] = 100.0
+    for value, array in zip(values, expected, strict=True):
+        np.testing.assert_array_equal(host(value), array)
+
+
+def test_memory_that_a_weak_reference_leads_to() -> None:
+    memory = np.ones(50)
+    reference = weakref.ref(memory)
+    x = xp.asarray(memory)
+    del memory
+    value = x + 1
+    found = reference()
+    assert found is not None
+    found[0] = 7
+    assert float(value[0]) == 2
+
+
+def test_memory_below_memory_that_others_hold() -> None:
+    memory = np.ones(100)
+    x = xp.asarray(memory[::2])
+    value = x + 1
+    memory[0] = 7
+    assert float(value[0]) == 2
+
+
+@for_each("size", [50, 5000, 70_000])
+def test_shared_memory_is_read_during_a_compiled_function(size: int) -> None:
+    function = xp.compile(lambda x: ((x * 2 + 1) * x, x - 1))
+    memory = np.arange(float(size))
+    for number in range(4):
+        memory[1] = number
+        first, second = function(xp.asarray(memory))
+        memory[1] = 100.0
+        np.testing.assert_array_equal(host(first)[1:3], [number * (number * 2 + 1), 10])
+        assert float(second[1]) == number - 1
+
+
+# ---------------------------------------------------------------------- updates
+
+
+def test_an_update_while_another_value_reads() -> None:
+    x, y = made(50), made(50, 2)
+    z = x * y
+    other = z + 1
+    expected = host(x) * host(y)
+    z += 5
+    np.testing.assert_array_equal(host(other), expected + 1)
+    np.testing.assert_array_equal(host(z), expected + 5)
+
+
+@for_each(
+    "part",
+    [
+        lambda z: z.T,
+        lambda z: z[::-1],
+        lambda z: z[:, ::-1],
+        lambda z: z[1:, :],
+        lambda z: z[2],
+        lambda z: z.reshape((4, 16)) if type(z) is np.ndarray else xp.reshape(z, (4, 16)),
+        lambda z: z[:, :],
+    ],
+)
+def test_an_update_of_a_part(part: Callable[[Any], Any]) -> None:
+    x, y = made((8, 8)), made((8, 8), 2)
+    z, expected = x * y, host(x) * host(y)
+    view, mine = part(z), part(expected)
+    w = made(view.shape, 3)
+    view += w
+    mine += host(w)
+    np.testing.assert_array_equal(host(z), expected)
+
+
+def test_an_update_by_a_larger_array() -> None:
+    x, y = made((1, 50)), made((1, 50), 2)
+    z, expected = x * y, host(x) * host(y)
+    with pytest.raises(ValueError, match="cannot change the shape"):
+        z += made((3, 50))
+    np.testing.assert_array_equal(host(z), expected)
+
+
+def test_updates_by_the_value_itself() -> None:
+    x, y = made(50), made(50, 2)
+    z, expected = x * y, host(x) * host(y)
+    z += z
+    z -= z * 0.5
+    z[...] = z
+    np.testing.assert_array_equal(host(z), expected * 2 - expected)
+
+
+# ---------------------------------------------------------------------- operands
+
+
+@for_each("ndim", [6, 7, 8, 12])
+def test_arrays_of_many_axes(ndim: int) -> None:
+    x, y = made((2,) * ndim), made((2,) * (ndim - 1) + (1,), 2)
+    np.testing.assert_array_equal(host((x * y + 1) / x), (host(x) * host(y) + 1) / host(x))
+
+
+@for_each("function", [lambda m, x: x + 1, lambda m, x: m.exp(x), lambda m, x: x * x - x])
+@for_each(
+    "view",
+    [
+        lambda x: x.T,
+        lambda x: x[::-1],
+        lambda x: x[:, ::-1],
+        lambda x: x.T[::2],
+        lambda x: x[::3, 1:],
+        lambda x: x[:, :1],
+    ],
+)
+def test_results_lie_as_numpys(view: Callable[[Any], Any], function: Callable[[Any, Any], Any]):
+    mine = np.random.default_rng(1).random((12, 9))
+    result = np.asarray(function(xp, view(xp.asarray(mine.copy()))))
+    expected = function(np, view(mine))
+    np.testing.assert_array_equal(result, expected)
+    assert result.strides == expected.strides
+
+
+def test_loops_whose_bits_depend_on_the_layout_do_not_wait_for_views() -> None:
+    x = made((12, 9))
+    for view in (x[::2], x[:, :5], x[:, :1] + xp.zeros((12, 9))):
+        before = count_pending()
+        value = xp.exp(view)
+        waits = view.shape == (12, 9)
+        assert count_pending() - before <= (2 if waits else 0)
+        np.testing.assert_array_equal(host(value), np.exp(host(view)))
+
+
+def test_the_same_memory_read_in_several_ways() -> None:
+    x = made((8, 8))
+    mine = host(x)
+    value = x[1:, :] * 2 + x[:-1, :] - x[1:, :] * x[:1, :]
+    np.testing.assert_array_equal(host(value), mine[1:] * 2 + mine[:-1] - mine[1:] * mine[:1])
+    first = x[0, :]
+    value = (x + first) * x - xp.broadcast_to(x[:, :1], (8, 8)) + first
+    np.testing.assert_array_equal(host(value), (mine + mine[0]) * mine - mine[:, :1] + mine[0])
+
+
+def test_values_in_other_shapes() -> None:
+    x, y = made((6, 6)), made((6, 6), 2)
+    expected = host(x) * host(y)
+    for change in (lambda z: z.T, lambda z: z[::-1, :], lambda z: z[:, 1:], lambda z: z[None]):
+        z = x * y
+        value = change(z) + 1
+        np.testing.assert_array_equal(host(value), change(expected) + 1)
+        z = x * y
+        target = made(change(expected).shape, 3)
+        target[...] = change(z)
+        np.testing.assert_array_equal(host(target), change(expected))
+
+
+# ---------------------------------------------------------------------- assignment
+
+
+@for_each("depth", [1, 2, 4])
+@for_each("shift", [-10, -9, -8, 8, 9, 10])
+def test_one_element_in_common(shift: int, depth: int) -> None:
+    mine = np.random.default_rng(1).random(40)
+    x = xp.asarray(mine.copy())
+    first, second = slice(12, 22), slice(12 + shift, 22 + shift)
+    value, other = mine[second], x[second]
+    for _ in range(depth):
+        value, other = value * 2, other * 2
+    mine[first], x[first] = value, other
+    np.testing.assert_array_equal(host(x), mine)
+
+
+def test_operands_above_the_target_that_are_written_earlier() -> None:
+    """The held value becomes a copy of memory whose axes are turned."""
+    mine = np.random.default_rng(1).random((9, 7))
+    x = xp.asarray(mine.copy())
+    a, b = made((6, 8)), made((6, 8), 2)
+    value, expected = a * b, host(a) * host(b)
+    x.T[:-1, 1:] = value
+    mine.T[:-1, 1:] = expected
+    x.T[1:, :-1] = value + 1
+    mine.T[1:, :-1] = expected + 1
+    np.testing.assert_array_equal(host(x), mine)
+    np.testing.assert_array_equal(host(value), expected)
+
+
+STATEMENTS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "one order": lambda m, x: (x[:-1], x[1:] * 2),
+    "one call": lambda m, x: (x[:-1], m.sin(x[1:])),
+    "two places": lambda m, x: (x[:-1], x[1:] - x[:-1]),
+    "two places, reversed": lambda m, x: (x[:-1], x[:-1] - x[1:]),
+    "several": lambda m, x: (x[:-1], (x[1:] - x[:-1]) * x[1:] + 1),
+    "several calls": lambda m, x: (x[:-1], m.sin(x[1:]) * m.cos(x[:-1])),
+    "below": lambda m, x: (x[1:], x[:-1] * 2 + 1),
+    "in place": lambda m, x: (x, m.sin(x) - x * 0.5),
+    "rows": lambda m, x: (m.reshape(x, (400, -1))[:-1], m.reshape(x, (400, -1))[1:] * 2),
+    "columns": lambda m, x: (m.reshape(x, (400, -1))[:, :-1], m.reshape(x, (400, -1))[:, 1:] - 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_statements_over_their_operands_on_threads(name: str, count: int) -> None:
+    mine = np.random.default_rng(1).random(400_000)
+    x = xp.asarray(mine.copy())
+    with xp.config_context(num_threads=count):
+        for _ in range(4):
+            for m, array in ((np, mine), (xp, x)):
+                target, value = STATEMENTS[name](m, array)
+                target[...] = value
+            np.testing.assert_array_equal(host(x), mine)
+
+
+@for_each(
+    ("target", "value"),
+    [
+        ((1, 50), (50,)),
+        ((1, 1, 50), (50,)),
+        ((1, 5, 10), (5, 10)),
+        ((3, 50), (50,)),
+        ((4, 5, 10), (5, 10)),
+        ((4, 5, 10), (1, 10)),
+        ((5, 10), (5, 1)),
+        ((5, 10), (1, 5, 10)),
+    ],
+)
+def test_targets_of_other_shapes(target: tuple[int, ...], value: tuple[int, ...]) -> None:
+    a, b, memory = made(value), made(value, 2), made((8, *target), 3)
+    wide = made((*target[:-1], 2 * target[-1]), 4)
+    for x in (memory[2], memory[3:4], wide[..., ::2]):
+        mine = host(x)
+        wanted = host(a) * host(b) + 1
+        mine[...] = wanted[0] if wanted.ndim > mine.ndim else wanted
+        x[...] = a * b + 1
+        np.testing.assert_array_equal(host(x), mine)
+
+
+@for_each("dtype", ["int64", "float32", "int8", "bool"])
+def test_values_of_other_dtypes(dtype: str) -> None:
+    """They are cast first; what would lose data is refused."""
+    a, b = made(50, dtype=dtype), made(50, 2, dtype=dtype)
+    x = xp.zeros(50)
+    x[...] = xp.astype(a & b if dtype == "bool" else a * b, xp.float64)
+    expected = (host(a) & host(b) if dtype == "bool" else host(a) * host(b)).astype(float)
+    np.testing.assert_array_equal(host(x), expected)
+    if dtype != "bool":
+        x[...] = a * b
+        np.testing.assert_array_equal(host(x), expected)
+
+
+def test_memory_of_two_dtypes() -> None:
+    mine = np.random.default_rng(1).random(60)
+    x = xp.asarray(mine.copy())
+    for start in (0, 1):
+        halves = mine.view(np.float32)[start::2].astype(float)
+        mine[...] = halves * 2 + mine
+        x[...] = xp.astype(x.view(xp.float32)[start::2], xp.float64) * 2 + x
+        np.testing.assert_array_equal(host(x), mine)
+    mine.view(np.int64)[1:] = mine.view(np.int64)[:-1] + 3
+    x.view(xp.int64)[1:] = x.view(xp.int64)[:-1] + 3
+    np.testing.assert_array_equal(host(x), mine)
+
+
+def test_a_held_value_that_was_assigned_to_shared_memory() -> None:
+    memory = np.zeros(50)
+    target = xp.asarray(memory)
+    a, b = made(50), made(50, 2)
+    value, expected = a * b, host(a) * host(b)
+    target[...] = value
+    memory[...] = 7
+    np.testing.assert_array_equal(host(value), expected)
+
+
+def test_a_value_that_is_computed_while_threads_are_counted() -> None:
+    """The settings are asked for by Python code, which may do so."""
+    assert native is not None
+    value: Any = None
+
+    def count() -> int:
+        if value is not None and not asked:
+            asked.append(True)
+            float(value[0])
+        return threads.count()
+
+    asked: list[bool] = []
+    a, b, target = made(200_000), made(200_000, 2), xp.zeros(200_000)
+    native.set_operations(operations.loop_for_native, count)
+    try:
+        value = a * b + 1
+        target[...] = value
+        value = (a * b + 1) * a
+        asked.clear()
+        total = xp.max(value)
+    finally:
+        native.set_operations(operations.loop_for_native, threads.count)
+    np.testing.assert_array_equal(host(target), host(a) * host(b) + 1)
+    assert float(total) == ((host(a) * host(b) + 1) * host(a)).max()
+    assert asked
+
+
+# ---------------------------------------------------------------------- floating-point errors
+
+
+def messages(function: Callable[[], Any]) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function()
+    return [str(each.message) for each in caught]
+
+
+def test_errors_are_reported_once() -> None:
+    x, y, target = made(50), xp.zeros(50), xp.zeros(50)
+    value = x / y
+    assert messages(lambda: target.__setitem__(..., value)) == [
+        "divide by zero encountered in divide"
+    ]
+    assert messages(lambda: host(value)) == []
+    assert messages(lambda: host(value + 1)) == []
+
+
+def test_settings_of_errors_are_those_of_the_operation() -> None:
+    x, y = made(50), xp.zeros(50)
+
+    def read(state: str) -> list[str]:
+        with np.errstate(divide=state):  # type: ignore[arg-type]
+            value = x / y
+        return messages(lambda: host(value))
+
+    for _ in range(3):
+        assert read("ignore") == []
+        assert read("warn") == ["divide by zero encountered in divide"]
+
+
+def test_settings_of_errors_in_compiled_functions() -> None:
+    """Those of the call, whatever other calls there are."""
+    function = xp.compile(lambda x, y: (x / y + 1) * 2)
+    inner = xp.compile(lambda x, y: (x / y - 1) * 3)
+    x, y = made(50), xp.zeros(50)
+    for _ in range(3):
+        with np.errstate(divide="ignore"):
+            assert messages(lambda: host(function(x, y))) == []
+            with np.errstate(divide="warn"):
+                assert messages(lambda: host(inner(x, y)))
+            assert messages(lambda: host(x / y)) == []
+        assert messages(lambda: host(function(x, y))) == ["divide by zero encountered in divide"]
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+            host(function(x, y))
+
+
+def test_other_threads_while_a_compiled_function_runs() -> None:
+    """Its list of calls has their settings of errors."""
+
+    function = xp.compile(lambda x, y: xp.sort((x / y + 1) * 2) - 1)
+    x, y = made(300), xp.zeros(300)
+
+    def quiet() -> None:
+        with np.errstate(all="ignore"):
+            for _ in range(300):
+                function(x, y)
+
+    def loud() -> int:
+        found = 0
+        with np.errstate(divide="raise"):
+            for _ in range(300):
+                try:
+                    host(x / y)
+                except FloatingPointError:
+                    found += 1
+        return found
+
+    with np.errstate(all="ignore"):
+        function(x, y)
+    with ThreadPoolExecutor(4) as pool:
+        running = [pool.submit(quiet) for _ in range(2)]
+        assert [future.result() for future in [pool.submit(loud) for _ in range(2)]] == [300, 300]
+        assert [future.result() for future in running] == [None, None]
+
+
+# ---------------------------------------------------------------------- limits
+
+
+def test_compiled_functions_leave_the_limits() -> None:
+    """Groups have all operations wait while they are prepared."""
+    function = xp.compile(lambda x: (x * 2 + 1) * x - x)
+    x = xp.ones(3)
+    for _ in range(3):
+        assert float(function(x)[0]) == 2
+    before = count_pending()
+    value = x + 1
+    assert count_pending() == before
+    assert float(value[0]) == 2
+
+
+def test_operations_that_wait_are_bounded() -> None:
+    x = made(50)
+    values = [x + number for number in range(3000)]
+    assert count_pending() <= 1024
+    for number, value in enumerate(values):
+        assert float(value[3]) == float(x[3]) + number
