@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -130,6 +131,8 @@ def test_a_finaliser_may_call_the_function_meanwhile() -> None:
 
     found: list[float] = []
     compiled(*arguments[0])
+    # New results are objects of their own, whose allocation runs the collector.
+    held = [xp.zeros(1) for _ in range(80)]
     thresholds = gc.get_threshold()
     gc.set_threshold(1)
     try:
@@ -141,6 +144,7 @@ def test_a_finaliser_may_call_the_function_meanwhile() -> None:
     finally:
         gc.set_threshold(*thresholds)
     gc.collect()
+    assert len(held) == 80
     assert set(found) == {44.0}
 
 
@@ -155,3 +159,40 @@ def test_a_loop_of_equal_steps() -> None:
         u = xp.asarray(np.random.default_rng(n).random(n))
         assert_same(compiled(u, 60), heat(u, 60))
         assert_same(compiled(u, 60), heat(u, 60))
+
+
+def test_arrays_that_share_memory_are_no_pattern_for_others() -> None:
+    compiled = xp.compile(lambda x, y: (x * 2 + y) * 3 - y)
+    whole = xp.arange(30.0)
+    for x, y in ((whole[:10], whole[5:15]), (whole[5:15], whole[:10]), (whole[:10], whole[:10])):
+        for _ in range(3):
+            expected = (np.asarray(x) * 2 + np.asarray(y)) * 3 - np.asarray(y)
+            assert np.array_equal(np.asarray(compiled(x, y)), expected)
+            other = xp.ones(10)
+            assert float(compiled(other, other * 4)[7]) == (2 + 4) * 3 - 4
+
+
+@pytest.mark.parametrize("first", ["ignore", "warn"])
+def test_settings_of_errors_are_those_of_the_call(first: Any) -> None:
+    compiled = xp.compile(lambda x, y: x / y * 2 + 1)
+    x, y = xp.ones(10), xp.zeros(10)
+    for state in (first, "ignore", "warn", "ignore", "warn"):
+        with np.errstate(divide=state):
+            compiled(x, y + 1)
+            compiled(x, y + 1)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                compiled(x, y)
+        assert len(caught) == (state == "warn")
+
+
+def test_results_that_are_views() -> None:
+    compiled = xp.compile(lambda x, y: ((x * y + 1)[::-1], x - 1, xp.reshape(x * y + 1, (2, -1))))
+    for n in (10, 40, 10, 10):
+        x, y = xp.arange(float(n)), xp.ones(n)
+        for found, expected in zip(
+            compiled(x, y),
+            (np.arange(n)[::-1] + 1, np.arange(n) - 1, np.arange(n).reshape(2, -1) + 1),
+            strict=True,
+        ):
+            assert np.array_equal(np.asarray(found), expected)

@@ -152,3 +152,26 @@ def test_a_sum_of_many_elements_is_that_of_a_run() -> None:
     for axis in (None, 1):
         first, second = xp.sum(together, axis=axis), xp.sum(apart, axis=axis)
         assert np.array_equal(np.asarray(first), np.asarray(second))
+
+
+@pytest.mark.parametrize("axis", [None, (0, 1), 0])
+def test_short_rows_are_reduced_in_the_order_of_the_axes(axis: Any) -> None:
+    """With the bits that the value has that was computed before."""
+    rng = np.random.default_rng(2)
+    x, y = xp.asarray(rng.random((9000, 3, 4))), xp.asarray(rng.random((9000, 1, 4)))
+    for function in (lambda x, y: x * y, lambda x, y: xp.sin(x) - y):
+        held = function(x, y)
+        float(held[0, 0, 0])
+        first, second = xp.sum(function(x, y), axis=axis), xp.sum(held, axis=axis)
+        assert np.array_equal(np.asarray(first), np.asarray(second))
+
+
+def test_threads_change_no_bit_of_a_product() -> None:
+    rng = np.random.default_rng(4)
+    x, y = [xp.asarray(1 + rng.random(100_003) * 1e-5) for _ in range(2)]
+    found = []
+    for threads in (1, 2, 5):
+        with xp.config_context(num_threads=threads):
+            found.append(float(xp.prod(xp.sin(x) * y + (1 - xp.sin(x)) * 1.0)))
+    assert found[0] == found[1] == found[2]
+    assert 1 < found[0] < 10

@@ -1,0 +1,119 @@
+"""Floating-point errors of pending operations: those that the settings of their line ask for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.native.test_nodes_safety import host, made
+from tests.support.implementations import needs_native
+from tests.support.programs import recorded_from
+
+pytestmark = needs_native
+
+
+@pytest.fixture(autouse=True)
+def waits_when_small() -> Iterator[None]:
+    """Operations on five elements wait."""
+    with recorded_from(4):
+        yield
+
+
+def messages(function: Callable[[], Any]) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function()
+    return [str(each.message) for each in caught]
+
+
+def test_errors_are_reported_once() -> None:
+    x, y, target = made(50), xp.zeros(50), xp.zeros(50)
+    value = x / y
+    assert messages(lambda: target.__setitem__(..., value)) == [
+        "divide by zero encountered in divide"
+    ]
+    assert messages(lambda: host(value)) == []
+    assert messages(lambda: host(value + 1)) == []
+
+
+def test_settings_of_errors_are_those_of_the_operation() -> None:
+    x, y = made(50), xp.zeros(50)
+
+    def read(state: str) -> list[str]:
+        with np.errstate(divide=state):  # type: ignore[arg-type]
+            value = x / y
+        return messages(lambda: host(value))
+
+    for _ in range(3):
+        assert read("ignore") == []
+        assert read("warn") == ["divide by zero encountered in divide"]
+
+
+def test_settings_of_errors_in_compiled_functions() -> None:
+    """Those of the call, whatever other calls there are."""
+    function = xp.compile(lambda x, y: (x / y + 1) * 2)
+    inner = xp.compile(lambda x, y: (x / y - 1) * 3)
+    x, y = made(50), xp.zeros(50)
+    for _ in range(3):
+        with np.errstate(divide="ignore"):
+            assert messages(lambda: host(function(x, y))) == []
+            with np.errstate(divide="warn"):
+                assert messages(lambda: host(inner(x, y)))
+            assert messages(lambda: host(x / y)) == []
+        assert messages(lambda: host(function(x, y))) == ["divide by zero encountered in divide"]
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+            host(function(x, y))
+
+
+def test_lines_of_other_modules() -> None:
+    """What is ignored where SciPy calls is not where others do, and the other way round."""
+    x, y = made(50), xp.zeros(50)
+    code = compile("def divide(x, y): return x / y", "somewhere.py", "exec")
+    modules: list[dict[str, Any]] = [{"__name__": name} for name in ("mine", "scipy.its", "other")]
+    for each in modules:
+        exec(code, each)
+
+    def call(number: int) -> list[str]:
+        return messages(lambda: host(modules[number]["divide"](x, y)))
+
+    for state in ("warn", "ignore"):
+        with np.errstate(divide=state):  # type: ignore[arg-type]
+            with xp.config_context(fusion="off"):
+                expected = [call(number) for number in range(3)]
+            for number in (0, 1, 2, 1, 0, 0, 1, 1, 2):
+                assert call(number) == expected[number]
+
+
+def test_other_threads_while_a_compiled_function_runs() -> None:
+    """Its list of calls has their settings of errors."""
+
+    function = xp.compile(lambda x, y: xp.sort((x / y + 1) * 2) - 1)
+    x, y = made(300), xp.zeros(300)
+
+    def quiet() -> None:
+        with np.errstate(all="ignore"):
+            for _ in range(300):
+                function(x, y)
+
+    def loud() -> int:
+        found = 0
+        with np.errstate(divide="raise"):
+            for _ in range(300):
+                try:
+                    host(x / y)
+                except FloatingPointError:
+                    found += 1
+        return found
+
+    with np.errstate(all="ignore"):
+        function(x, y)
+    with ThreadPoolExecutor(4) as pool:
+        running = [pool.submit(quiet) for _ in range(2)]
+        assert [future.result() for future in [pool.submit(loud) for _ in range(2)]] == [300, 300]
+        assert [future.result() for future in running] == [None, None]
