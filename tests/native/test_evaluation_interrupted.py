@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -146,6 +147,41 @@ def test_handlers_that_write_an_operand() -> None:
     with ctrl_c(handler):
         assert float(value[3]) == expected()
     assert float(x[3]) == 7
+
+
+STORM: Final = """
+import os, time
+while os.getppid() == {0}:
+    os.kill({0}, 2)
+    time.sleep(0.0005)
+"""
+
+
+def test_many_signals_whose_handler_returns() -> None:
+    """A pass that overwrites its operands is not begun once more."""
+    seen: list[int] = []
+    mine = np.random.default_rng(1).random(400_000)
+    x = xp.asarray(mine.copy())
+    before = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
+    sender = subprocess.Popen([sys.executable, "-c", STORM.format(os.getpid())])
+    try:
+        while not seen:
+            time.sleep(0.01)
+        with xp.config_context(num_threads=5):
+            for _ in range(60):
+                x[...] = xp.sin(x)
+                x[:-1] = xp.cos(x[1:])
+                x[...] = xp.sqrt(x) * 3 - x
+        assert len(seen) > 10
+    finally:
+        sender.kill()
+        sender.wait()
+        signal.signal(signal.SIGINT, before)
+    for _ in range(60):
+        mine[...] = np.sin(mine)
+        mine[:-1] = np.cos(mine[1:])
+        mine[...] = np.sqrt(mine) * 3 - mine
+    np.testing.assert_array_equal(np.asarray(x), mine)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
