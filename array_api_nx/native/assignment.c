@@ -14,6 +14,7 @@
 #include "evaluation.h"
 #include "layouts.h"
 #include "sizes.h"
+#include "storage.h"
 
 typedef struct {
     npy_uintp low, high; /* of the bytes that elements lie in */

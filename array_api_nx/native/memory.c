@@ -155,6 +155,11 @@ static PyType_Spec block_spec = {
     .slots = block_slots,
 };
 
+int is_pool_buffer(PyObject *object)
+{
+    return Py_IS_TYPE(object, pool_buffer_type);
+}
+
 static PyArrayObject *find_spare(npy_intp size)
 {
     PyArrayObject *found = NULL;

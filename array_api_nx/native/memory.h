@@ -19,6 +19,9 @@
    exception set if there is no memory. */
 PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size);
 
+/* Whether an object is a PoolBuffer. */
+int is_pool_buffer(PyObject *object);
+
 /* The most bytes of a block. */
 enum { BLOCK_BYTES = 1 << 16 };
 

@@ -179,22 +179,6 @@ int find_errors(void)
 
 /* ------------------------------------------------------------------ operands */
 
-int is_private(const Storage *storage)
-{
-    PyObject *memory = storage->memory;
-    while (memory != NULL && PyArray_CheckExact(memory) && Py_REFCNT(memory) == 1) {
-        if (((PyArrayObject_fields *)memory)->weakreflist != NULL) {
-            return 0;
-        }
-        PyObject *base = PyArray_BASE((PyArrayObject *)memory);
-        if (base == NULL) {
-            return PyArray_CHKFLAGS((PyArrayObject *)memory, NPY_ARRAY_OWNDATA);
-        }
-        memory = base;
-    }
-    return 0;
-}
-
 /* Whether an operand steps through memory as its axes do, never backwards: then the result of NumPy's
    function is row-major. */
 static int is_in_order(const Tensor *x)

@@ -159,10 +159,6 @@ static inline int is_temporary(PyObject *array)
 #endif
 }
 
-/* Whether nobody but the storage refers to its memory, although it came in by reference: every array that
-   could write there would be counted. */
-int is_private(const Storage *storage);
-
 static inline int has_shape(const Tensor *x, int ndim, const npy_intp *shape)
 {
     if (x->ndim != ndim) {

@@ -41,6 +41,7 @@ typedef struct {
                           elsewhere, or Python has set a field */
     struct Node *pending; /* the operation that fills the memory when it is read (nodes.h); or NULL */
     npy_intp readers;     /* how many operands of pending operations lie here */
+    npy_intp loans;       /* how many arrays of NumPy's over `own` there are (storage.h) */
     char *own;            /* memory that follows the struct, or the block */
     char *block;          /* of blocks.h, to be given back; or NULL */
     npy_intp block_bytes; /* how many were asked for */

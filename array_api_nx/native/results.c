@@ -6,6 +6,7 @@
 
 #include "compiler.h"
 #include "layouts.h"
+#include "nodes.h"
 #include "recycling.h"
 #include "storage.h"
 
@@ -19,7 +20,7 @@ void free_array(PyObject *array)
 /* Whether a Storage that belongs to a freed Array can have another result. */
 static inline int is_reusable(const Storage *storage)
 {
-    return Py_REFCNT(storage) == 1 && storage->room != 0 && !storage->shared && !storage->tracked &&
+    return Py_REFCNT(storage) == 1 && storage->room != 0 && !storage->tracked &&
            storage->weakrefs == NULL;
 }
 
@@ -233,6 +234,7 @@ static INLINE PyObject *take_result(DTypeCode code, npy_intp bytes)
         }
         storage->address = storage->own;
         storage->bytes = storage->most = bytes;
+        storage->shared = 0; /* a loan would have kept it */
     }
     return array;
 }
@@ -308,8 +310,13 @@ PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device)
 
 PyObject *new_ndarray(Tensor *tensor)
 {
-    if (tensor->storage != NULL) {
-        ((Storage *)tensor->storage)->shared = 1;
+    Storage *storage = (Storage *)tensor->storage;
+    if (storage != NULL) {
+        storage->shared = 1;
+        /* Others may write from now on. */
+        if (storage->readers > 0 && !release_readers(storage)) {
+            return NULL;
+        }
     }
     return tensor->array == NULL ? make_ndarray(tensor)
                                  : PyArray_View((PyArrayObject *)tensor->array, NULL, NULL);

@@ -31,6 +31,66 @@ static void find_address(Storage *storage)
     }
 }
 
+/* ------------------------------------------------------------------ loans */
+
+typedef struct {
+    PyObject_HEAD
+    Storage *storage;
+} Loan;
+
+static PyTypeObject *loan_type;
+
+PyObject *lend(Storage *storage)
+{
+    Loan *loan = PyObject_New(Loan, loan_type);
+    if (loan != NULL) {
+        loan->storage = (Storage *)Py_NewRef((PyObject *)storage);
+        storage->loans++;
+    }
+    return (PyObject *)loan;
+}
+
+static void loan_dealloc(PyObject *self)
+{
+    Storage *storage = ((Loan *)self)->storage;
+    storage->loans--;
+    free_instance(self);
+    Py_DECREF(storage);
+}
+
+static PyType_Slot loan_slots[] = {
+    {Py_tp_dealloc, loan_dealloc},
+    {0, NULL},
+};
+
+static PyType_Spec loan_spec = {
+    .name = "array_api_nx._native.Loan",
+    .basicsize = sizeof(Loan),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = loan_slots,
+};
+
+int is_private(const Storage *storage)
+{
+    PyObject *memory = storage->memory;
+    if (memory == NULL) {
+        return storage->own != NULL && storage->loans == 0;
+    }
+    while (memory != NULL && PyArray_CheckExact(memory) && Py_REFCNT(memory) == 1) {
+        if (((PyArrayObject_fields *)memory)->weakreflist != NULL) {
+            return 0;
+        }
+        PyObject *base = PyArray_BASE((PyArrayObject *)memory);
+        if (base == NULL) {
+            return PyArray_CHKFLAGS((PyArrayObject *)memory, NPY_ARRAY_OWNDATA);
+        }
+        memory = base;
+    }
+    return memory != storage->memory && is_pool_buffer(memory) && Py_REFCNT(memory) == 1;
+}
+
+/* ------------------------------------------------------------------ attributes */
+
 static PyObject *storage_get_memory(PyObject *self, void *closure)
 {
     Storage *storage = (Storage *)self;
@@ -40,14 +100,14 @@ static PyObject *storage_get_memory(PyObject *self, void *closure)
     if (storage->memory != NULL || storage->own == NULL || storage->code == NO_DTYPE) {
         return or_none(storage->memory);
     }
-    /* Not kept: the array refers to the storage. */
+    /* Not kept: the array refers to the storage by a loan. */
     npy_intp length = storage->bytes / dtypes[storage->code].itemsize;
     PyArray_Descr *descr = dtypes[storage->code].descr;
     Py_INCREF(descr);
     PyObject *memory = PyArray_NewFromDescr(&PyArray_Type, descr, 1, &length, NULL, storage->own,
                                             NPY_ARRAY_CARRAY, NULL);
-    if (memory != NULL &&
-        PyArray_SetBaseObject((PyArrayObject *)memory, Py_NewRef(self)) < 0) {
+    PyObject *loan = memory == NULL ? NULL : lend(storage);
+    if (memory != NULL && (loan == NULL || PyArray_SetBaseObject((PyArrayObject *)memory, loan) < 0)) {
         Py_CLEAR(memory);
     }
     return memory;
@@ -180,7 +240,28 @@ static void storage_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
+/* Whether others can write the memory now. */
+static PyObject *storage_get_shared(PyObject *self, void *closure)
+{
+    const Storage *storage = (Storage *)self;
+    return PyBool_FromLong(storage->shared && !is_private(storage));
+}
+
+static int storage_set_shared(PyObject *self, PyObject *value, void *closure)
+{
+    if (refuse_deletion(value)) {
+        return -1;
+    }
+    if (!PyBool_Check(value)) {
+        PyErr_SetString(PyExc_TypeError, "attribute value type must be bool");
+        return -1;
+    }
+    ((Storage *)self)->shared = value == Py_True;
+    return 0;
+}
+
 static PyGetSetDef storage_attributes[] = {
+    {"shared", storage_get_shared, storage_set_shared, NULL, NULL},
     {"memory", storage_get_memory, storage_set_memory, NULL, NULL},
     {"node", get_object, storage_set_node, NULL, AT(Storage, node)},
     {"dtype", get_object, storage_set_dtype, NULL, AT(Storage, dtype)},
@@ -189,7 +270,6 @@ static PyGetSetDef storage_attributes[] = {
 
 static PyMemberDef storage_members[] = {
     {"itemsize", T_PYSSIZET, offsetof(Storage, itemsize), 0, NULL},
-    {"shared", T_BOOL, offsetof(Storage, shared), 0, NULL},
     {"tracked", T_BOOL, offsetof(Storage, tracked), 0, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Storage, weakrefs), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
@@ -328,6 +408,7 @@ Storage *storage_over(PyObject *memory, DTypeCode code)
 int add_storage(PyObject *module)
 {
     storage_type = (PyTypeObject *)PyType_FromSpec(&storage_spec);
-    return storage_type == NULL ? -1
+    loan_type = (PyTypeObject *)PyType_FromSpec(&loan_spec);
+    return storage_type == NULL || loan_type == NULL ? -1
                                 : PyModule_AddObjectRef(module, "Storage", (PyObject *)storage_type);
 }

@@ -58,6 +58,14 @@ void move_memory(Storage *to, Storage *from);
 /* A Storage over an array of NumPy, whose reference is stolen (also if it is NULL). */
 Storage *storage_over(PyObject *memory, DTypeCode code);
 
+/* What an array of NumPy's over the storage's own memory refers to as its base: NumPy's views of that array refer to
+   it, too, so that the storage knows whether there are any. A new reference; NULL with an exception set. */
+PyObject *lend(Storage *storage);
+
+/* Whether nobody but the storage refers to its memory, although it was handed out or came in by reference: every array
+   that could write there would be counted. */
+int is_private(const Storage *storage);
+
 /* Add the type to the module; -1 with an exception set. */
 int add_storage(PyObject *module);
 

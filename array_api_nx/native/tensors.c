@@ -38,8 +38,10 @@ PyObject *make_ndarray(Tensor *tensor)
     PyObject *array =
         PyArray_NewFromDescr(&PyArray_Type, descr, tensor->ndim, tensor->shape, tensor->strides,
                              data, writeable ? NPY_ARRAY_WRITEABLE : 0, NULL);
-    PyObject *owner = storage->memory == NULL ? (PyObject *)storage : storage->memory;
-    if (array != NULL && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(owner)) < 0) {
+    PyObject *owner = array == NULL             ? NULL
+                      : storage->memory == NULL ? lend(storage)
+                                                : Py_NewRef(storage->memory);
+    if (array != NULL && (owner == NULL || PyArray_SetBaseObject((PyArrayObject *)array, owner) < 0)) {
         Py_CLEAR(array);
     }
     return array;

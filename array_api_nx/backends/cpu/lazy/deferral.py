@@ -246,6 +246,7 @@ class DeferredExecution(NumPyMemory):
                 storage.shared = True
         else:
             storage.shared = True
+            _release_readers(storage)
 
     # ------------------------------------------------------------------ reading
 
