@@ -183,9 +183,34 @@ static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ss
     return result;
 }
 
+/* Whether an operand is a bool, or an integer of fewer than 32 bits. */
+static int is_narrow(PyObject *operand)
+{
+    const DTypeCode code = is_array(operand)                   ? code_of_dtype(((Array *)operand)->dtype)
+                           : PyArray_CheckExact(operand)       ? code_of_number(PyArray_TYPE((PyArrayObject *)operand))
+                           : PyArray_IsScalar(operand, Generic) ? dtype_of_numpy_scalar(operand)
+                           : PyBool_Check(operand)             ? BOOL
+                                                               : NO_DTYPE;
+    return code == BOOL || (code != NO_DTYPE && is_integer(code) && dtypes[code].itemsize < 4);
+}
+
+/* NumPy computes most floating-point functions of narrow integers in half or single precision, as the standard's
+   namespace does not. */
+static int is_half(const Function *self, PyObject *const *args, Py_ssize_t count)
+{
+    int narrow = self->is_operation && self->code != OP_DIVIDE && count > 0;
+    for (Py_ssize_t i = 0; narrow && i < count && i < self->parameters.total; i++) {
+        narrow = is_narrow(args[i]);
+    }
+    return narrow && gives_floats((OperationCode)self->code);
+}
+
 /* What an implementation answers in NumPy's face, as an Array. */
 static PyObject *answer(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
+    if (is_half(self, args, count)) {
+        return DECLINED;
+    }
     PyObject *result = call_with_dtype(self, args, count, names);
     if (result == DECLINED && !PyErr_Occurred()) {
         result = call_adopted(self, args, count, names);

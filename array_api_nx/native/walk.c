@@ -42,7 +42,8 @@ int start_walk(Walk *walk, Tensor *const *operands, int count, npy_intp most, np
 
 /* NumPy turns an axis round if every operand that moves along it moves backwards, and lays out its result as if it had
    not. Here no axis is turned: where operands move backwards, the last bits of a loop that is not reversible may be
-   others than NumPy's. */
+   others than NumPy's. So may those of loops of one operand: NumPy's log1p of single precision has vectors forwards
+   alone. */
 static int is_forward(const Walk *walk)
 {
     for (int dim = 0; dim < walk->ndim; dim++) {
@@ -104,7 +105,7 @@ void reverse_sizes(npy_intp *values, int count)
 
 int order_walk(Walk *walk, int reversible)
 {
-    if (!reversible && !is_forward(walk)) {
+    if (!(reversible && walk->operands > 1) && !is_forward(walk)) {
         return 0;
     }
     walk->turned = !is_in_order(walk, 0);

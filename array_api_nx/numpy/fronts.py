@@ -49,7 +49,6 @@ _FUNCTIONS: Final = f"""
     isin        isin        element, test_elements, *, invert=
     linalg.inv  inv         a
     linalg.matmul matmul    x1, x2, /
-    tensordot   tensordot   a, b, axes=
 """
 
 # Of these, results without axes are arrays.
@@ -69,6 +68,7 @@ _ARRAYS: Final = """
     linspace    linspace    start, stop, num, *, dtype=, device=, endpoint=
     eye         eye         N, M=, k=, dtype=, *, device=
     where       where       condition, x, y, /
+    tensordot   tensordot   a, b, axes=
     reshape     reshape     a, /, shape, *, copy=
     transpose   transpose_to
     repeat      repeat      a, repeats, axis=

@@ -20,7 +20,7 @@ REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeEr
 _ARRAYS_WITHOUT_AXES: Final = """
 astype atleast_1d atleast_2d atleast_3d broadcast_to empty_like expand_dims flip full_like imag
 matrix_transpose meshgrid moveaxis ones_like pad permute_dims ravel real repeat reshape roll squeeze
-stack swapaxes tile transpose tril triu where zeros_like
+stack swapaxes tensordot tile transpose tril triu where zeros_like
 """
 """Functions whose results without axes are arrays; those of others are scalars."""
 
@@ -52,7 +52,7 @@ def _by_ours(numpys: Callable[..., Any], name: str, own: Callable[..., Any]) -> 
 
     def call(*args: Any, **named: Any) -> Any:
         for x in args:
-            if _has_ours(x):
+            if _has_ours(x) and named.get("out") is None:
                 try:
                     found = own(xp, *standards(args), **standards(named))
                 except REFUSALS:

@@ -179,6 +179,8 @@ def _method(name: str, convert: Any) -> Any:
     numpys = getattr(numpy.ndarray, name)
 
     def method(self: Any, *args: Any, **named: Any) -> Any:
+        if named.get("out") is not None:
+            return by_numpy(numpys, self, *args, **named)
         try:
             found = getattr(standard(self), name)(*standards(args), **standards(named))
         except REFUSALS:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy
 
+from ..core import dtypes as d
 from ..frontend.array import Array
 from ..frontend.ufuncs import apply_ufunc
 from ..primitives import table as p
@@ -38,9 +39,21 @@ class ufunc(metaclass=UfuncType):
     """A function of NumPy that works element by element: see `numpy.ufunc`."""
 
 
+_NARROW: Final = frozenset([x for x in d.BOOL_LIKE if d.bits(x) < 32])
+
+
+def _is_half(numpys: numpy.ufunc, operands: tuple[Any, ...]) -> bool:
+    """Whether NumPy computes in half or single precision, as the standard's functions do not: of
+    narrow integers, where it has no loop for integers."""
+    for x in operands:
+        if getattr(x, "dtype", None) not in _NARROW:
+            return False
+    return not any([types.startswith("b" * numpys.nin) for types in numpys.types])
+
+
 def apply(numpys: numpy.ufunc, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """``numpys(*args, **named)``: by a loop of ours if all operands are, else by NumPy."""
-    if not named and len(args) == numpys.nin:
+    if not named and len(args) == numpys.nin and not _is_half(numpys, args):
         for x in args:
             if type(x) is ndarray or type(x) is Array:
                 try:

@@ -1,0 +1,251 @@
+"""Calls of NumPy's face that C answers: NumPy's results, whatever the parameters."""
+
+import numpy
+import pytest
+
+import array_api_nx.numpy as np
+from array_api_nx.core.dtypes import CANONICAL
+from array_api_nx.native import native
+from array_api_nx.numpy.fronts import FUNCTIONS, METHODS
+
+X = numpy.asarray([[3.0, -1.5, 2.0], [0.5, 7.0, -2.0]])
+INTS = numpy.asarray([[3, 1, 2], [5, 7, 0]])
+V = numpy.asarray([4.0, 1.0, 3.0])
+
+# Arguments by position and by name for each row; arrays of the face are given in their place.
+CALLS = {
+    "sum": [((X,), {}), ((X, 0), {}), ((X,), {"keepdims": True}), ((INTS,), {"dtype": "f4"})],
+    "prod": [((V,), {}), ((INTS, 0), {})],
+    "max": [((X,), {}), ((X, 0), {})],
+    "min": [((X,), {}), ((X,), {"axis": 1})],
+    "any": [((X,), {}), ((X, 0), {})],
+    "all": [((X,), {}), ((INTS, 0), {})],
+    "mean": [((X,), {}), ((INTS,), {}), ((X, 1), {})],
+    "std": [((X,), {}), ((X, 0), {}), ((X,), {"ddof": 1})],
+    "var": [((X,), {}), ((X, 0), {})],
+    "count_nonzero": [((INTS,), {}), ((INTS, 0), {})],
+    "argmax": [((X,), {}), ((X, 0), {})],
+    "argmin": [((X,), {}), ((X, 1), {})],
+    "cumsum": [((V,), {}), ((X,), {}), ((X, 0), {}), ((INTS, 1, "f8"), {})],
+    "cumprod": [((V,), {}), ((X, 1), {})],
+    "sort": [((X,), {}), ((X, 0), {}), ((V,), {"kind": "stable"})],
+    "argsort": [((V,), {}), ((X, 0), {})],
+    "searchsorted": [((numpy.sort(V), 2.0), {}), ((numpy.sort(V), X), {"side": "right"})],
+    "take": [((V, 1), {}), ((X, [0, 2]), {}), ((X, [1, 0], 0), {}), ((V, INTS), {"mode": "wrap"})],
+    "take_along_axis": [((X, INTS[:, :1] % 2, 1), {})],
+    "nonzero": [((INTS,), {}), ((V > 2,), {})],
+    "clip": [((X, 0, 3), {}), ((X, None, 1), {}), ((X,), {"min": 0})],
+    "dot": [((V, V), {}), ((X, V), {}), ((INTS, INTS.T), {}), ((V, 2.0), {})],
+    "diff": [((V,), {}), ((X,), {"axis": 0}), ((V, 2), {})],
+    "concatenate": [(([X, X],), {}), (([X, INTS], 1), {}), (([X, V],), {"axis": None})],
+    "stack": [(([V, V],), {}), (([X, X], 1), {})],
+    "isin": [((INTS, [1, 7]), {}), ((INTS, INTS[0]), {"invert": True})],
+    "linalg.inv": [((X[:, :2],), {})],
+    "linalg.matmul": [((X, V), {})],
+    "tensordot": [((X, X.T, 1), {}), ((X, X), {})],
+    "array": [((X,), {}), (([1, 2.5],), {}), ((X,), {"dtype": "i4"}), ((V,), {"ndmin": 2})],
+    "asarray": [((X,), {}), (([[1, 2], [3, 4]],), {}), ((INTS, float), {}), ((X,), {"order": "F"})],
+    "asanyarray": [((X,), {}), (([1, 2],), {})],
+    "zeros": [((3,), {}), (((2, 2), int), {}), ((2,), {"dtype": "c8"}), ((2, "O"), {})],
+    "ones": [((3,), {}), (((2, 2), bool), {}), (((2, 3),), {"order": "F"})],
+    "full": [((3, 2), {}), (((2, 2), 1.5, "f4"), {})],
+    "zeros_like": [((X,), {}), ((INTS, float), {}), ((X,), {"shape": (4,)})],
+    "ones_like": [((X,), {}), ((X,), {"dtype": int})],
+    "full_like": [((X, 2), {}), ((INTS, 2.7), {})],
+    "arange": [((4,), {}), ((1, 7, 2), {}), ((0.0, 1.0, 0.25), {}), ((3,), {"dtype": "f4"})],
+    "linspace": [((0, 1, 5), {}), ((0, 1), {"num": 3}), ((0, 1, 4), {"endpoint": False})],
+    "eye": [((3,), {}), ((2, 3, 1), {}), ((2,), {"dtype": int})],
+    "where": [((X > 0, X, 0), {}), ((X > 0,), {}), ((True, 1, 2), {})],
+    "reshape": [((X, (3, 2)), {}), ((X, -1), {}), ((X, (3, 2)), {"order": "F"})],
+    "transpose": [((X,), {}), ((X, (1, 0)), {}), ((X,), {"axes": (0, 1)})],
+    "repeat": [((V, 2), {}), ((X, 2, 0), {}), ((V, [1, 2, 0]), {})],
+    "tile": [((V, 2), {}), ((X, (2, 1)), {})],
+    "roll": [((V, 1), {}), ((X, 1, 0), {})],
+    "broadcast_to": [((V, (2, 3)), {})],
+    "expand_dims": [((V, 0), {}), ((V, (0, 2)), {})],
+    "flip": [((V,), {}), ((X, 1), {})],
+    "moveaxis": [((X, 0, 1), {})],
+    "squeeze": [((X[:, None], 1), {}), ((X[:, None],), {})],
+    "astype": [((X, int), {}), ((X, "f4"), {}), ((X, numpy.float64), {"copy": False})],
+    "copy": [((X,), {}), ((X,), {"order": "F"})],
+    "fill": [((X.copy(), 2), {})],
+    "ravel": [((X,), {}), ((X,), {"order": "F"})],
+    "flatten": [((X,), {})],
+}  # fmt: skip
+CALLS |= {"amax": CALLS["max"], "amin": CALLS["min"], "concat": CALLS["concatenate"]}
+# What is not initialised is compared by shape and dtype alone.
+EMPTY = {
+    "empty": [((3,), {}), (((2, 2), int), {})],
+    "empty_like": [((X,), {}), ((INTS, float), {})],
+}
+
+
+def given(x):
+    if isinstance(x, numpy.ndarray):
+        return np.array(x)
+    return [given(each) for each in x] if type(x) is list else x
+
+
+def check(found, expected, *, elements=True):
+    if isinstance(expected, tuple):
+        assert type(found) is tuple
+        for ours, theirs in zip(found, expected, strict=True):
+            check(ours, theirs)
+    elif isinstance(expected, numpy.ndarray):
+        plain = expected.dtype not in CANONICAL
+        assert type(found) is (numpy.ndarray if plain else np.ndarray)
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        assert found.strides == expected.strides or not elements
+        if elements:
+            numpy.testing.assert_array_equal(numpy.asarray(found), expected)
+    else:
+        assert type(found) is type(expected)
+        assert found == expected
+
+
+CASES = [
+    pytest.param(name, args, named, id=f"{name}{i}")
+    for name in FUNCTIONS
+    for i, (args, named) in enumerate(CALLS.get(name, ()))
+]
+METHOD_CASES = [
+    pytest.param(name, args, named, id=f"{name}{i}")
+    for name in METHODS
+    for i, (args, named) in enumerate(CALLS.get(name, ()))
+    if isinstance(args[0], numpy.ndarray)
+]
+
+
+def test_every_row_has_calls():
+    assert set(CALLS) | set(EMPTY) >= set(FUNCTIONS) | {x for x in METHODS if x[0] != "_"}
+
+
+def named_of(module, name):
+    for part in name.split("."):
+        module = getattr(module, part)
+    return module
+
+
+@pytest.mark.parametrize(("name", "args", "named"), CASES)
+def test_functions_give_numpys_results(name, args, named):
+    expected = named_of(numpy, name)(*args, **named)
+    check(named_of(np, name)(*[given(x) for x in args], **named), expected)
+
+
+@pytest.mark.parametrize(("name", "args", "named"), METHOD_CASES)
+def test_methods_give_numpys_results(name, args, named):
+    x = args[0].copy()
+    try:
+        expected = getattr(x, name)(*args[1:], **named)
+    except TypeError as error:
+        with pytest.raises(type(error)):
+            getattr(np.array(args[0]), name)(*args[1:], **named)
+        return
+    ours = np.array(args[0])
+    check(getattr(ours, name)(*[given(each) for each in args[1:]], **named), expected)
+    check(ours, x)
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_new_memory_has_numpys_shape_and_dtype(name):
+    for args, named in EMPTY[name]:
+        expected = getattr(numpy, name)(*args, **named)
+        found = getattr(np, name)(*[given(x) for x in args], **named)
+        check(found, expected, elements=False)
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "arctan2", "less", "maximum"])
+def test_ufuncs_write_into_out(name):
+    numpys, ours = getattr(numpy, name), getattr(np, name)
+    x, y = np.array(X), np.array(X * 2)
+    target = np.zeros(X.shape, bool if name == "less" else float)
+    assert ours(x, y, out=target) is target
+    check(target, numpys(X, X * 2))
+    target[...] = 0
+    assert ours(x, y, out=(target,)) is target
+    check(target, numpys(X, X * 2))
+    if name not in ("less", "maximum"):
+        assert ours(x, y, x) is x  # out by position
+        check(x, numpys(X, X * 2))
+        real = numpy.zeros(X.shape)
+        assert ours(y, y, out=real) is real
+        numpy.testing.assert_array_equal(real, numpys(X * 2, X * 2))
+
+
+def test_out_of_another_dtype_or_shape_is_numpys():
+    x = np.array(X)
+    single = np.zeros(X.shape, "f4")
+    assert np.add(x, 1, out=single) is single
+    check(single, numpy.add(X, 1).astype("f4"))
+    with pytest.raises(TypeError):
+        np.add(x, 1.5, out=np.zeros(X.shape, int))
+    with pytest.raises(ValueError, match="broadcast"):
+        np.add(x, 1, out=np.zeros(3))
+    wide = np.zeros((2, *X.shape))
+    assert np.add(x, 1, out=wide) is wide
+    check(wide, numpy.broadcast_to(X + 1, wide.shape).copy())
+    total = np.zeros(3)
+    assert np.sum(x, axis=0, out=total) is total
+    check(total, X.sum(axis=0))
+    element = np.array(0.0)
+    assert np.sum(x, out=element) is element
+
+
+@pytest.mark.parametrize("value", [2.0, numpy.float64(0.5), numpy.float32(0.5), 3, True, 1j])
+@pytest.mark.parametrize("name", ["sqrt", "exp", "tanh", "negative", "isfinite", "sign"])
+def test_ufuncs_of_scalars_give_scalars(name, value):
+    try:
+        expected = getattr(numpy, name)(value)
+    except TypeError:
+        with pytest.raises(TypeError):
+            getattr(np, name)(value)
+        return
+    check(getattr(np, name)(value), expected)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "i8"])
+@pytest.mark.parametrize("name", ["sqrt", "exp", "arctan2", "divide", "add", "floor", "hypot"])
+def test_ufuncs_of_integers_give_numpys_dtypes(name, dtype):
+    x = numpy.asarray([1, 0, 1], dtype)
+    operands = [x] * getattr(numpy, name).nin
+    with numpy.errstate(all="ignore"):
+        expected = getattr(numpy, name)(*operands)
+        check(getattr(np, name)(*[given(each) for each in operands]), expected)
+
+
+def test_floats_alone_warn_as_numpys_do():
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in sqrt"):
+        assert numpy.isnan(np.sqrt(-1.0))
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
+        assert np.divide(1.0, 0.0) == numpy.inf
+    with numpy.errstate(all="raise"), pytest.raises(FloatingPointError):
+        np.log(0.0)
+
+
+@pytest.mark.skipif(native is None, reason="the C extension is not in use")
+def test_c_asks_numpy_of_small_arrays_and_counts_it():
+    x = np.array(V)
+    before = native.count_numpys()
+    check(np.interp(1.5, x, x), numpy.interp(1.5, V, V))
+    assert native.count_numpys() == before + 1
+    x.sort()
+    check(x, numpy.sort(V))
+    np.add(x, x)
+    assert native.count_numpys() == before + 2
+
+
+def test_what_numpy_returns_of_an_argument_is_that_argument():
+    x = np.array(V)
+    assert np.asanyarray(x) is x
+    assert np.require(x, requirements="C") is x
+    assert np.nan_to_num(x, copy=False) is x or numpy.shares_memory(np.nan_to_num(x, copy=False), x)
+
+
+def test_a_loop_over_an_array_gives_scalars_and_rows():
+    assert [type(e) for e in np.array(V)] == [numpy.float64] * 3
+    rows = list(np.array(X))
+    assert all(type(row) is np.ndarray for row in rows)
+    rows[0][0] = 100
+    with pytest.raises(IndexError, match="out of bounds"):
+        np.array(V)[3]
+    assert list(reversed(np.array(V))) == [3.0, 1.0, 4.0]
