@@ -7,6 +7,7 @@ methods and operators do, which needs the functions.
 
 from __future__ import annotations
 
+from types import GenericAlias
 from typing import Any, Final
 
 import numpy
@@ -56,6 +57,7 @@ class ndarray(_Fields if native is None else native.Face, metaclass=ArrayType): 
     __slots__ = ()
 
     __array_priority__ = 0.0
+    __class_getitem__: Any = classmethod(GenericAlias)
     __hash__ = None  # type: ignore[assignment]
 
 
