@@ -302,6 +302,9 @@ static npy_intp numpys_calls;
 /* adoption.raised, for what C does not adopt. */
 static PyObject *raise_function;
 
+/* A function of ours in Python takes longer to begin than it saves on fewer elements (docs/tuning.md, 137). */
+enum { FEW_FOR_NUMPY = 1 << 13 };
+
 /* An argument as NumPy takes it, a new reference: over the same memory. NULL, perhaps with an exception set, if C does
    not say. */
 static PyObject *lower(const Function *self, PyObject *object)
@@ -309,7 +312,7 @@ static PyObject *lower(const Function *self, PyObject *object)
     if (is_face(object)) {
         Tensor *x = layout_of(object);
         if (x == NULL || is_watched || x->size > limits.deferred ||
-            (self->is_small_only && !is_computed_now(1)) || (self->is_small_only && x->size > limits.recorded) ||
+            (self->is_small_only && x->size > FEW_FOR_NUMPY) ||
             data_of(x) == NULL || (x->storage != NULL && ((Storage *)x->storage)->tracked)) {
             return NULL;
         }
@@ -379,12 +382,23 @@ static PyObject *raise(PyObject *result, PyObject *const *given, PyObject *const
     return adopted;
 }
 
+static int has_name(PyObject *names, const char *name)
+{
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
     PyObject *given[MOST_ADOPTED], *result = DECLINED;
     Py_ssize_t made = 0;
-    if (self->numpys == NULL || raise_function == NULL || total > MOST_ADOPTED || !is_new_on_cpu(NULL)) {
+    if (self->numpys == NULL || raise_function == NULL || total > MOST_ADOPTED || !is_new_on_cpu(NULL) ||
+        has_name(names, "device")) {
         return DECLINED;
     }
     while (made < total && (given[made] = lower(self, args[made])) != NULL) {

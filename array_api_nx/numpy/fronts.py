@@ -35,7 +35,6 @@ _FUNCTIONS: Final = f"""
     cumsum      cumulative_sum  a, axis=, dtype=, *, -=
     cumprod     cumulative_prod a, axis=, dtype=, *, -=
     sort        sort        a, axis=, *, -=, stable=
-    argsort     argsort     a, axis=, *, -=, stable=
     searchsorted searchsorted a, v, side=, sorter=
     take        take        a, indices, axis=
     take_along_axis take_along_axis arr, indices, axis=
@@ -95,7 +94,6 @@ _METHODS: Final = f"""
     argmin      argmin      self, {_REDUCED}
     cumsum      cumulative_sum  self, axis=, dtype=, *, -=
     cumprod     cumulative_prod self, axis=, dtype=, *, -=
-    argsort     argsort     self, axis=, *, -=, stable=
     searchsorted searchsorted self, v, side=, sorter=
     take        take        self, indices, axis=
     nonzero     nonzero     self

@@ -25,6 +25,11 @@ stack swapaxes tensordot tile transpose tril triu where zeros_like
 """Functions whose results without axes are arrays; those of others are scalars."""
 
 
+_NUMPYS: Final = "argpartition argsort partition"
+"""Functions that NumPy computes in any case: ours give another order where NumPy's is not stable,
+which is faster."""
+
+
 def _has_ours(x: Any) -> bool:
     kind = type(x)
     return kind is ndarray or (
@@ -35,6 +40,8 @@ def _has_ours(x: Any) -> bool:
 def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any]:
     """The face's function for one of NumPy's, whose path there is `path`."""
     name, own = known_functions().get(numpys, ("", None))
+    if name in _NUMPYS.split():
+        own = None
     function = _by_numpy_alone(numpys) if own is None else _by_ours(numpys, name, own)
     return fronted(function, numpys, FUNCTIONS.get(path), is_small_only=own is not None)
 

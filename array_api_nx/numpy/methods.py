@@ -161,11 +161,11 @@ def _part(name: str) -> property:
 # ---------------------------------------------------------------------- methods
 
 _OWN: Final = """
-all any argmax argmin argsort max mean min prod std sum var round searchsorted item
+all any argmax argmin max mean min prod std sum var round searchsorted item
 """
 _VIEWS: Final = "copy flatten ravel reshape squeeze transpose"
 _BY_NUMPY: Final = """
-argpartition astype byteswap choose clip compress conj conjugate cumprod cumsum diagonal
+argpartition argsort astype byteswap choose clip compress conj conjugate cumprod cumsum diagonal
 dot dump dumps fill getfield nonzero partition put repeat setfield sort swapaxes take
 tobytes tofile tolist trace view
 """

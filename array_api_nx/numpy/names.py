@@ -102,7 +102,7 @@ def faced(path: str, numpys: Any) -> Any:
     if path in _OWN:
         own = _OWN[path]
         row = FUNCTIONS.get(path)
-        return own if row is None else fronted(own, None, row)
+        return own if row is None else fronted(own, numpys, row)
     if isinstance(numpys, ModuleType):
         if not numpys.__name__.startswith("numpy."):
             return numpys
