@@ -56,6 +56,12 @@ class Outcome(NamedTuple):
     reduced: list[Reduced]
 
 
+def reduced(name: str, x: Any, axis: int | None, keepdims: bool) -> Any:
+    """A reduction; which zero is the largest is undefined."""
+    value = getattr(xp, name)(x, axis=axis, keepdims=keepdims)
+    return value + 0 if name in ("max", "min") else value
+
+
 class Program:
     """Statements on arrays of one shape and views of them; those of a seed are always the same."""
 
@@ -189,12 +195,12 @@ class Program:
             case _:
                 _, name, axis, x = x
                 x = value(x)
-                return x - getattr(xp, name)(x, axis=axis, keepdims=True)
+                return x - reduced(name, x, axis, True)
 
     def run(self, arrays: list[Any], *, looks: bool) -> tuple[list[Any], list[Reduced]]:
         """The values that are held in the end, and the reductions."""
         held: list[Any] = []
-        reduced: list[Reduced] = []
+        found: list[Reduced] = []
         for kind, *parts in self.statements:
             match kind:
                 case "hold":
@@ -215,14 +221,14 @@ class Program:
                 case "reduce":
                     name, axis, keepdims, x = parts
                     x = self.value(x, arrays, held)
-                    value = getattr(xp, name)(x, axis=axis, keepdims=keepdims)
+                    value = reduced(name, x, axis, keepdims)
                     size = xp.sum(xp.abs(x), axis=axis, keepdims=keepdims)
-                    reduced.append(Reduced(name, value, size))
+                    found.append(Reduced(name, value, size))
                 case "drop":
                     held[parts[0]] = None
                 case _ if looks:
                     np.asarray(arrays[parts[0]])
-        return [value for value in held if value is not None], reduced
+        return [value for value in held if value is not None], found
 
     def outcome(self, *, compiled: Any = None) -> Outcome:
         arrays = self.given()
