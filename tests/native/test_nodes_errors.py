@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import array_api_nx as xp
 from tests.native.test_nodes_safety import host, made
 from tests.support.implementations import needs_native
 from tests.support.programs import recorded_from
+from tests.support.tables import for_each
 
 pytestmark = needs_native
 
@@ -71,23 +73,34 @@ def test_settings_of_errors_in_compiled_functions() -> None:
             host(function(x, y))
 
 
-def test_lines_of_other_modules() -> None:
-    """What is ignored where SciPy calls is not where others do, and the other way round."""
+FUNCTIONS: Final[list[Callable[[Any, Any], Any]]] = [
+    operator.truediv,
+    xp.extra.isclose,
+    lambda x, y: xp.extra.sinc(x / y),
+    lambda x, y: xp.extra.softmax(x / y),
+]
+
+
+@for_each("number", range(len(FUNCTIONS)))
+@for_each("state", ["warn", "ignore"])
+def test_lines_of_other_modules(state: str, number: int) -> None:
+    """Errors are ignored where SciPy calls and not where others do, and the other way round."""
     x, y = made(50), xp.zeros(50)
-    code = compile("def divide(x, y): return x / y", "somewhere.py", "exec")
-    modules: list[dict[str, Any]] = [{"__name__": name} for name in ("mine", "scipy.its", "other")]
+    x[3] = y[3] = xp.inf
+    modules: list[dict[str, Any]] = [
+        {"__name__": f"{name}.part{part}"} for part in range(20) for name in ("mine", "scipy")
+    ]
     for each in modules:
-        exec(code, each)
+        exec("def call(function, x, y): return function(x, y)", each)
 
-    def call(number: int) -> list[str]:
-        return messages(lambda: host(modules[number]["divide"](x, y)))
+    def call(which: int) -> list[str]:
+        return messages(lambda: host(modules[which]["call"](FUNCTIONS[number], x, y)))
 
-    for state in ("warn", "ignore"):
-        with np.errstate(divide=state):  # type: ignore[arg-type]
-            with xp.config_context(fusion="off"):
-                expected = [call(number) for number in range(3)]
-            for number in (0, 1, 2, 1, 0, 0, 1, 1, 2):
-                assert call(number) == expected[number]
+    with np.errstate(all=state):  # type: ignore[arg-type]
+        with xp.config_context(fusion="off"):
+            expected = [sorted(set(call(which))) for which in range(2)]
+        for which in [*range(40), 1, 0, 0, 1, 1]:
+            assert sorted(set(call(which))) == expected[which % 2]
 
 
 def test_other_threads_while_a_compiled_function_runs() -> None:

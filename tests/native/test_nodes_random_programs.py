@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
     reduced: list[Reduced]
 
 
-def reduced(name: str, x: Any, axis: int | None, keepdims: bool) -> Any:
+def reduce_to(name: str, x: Any, axis: int | None, keepdims: bool) -> Any:
     """A reduction; which zero is the largest is undefined."""
     value = getattr(xp, name)(x, axis=axis, keepdims=keepdims)
     return value + 0 if name in ("max", "min") else value
@@ -195,7 +195,7 @@ class Program:
             case _:
                 _, name, axis, x = x
                 x = value(x)
-                return x - reduced(name, x, axis, True)
+                return x - reduce_to(name, x, axis, True)
 
     def run(self, arrays: list[Any], *, looks: bool) -> tuple[list[Any], list[Reduced]]:
         """The values that are held in the end, and the reductions."""
@@ -221,7 +221,7 @@ class Program:
                 case "reduce":
                     name, axis, keepdims, x = parts
                     x = self.value(x, arrays, held)
-                    value = reduced(name, x, axis, keepdims)
+                    value = reduce_to(name, x, axis, keepdims)
                     size = xp.sum(xp.abs(x), axis=axis, keepdims=keepdims)
                     found.append(Reduced(name, value, size))
                 case "drop":
