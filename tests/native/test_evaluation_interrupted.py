@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -97,6 +98,22 @@ def test_an_interrupted_value_still_waits(threads: int) -> None:
         assert count_pending() == before
         assert (np.asarray(value) == expected()).all()
     assert (np.asarray(part) == expected(10)).all()
+
+
+def test_interrupted_passes_leave_no_memory() -> None:
+    x = xp.full(SIZE, 0.5)
+    value = sines(x)
+    taken = []
+    tracemalloc.start()
+    try:
+        for _ in range(5):
+            with pytest.raises(KeyboardInterrupt), ctrl_c():
+                float(value[3])
+            taken.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    # The memory of the first result is kept, for the next one.
+    assert taken[4] - taken[0] < x.nbytes
 
 
 def test_handlers_that_exit() -> None:
