@@ -296,91 +296,8 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
 
 /* ------------------------------------------------------------------ NumPy's function in place of ours */
 
-/* How often functions of NumPy were called. */
-static npy_intp numpys_calls;
-
-/* adoption.raised, for what C does not adopt. */
-static PyObject *raise_function;
-
 /* A function of ours in Python takes longer to begin than it saves on fewer elements (docs/tuning.md, 137). */
 enum { FEW_FOR_NUMPY = 1 << 13 };
-
-/* An argument as NumPy takes it, a new reference: over the same memory. NULL, perhaps with an exception set, if C does
-   not say. */
-static PyObject *lower(const Function *self, PyObject *object)
-{
-    if (is_face(object)) {
-        Tensor *x = layout_of(object);
-        if (x == NULL || is_watched || x->size > limits.deferred ||
-            (self->is_small_only && x->size > FEW_FOR_NUMPY) ||
-            data_of(x) == NULL || (x->storage != NULL && ((Storage *)x->storage)->tracked)) {
-            return NULL;
-        }
-        return new_ndarray(x);
-    }
-    if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) {
-        return PyDict_CheckExact(object) || is_array(object) ? NULL : Py_NewRef(object);
-    }
-    const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
-    PyObject *items = PyTuple_CheckExact(object) ? PyTuple_New(count) : PyList_New(count);
-    int same = 1;
-    for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
-        PyObject *given = PySequence_Fast_GET_ITEM(object, i), *item = lower(self, given);
-        same = same && item == given;
-        if (item == NULL) {
-            Py_CLEAR(items);
-        } else if (PyTuple_CheckExact(items)) {
-            PyTuple_SET_ITEM(items, i, item);
-        } else {
-            PyList_SET_ITEM(items, i, item);
-        }
-    }
-    if (items != NULL && same) {
-        Py_SETREF(items, Py_NewRef(object));
-    }
-    return items;
-}
-
-/* Whether an object is an array of NumPy, or a tuple or list with one in it. */
-static int has_ndarray(PyObject *object)
-{
-    if (!PyTuple_Check(object) && !PyList_Check(object)) {
-        return PyArray_CheckExact(object);
-    }
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
-        if (has_ndarray(PySequence_Fast_GET_ITEM(object, i))) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* What NumPy returned, whose reference is stolen, in the face: an argument itself where it was given back. */
-static PyObject *raise(PyObject *result, PyObject *const *given, PyObject *const *args, Py_ssize_t count)
-{
-    if (result == NULL || result == Py_None || PyArray_IsScalar(result, Generic)) {
-        return result;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (result == given[i]) {
-            Py_DECREF(result);
-            return Py_NewRef(args[i]);
-        }
-    }
-    PyObject *adopted = DECLINED;
-    if (PyArray_CheckExact(result)) {
-        adopted = array_from_ndarray((PyArrayObject *)result, NO_DTYPE, 0);
-    } else if (!has_ndarray(result)) {
-        return result;
-    }
-    if (adopted == DECLINED) {
-        adopted = PyErr_Occurred() ? NULL : PyObject_CallOneArg(raise_function, result);
-    } else {
-        adopted = face_of(adopted, 0);
-    }
-    Py_DECREF(result);
-    return adopted;
-}
 
 static int has_name(PyObject *names, const char *name)
 {
@@ -397,16 +314,16 @@ static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssi
     const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
     PyObject *given[MOST_ADOPTED], *result = DECLINED;
     Py_ssize_t made = 0;
-    if (self->numpys == NULL || raise_function == NULL || total > MOST_ADOPTED || !is_new_on_cpu(NULL) ||
+    if (self->numpys == NULL || total > MOST_ADOPTED || !is_new_on_cpu(NULL) ||
         has_name(names, "device")) {
         return DECLINED;
     }
-    while (made < total && (given[made] = lower(self, args[made])) != NULL) {
+    const npy_intp most = self->is_small_only ? FEW_FOR_NUMPY : limits.deferred;
+    while (made < total && (given[made] = to_numpys(args[made], most)) != NULL) {
         made++;
     }
     if (made == total) {
-        numpys_calls++;
-        result = raise(PyObject_Vectorcall(self->numpys, given, (size_t)count, names), given, args, total);
+        result = from_numpys(PyObject_Vectorcall(self->numpys, given, (size_t)count, names), given, args, total);
     } else {
         result = decline_unless_raised();
     }
@@ -676,13 +593,6 @@ static PyObject *front_face(PyObject *module, PyObject *args)
     return (PyObject *)self;
 }
 
-static PyObject *count_numpys(PyObject *module, PyObject *ignored)
-{
-    return PyLong_FromSsize_t(numpys_calls);
-}
-
-KEEP_ARGUMENT(set_raise, raise_function)
-
 KEEP_ARGUMENT(set_advice, advise_function)
 
 PyMethodDef callables_methods[] = {
@@ -696,9 +606,6 @@ PyMethodDef callables_methods[] = {
      "has `numpys`, unless that is None, compute what it declines, of small arrays alone if it is so; and passes the "
      "rest on to the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are "
      "those. Results without axes are scalars if it is so. LookupError if there is none of that name."},
-    {"count_numpys", count_numpys, METH_NOARGS,
-     "count_numpys()\n--\n\nHow often functions of the face had NumPy compute, without Python's help."},
-    {"set_raise", set_raise, METH_O, "set_raise(function)\n--\n\nadoption.raised."},
     {"guard", guard, METH_O,
      "guard(function)\n--\n\n"
      "A callable that passes all calls on to the function; its errors are those of `front`."},

@@ -529,7 +529,7 @@ static PyObject *call_array(int which, PyObject *const *values, Py_ssize_t count
 {
     Tensor *x = layout_of_any(values[0]);
     if (x == NULL || is_given(values[2]) || is_watched || x->size > limits.deferred || data_of(x) == NULL ||
-        (x->storage != NULL && ((Storage *)x->storage)->tracked)) {
+        (x->storage != NULL && ((Storage *)x->storage)->node != NULL)) {
         return DECLINED;
     }
     if (is_given(values[1]) && values[1] != (PyObject *)dtypes[x->code].descr) {

@@ -1,6 +1,7 @@
 #include "face.h"
 #include "array.h"
 #include "chapters.h"
+#include "conversion.h"
 #include "indexing.h"
 #include "parts.h"
 #include "movement.h"
@@ -93,6 +94,87 @@ PyObject *standard_of(PyObject *object)
         }
     }
     return Py_NewRef(object);
+}
+
+/* ------------------------------------------------------------------ NumPy in our place */
+
+/* How often functions of NumPy were called. */
+static npy_intp numpys_calls;
+
+/* adoption.raised, for what C does not adopt. */
+static PyObject *raise_function;
+
+PyObject *to_numpys(PyObject *object, npy_intp most)
+{
+    if (is_face(object)) {
+        Tensor *x = layout_of(object);
+        if (x == NULL || is_watched || x->size > most || x->size > limits.deferred || data_of(x) == NULL || (x->storage != NULL && ((Storage *)x->storage)->node != NULL)) {
+            return NULL;
+        }
+        return new_ndarray(x);
+    }
+    if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) {
+        return PyDict_CheckExact(object) || is_array(object) ? NULL : Py_NewRef(object);
+    }
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+    PyObject *items = PyTuple_CheckExact(object) ? PyTuple_New(count) : PyList_New(count);
+    int same = 1;
+    for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
+        PyObject *given = PySequence_Fast_GET_ITEM(object, i), *item = to_numpys(given, most);
+        same = same && item == given;
+        if (item == NULL) {
+            Py_CLEAR(items);
+        } else if (PyTuple_CheckExact(items)) {
+            PyTuple_SET_ITEM(items, i, item);
+        } else {
+            PyList_SET_ITEM(items, i, item);
+        }
+    }
+    if (items != NULL && same) {
+        Py_SETREF(items, Py_NewRef(object));
+    }
+    return items;
+}
+
+/* Whether an object is an array of NumPy, or a tuple or list with one in it. */
+static int has_ndarray(PyObject *object)
+{
+    if (!PyTuple_Check(object) && !PyList_Check(object)) {
+        return PyArray_CheckExact(object);
+    }
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
+        if (has_ndarray(PySequence_Fast_GET_ITEM(object, i))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+PyObject *from_numpys(PyObject *result, PyObject *const *given, PyObject *const *args, Py_ssize_t count)
+{
+    numpys_calls++;
+    if (result == NULL || result == Py_None || PyArray_IsScalar(result, Generic)) {
+        return result;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (result == given[i]) {
+            Py_DECREF(result);
+            return Py_NewRef(args[i]);
+        }
+    }
+    PyObject *adopted = DECLINED;
+    if (PyArray_CheckExact(result)) {
+        adopted = array_from_ndarray((PyArrayObject *)result, NO_DTYPE, 0);
+    } else if (!has_ndarray(result)) {
+        return result;
+    }
+    if (adopted == DECLINED) {
+        adopted = PyErr_Occurred() ? NULL : PyObject_CallOneArg(raise_function, result);
+    } else {
+        adopted = face_of(adopted, 0);
+    }
+    Py_DECREF(result);
+    return adopted;
 }
 
 /* ------------------------------------------------------------------ slots */
@@ -188,6 +270,16 @@ static int has_ellipsis(PyObject *key)
     return 0;
 }
 
+/* Whether a key has a list in it, which C's keys have not: NumPy makes an array of it. */
+static int is_numpys_key(PyObject *key)
+{
+    int found = PyList_CheckExact(key);
+    for (Py_ssize_t i = 0; !found && PyTuple_CheckExact(key) && i < PyTuple_GET_SIZE(key); i++) {
+        found = PyList_CheckExact(PyTuple_GET_ITEM(key, i));
+    }
+    return found;
+}
+
 static PyObject *face_subscript(PyObject *self, PyObject *key)
 {
     Tensor *x = layout_of(self);
@@ -195,6 +287,18 @@ static PyObject *face_subscript(PyObject *self, PyObject *key)
         const char *element = find_element(x, key);
         if (element != NULL || PyErr_Occurred()) {
             return element == NULL ? NULL : scalar_of(element, (DTypeCode)x->code);
+        }
+    }
+    if (is_numpys_key(key)) {
+        PyObject *const args[2] = {self, key};
+        PyObject *given[2] = {to_numpys(self, limits.deferred), NULL};
+        given[1] = given[0] == NULL ? NULL : to_numpys(key, limits.deferred);
+        PyObject *result = given[1] == NULL ? NULL : from_numpys(PyObject_GetItem(given[0], given[1]), given, args, 0);
+        const int done = given[1] != NULL || PyErr_Occurred();
+        Py_XDECREF(given[0]);
+        Py_XDECREF(given[1]);
+        if (done) {
+            return result;
         }
     }
     return face_of(array_type->tp_as_mapping->mp_subscript(self, key), !has_ellipsis(key));
@@ -215,6 +319,20 @@ static PyObject *face_item(PyObject *self, Py_ssize_t position)
 
 static int face_assign(PyObject *self, PyObject *key, PyObject *value)
 {
+    if (value != NULL && is_numpys_key(key)) {
+        PyObject *given[3] = {to_numpys(self, limits.deferred), NULL, NULL};
+        given[1] = given[0] == NULL ? NULL : to_numpys(key, limits.deferred);
+        given[2] = given[1] == NULL ? NULL : to_numpys(value, limits.deferred);
+        const int result = given[2] == NULL ? -1 : PyObject_SetItem(given[0], given[1], given[2]);
+        const int done = given[2] != NULL || PyErr_Occurred();
+        numpys_calls += given[2] != NULL;
+        for (int i = 0; i < 3; i++) {
+            Py_XDECREF(given[i]);
+        }
+        if (done) {
+            return result;
+        }
+    }
     return array_type->tp_as_mapping->mp_ass_subscript(self, key, value);
 }
 
@@ -416,10 +534,20 @@ static PyObject *complete_face(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *count_numpys(PyObject *module, PyObject *ignored)
+{
+    return PyLong_FromSsize_t(numpys_calls);
+}
+
+KEEP_ARGUMENT(set_raise, raise_function)
+
 static PyMethodDef functions[] = {
     {"standard", standard, METH_O,
      "standard(array)\n--\n\nThe Array with the contents of an array of NumPy's face."},
     {"adopt", adopt, METH_O, "adopt(array)\n--\n\nThe array of NumPy's face with the contents of an Array."},
+    {"count_numpys", count_numpys, METH_NOARGS,
+     "count_numpys()\n--\n\nHow often functions of the face had NumPy compute, without Python's help."},
+    {"set_raise", set_raise, METH_O, "set_raise(function)\n--\n\nadoption.raised."},
     {"complete_face", complete_face, METH_VARARGS,
      "complete_face(type, methods, convert, assign)\n--\n\n"
      "The class of the face's arrays; what it asks where C declines; a function for results of other devices; and "

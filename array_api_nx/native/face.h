@@ -51,4 +51,11 @@ PyObject *face_of(PyObject *result, int gives_scalars);
 /* `object`, and the items of a tuple or list, with Arrays in place of arrays of the face. A new reference. */
 PyObject *standard_of(PyObject *object);
 
+/* An argument as NumPy takes it, a new reference: arrays of the face, up to `most` elements, as NumPy's over the same
+   memory. NULL, perhaps with an exception set, if C does not say. */
+PyObject *to_numpys(PyObject *object, npy_intp most);
+
+/* What NumPy returned, whose reference is stolen, in the face: an argument itself where it was given back. */
+PyObject *from_numpys(PyObject *result, PyObject *const *given, PyObject *const *args, Py_ssize_t count);
+
 #endif

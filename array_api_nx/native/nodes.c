@@ -152,6 +152,9 @@ int find_errors(void)
         return -1;
     }
     PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
+    if (module == NULL) {
+        module = Py_None; /* lines that were executed in a dict of their own */
+    }
     if (PyContextVar_Get(settings_variable, Py_None, &settings) < 0) {
         return -2;
     }
@@ -160,14 +163,14 @@ int find_errors(void)
         return list_modes;
     }
     Answer *answer = &answers[((npy_uintp)module / 64) % ANSWERS];
-    if (answer->module == module && answer->settings == settings && module != NULL) {
+    if (answer->module == module && answer->settings == settings) {
         Py_DECREF(settings);
         return answer->modes;
     }
     PyObject *modes = PyObject_CallNoArgs(ask_modes);
     const long flags = modes == NULL ? -2 : modes == Py_None ? -1 : PyLong_AsLong(modes);
     Py_XDECREF(modes);
-    if (flags == -2 || module == NULL || !PyUnicode_CheckExact(module) || is_inside(module)) {
+    if (flags == -2 || !(module == Py_None || (PyUnicode_CheckExact(module) && !is_inside(module)))) {
         Py_DECREF(settings);
         return (int)flags; /* of lines inside it depends on which others led there */
     }
