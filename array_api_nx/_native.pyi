@@ -131,6 +131,7 @@ class Native(_ModuleType):
         parameters: str,
         gives_scalars: bool,
         is_small_only: bool,
+        refused: tuple[Any, ...],
         /,
     ) -> Any: ...
     def count_numpys(self) -> int: ...

@@ -26,6 +26,8 @@ typedef struct {
     int is_small_only; /* whether it does for small arrays alone */
     int is_operation;  /* whether `code` is an OperationCode */
     int dtype_place;   /* of the parameter dtype; or -1 */
+    npy_uint32 refused; /* bits of the dtypes that the face leaves to NumPy */
+    char keeps_order;   /* whether NumPy's results have the operand's order of axes in memory */
 } Function;
 
 static PyTypeObject *function_type;
@@ -183,34 +185,42 @@ static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ss
     return result;
 }
 
-/* Whether an operand is a bool, or an integer of fewer than 32 bits. */
-static int is_narrow(PyObject *operand)
+static DTypeCode code_of_operand(PyObject *operand, const Tensor *x)
 {
-    const DTypeCode code = is_array(operand)                   ? code_of_dtype(((Array *)operand)->dtype)
-                           : PyArray_CheckExact(operand)       ? code_of_number(PyArray_TYPE((PyArrayObject *)operand))
-                           : PyArray_IsScalar(operand, Generic) ? dtype_of_numpy_scalar(operand)
-                           : PyBool_Check(operand)             ? BOOL
-                                                               : NO_DTYPE;
-    return code == BOOL || (code != NO_DTYPE && is_integer(code) && dtypes[code].itemsize < 4);
+    if (x != NULL) {
+        return (DTypeCode)x->code;
+    }
+    if (PyArray_Check(operand)) {
+        return code_of_dtype((PyObject *)PyArray_DESCR((PyArrayObject *)operand));
+    }
+    if (!PyArray_IsScalar(operand, Generic)) {
+        return NO_DTYPE;
+    }
+    PyArray_Descr *descr = PyArray_DescrFromScalar(operand);
+    const DTypeCode code = code_of_dtype((PyObject *)descr);
+    Py_XDECREF(descr);
+    return code;
 }
 
-/* NumPy computes most floating-point functions of narrow integers in half or single precision, as the standard's
-   namespace does not. */
-static int is_half(const Function *self, PyObject *const *args, Py_ssize_t count)
+/* Whether NumPy answers a call of the face otherwise: it has other result dtypes for some operands, other orders of
+   axes in memory, and warnings for arrays without elements. */
+static int is_numpys(const Function *self, PyObject *const *args, Py_ssize_t count)
 {
-    int narrow = self->is_operation && self->code != OP_DIVIDE && count > 0;
-    for (Py_ssize_t i = 0; narrow && i < count && i < self->parameters.total; i++) {
-        narrow = is_narrow(args[i]);
+    const int reduces = self->gives == GIVES_SCALARS && self->adopts != NUMPYS;
+    for (Py_ssize_t i = 0; i < count && (reduces || self->keeps_order || self->refused != 0); i++) {
+        const Tensor *x = layout_of_any(args[i]);
+        const DTypeCode code = count == 1 && PyBool_Check(args[i]) ? BOOL : code_of_operand(args[i], x);
+        if ((code != NO_DTYPE && (self->refused >> code & 1)) ||
+            (x != NULL && ((reduces && x->size == 0) || (self->keeps_order && !(x->flags & ROW_MAJOR))))) {
+            return 1;
+        }
     }
-    return narrow && gives_floats((OperationCode)self->code);
+    return 0;
 }
 
 /* What an implementation answers in NumPy's face, as an Array. */
 static PyObject *answer(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    if (is_half(self, args, count)) {
-        return DECLINED;
-    }
     PyObject *result = call_with_dtype(self, args, count, names);
     if (result == DECLINED && !PyErr_Occurred()) {
         result = call_adopted(self, args, count, names);
@@ -339,13 +349,14 @@ static PyObject *call_face(const Function *self, PyObject *object, PyObject *con
 {
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
     PyObject *result = DECLINED;
+    const int computes = self->compute != NULL && !is_numpys(self, args, count);
     if (self->is_operation && names == NULL) {
         result = answer_floats(self, args, count);
     }
-    if (result == DECLINED && self->compute != NULL && !PyErr_Occurred()) {
+    if (result == DECLINED && computes && !PyErr_Occurred()) {
         result = answer(self, args, count, names);
     }
-    if (result == DECLINED && self->compute != NULL && !PyErr_Occurred()) {
+    if (result == DECLINED && computes && !PyErr_Occurred()) {
         result = answer_into(self, args, count, names);
         if (result != NULL && result != DECLINED) {
             return result; /* an array without axes stays one */
@@ -563,10 +574,11 @@ static int place_of_parameter(const Parameters *parameters, const char *name)
 
 static PyObject *front_face(PyObject *module, PyObject *args)
 {
-    PyObject *function, *numpys;
+    PyObject *function, *numpys, *refused;
     const char *name, *parameters;
     int gives_scalars, is_small_only;
-    if (!PyArg_ParseTuple(args, "OOsspp", &function, &numpys, &name, &parameters, &gives_scalars, &is_small_only)) {
+    if (!PyArg_ParseTuple(args, "OOssppO!", &function, &numpys, &name, &parameters, &gives_scalars, &is_small_only,
+                          &PyTuple_Type, &refused)) {
         return NULL;
     }
     const Implementation *found = *name == '\0' ? NULL : find_implementation(name);
@@ -581,6 +593,11 @@ static PyObject *front_face(PyObject *module, PyObject *args)
     self->is_small_only = is_small_only;
     self->numpys = numpys == Py_None ? NULL : Py_NewRef(numpys);
     self->dtype_place = -1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(refused); i++) {
+        const DTypeCode code = code_of_dtype(PyTuple_GET_ITEM(refused, i));
+        self->refused |= code == NO_DTYPE ? 0 : (npy_uint32)1 << code;
+        self->keeps_order |= PyTuple_GET_ITEM(refused, i) == Py_None;
+    }
     if (found != NULL) {
         const Implementation own = {.parameters = *parameters == '\0' ? found->parameters : parameters};
         if (read_parameters(&own, &self->parameters) < 0) {
@@ -601,11 +618,12 @@ PyMethodDef callables_methods[] = {
      "A callable that answers common calls itself, and passes others on to the function.\n\n"
      "LookupError if there is none for a function of this name."},
     {"front_face", front_face, METH_VARARGS,
-     "front_face(function, numpys, name, parameters, gives_scalars, is_small_only)\n--\n\n"
+     "front_face(function, numpys, name, parameters, gives_scalars, is_small_only, refused)\n--\n\n"
      "A callable of NumPy's face that answers calls as the C implementation of a name does, if that is not empty; "
      "has `numpys`, unless that is None, compute what it declines, of small arrays alone if it is so; and passes the "
      "rest on to the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are "
-     "those. Results without axes are scalars if it is so. LookupError if there is none of that name."},
+     "those. `refused`: dtypes of operands whose calls are NumPy's; None for those of operands that do not lie row by "
+     "row. Results without axes are scalars if it is so. LookupError if there is none of that name."},
     {"guard", guard, METH_O,
      "guard(function)\n--\n\n"
      "A callable that passes all calls on to the function; its errors are those of `front`."},

@@ -488,7 +488,9 @@ static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t co
     }
     PyObject *object = values[0], *device = values[2];
     const int may_copy = values[3] != Py_False;
-    if (is_given(values[3]) && !take_flag(values[3], &copy)) {
+    if (values[3] == Py_None) {
+        copy = 0; /* only if it must */
+    } else if (values[3] != NULL && !take_flag(values[3], &copy)) {
         return DECLINED;
     }
     if (is_array(object)) {

@@ -401,12 +401,6 @@ PyObject *compute_binary(OperationCode op, PyObject *object, PyObject *other)
     return DECLINED;
 }
 
-int gives_floats(OperationCode op)
-{
-    const ElementLoop *loop = find_loop(op, INT8);
-    return loop != NULL && is_inexact((DTypeCode)loop->result);
-}
-
 PyObject *compute_floats_alone(OperationCode op, double *numbers, int count)
 {
     const ElementLoop *loop = find_loop(op, FLOAT64);

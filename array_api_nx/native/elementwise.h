@@ -73,9 +73,6 @@ PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, Scal
    Python code. */
 Py_ssize_t most_threads(void);
 
-/* Whether an operation on integers gives floats. */
-int gives_floats(OperationCode op);
-
 /* An operation on numbers of float64, as NumPy's scalar; DECLINED if there is something to warn of. */
 PyObject *compute_floats_alone(OperationCode op, double *numbers, int count);
 

@@ -108,7 +108,8 @@ PyObject *to_numpys(PyObject *object, npy_intp most)
 {
     if (is_face(object)) {
         Tensor *x = layout_of(object);
-        if (x == NULL || is_watched || x->size > most || x->size > limits.deferred || data_of(x) == NULL || (x->storage != NULL && ((Storage *)x->storage)->node != NULL)) {
+        if (x == NULL || is_watched || x->size > most || x->size > limits.deferred || data_of(x) == NULL ||
+            (x->storage != NULL && ((Storage *)x->storage)->node != NULL)) {
             return NULL;
         }
         return new_ndarray(x);
@@ -192,7 +193,7 @@ PyObject *from_numpys(PyObject *result, PyObject *const *given, PyObject *const 
 #define EACH_UNARY(M) M(absolute) M(invert) M(negative) M(positive)
 #define EACH_BINARY(M)                                                         \
     M(add) M(subtract) M(multiply) M(true_divide) M(floor_divide) M(remainder) \
-    M(and) M(or) M(xor) M(lshift) M(rshift) M(matrix_multiply)
+    M(and) M(or) M(xor) M(lshift) M(rshift)
 /* These give the array itself. */
 #define EACH_UPDATE(M)                                                         \
     M(inplace_add) M(inplace_subtract) M(inplace_multiply) M(inplace_true_divide)             \
@@ -202,6 +203,19 @@ PyObject *from_numpys(PyObject *result, PyObject *const *given, PyObject *const 
 EACH_UNARY(UNARY_SLOT)
 EACH_BINARY(BINARY_SLOT)
 EACH_UPDATE(BINARY_SLOT)
+
+static int has_bools(PyObject *x)
+{
+    return is_array(x) && ((Array *)x)->dtype == (PyObject *)dtypes[BOOL].descr;
+}
+
+/* NumPy multiplies matrices of booleans, which ours are integers for. */
+static PyObject *face_matrix_multiply(PyObject *x, PyObject *y)
+{
+    PyObject *const operands[2] = {x, y};
+    return has_bools(x) && has_bools(y) ? ask_python(METHOD___matmul__, operands, 2)
+                                        : face_of(array_type->tp_as_number->nb_matrix_multiply(x, y), 1);
+}
 
 static PyObject *face_power(PyObject *x, PyObject *y, PyObject *modulus)
 {
@@ -333,6 +347,15 @@ static int face_assign(PyObject *self, PyObject *key, PyObject *value)
             return result;
         }
     }
+    /* NumPy writes no array with axes into one element. */
+    Tensor *x = value != NULL && is_array(value) ? layout_of(self) : NULL;
+    const Tensor *given = x == NULL ? NULL : layout_of(value);
+    if (given != NULL && given->ndim > 0 && find_element(x, key) != NULL) {
+        PyObject *const args[3] = {self, key, value};
+        PyObject *done = ask_python(METHOD___setitem__, args, 3);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
     return array_type->tp_as_mapping->mp_ass_subscript(self, key, value);
 }
 
@@ -390,13 +413,17 @@ static PyObject *fill(int which, PyObject *const *values, Py_ssize_t count)
     return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
 }
 
-/* x.ravel() and, with copies, x.flatten(). */
+/* x.ravel(), a view of what lies row by row, and, with copies, x.flatten(). */
 static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
 {
     static PyObject *all;
     static const Implementation *reshape;
     if (all == NULL && ((all = PyLong_FromLong(-1)) == NULL || (reshape = find_implementation("reshape")) == NULL)) {
         return NULL;
+    }
+    const Tensor *x = layout_of_any(values[0]);
+    if (x == NULL || !(copies || x->flags & ROW_MAJOR)) {
+        return DECLINED;
     }
     PyObject *const given[3] = {values[0], all, copies ? Py_True : NULL};
     return reshape->compute(reshape->code, given, 2);
@@ -408,6 +435,15 @@ Implementation face_functions[] = {
     {"flatten", flatten, 1, "self, /"},
     {NULL, NULL, 0, NULL},
 };
+
+/* The elements for others to read and write, as NumPy lends them. */
+static int face_get_buffer(PyObject *self, Py_buffer *view, int flags)
+{
+    PyObject *array = PyObject_CallMethod(self, "__array__", NULL);
+    const int failed = array == NULL || PyObject_GetBuffer(array, view, flags) < 0;
+    Py_XDECREF(array);
+    return failed ? -1 : 0;
+}
 
 /* ------------------------------------------------------------------ attributes */
 
@@ -482,6 +518,8 @@ static PyType_Slot face_slots[] = {
     {Py_nb_int, face_int},
     {Py_nb_index, face_index},
     EACH_UNARY(SLOT_OF) EACH_BINARY(SLOT_OF) EACH_UPDATE(SLOT_OF)
+    {Py_nb_matrix_multiply, face_matrix_multiply},
+    {Py_bf_getbuffer, face_get_buffer},
     {Py_nb_power, face_power},
     {Py_nb_inplace_power, face_inplace_power},
     {0, NULL},
@@ -509,6 +547,17 @@ static PyObject *adopt(PyObject *module, PyObject *array)
     return share_array(Py_NewRef(array), face_type);
 }
 
+/* Overwrite the slots of a class by those that its base has. */
+static void take_slots(void *slots, const void *of_base, size_t size)
+{
+    static const char none[sizeof(void *)];
+    for (size_t i = 0; i < size; i += sizeof(void *)) {
+        if (memcmp((const char *)of_base + i, none, sizeof(void *)) != 0) {
+            memcpy((char *)slots + i, (const char *)of_base + i, sizeof(void *));
+        }
+    }
+}
+
 static PyObject *complete_face(PyObject *module, PyObject *args)
 {
     PyObject *type, *methods, *convert, *assign;
@@ -525,9 +574,9 @@ static PyObject *complete_face(PyObject *module, PyObject *args)
     face->tp_traverse = array_type->tp_traverse;
     face->tp_clear = array_type->tp_clear;
     /* Python would have some slots look their method up. */
-    *face->tp_as_number = *face->tp_base->tp_as_number;
-    *face->tp_as_sequence = *face->tp_base->tp_as_sequence;
-    *face->tp_as_mapping = *face->tp_base->tp_as_mapping;
+    take_slots(face->tp_as_number, face->tp_base->tp_as_number, sizeof(PyNumberMethods));
+    take_slots(face->tp_as_sequence, face->tp_base->tp_as_sequence, sizeof(PySequenceMethods));
+    take_slots(face->tp_as_mapping, face->tp_base->tp_as_mapping, sizeof(PyMappingMethods));
     face_type = (PyTypeObject *)Py_NewRef(type);
     Py_XSETREF(convert_function, Py_NewRef(convert));
     Py_XSETREF(assign_function, Py_NewRef(assign));

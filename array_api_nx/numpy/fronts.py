@@ -11,9 +11,11 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, Final
 
+from ..core import dtypes as d
+from ..core.dtypes import DType
 from ..native import native
 
-__all__ = ["FUNCTIONS", "METHODS", "fronted"]
+__all__ = ["FUNCTIONS", "METHODS", "REFUSED", "fronted"]
 
 _REDUCED: Final = "axis=, *, keepdims="
 
@@ -46,6 +48,7 @@ _FUNCTIONS: Final = f"""
     concat      concat      arrays, /, axis=
     stack       stack       arrays, axis=
     isin        isin        element, test_elements, *, invert=
+    flip        flip        m, axis=
     linalg.inv  inv         a
     linalg.matmul matmul    x1, x2, /
 """
@@ -67,15 +70,15 @@ _ARRAYS: Final = """
     linspace    linspace    start, stop, num, *, dtype=, device=, endpoint=
     eye         eye         N, M=, k=, dtype=, *, device=
     where       where       condition, x, y, /
-    tensordot   tensordot   a, b, axes=
+    ravel       ravel       a
     reshape     reshape     a, /, shape, *, copy=
     transpose   transpose_to
     repeat      repeat      a, repeats, axis=
     tile        tile        A, reps
+    tensordot   tensordot   a, b, axes=
     roll        roll        a, shift, axis=
     broadcast_to broadcast_to array, shape
     expand_dims expand_dims a, axis
-    flip        flip        m, axis=
     moveaxis    moveaxis    a, source, destination
     squeeze     squeeze     a, axis
 """
@@ -126,6 +129,24 @@ def _rows(*tables: str) -> dict[str, tuple[str, str, bool]]:
     return rows
 
 
+_KEEPING_ORDER: Final = "array astype empty_like full_like ones_like zeros_like"
+_PRODUCTS: Final = """
+dot einsum inner linalg.matmul linalg.tensordot linalg.vecdot tensordot vdot
+"""
+
+REFUSED: Final[dict[str, tuple[DType | None, ...]]] = {
+    # Results are laid out as operands are; C lays them out row by row.
+    **dict.fromkeys(_KEEPING_ORDER.split(), (None,)),
+    # Products of booleans are booleans, and integers here.
+    **dict.fromkeys(_PRODUCTS.split(), (d.bool,)),
+    # Ufuncs differ in results of integers and in special cases of complex numbers.
+    "__array_ufunc__": (*d.INTEGRAL, *d.COMPLEX, d.bool),
+    # Limits that the dtype lacks are errors.
+    "clip": tuple([dtype for dtype in d.INTEGRAL if dtype is not d.int64]),
+}
+"""By function or method: the dtypes of operands whose calls are NumPy's, since its results are
+others; None for operands that do not lie in memory row by row."""
+
 FUNCTIONS: Final = _rows(_FUNCTIONS, _ARRAYS)
 METHODS: Final = _rows(_METHODS, _METHODS_WITH_ARRAYS)
 
@@ -136,6 +157,7 @@ def fronted(
     row: tuple[str, str, bool] | None = None,
     *,
     is_small_only: bool = False,
+    refused: tuple[DType | None, ...] = (),
 ) -> Callable[..., Any]:
     """A function or a method with C in front of it, which answers as the row says, or asks NumPy.
 
@@ -149,8 +171,10 @@ def fronted(
         One of `FUNCTIONS` or `METHODS`.
     is_small_only : bool, optional
         Whether NumPy computes small arrays alone, since `function` computes large ones faster.
+    refused : tuple of dtypes, optional
+        See `REFUSED`.
     """
     if native is None:
         return function
-    front = native.front_face(function, numpys, *(row or ("", "", False)), is_small_only)
+    front = native.front_face(function, numpys, *(row or ("", "", False)), is_small_only, refused)
     return update_wrapper(front, function)

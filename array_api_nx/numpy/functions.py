@@ -6,19 +6,22 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, Final
 
+import numpy
+
+from ..core.dtypes import DType
 from ..frontend.inspection import namespace
 from ..frontend.numpy_functions import known_functions
 from .adoption import by_numpy, raised, scalar, standards
 from .arrays import ndarray
-from .fronts import FUNCTIONS, fronted
+from .fronts import FUNCTIONS, REFUSED, fronted
 
-__all__ = ["REFUSALS", "function_of"]
+__all__ = ["REFUSALS", "function_of", "named", "ours"]
 
 REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeError)
 """What our functions raise for arguments that NumPy may take: then NumPy computes, or raises."""
 
 _ARRAYS_WITHOUT_AXES: Final = """
-astype atleast_1d atleast_2d atleast_3d broadcast_to empty_like expand_dims flip full_like imag
+astype atleast_1d atleast_2d atleast_3d broadcast_to cov empty_like expand_dims full_like imag
 matrix_transpose meshgrid moveaxis ones_like pad permute_dims ravel real repeat reshape roll squeeze
 stack swapaxes tensordot tile transpose tril triu where zeros_like
 """
@@ -30,47 +33,70 @@ _NUMPYS: Final = "argpartition argsort partition"
 which is faster."""
 
 
-def _has_ours(x: Any) -> bool:
+def ours(x: Any) -> list[Any]:
+    """The arrays of the face among the arguments of a call, or in one of its lists."""
     kind = type(x)
-    return kind is ndarray or (
-        (kind is tuple or kind is list) and any([_has_ours(each) for each in x])
-    )
+    if kind is ndarray:
+        return [x]
+    return [a for each in x for a in ours(each)] if kind is tuple or kind is list else []
 
 
 def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any]:
     """The face's function for one of NumPy's, whose path there is `path`."""
+    refused = REFUSED.get(path, ())
+    # Where C declines `ravel`, and what keeps the order of axes in memory, NumPy knows the layout.
+    is_numpys = numpys is numpy.ravel or None in refused
     name, own = known_functions().get(numpys, ("", None))
     if name in _NUMPYS.split():
         own = None
-    function = _by_numpy_alone(numpys) if own is None else _by_ours(numpys, name, own)
-    return fronted(function, numpys, FUNCTIONS.get(path), is_small_only=own is not None)
+    function = (
+        _by_numpy_alone(numpys)
+        if own is None or is_numpys
+        else _by_ours(numpys, name, own, refused)
+    )
+    is_small_only = own is not None and not is_numpys
+    row = FUNCTIONS.get(path)
+    front = fronted(function, numpys, row, is_small_only=is_small_only, refused=refused)
+    return named(front, path)
+
+
+def named(function: Callable[..., Any], path: str) -> Callable[..., Any]:
+    """The function, as one of the face's module that has it, where pickles find it."""
+    module = path.rpartition(".")[0]
+    function.__module__ = f"array_api_nx.numpy.{module}" if module else "array_api_nx.numpy"
+    return function
 
 
 def _by_numpy_alone(numpys: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **named: Any) -> Any:
         return by_numpy(numpys, *args, **named)
 
-    return _named(call, numpys)
+    return update_wrapper(call, numpys)
 
 
-def _by_ours(numpys: Callable[..., Any], name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+def _by_ours(
+    numpys: Callable[..., Any],
+    name: str,
+    own: Callable[..., Any],
+    refused: tuple[DType | None, ...],
+) -> Callable[..., Any]:
     convert = raised if name in _ARRAYS_WITHOUT_AXES.split() else scalar
     xp = namespace(None)
 
     def call(*args: Any, **named: Any) -> Any:
-        for x in args:
-            if _has_ours(x) and named.get("out") is None:
-                try:
-                    found = own(xp, *standards(args), **standards(named))
-                except REFUSALS:
-                    break
-                return convert(found)
+        given = ours(args)
+        # NumPy has warnings and errors of its own for arrays without elements, and keeps the dtype
+        # where an initial value has another one.
+        if (
+            given
+            and named.get("out") is None
+            and "initial" not in named
+            and all([x.size and x.dtype not in refused for x in given])
+        ):
+            try:
+                return convert(own(xp, *standards(args), **standards(named)))
+            except REFUSALS:
+                pass
         return by_numpy(numpys, *args, **named)
 
-    return _named(call, numpys)
-
-
-def _named(call: Callable[..., Any], numpys: Callable[..., Any]) -> Callable[..., Any]:
-    update_wrapper(call, numpys)
-    call.__module__ = "array_api_nx.numpy"
-    return call
+    return update_wrapper(call, numpys)

@@ -12,7 +12,7 @@ from ..frontend.array import Array
 from ..native import native
 from .adoption import adopted, by_numpy, calls, lowered, raised, scalar, standards
 from .arrays import adopt, ndarray, standard
-from .fronts import METHODS, fronted
+from .fronts import METHODS, REFUSED, fronted
 from .functions import REFUSALS
 
 __all__: list[str] = []
@@ -25,14 +25,32 @@ _OPERANDS: Final = (ndarray, Array, numpy.ndarray, bool, int, float, complex)
 _OPERATORS: Final = """
 add sub mul truediv floordiv mod pow and or xor lshift rshift matmul
 """
+_ODD: Final = (
+    *(operator.floordiv, operator.ifloordiv, operator.pow, operator.ipow),
+    *(operator.matmul, operator.imatmul),
+)
 _COMPARISONS: Final = "lt le eq ne gt ge"
 _UNARY: Final = "abs invert neg pos"
+
+
+def _is_numpys(function: Callable[..., Any], self: Any, other: Any) -> bool:
+    """Whether NumPy's operator has other results than the standard's for some elements."""
+    dtype = getattr(other, "dtype", None) or numpy.dtype(type(other))
+    kinds = self.dtype.kind, dtype.kind
+    if function in (operator.matmul, operator.imatmul):
+        return kinds == ("b", "b")  # integers here
+    if function in (operator.floordiv, operator.ifloordiv):
+        return "f" in kinds  # infinities
+    # NumPy's powers of booleans are int8; these exponents are square roots and reciprocals there.
+    return "b" in kinds or (type(other) in (int, float) and other in (0.5, -1))
 
 
 def _computed(function: Callable[..., Any], reflected: bool, self: Any, other: Any) -> Any:
     """``function(self, other)``, or with the operands in the other order if it is `reflected`."""
     kind = type(other)
-    if kind in _OPERANDS or isinstance(other, numpy.generic):
+    if (kind in _OPERANDS or isinstance(other, numpy.generic)) and not (
+        function in _ODD and _is_numpys(function, self, other)
+    ):
         operands = standards((self, other))
         try:
             return scalar(function(*(operands[::-1] if reflected else operands)))
@@ -45,14 +63,15 @@ def _computed(function: Callable[..., Any], reflected: bool, self: Any, other: A
 
 
 def _updated(function: Callable[..., Any], self: Any, other: Any) -> Any:
-    own, given = standards((self, other))
-    try:
-        updated = function(own, given)
-    except REFUSALS:
-        pass
-    else:
-        self._handle = updated._handle
-        return self
+    if not (function in _ODD and _is_numpys(function, self, other)):
+        own, given = standards((self, other))
+        try:
+            updated = function(own, given)
+        except REFUSALS:
+            pass
+        else:
+            self._handle = updated._handle
+            return self
     calls[function.__name__] += 1
     function(lowered(self), lowered(other))
     return self
@@ -107,7 +126,10 @@ def _getitem(self: Any, key: Any) -> Any:
 
 
 def _setitem(self: Any, key: Any, value: Any) -> None:
-    if _is_ours(key):
+    # NumPy writes no array with axes into one element.
+    keys = key if type(key) is tuple else (key,)
+    is_element = len(keys) == self.ndim and all([type(each) is int for each in keys])
+    if _is_ours(key) and not (is_element and getattr(value, "ndim", 0)):
         try:
             standard(self)[standards(key)] = standards(value)
         except REFUSALS:
@@ -155,7 +177,14 @@ def _part(name: str) -> property:
     def assign(self: Any, value: Any) -> None:
         setattr(lowered(self), name, lowered(value))
 
-    return property(lambda self: raised(getattr(standard(self), name)), assign)
+    def read(self: Any) -> Any:
+        if name == "real" and self.dtype.kind != "c":
+            return self
+        # The imaginary part of real numbers is an array of its own.
+        own = name == "real" or (name == "imag" and self.dtype.kind == "c")
+        return raised(getattr(standard(self) if own else lowered(self), name))
+
+    return property(read, assign)
 
 
 # ---------------------------------------------------------------------- methods
@@ -163,15 +192,12 @@ def _part(name: str) -> property:
 _OWN: Final = """
 all any argmax argmin max mean min prod std sum var round searchsorted item
 """
-_VIEWS: Final = "copy flatten ravel reshape squeeze transpose"
+_VIEWS: Final = "copy flatten reshape squeeze transpose"
 _BY_NUMPY: Final = """
 argpartition argsort astype byteswap choose clip compress conj conjugate cumprod cumsum diagonal
-dot dump dumps fill getfield nonzero partition put repeat setfield sort swapaxes take
+dot dump dumps fill getfield nonzero partition put ravel repeat setfield sort swapaxes take
 tobytes tofile tolist trace view
 """
-
-
-_READ: Final = "base ctypes data flags flat itemsize nbytes"
 
 
 def _method(name: str, convert: Any) -> Any:
@@ -179,13 +205,13 @@ def _method(name: str, convert: Any) -> Any:
     numpys = getattr(numpy.ndarray, name)
 
     def method(self: Any, *args: Any, **named: Any) -> Any:
-        if named.get("out") is not None:
-            return by_numpy(numpys, self, *args, **named)
-        try:
-            found = getattr(standard(self), name)(*standards(args), **standards(named))
-        except REFUSALS:
-            return by_numpy(numpys, self, *args, **named)
-        return convert(found)
+        # NumPy has warnings and errors of its own for arrays without elements.
+        if self.size and named.get("out") is None and "initial" not in named:
+            try:
+                return convert(getattr(standard(self), name)(*standards(args), **standards(named)))
+            except REFUSALS:
+                pass
+        return by_numpy(numpys, self, *args, **named)
 
     return method
 
@@ -258,12 +284,9 @@ _MEMBERS: Final[dict[str, Any]] = {
     **{name: _method(name, scalar) for name in _OWN.split()},
     **{name: _method(name, raised) for name in _VIEWS.split()},
     **{name: _numpys(name) for name in _BY_NUMPY.split()},
-    **{
-        name: _read(name)
-        for name in ("base", "ctypes", "data", "flags", "flat", "itemsize", "nbytes")
-    },
+    **{name: _read(name) for name in ("base", "ctypes", "data", "flags", "itemsize", "nbytes")},
     **{name: _assigned(name) for name in ("shape", "strides", "dtype")},
-    **{name: _part(name) for name in ("real", "imag")},
+    **{name: _part(name) for name in ("flat", "real", "imag")},
     "ndim": property(lambda self: standard(self).ndim),
     "size": property(lambda self: standard(self).size),
     "_standard": property(lambda self: standard(self)),
@@ -291,10 +314,11 @@ _MEMBERS: Final[dict[str, Any]] = {
     "__format__": _conversion(format),
     "__divmod__": lambda self, other: by_numpy(divmod, self, other),
     "__rdivmod__": lambda self, other: by_numpy(divmod, other, self),
-    "__copy__": lambda self: adopt(standard(self).copy()),
-    "__deepcopy__": lambda self, memo: adopt(standard(self).copy()),
+    "__copy__": lambda self: self.copy("K"),
+    "__deepcopy__": lambda self, memo: self.copy("K"),
     "__reduce__": _reduce,
     "__array__": _array,
+    "__buffer__": lambda self, flags: memoryview(lowered(self)),  # without C, from Python 3.12 on
     "__array_ufunc__": _array_ufunc,
     "__array_function__": _array_function,
     "__array_namespace__": lambda self, *, api_version=None: standard(self).__array_namespace__(
@@ -310,7 +334,13 @@ _MEMBERS: Final[dict[str, Any]] = {
 def _fronted(name: str, member: Any) -> Any:
     if name in _BY_NUMPY.split() or name in METHODS:
         numpys = None if name[0] == "_" else getattr(numpy.ndarray, name)
-        return fronted(member, numpys, METHODS.get(name), is_small_only=name in _OWN.split())
+        return fronted(
+            member,
+            numpys,
+            METHODS.get(name),
+            is_small_only=name in _OWN.split(),
+            refused=REFUSED.get(name, ()),
+        )
     return member
 
 

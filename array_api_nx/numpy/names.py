@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy
 
 from . import creation
 from .adoption import by_numpy, raised
 from .arrays import ndarray
-from .fronts import FUNCTIONS, fronted
-from .functions import function_of
+from .fronts import FUNCTIONS, REFUSED, fronted
+from .functions import function_of, named
 from .ufuncs import ufunc, ufunc_of
 
 __all__ = ["faced"]
@@ -85,6 +89,8 @@ class _Module(ModuleType):
         self._path, self._numpys = path, numpys
         if hasattr(numpys, "__all__"):
             self.__all__ = numpys.__all__
+        if hasattr(numpys, "__path__"):
+            self.__path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -97,12 +103,34 @@ class _Module(ModuleType):
         return dir(self._numpys)
 
 
+class _Finder(Loader):
+    """NumPy's modules for import statements: ``from array_api_nx.numpy.linalg import inv``."""
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        before, _, own = name.partition("array_api_nx.numpy.")
+        if before or not own or find_spec(f"numpy.{own}") is None:
+            return None
+        return ModuleSpec(name, cls())
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        path = spec.name.removeprefix("array_api_nx.numpy.")
+        return cast("ModuleType", faced(path, import_module(f"numpy.{path}")))
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
+sys.meta_path.append(_Finder)
+
+
 def faced(path: str, numpys: Any) -> Any:
     """The face's object for the object of NumPy at a path such as ``linalg.inv``."""
     if path in _OWN:
-        own = _OWN[path]
-        row = FUNCTIONS.get(path)
-        return own if row is None else fronted(own, numpys, row)
+        own, row = _OWN[path], FUNCTIONS.get(path)
+        if row is None:
+            return own
+        return named(fronted(own, numpys, row, refused=REFUSED.get(path, ())), path)
     if isinstance(numpys, ModuleType):
         if not numpys.__name__.startswith("numpy."):
             return numpys

@@ -8,9 +8,11 @@ from typing import Any, Final
 import numpy
 
 from ..core import dtypes as d
+from ..core.dtypes import DType
 from ..frontend.array import Array
 from ..frontend.ufuncs import apply_ufunc
 from ..primitives import table as p
+from ..primitives.table import Primitive
 from .adoption import by_numpy, scalar, standards
 from .arrays import ndarray
 from .fronts import fronted
@@ -23,6 +25,29 @@ _PRIMITIVES: Final = {
     for op in p.of_family("unary", "binary")
     if isinstance(numpys := getattr(numpy, op.numpy, None), numpy.ufunc)
 }
+
+
+def _has_other_result(numpys: numpy.ufunc, op: Primitive, dtype: DType) -> bool:
+    """Whether our function gives another dtype than NumPy's for operands of a dtype."""
+    ours = op.results.get(op.cast_first.get(dtype, dtype))
+    try:
+        return ours is not numpys.resolve_dtypes((*[dtype] * numpys.nin, None))[-1]
+    except TypeError:
+        return True
+
+
+_REFUSED: Final[dict[numpy.ufunc, tuple[DType, ...]]] = {
+    **{
+        numpys: tuple([dtype for dtype in d.ALL if _has_other_result(numpys, op, dtype)])
+        for numpys, op in _PRIMITIVES.items()
+    },
+    **dict.fromkeys([numpy.matmul, numpy.vecdot], (d.bool,)),
+}
+"""Dtypes of operands that are left to NumPy: its results have other dtypes than ours, or other
+values in the special cases of complex numbers."""
+
+for _ufunc in (numpy.expm1, numpy.log1p, numpy.reciprocal, numpy.sign, numpy.tan, numpy.tanh):
+    _REFUSED[_ufunc] += d.COMPLEX
 
 _METHODS: Final = ("accumulate", "at", "outer", "reduce", "reduceat")
 _FACTS: Final = ("identity", "nargs", "nin", "nout", "ntypes", "signature", "types")
@@ -39,27 +64,20 @@ class ufunc(metaclass=UfuncType):
     """A function of NumPy that works element by element: see `numpy.ufunc`."""
 
 
-_NARROW: Final = frozenset([x for x in d.BOOL_LIKE if d.bits(x) < 32])
-
-
-def _is_half(numpys: numpy.ufunc, operands: tuple[Any, ...]) -> bool:
-    """Whether NumPy computes in half or single precision, as the standard's functions do not: of
-    narrow integers, where it has no loop for integers."""
-    for x in operands:
-        if getattr(x, "dtype", None) not in _NARROW:
-            return False
-    return not any([types.startswith("b" * numpys.nin) for types in numpys.types])
-
-
 def apply(numpys: numpy.ufunc, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """``numpys(*args, **named)``: by a loop of ours if all operands are, else by NumPy."""
-    if not named and len(args) == numpys.nin and not _is_half(numpys, args):
-        for x in args:
-            if type(x) is ndarray or type(x) is Array:
-                try:
-                    return scalar(apply_ufunc(numpys, *standards(args)))
-                except REFUSALS:
-                    break
+    if not named and len(args) == numpys.nin:
+        refused = _REFUSED.get(numpys, ())
+        # Where C declines these, the standard's results for some elements are others than NumPy's.
+        is_odd = numpys is numpy.floor_divide or (
+            numpys is numpy.power and type(args[1]) is float and args[1] == 0.5
+        )
+        has_ours = not is_odd and any([type(x) is ndarray or type(x) is Array for x in args])
+        if has_ours and not any([getattr(x, "dtype", None) in refused for x in args]):
+            try:
+                return scalar(apply_ufunc(numpys, *standards(args)))
+            except REFUSALS:
+                pass
     return by_numpy(numpys, *args, **named)
 
 
@@ -71,7 +89,8 @@ def ufunc_of(numpys: numpy.ufunc) -> Any:
 
     op = _PRIMITIVES.get(numpys)
     row = None if op is None else (op.name, "x1, x2, /" if numpys.nin == 2 else "x, /", True)
-    function: Any = fronted(call, numpys, row, is_small_only=True)
+    refused = _REFUSED.get(numpys, ())
+    function: Any = fronted(call, numpys, row, is_small_only=True, refused=refused)
     for name in ("__name__", "__doc__", "__module__"):
         setattr(function, name, getattr(numpys, name))
     function.__qualname__ = numpys.__name__

@@ -558,3 +558,20 @@ def test_the_module_says_what_waits() -> None:
     native.release_readers(x._handle.storage)
     assert native.count_pending() == before
     del kept
+
+
+@pytest.mark.parametrize("how", ["asarray", "to_host", "dlpack"])
+def test_a_value_does_not_see_writes_of_those_who_got_its_operand(how: str) -> None:
+    """The operand itself still waits when its memory is handed out."""
+    one, two = xp.asarray(np.ones(4000)), xp.asarray(np.arange(4000.0))
+    x = one + two
+    y = x * 2.0
+    if how == "asarray":
+        handed = np.asarray(x)
+    elif how == "to_host":
+        handed = x._device.backend.to_host(x._handle)
+    else:
+        handed = np.from_dlpack(x)
+    handed[...] = 7.0
+    assert np.asarray(y).tolist() == (np.arange(1.0, 4001.0) * 2.0).tolist()
+    assert np.asarray(x).tolist() == [7.0] * 4000

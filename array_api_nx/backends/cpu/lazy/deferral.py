@@ -245,6 +245,7 @@ class DeferredExecution(NumPyMemory):
             with self.writing(x):
                 storage.shared = True
         else:
+            _release_readers(storage)
             storage.shared = True
             _release_readers(storage)
 
@@ -455,10 +456,7 @@ class DeferredExecution(NumPyMemory):
             if storage.memory is None or storage.node is not None:
                 return False
             _release_readers(storage)
-            if view.ndim:
-                self.bind(target)[...] = value
-            else:
-                storage.memory[view.offset] = value
+            self.bind(target)[...] = value
         return True
 
     def store(self, target: Tensor, value: Tensor) -> bool:

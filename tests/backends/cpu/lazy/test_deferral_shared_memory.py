@@ -538,3 +538,15 @@ def test_what_is_handed_out_is_copied_likewise():
         assert pending(result)
         memory[...] = 0.0
         assert_same(numpy_of(result), np.broadcast_to(a[:, None, :], (50, 8, 4)))
+
+
+def test_one_element_of_lent_rows_is_written():
+    a = np.eye(50)
+    with deferring():
+        x = xp.asarray(a)
+        x[0, 0] = 7.0
+        y = x + 1.0
+    expected = np.eye(50)
+    expected[0, 0] = 7.0
+    assert_same(a, expected)
+    assert_same(numpy_of(y), expected + 1.0)
