@@ -28,9 +28,12 @@ stack swapaxes tensordot tile transpose tril triu where zeros_like
 """Functions whose results without axes are arrays; those of others are scalars."""
 
 
-_NUMPYS: Final = "argpartition argsort partition"
-"""Functions that NumPy computes in any case: ours give another order where NumPy's is not stable,
-which is faster."""
+_NUMPYS: Final = """
+argpartition argsort partition linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.slogdet
+linalg.solve
+"""
+"""Functions that NumPy computes in any case: orders, since ours is the stable one, and NumPy's is
+not and is faster; and those for which ours calls LAPACK by NumPy."""
 
 
 def ours(x: Any) -> list[Any]:

@@ -1,0 +1,58 @@
+/* Compiled callables: the C implementation of a function in front of the Python function. */
+
+#ifndef ARRAY_API_NX_CALLABLES_H
+#define ARRAY_API_NX_CALLABLES_H
+
+#include "chapters.h"
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *function; /* the Python function */
+    PyObject *attributes, *weakrefs;
+    Compute compute; /* of the C implementation; NULL if Python answers all calls */
+    int code;
+    Parameters parameters;
+    enum { NOTHING, NDARRAYS, NUMPYS } adopts; /* which objects of NumPy are operands like arrays of ours:
+                                                  none, arrays, or arrays and scalars */
+    enum { OF_STANDARD, GIVES_ARRAYS, GIVES_SCALARS } gives; /* what results without axes become in NumPy's face */
+    /* Of functions of the face alone: */
+    PyObject *numpys;  /* NumPy's function, which computes what the implementation declines */
+    int is_small_only; /* whether it does for small arrays alone */
+    int is_operation;  /* whether `code` is an OperationCode */
+    int dtype_place;   /* of the parameter dtype; or -1 */
+    npy_uint32 refused; /* bits of the dtypes that the face leaves to NumPy */
+    char keeps_order;   /* whether NumPy's results have the operand's order of axes in memory */
+} Function;
+
+/* The most arguments of a call that is made once more with others in their places. */
+enum { MOST_ADOPTED = 8 };
+
+static inline PyObject *call_implementation(const Function *self, PyObject *const *args,
+                                            Py_ssize_t count, PyObject *names)
+{
+    PyObject *room[MOST_PARAMETERS];
+    PyObject *const *values = sort_arguments(&self->parameters, args, count, names, room);
+    return values == NULL ? DECLINED : self->compute(self->code, values, count);
+}
+
+/* The same with NumPy's objects among the arguments adopted; DECLINED if there are none. */
+PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+
+/* The same of a function of NumPy's face, where a dtype may be anything that NumPy makes one of. */
+PyObject *call_with_dtype(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+
+/* A call of a function of NumPy's face. */
+PyObject *call_face(const Function *self, PyObject *object, PyObject *const *args, size_t flags, PyObject *names);
+
+/* Call the Python function of the standard's namespace, which knows no arrays of the face. */
+PyObject *call_with_standard(const Function *self, PyObject *object, PyObject *const *args, size_t flags,
+                             PyObject *names);
+
+/* A callable in front of a Python function; `entry` is NULL if Python answers all calls. */
+PyObject *make_function(PyObject *function, const Implementation *entry);
+
+/* Whether the implementation is one of a table. */
+int is_in(const Implementation *table, const Implementation *entry);
+
+#endif
