@@ -42,13 +42,7 @@ static DTypeCode code_of_operand(PyObject *operand, const Tensor *x)
     if (PyArray_Check(operand)) {
         return code_of_dtype((PyObject *)PyArray_DESCR((PyArrayObject *)operand));
     }
-    if (!PyArray_IsScalar(operand, Generic)) {
-        return NO_DTYPE;
-    }
-    PyArray_Descr *descr = PyArray_DescrFromScalar(operand);
-    const DTypeCode code = code_of_dtype((PyObject *)descr);
-    Py_XDECREF(descr);
-    return code;
+    return PyArray_IsScalar(operand, Generic) ? dtype_of_numpy_scalar(operand) : NO_DTYPE;
 }
 
 /* Whether NumPy answers a call of the face otherwise: it has other result dtypes for some operands, other orders of

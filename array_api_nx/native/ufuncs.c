@@ -1,6 +1,7 @@
 /* apply_ufunc and Array.__array_ufunc__: the operators, and any ufunc of up to four operands, by loops
    that Python was asked for once. */
 
+#include "face.h"
 #include "chapters.h"
 #include "parts.h"
 #include "elementwise.h"
@@ -129,6 +130,10 @@ static PyObject *call_ufunc(PyObject *ufunc, PyObject *const *values, int count)
             operands[i] = layout_of(operand);
             if (operands[i] == NULL || (array != NULL && operands[i]->code != array->code)) {
                 return DECLINED;
+            }
+            const DTypeCode code = (DTypeCode)operands[i]->code;
+            if (is_face(operand) && (!is_inexact(code) || is_complex(code))) {
+                return DECLINED; /* NumPy has other results of integers, and in special cases of complex numbers */
             }
             array = operands[i];
         } else if (PyFloat_CheckExact(operand)) {

@@ -139,8 +139,6 @@ REFUSED: Final[dict[str, tuple[DType | None, ...]]] = {
     **dict.fromkeys(_KEEPING_ORDER.split(), (None,)),
     # Products of booleans are booleans, and integers here.
     **dict.fromkeys(_PRODUCTS.split(), (d.bool,)),
-    # Ufuncs differ in results of integers and in special cases of complex numbers.
-    "__array_ufunc__": (*d.INTEGRAL, *d.COMPLEX, d.bool),
     # Limits that the dtype lacks are errors.
     "clip": tuple([dtype for dtype in d.INTEGRAL if dtype is not d.int64]),
 }
