@@ -188,14 +188,21 @@ static PyObject *permute_dims(int which, PyObject *const *values, Py_ssize_t cou
     return permute(x, axes);
 }
 
-/* NumPy's x.transpose() and x.transpose(1, 0), whose axes may be arguments of their own. */
+/* NumPy's function transpose. */
+static PyObject *transpose(int which, PyObject *const *values, Py_ssize_t count)
+{
+    if (is_given(values[1])) {
+        return permute_dims(0, values, count);
+    }
+    return is_array(values[0]) ? reverse_axes(values[0]) : DECLINED;
+}
+
+/* NumPy's method, whose axes may be arguments of their own: x.transpose(1, 0). */
 static PyObject *transpose_to(int which, PyObject *const *values, Py_ssize_t count)
 {
-    if (count == 1 || (count == 2 && values[1] == Py_None)) {
-        return is_array(values[0]) ? reverse_axes(values[0]) : DECLINED;
-    }
     if (count < 3) {
-        return count == 2 ? permute_dims(0, values, count) : DECLINED;
+        PyObject *const given[2] = {count > 0 ? values[0] : NULL, count == 2 ? values[1] : NULL};
+        return count > 0 ? transpose(0, given, count) : DECLINED;
     }
     PyObject *axes = PyTuple_New(count - 1);
     for (Py_ssize_t i = 1; axes != NULL && i < count; i++) {
@@ -510,6 +517,7 @@ Implementation movement_functions[] = {
     {"moveaxis", moveaxis, 0, "x, source, destination, /"},
     {"permute_dims", permute_dims, 0, "x, /, axes"},
     {"squeeze", squeeze, 0, "x, /, axis"},
+    {"transpose", transpose, 0, "x, axes="},
     {"transpose_to", transpose_to, 0, "*"},
     {"unstack", unstack, 0, "x, /, *, axis="},
     {NULL, NULL, 0, NULL},

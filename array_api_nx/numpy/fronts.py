@@ -72,7 +72,7 @@ _ARRAYS: Final = """
     where       where       condition, x, y, /
     ravel       ravel       a
     reshape     reshape     a, /, shape, *, copy=
-    transpose   transpose_to
+    transpose   transpose   a, axes=
     repeat      repeat      a, repeats, axis=
     tile        tile        A, reps
     tensordot   tensordot   a, b, axes=
