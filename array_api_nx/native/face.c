@@ -436,15 +436,6 @@ Implementation face_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* The elements for others to read and write, as NumPy lends them. */
-static int face_get_buffer(PyObject *self, Py_buffer *view, int flags)
-{
-    PyObject *array = PyObject_CallMethod(self, "__array__", NULL);
-    const int failed = array == NULL || PyObject_GetBuffer(array, view, flags) < 0;
-    Py_XDECREF(array);
-    return failed ? -1 : 0;
-}
-
 /* ------------------------------------------------------------------ attributes */
 
 static PyObject *get_shape(PyObject *self, void *closure)
@@ -498,6 +489,7 @@ static PyGetSetDef face_attributes[] = {
 
 #define SLOT_OF(SLOT) {Py_nb_##SLOT, face_##SLOT},
 
+/* There is no buffer protocol: PyTorch's asarray takes the bytes of any buffer for floats. */
 static PyType_Slot face_slots[] = {
     {Py_tp_new, NULL}, /* `add_face` takes these from Array */
     {Py_tp_dealloc, NULL},
@@ -519,7 +511,6 @@ static PyType_Slot face_slots[] = {
     {Py_nb_index, face_index},
     EACH_UNARY(SLOT_OF) EACH_BINARY(SLOT_OF) EACH_UPDATE(SLOT_OF)
     {Py_nb_matrix_multiply, face_matrix_multiply},
-    {Py_bf_getbuffer, face_get_buffer},
     {Py_nb_power, face_power},
     {Py_nb_inplace_power, face_inplace_power},
     {0, NULL},

@@ -318,7 +318,6 @@ _MEMBERS: Final[dict[str, Any]] = {
     "__deepcopy__": lambda self, memo: self.copy("K"),
     "__reduce__": _reduce,
     "__array__": _array,
-    "__buffer__": lambda self, flags: memoryview(lowered(self)),  # without C, from Python 3.12 on
     "__array_ufunc__": _array_ufunc,
     "__array_function__": _array_function,
     "__array_namespace__": lambda self, *, api_version=None: standard(self).__array_namespace__(

@@ -253,3 +253,8 @@ def test_a_loop_over_an_array_gives_scalars_and_rows():
     with pytest.raises(IndexError, match="out of bounds"):
         np.array(V)[3]
     assert list(reversed(np.array(V))) == [3.0, 1.0, 4.0]
+
+
+def test_torch_makes_numbers_of_arrays_and_not_of_their_bytes():
+    torch = pytest.importorskip("torch")
+    assert torch.asarray(np.array(V)).tolist() == V.tolist()
