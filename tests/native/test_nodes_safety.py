@@ -122,6 +122,35 @@ def test_writes_to_the_target_of_a_held_value(source: str, write: str) -> None:
     np.testing.assert_array_equal(host(value), expected)
 
 
+UPDATES: Final[dict[str, Callable[[Any], Any]]] = {
+    "add": lambda z: z.__iadd__(5),
+    "power": lambda z: z.__ipow__(2),
+    "floor": lambda z: z.__ifloordiv__(2),
+    "remainder": lambda z: z.__imod__(2),
+    "part": lambda z: z[5:].__imul__(2),
+    "assigned": lambda z: z.__setitem__(..., xp.sort(z)),
+    "numbers": lambda z: z.__setitem__(slice(3, 20), 3.0),
+    "exported": export,
+}
+
+
+@for_each("update", UPDATES)
+@for_each("options", [{}, {"fusion_threshold": 0}, {"fusion": "always"}, {"fusion": "off"}])
+@pytest.mark.parametrize("size", [50, 600_000])
+def test_updates_that_python_computes(size: int, options: dict[str, Any], update: str) -> None:
+    """They are writes, too: what reads the value in C is computed before."""
+    x, y = made(size) + 0, made(size, 2) + 0
+    expected = host(x) * host(y)
+    for target in ("value", "operand"):
+        z = x * y
+        other = z + 1
+        with xp.config_context(**options):
+            UPDATES[update](z if target == "value" else x)
+        np.testing.assert_array_equal(host(other), expected + 1)
+        if target == "operand":
+            np.testing.assert_array_equal(host(z), expected)
+
+
 def test_several_readers_are_computed_before_a_write() -> None:
     x = made(50)
     expected = [host(x) + number for number in range(5)]

@@ -37,7 +37,7 @@ from .engine.memory_pool import empty
 from .engine.operations import compute, scan, total
 from .fourier import FourierTransforms
 from .lazy.builder import NodeView
-from .lazy.deferral import builder
+from .lazy.deferral import builder, release_readers
 from .linear_algebra import LinearAlgebra
 from .policy import (
     AT_ONCE,
@@ -248,8 +248,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
 
     def _writing(self, x: Tensor) -> AbstractContextManager[None]:
         """A context in which the memory of `x` may be written."""
-        tracked = x.storage is not None and x.storage.tracked
-        return self.writing(x) if tracked else _UNTRACKED
+        storage = x.storage
+        if storage is None:
+            return _UNTRACKED
+        if storage.tracked:
+            return self.writing(x)
+        release_readers(storage)
+        return _UNTRACKED
 
     def _binary_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> Tensor:
         if out.storage is not None and out.storage.tracked and self.store_binary(op, x1, x2, out):

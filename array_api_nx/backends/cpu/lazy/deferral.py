@@ -48,7 +48,7 @@ from .expression import Node
 from .pass_reports import explanation
 from .planning import Overlap
 
-__all__ = ["DeferredExecution", "builder"]
+__all__ = ["DeferredExecution", "builder", "release_readers"]
 
 _new_storage: Final = Storage.__new__
 
@@ -73,7 +73,7 @@ _describe_pending: Final[Callable[[Storage | None], Waiting | None]] = (
 _forget_pending: Final[Callable[[Waiting], bool]] = (
     bool if native is None else native.forget_pending
 )
-_release_readers: Final = _nothing if native is None else native.release_readers
+release_readers: Final = _nothing if native is None else native.release_readers
 
 _MOST_TAKEN_OVER: Final = 48
 """Expressions of more operations than this that wait in the extension are computed there."""
@@ -195,7 +195,7 @@ class DeferredExecution(NumPyMemory):
 
     def _detach(self, storage: Storage, report: evaluation.Report) -> None:
         """Compute every pending value that reads `storage`, and separate it from its node."""
-        _release_readers(storage)
+        release_readers(storage)
         node: Node | None = storage.node
         if node is None:
             return
@@ -206,7 +206,7 @@ class DeferredExecution(NumPyMemory):
 
     def _release(self, storage: Storage, report: evaluation.Report) -> None:
         """`_detach`, but the storage keeps its node, which the value to be written may read."""
-        _release_readers(storage)
+        release_readers(storage)
         node: Node = storage.node
         readers = expression.dependants(node)
         if readers:
@@ -245,9 +245,9 @@ class DeferredExecution(NumPyMemory):
             with self.writing(x):
                 storage.shared = True
         else:
-            _release_readers(storage)
+            release_readers(storage)
             storage.shared = True
-            _release_readers(storage)
+            release_readers(storage)
 
     # ------------------------------------------------------------------ reading
 
@@ -421,6 +421,7 @@ class DeferredExecution(NumPyMemory):
         if not way.defers:
             return False
         with lock:
+            release_readers(storage)
             if storage.memory is not None or size != prod(storage.node.shape):
                 return False
             values, now = self._values((x1, x2), way.reads_shared)
@@ -455,7 +456,7 @@ class DeferredExecution(NumPyMemory):
         with lock:
             if storage.memory is None or storage.node is not None:
                 return False
-            _release_readers(storage)
+            release_readers(storage)
             self.bind(target)[...] = value
         return True
 
@@ -481,6 +482,7 @@ class DeferredExecution(NumPyMemory):
         report: evaluation.Report = []
 
         with lock:
+            release_readers(storage)
             unread = storage.memory is None and size == prod(storage.node.shape)
             if not unread or any([type(x) is Tensor and x.storage is storage for x in operands]):
                 self.force(storage)
