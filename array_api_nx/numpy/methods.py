@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import numpy
 
 from ..frontend.array import Array
+from ..frontend.inspection import namespace
+from ..frontend.numpy_functions import known_functions
 from ..native import native
 from .adoption import adopted, by_numpy, calls, lowered, raised, scalar, standards
 from .arrays import adopt, ndarray, standard
@@ -193,22 +196,46 @@ _OWN: Final = """
 all any argmax argmin max mean min prod std sum var round searchsorted item
 """
 _VIEWS: Final = "copy flatten reshape squeeze transpose"
+_FUNCTIONS: Final = """
+astype clip cumprod cumsum dot nonzero repeat swapaxes take trace
+"""
+"""Methods whose functions in NumPy are functions here."""
+
 _BY_NUMPY: Final = """
-argpartition argsort astype byteswap choose clip compress conj conjugate cumprod cumsum diagonal
-dot dump dumps fill getfield nonzero partition put ravel repeat setfield sort swapaxes take
-tobytes tofile tolist trace view
+argpartition argsort byteswap choose compress conj conjugate diagonal dump dumps fill getfield partition put
+ravel setfield sort tobytes tofile tolist view
 """
 
 
 def _method(name: str, convert: Any) -> Any:
     """A method that arrays of the standard's namespace have with NumPy's parameters, too."""
+    return _by_ours(name, lambda x, *args, **named: getattr(x, name)(*args, **named), convert)
+
+
+def _function(name: str) -> Any:
+    """A method that is a function of the standard's namespace."""
+    _, own = known_functions()[getattr(numpy, name)]
+    convert = raised if name in ("astype", "repeat", "swapaxes") else scalar
+    return _by_ours(name, partial(own, namespace(None)), convert)
+
+
+def _by_ours(name: str, own: Callable[..., Any], convert: Callable[..., Any]) -> Any:
     numpys = getattr(numpy.ndarray, name)
+    refused = REFUSED.get(name, ())
+    keeps_order = None in refused
+    dtypes = [dtype for dtype in refused if dtype is not None]  # which equals float64
 
     def method(self: Any, *args: Any, **named: Any) -> Any:
         # NumPy has warnings and errors of its own for arrays without elements.
-        if self.size and named.get("out") is None and "initial" not in named:
+        if (
+            self.size
+            and named.get("out") is None
+            and "initial" not in named
+            and self.dtype not in dtypes
+            and not (keeps_order and not self.flags.c_contiguous)
+        ):
             try:
-                return convert(getattr(standard(self), name)(*standards(args), **standards(named)))
+                return convert(own(standard(self), *standards(args), **standards(named)))
             except REFUSALS:
                 pass
         return by_numpy(numpys, self, *args, **named)
@@ -283,6 +310,7 @@ def _reduce(self: Any) -> tuple[Any, ...]:
 _MEMBERS: Final[dict[str, Any]] = {
     **{name: _method(name, scalar) for name in _OWN.split()},
     **{name: _method(name, raised) for name in _VIEWS.split()},
+    **{name: _function(name) for name in _FUNCTIONS.split()},
     **{name: _numpys(name) for name in _BY_NUMPY.split()},
     **{name: _read(name) for name in ("base", "ctypes", "data", "flags", "itemsize", "nbytes")},
     **{name: _assigned(name) for name in ("shape", "strides", "dtype")},
@@ -331,13 +359,13 @@ _MEMBERS: Final[dict[str, Any]] = {
 
 
 def _fronted(name: str, member: Any) -> Any:
-    if name in _BY_NUMPY.split() or name in METHODS:
+    if name in (*_BY_NUMPY.split(), *_FUNCTIONS.split()) or name in METHODS:
         numpys = None if name[0] == "_" else getattr(numpy.ndarray, name)
         return fronted(
             member,
             numpys,
             METHODS.get(name),
-            is_small_only=name in _OWN.split(),
+            is_small_only=name in (*_OWN.split(), *_FUNCTIONS.split()),
             refused=REFUSED.get(name, ()),
         )
     return member
