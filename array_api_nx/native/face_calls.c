@@ -21,6 +21,9 @@ PyObject *call_with_dtype(const Function *self, PyObject *const *args, Py_ssize_
         return self->compute(self->code, values, count);
     }
     PyArray_Descr *descr = NULL;
+    if (is_array(dtype) || PyArray_Check(dtype)) {
+        return DECLINED; /* NumPy raises an error, though these have a dtype */
+    }
     if (!PyArray_DescrConverter2(dtype, &descr) || descr == NULL) {
         PyErr_Clear(); /* NumPy raises it */
         return DECLINED;
@@ -52,7 +55,10 @@ static int is_numpys(const Function *self, PyObject *const *args, Py_ssize_t cou
     const int reduces = self->gives == GIVES_SCALARS && self->adopts != NUMPYS;
     for (Py_ssize_t i = 0; i < count && (reduces || self->keeps_order || self->refused != 0); i++) {
         const Tensor *x = layout_of_any(args[i]);
-        const DTypeCode code = count == 1 && PyBool_Check(args[i]) ? BOOL : code_of_operand(args[i], x);
+        /* A number of Python's decides where it is alone. */
+        const DTypeCode code = count > 1 || !PyLong_Check(args[i]) ? code_of_operand(args[i], x)
+                               : PyBool_Check(args[i])             ? BOOL
+                                                                   : INT64;
         if ((code != NO_DTYPE && (self->refused >> code & 1)) ||
             (x != NULL && ((reduces && x->size == 0) || (self->keeps_order && !(x->flags & ROW_MAJOR))))) {
             return 1;

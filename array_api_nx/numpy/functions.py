@@ -15,7 +15,7 @@ from .adoption import by_numpy, raised, scalar, standards
 from .arrays import ndarray
 from .fronts import FUNCTIONS, REFUSED, fronted
 
-__all__ = ["REFUSALS", "function_of", "named", "ours"]
+__all__ = ["REFUSALS", "function_of", "is_own", "named", "ours"]
 
 REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeError)
 """What our functions raise for arguments that NumPy may take: then NumPy computes, or raises."""
@@ -49,9 +49,7 @@ def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any
     refused = REFUSED.get(path, ())
     # Where C declines `ravel`, and what keeps the order of axes in memory, NumPy knows the layout.
     is_numpys = numpys is numpy.ravel or None in refused
-    name, own = known_functions().get(numpys, ("", None))
-    if name in _NUMPYS.split():
-        own = None
+    name, own = _own(numpys)
     function = (
         _by_numpy_alone(numpys)
         if own is None or is_numpys
@@ -61,6 +59,17 @@ def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any
     row = FUNCTIONS.get(path)
     front = fronted(function, numpys, row, is_small_only=is_small_only, refused=refused)
     return named(front, path)
+
+
+def _own(numpys: Any) -> tuple[str, Callable[..., Any] | None]:
+    """The name of a function of ours that is NumPy's, and the function; None if there is none."""
+    name, own = known_functions().get(numpys, ("", None))
+    return name, None if name in _NUMPYS.split() else own
+
+
+def is_own(numpys: Any) -> bool:
+    """Whether a function of ours computes what NumPy's does."""
+    return _own(numpys)[1] is not None
 
 
 def named(function: Callable[..., Any], path: str) -> Callable[..., Any]:

@@ -75,8 +75,7 @@ def _updated(function: Callable[..., Any], self: Any, other: Any) -> Any:
         else:
             self._handle = updated._handle
             return self
-    calls[function.__name__] += 1
-    function(lowered(self), lowered(other))
+    by_numpy(function, self, other)
     return self
 
 
@@ -178,7 +177,7 @@ def _become(self: Any, array: numpy.ndarray[Any, Any]) -> None:
 
 def _part(name: str) -> property:
     def assign(self: Any, value: Any) -> None:
-        setattr(lowered(self), name, lowered(value))
+        by_numpy(setattr, self, name, value)
 
     def read(self: Any) -> Any:
         if name == "real" and self.dtype.kind != "c":

@@ -13,13 +13,13 @@ from typing import Any, Final, cast
 import numpy
 
 from . import creation
-from .adoption import by_numpy, raised
+from .adoption import by_numpy, lowered, raised
 from .arrays import ndarray
 from .fronts import FUNCTIONS, REFUSED, fronted
-from .functions import function_of, named
-from .ufuncs import ufunc, ufunc_of
+from .functions import function_of, is_own, named
+from .ufuncs import has_loops, ufunc, ufunc_of
 
-__all__ = ["faced"]
+__all__ = ["faced", "kind_of"]
 
 
 class _Indexed:
@@ -60,7 +60,7 @@ def _with_our_arrays(numpys: type) -> type:
 
 def _default_rng(seed: Any = None) -> Any:
     """A generator of random numbers, whose arrays are ours: see `numpy.random.default_rng`."""
-    given = numpy.random.default_rng(seed)
+    given = numpy.random.default_rng(lowered(seed))
     kind = _RANDOM["Generator"]
     return given if isinstance(given, kind) else kind(given.bit_generator)
 
@@ -122,6 +122,16 @@ class _Finder(Loader):
 
 
 sys.meta_path.append(_Finder)
+
+
+def kind_of(path: str, numpys: Any) -> str:
+    """Who computes what NumPy has at a path: the title of its list in docs/numpy-names.md."""
+    if isinstance(numpys, type) or not callable(numpys):
+        own = path in _OWN or isinstance(numpys, ModuleType)
+        return "Of the face" if own else "NumPy's own objects"
+    if path in FUNCTIONS or is_own(numpys) or has_loops(numpys):
+        return "Computed here"
+    return "Of the face" if path in _OWN else "Computed by NumPy"
 
 
 def faced(path: str, numpys: Any) -> Any:

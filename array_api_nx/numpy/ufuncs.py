@@ -18,7 +18,7 @@ from .arrays import ndarray
 from .fronts import fronted
 from .functions import REFUSALS
 
-__all__ = ["UfuncType", "apply", "ufunc", "ufunc_of"]
+__all__ = ["UfuncType", "apply", "has_loops", "ufunc", "ufunc_of"]
 
 _PRIMITIVES: Final = {
     numpys: op
@@ -49,6 +49,12 @@ values in the special cases of complex numbers."""
 for _ufunc in (numpy.expm1, numpy.log1p, numpy.reciprocal, numpy.sign, numpy.tan, numpy.tanh):
     _REFUSED[_ufunc] += d.COMPLEX
 
+
+def has_loops(numpys: Any) -> bool:
+    """Whether a ufunc is computed by loops of ours."""
+    return numpys in _PRIMITIVES or numpys is numpy.matmul
+
+
 _METHODS: Final = ("accumulate", "at", "outer", "reduce", "reduceat")
 _FACTS: Final = ("identity", "nargs", "nin", "nout", "ntypes", "signature", "types")
 
@@ -62,6 +68,9 @@ class UfuncType(type):
 
 class ufunc(metaclass=UfuncType):
     """A function of NumPy that works element by element: see `numpy.ufunc`."""
+
+    def __new__(cls) -> Any:
+        raise TypeError("cannot create 'numpy.ufunc' instances")
 
 
 def apply(numpys: numpy.ufunc, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -87,6 +96,8 @@ def ufunc_of(numpys: numpy.ufunc) -> Any:
     def call(*args: Any, **named: Any) -> Any:
         return apply(numpys, args, named)
 
+    # Pickles find it by these.
+    call.__qualname__, call.__module__ = numpys.__name__, "array_api_nx.numpy"
     op = _PRIMITIVES.get(numpys)
     row = None if op is None else (op.name, "x1, x2, /" if numpys.nin == 2 else "x, /", True)
     refused = _REFUSED.get(numpys, ())

@@ -1,0 +1,154 @@
+"""Every public name of NumPy: there in the face, and with NumPy's results or exception classes."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import re
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy
+import pytest
+
+import array_api_nx.numpy as face
+from array_api_nx.core.dtypes import CANONICAL
+from array_api_nx.numpy.names import kind_of
+from tests.support.tables import for_each
+
+PAGE = Path(__file__).parents[2] / "docs" / "numpy-names.md"
+MODULES = ["", "linalg", "fft", "emath", "lib.array_utils", "strings"]
+MODULES += ["polynomial.polynomial", "polynomial.chebyshev"]
+
+# What writes files, prints, or gives memory that nothing has written.
+NOT_CALLED = """
+empty empty_like fromfile get_include info memmap ndarray save savetxt savez savez_compressed
+show_config show_runtime test
+""".split()  # noqa: SIM905
+
+# Calls that NumPy refuses, or warns of, for a reason of its own, and the face takes.
+TAKEN = {
+    "clip": "one of both limits by position",
+    "maximum": "an array to write to by position, which NumPy deprecates",
+    "minimum": "an array to write to by position, which NumPy deprecates",
+    "transpose": "axes as arguments of their own",
+    "vectorize": "a class of its own",
+}
+
+
+def arguments(np: Any) -> list[tuple[Any, ...]]:
+    """Arguments of one to three, of which every function takes some."""
+    x, y = np.array([3.0, 1.0, 2.5]), np.array([1.0, 2.0, -1.0])
+    m = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]])
+    i, b = np.array([0, 2, 1]), np.array([True, False, True])
+    c, f = np.array([1 + 2j, 0.5j, -1.0]), np.array([1.5, 2.5, 3.5], dtype=np.float32)
+    z, e, s = np.array(2.5), np.array([]), np.array(["a", "bc", "a"])
+    u, t = np.array([1, 2, 250], dtype=np.uint8), np.arange(24.0).reshape(2, 3, 4)
+    one = [x, m, i, b, c, f, z, e, s, u, t, 2.0, 3, (2, 3), [x, y], [1, 2, 3], "text", None]
+    two = [(x, y), (m, x), (m, m), (i, i), (x, 2), (2, x), (m, i), (x, b), (b, x), (c, x), (x, i)]
+    two += [(m, 1), (t, 1), (x, (3, 1)), ([x, y], 0), (x, "text"), (e, x), (s, s), (2, 3), (u, u)]
+    two += [((2, 3), x), (f, x), (len, x)]
+    three = [(x, y, y), (b, x, y), (x, i, y), (m, 0, 1), (x, 0, 2), (2, 3, 4), (x, 1, 0), (m, m, x)]
+    return [(), *[(a,) for a in one], *two, *three, (i, x, y), (x, "mean", 2)]
+
+
+def outcome(function: Any, args: tuple[Any, ...]) -> Any:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = function(*copy.deepcopy(args))
+        except Exception as error:
+            return type(error)
+    return result, {each.category for each in caught}
+
+
+def different(actual: Any, expected: Any) -> str | None:
+    """What differs between a result of the face and NumPy's."""
+    if isinstance(expected, (tuple, list)):
+        if type(actual).__name__ != type(expected).__name__ or len(actual) != len(expected):
+            return f"{actual!r} instead of {expected!r}"
+        found = [different(a, b) for a, b in zip(actual, expected, strict=True)]
+        return next((each for each in found if each), None)
+    if not isinstance(expected, (numpy.ndarray, numpy.generic)):
+        same = type(actual).__name__ == type(expected).__name__
+        return None if same else f"{type(actual)} instead of {type(expected)}"
+    is_array = isinstance(expected, numpy.ndarray)
+    wanted = face.ndarray if is_array and expected.dtype in CANONICAL else type(expected)
+    if not isinstance(actual, wanted):
+        return f"{type(actual)} instead of {type(expected)}"
+    if actual.dtype != expected.dtype or actual.shape != expected.shape:
+        return f"{actual.dtype} {actual.shape} instead of {expected.dtype} {expected.shape}"
+    one, two = numpy.asarray(actual), numpy.asarray(expected)
+    if two.dtype.kind in "fc":
+        rtol = 1e-6 if two.dtype in ("f4", "c8") else 1e-11
+        same = numpy.allclose(one, two, rtol=rtol, atol=1e-14, equal_nan=True)
+    else:
+        same = two.dtype.kind == "O" or bool((one == two).all())
+    return None if same else f"{actual!r} instead of {expected!r}"
+
+
+def test_every_name_is_there() -> None:
+    missing = [name for name in numpy.__all__ if not hasattr(face, name)]
+    assert missing == []
+    assert face.__all__ == numpy.__all__
+
+
+@for_each("module", MODULES)
+def test_every_function_gives_numpys_result_or_exception(module: str) -> None:
+    numpys, ours = numpy, face
+    for part in filter(None, module.split(".")):
+        numpys, ours = getattr(numpys, part), getattr(ours, part)
+    wrong = []
+    for name in numpys.__all__:
+        function, other = getattr(numpys, name), getattr(ours, name)
+        if not callable(function) or function is other or name in (*NOT_CALLED, *TAKEN):
+            continue
+        for args, given in zip(arguments(numpy), arguments(face), strict=True):
+            expected, actual = outcome(function, args), outcome(other, given)
+            if isinstance(expected, type) or isinstance(actual, type):
+                problem = None if actual is expected else f"{actual} instead of {expected}"
+            else:
+                problem = different(actual[0], expected[0])
+                if problem is None and actual[1] != expected[1]:
+                    problem = f"warnings {actual[1]} instead of {expected[1]}"
+            if problem:
+                wrong.append(f"{name}{args}: {problem}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_streams_of_random_numbers_are_numpys() -> None:
+    old = []
+    for np in (numpy, face):
+        np.random.seed(3)
+        old.append(np.random.rand(2, 3).tolist() + np.random.permutation(5).tolist())
+    assert old[0] == old[1]
+    for make in ("default_rng", "RandomState"):
+        expected, actual = getattr(numpy.random, make)(7), getattr(face.random, make)(7)
+        assert actual.normal(size=4).tolist() == expected.normal(size=4).tolist()
+        assert isinstance(actual.normal(size=4), face.ndarray)
+
+
+def test_modules_are_imported_by_name() -> None:
+    module = importlib.import_module("array_api_nx.numpy.lib.stride_tricks")
+    assert module is face.lib.stride_tricks
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("array_api_nx.numpy.nothing")
+
+
+def listed() -> dict[str, list[str]]:
+    """The names of NumPy by kind, modules and their functions included."""
+    found: dict[str, list[str]] = {}
+    for module in ("", "linalg", "fft"):
+        numpys = getattr(numpy, module) if module else numpy
+        for name in sorted(numpys.__all__):
+            if not isinstance(getattr(numpys, name), ModuleType):
+                path = f"{module}.{name}" if module else name
+                found.setdefault(kind_of(path, getattr(numpys, name)), []).append(path)
+    return found
+
+
+def test_the_page_lists_every_name() -> None:
+    blocks = re.findall(r"## (\w[^\n]*)\n.*?```text\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert {title: names.split() for title, names in blocks} == listed()
