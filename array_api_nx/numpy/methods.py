@@ -201,8 +201,8 @@ astype clip cumprod cumsum dot nonzero repeat swapaxes take trace
 """Methods whose functions in NumPy are functions here."""
 
 _BY_NUMPY: Final = """
-argpartition argsort byteswap choose compress conj conjugate diagonal dump dumps fill getfield partition put
-ravel setfield sort tobytes tofile tolist view
+argpartition argsort byteswap choose compress conj conjugate diagonal dump dumps fill getfield
+partition put ravel setfield sort tobytes tofile tolist view
 """
 
 
