@@ -11,11 +11,15 @@ import numpy
 from ..core.dtypes import DType
 from ..frontend.inspection import namespace
 from ..frontend.numpy_functions import known_functions
+from ..native import native
 from .adoption import by_numpy, raised, scalar, standards
 from .arrays import ndarray
 from .fronts import FUNCTIONS, REFUSED, fronted
 
 __all__ = ["REFUSALS", "function_of", "is_own", "named", "ours"]
+
+FEW_FOR_NUMPY: Final = 2**13
+"""Elements up to which NumPy computes what C declines (docs/tuning.md, 137)."""
 
 REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeError)
 """What our functions raise for arguments that NumPy may take: then NumPy computes, or raises."""
@@ -30,10 +34,11 @@ stack swapaxes tensordot tile transpose tril triu where zeros_like
 
 _NUMPYS: Final = """
 argpartition argsort partition linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.slogdet
-linalg.solve
+linalg.solve can_cast histogramdd nan_to_num unique_all unique_counts unique_inverse unique_values
 """
 """Functions that NumPy computes in any case: orders, since ours is the stable one, and NumPy's is
-not and is faster; and those for which ours calls LAPACK by NumPy."""
+not and is faster; those for which ours calls LAPACK by NumPy; and those whose results here are of
+other classes or in another order."""
 
 
 def ours(x: Any) -> list[Any]:
@@ -59,6 +64,11 @@ def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any
     row = FUNCTIONS.get(path)
     front = fronted(function, numpys, row, is_small_only=is_small_only, refused=refused)
     return named(front, path)
+
+
+def _is_worth(x: Any) -> bool:
+    """Whether functions of ours compute an array in less time than NumPy, as C knows, too."""
+    return str(x.device) != "cpu" or (native is not None and x.size > FEW_FOR_NUMPY)
 
 
 def _own(numpys: Any) -> tuple[str, Callable[..., Any] | None]:
@@ -100,7 +110,7 @@ def _by_ours(
         # NumPy has warnings and errors of its own for arrays without elements, and keeps the dtype
         # where an initial value has another one.
         if (
-            given
+            any([_is_worth(x) for x in given])
             and named.get("out") is None
             and "initial" not in named
             and all([x.size and x.dtype not in refused for x in given])

@@ -84,9 +84,12 @@ def apply(numpys: numpy.ufunc, args: tuple[Any, ...], named: dict[str, Any]) -> 
         has_ours = not is_odd and any([type(x) is ndarray or type(x) is Array for x in args])
         if has_ours and not any([getattr(x, "dtype", None) in refused for x in args]):
             try:
-                return scalar(apply_ufunc(numpys, *standards(args)))
+                found = apply_ufunc(numpys, *standards(args))
             except REFUSALS:
                 pass
+            else:
+                if found is not NotImplemented:
+                    return scalar(found)
     return by_numpy(numpys, *args, **named)
 
 

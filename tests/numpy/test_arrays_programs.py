@@ -220,7 +220,7 @@ class Program:
                 if is_view or "'F'" in statement or "fortran" in statement:
                     self.views[target] = {name for name in touched if is_view}
                 elif self.defers and not new.flags.c_contiguous:
-                    # What Python defers is laid out row by row.
+                    # Python lays deferred results out row by row.
                     again = f"{target} = np.ascontiguousarray({target})"
                 self.arrays.append(target)
             elif isinstance(new, (tuple, list)):
@@ -294,7 +294,7 @@ class Program:
                 one = numpy.shares_memory(self.expected[first], self.expected[second])
                 two = numpy.shares_memory(arrays[first], arrays[second])
                 assert one == two, f"{first} and {second} share memory: {two} instead of {one}"
-        # What no statement read is not computed, and warns of nothing.
+        # Results that no statement read are not computed, and warn of nothing.
         if not self.rounded and not self.waits:
             assert self.warned[0] == self.warned[1], f"{self.warned[1]} not {self.warned[0]}"
         elif not self.rounded:

@@ -22,7 +22,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "numpy-names.md"
 MODULES = ["", "linalg", "fft", "emath", "lib.array_utils", "strings"]
 MODULES += ["polynomial.polynomial", "polynomial.chebyshev"]
 
-# What writes files, prints, or gives memory that nothing has written.
+# Functions that write files, print, or give uninitialised memory.
 NOT_CALLED = """
 empty empty_like fromfile get_include info memmap ndarray save savetxt savez savez_compressed
 show_config show_runtime test
@@ -39,7 +39,7 @@ TAKEN = {
 
 
 def arguments(np: Any) -> list[tuple[Any, ...]]:
-    """Arguments of one to three, of which every function takes some."""
+    """Sets of up to three arguments; every function takes some of the sets."""
     x, y = np.array([3.0, 1.0, 2.5]), np.array([1.0, 2.0, -1.0])
     m = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]])
     i, b = np.array([0, 2, 1]), np.array([True, False, True])
