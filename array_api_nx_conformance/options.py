@@ -277,7 +277,10 @@ def _add_clients(clients: argparse.ArgumentParser) -> None:
         f" {RENAMED}, which is array_api_strict under a name that no client knows",
     )
     clients.add_argument(
-        "--client", action="append", choices=list(CLIENTS), help="(all; repeat for several)"
+        "--client",
+        action="append",
+        choices=list(CLIENTS),
+        help="(all but numpy, which is for namespaces with NumPy's names; repeat for several)",
     )
     clients.add_argument(
         "--select",

@@ -509,7 +509,7 @@ static PyGetSetDef array_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-PyMemberDef array_members[] = {
+static PyMemberDef array_members[] = {
     {"_dtype", T_OBJECT_EX, offsetof(Array, dtype), 0, NULL},
     {"_device", T_OBJECT_EX, offsetof(Array, device), 0, NULL},
     {"dtype", T_OBJECT_EX, offsetof(Array, dtype), READONLY, "Data type of the elements."},

@@ -34,8 +34,7 @@ static inline PyObject *ask_one(int method, PyObject *self)
 /* Keep the Python functions of all methods, by their names; 0 with an exception set if one is missing. */
 int keep_meanings(int of_face, PyObject *methods);
 
-/* The fields, as attributes. */
-extern PyMemberDef array_members[];
+/* The attribute _handle. */
 PyObject *array_get_handle(PyObject *self, void *closure);
 int array_set_handle(PyObject *self, PyObject *value, void *closure);
 

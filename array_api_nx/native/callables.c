@@ -7,7 +7,7 @@
 #include "face.h"
 #include "parts.h"
 
-static PyTypeObject *function_type;
+static PyTypeObject *function_type, *unbound_type;
 
 /* advise(function, args, names, error), which returns a better error, or the same one. */
 static PyObject *advise_function;
@@ -197,7 +197,7 @@ static PyObject *function_repr(PyObject *object)
 /* Binds to an instance of a class, as functions do. */
 static PyObject *function_get(PyObject *object, PyObject *instance, PyObject *type)
 {
-    return instance == NULL ? Py_NewRef(object) : PyMethod_New(object, instance);
+    return instance == NULL || Py_IS_TYPE(object, unbound_type) ? Py_NewRef(object) : PyMethod_New(object, instance);
 }
 
 /* Pickles as the name in its module, as functions do. */
@@ -273,6 +273,13 @@ PyObject *make_function(PyObject *function, const Implementation *entry)
     return (PyObject *)self;
 }
 
+void unbind(Function *function)
+{
+    Py_INCREF(unbound_type);
+    Py_SET_TYPE((PyObject *)function, unbound_type);
+    Py_DECREF(function_type);
+}
+
 static PyObject *guard(PyObject *module, PyObject *function)
 {
     return make_function(function, NULL);
@@ -310,5 +317,7 @@ PyMethodDef callables_methods[] = {
 int add_callables(PyObject *module)
 {
     function_type = (PyTypeObject *)PyType_FromSpec(&function_spec);
-    return function_type == NULL ? -1 : 0;
+    function_spec.flags &= ~(unsigned int)Py_TPFLAGS_METHOD_DESCRIPTOR;
+    unbound_type = (PyTypeObject *)PyType_FromSpec(&function_spec);
+    return function_type == NULL || unbound_type == NULL ? -1 : 0;
 }

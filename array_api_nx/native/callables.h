@@ -52,6 +52,9 @@ PyObject *call_with_standard(const Function *self, PyObject *object, PyObject *c
 /* A callable in front of a Python function; `entry` is NULL if Python answers all calls. */
 PyObject *make_function(PyObject *function, const Implementation *entry);
 
+/* Make a function no method of the objects whose class has it, as NumPy's functions in C are none. */
+void unbind(Function *function);
+
 /* Whether the implementation is one of a table. */
 int is_in(const Implementation *table, const Implementation *entry);
 

@@ -104,7 +104,15 @@ static npy_intp numpys_calls;
 /* adoption.raised, for what C does not adopt. */
 static PyObject *raise_function;
 
-PyObject *to_numpys(PyObject *object, npy_intp most)
+/* Whether an object of another class has a method that may give an array of the face. */
+static int may_give_array(PyObject *object)
+{
+    return object != Py_None && !PyLong_Check(object) && !PyFloat_Check(object) && !PyUnicode_Check(object) &&
+           !PyArray_Check(object) && !PyArray_IsScalar(object, Generic) && !PyArray_DescrCheck(object) &&
+           !PyType_Check(object) && PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__array__");
+}
+
+static PyObject *to_numpys_at(PyObject *object, npy_intp most, int depth)
 {
     if (is_face(object)) {
         Tensor *x = layout_of(object);
@@ -114,14 +122,17 @@ PyObject *to_numpys(PyObject *object, npy_intp most)
         }
         return new_ndarray(x);
     }
-    if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) {
-        return PyDict_CheckExact(object) || is_array(object) ? NULL : Py_NewRef(object);
+    if (object == (PyObject *)face_type) {
+        return Py_NewRef(&PyArray_Type);
+    }
+    if ((!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) || depth > NPY_MAXDIMS) {
+        return PyDict_CheckExact(object) || is_array(object) || may_give_array(object) ? NULL : Py_NewRef(object);
     }
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
     PyObject *items = PyTuple_CheckExact(object) ? PyTuple_New(count) : PyList_New(count);
     int same = 1;
     for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
-        PyObject *given = PySequence_Fast_GET_ITEM(object, i), *item = to_numpys(given, most);
+        PyObject *given = PySequence_Fast_GET_ITEM(object, i), *item = to_numpys_at(given, most, depth + 1);
         same = same && item == given;
         if (item == NULL) {
             Py_CLEAR(items);
@@ -135,6 +146,11 @@ PyObject *to_numpys(PyObject *object, npy_intp most)
         Py_SETREF(items, Py_NewRef(object));
     }
     return items;
+}
+
+PyObject *to_numpys(PyObject *object, npy_intp most)
+{
+    return to_numpys_at(object, most, 0);
 }
 
 /* Whether an object is an array of NumPy, or a tuple or list with one in it. */
@@ -477,6 +493,14 @@ static PyObject *get_dtype(PyObject *self, void *closure)
     return Py_XNewRef(((Array *)self)->dtype);
 }
 
+static PyMemberDef face_members[] = {
+    {"_dtype", T_OBJECT_EX, offsetof(Array, dtype), 0, NULL},
+    {"_device", T_OBJECT_EX, offsetof(Array, device), 0, NULL},
+    {"device", T_OBJECT_EX, offsetof(Array, device), READONLY, "Where the elements live."},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Array, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyGetSetDef face_attributes[] = {
     {"_handle", array_get_handle, array_set_handle, NULL, NULL},
     {"shape", get_shape, set_by_python, NULL, "shape"},
@@ -495,7 +519,7 @@ static PyType_Slot face_slots[] = {
     {Py_tp_dealloc, NULL},
     {Py_tp_traverse, NULL},
     {Py_tp_clear, NULL},
-    {Py_tp_members, array_members},
+    {Py_tp_members, face_members},
     {Py_tp_getset, face_attributes},
     {Py_tp_richcompare, face_compare},
     {Py_tp_hash, PyObject_HashNotImplemented},

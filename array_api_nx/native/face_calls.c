@@ -275,6 +275,9 @@ static PyObject *front_face(PyObject *module, PyObject *args)
     self->gives = gives_scalars ? GIVES_SCALARS : GIVES_ARRAYS;
     self->is_small_only = is_small_only;
     self->numpys = numpys == Py_None ? NULL : Py_NewRef(numpys);
+    if (numpys != Py_None && Py_TYPE(numpys)->tp_descr_get == NULL) {
+        unbind(self);
+    }
     self->dtype_place = -1;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(refused); i++) {
         const DTypeCode code = code_of_dtype(PyTuple_GET_ITEM(refused, i));

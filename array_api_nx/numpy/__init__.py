@@ -20,8 +20,6 @@ __all__ = [*_numpy.__all__]  # noqa: PLE0604 - a list of NumPy's names
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__") and name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = _faced(name, getattr(_numpy, name))
     return value
 

@@ -28,8 +28,11 @@ calls: Final[Counter[str]] = Counter()
 Given: TypeAlias = "dict[int, tuple[numpy.ndarray[Any, Any], Any]]"
 """The arrays that were given, with the array of NumPy for each, by the id of that."""
 
+_NO_NUMPY: Final = "__array__ method not producing an array"
+_MAX_DEPTH: Final = 64  # of nested lists that NumPy makes arrays of
 
-def lowered(x: Any, given: Given | None = None) -> Any:
+
+def lowered(x: Any, given: Given | None = None, depth: int = 0) -> Any:
     """`x` with NumPy's arrays in place of ours, in containers too: over the same memory."""
     kind = type(x)
     if kind is ndarray or kind is Array:
@@ -37,12 +40,14 @@ def lowered(x: Any, given: Given | None = None) -> Any:
         if given is not None:
             given[id(array)] = array, x
         return array
-    if kind is tuple or kind is list:
-        items = [lowered(each, given) for each in x]
+    if x is ndarray:
+        return numpy.ndarray
+    if (kind is tuple or kind is list) and depth <= _MAX_DEPTH:
+        items = [lowered(each, given, depth + 1) for each in x]
         same = all([new is old for new, old in zip(items, x, strict=True)])
         return x if same else kind(items)
     if kind is dict:
-        return {name: lowered(each, given) for name, each in x.items()}
+        return {name: lowered(each, given, depth) for name, each in x.items()}
     return x
 
 
@@ -60,6 +65,14 @@ def adopted(array: numpy.ndarray[Any, Any], device: Device | None = None) -> Any
         return array  # the device lacks the dtype
 
 
+def _converted(x: Any, convert: Callable[[Any], Any]) -> Any:
+    """Lists and tuples, named ones too, with their items converted; other objects as they are."""
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return kind([convert(each) for each in x])
+    return kind._make([convert(each) for each in x]) if hasattr(kind, "_make") else x
+
+
 def raised(x: Any, given: Given | None = None, device: Device | None = None) -> Any:
     """What NumPy returned, with arrays of the face in place of NumPy's, in tuples and lists too.
 
@@ -71,14 +84,7 @@ def raised(x: Any, given: Given | None = None, device: Device | None = None) -> 
         return adopted(x, device) if known is None else known[1]
     if kind is Array:
         return adopt(x)
-    if kind is list:
-        return [raised(each, given, device) for each in x]
-    if isinstance(x, tuple):
-        items = [raised(each, given, device) for each in x]
-        if kind is tuple:
-            return tuple(items)
-        return kind._make(items) if hasattr(kind, "_make") else x
-    return x
+    return _converted(x, lambda each: raised(each, given, device))
 
 
 def by_numpy(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
@@ -96,11 +102,27 @@ def by_numpy(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         for array, x in given.values()
         if type(x) is ndarray and not x._device.backend.shares_host
     ]
-    result = function(*args, **named)
+    try:
+        found = function(*args, **named)
+    except ValueError as error:
+        if _NO_NUMPY not in str(error):
+            raise
+        args = tuple([_with_numpys(x) for x in args])
+        found = function(*args, **named)
     for array, before, x in elsewhere:
         if array.tobytes() != before.tobytes():
             standard(x)[...] = from_numpy(array, None, x._device, None)
-    return raised(result, given, device)
+    return raised(found, given, device)
+
+
+def _with_numpys(x: Any) -> Any:
+    """What an object of another class gives as an array, which may be one of the face."""
+    kind = type(x)
+    if kind is tuple or kind is list:
+        return kind([_with_numpys(each) for each in x])
+    if hasattr(kind, "__array__") and not isinstance(x, numpy.ndarray | numpy.generic):
+        return lowered(x.__array__())
+    return x
 
 
 def standards(x: Any) -> Any:
@@ -121,6 +143,4 @@ def scalar(x: Any) -> Any:
     kind = type(x)
     if kind is Array:
         return to_numpy(x)[()] if x.ndim == 0 else adopt(x)
-    if kind is tuple or kind is list:
-        return kind([scalar(each) for each in x])
-    return x
+    return _converted(x, scalar)

@@ -27,7 +27,6 @@ class ArrayType(type):
         """A class; that of a subclass of `ndarray` is a subclass of NumPy's ndarray."""
         if any([type(base) is mcs for base in bases]):
             bases = tuple([numpy.ndarray if type(base) is mcs else base for base in bases])
-            members = {key: each for key, each in members.items() if key != "__classcell__"}
             return type(bases[0])(name, bases, members, **options)
         return super().__new__(mcs, name, bases, members, **options)
 

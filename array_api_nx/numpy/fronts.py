@@ -131,7 +131,7 @@ def _rows(*tables: str) -> dict[str, tuple[str, str, bool]]:
 
 _KEEPING_ORDER: Final = "array astype empty_like full_like ones_like zeros_like"
 _PRODUCTS: Final = """
-dot einsum inner linalg.matmul linalg.tensordot linalg.vecdot tensordot vdot
+dot einsum inner linalg.matmul linalg.matrix_power linalg.tensordot linalg.vecdot tensordot vdot
 """
 
 REFUSED: Final[dict[str, tuple[DType | None, ...]]] = {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
-from typing import Any, Final
+from functools import partial, update_wrapper
+from typing import Any, Final, cast
 
 import numpy
 
 from ..core.dtypes import DType
+from ..frontend.array import Array
 from ..frontend.inspection import namespace
 from ..frontend.numpy_functions import known_functions
 from ..native import native
@@ -16,7 +17,7 @@ from .adoption import by_numpy, raised, scalar, standards
 from .arrays import ndarray
 from .fronts import FUNCTIONS, REFUSED, fronted
 
-__all__ = ["REFUSALS", "function_of", "is_own", "named", "ours"]
+__all__ = ["REFUSALS", "function_of", "is_ours", "is_own", "like", "named", "ours"]
 
 FEW_FOR_NUMPY: Final = 2**13
 """Elements up to which NumPy computes what C declines (docs/tuning.md, 137)."""
@@ -47,6 +48,52 @@ def ours(x: Any) -> list[Any]:
     if kind is ndarray:
         return [x]
     return [a for each in x for a in ours(each)] if kind is tuple or kind is list else []
+
+
+_NUMPYS_PARAMETERS: Final = ("copy", "initial", "order", "out", "s", "subok")
+"""Calls with one of these are NumPy's: it keeps a dtype, or they name an array or a layout."""
+
+_ARRAYS: Final = (ndarray, Array, numpy.ndarray)
+
+
+def is_ours(
+    args: tuple[Any, ...], named: dict[str, Any], refused: tuple[DType | None, ...] = ()
+) -> bool:
+    """Whether a call is one of this package's functions.
+
+    NumPy has warnings and errors of its own for arrays without elements, and is sooner done with
+    few; subclasses of its arrays and other libraries' arrays decide what the call gives.
+    """
+    given = ours(args)
+    if not given or any([named.get(x) is not None for x in _NUMPYS_PARAMETERS]):
+        return False
+    if not any([_is_worth(x) for x in given]):
+        return False
+    if any([not x.size or x.dtype in refused for x in given]):
+        return False
+    items = [x for each in args for x in (each if type(each) in (tuple, list) else (each,))]
+    foreign = [type(x) not in _ARRAYS for x in items if hasattr(type(x), "__array_function__")]
+    return not any(foreign)
+
+
+class _Unbound(partial):  # type: ignore[type-arg]
+    """A function that is no method of the objects whose class has it, as NumPy's in C are none."""
+
+    def __reduce__(self) -> str:
+        return str(vars(self)["__qualname__"])
+
+    def __repr__(self) -> str:
+        return repr(vars(self)["__wrapped__"])
+
+
+def like(numpys: Any, call: Callable[..., Any]) -> Callable[..., Any]:
+    """`call` as NumPy's function presents itself: a method of classes only where that is one."""
+    function: Any = update_wrapper(
+        call if hasattr(numpys, "__get__") else _Unbound(call), numpys, updated=()
+    )
+    name = getattr(numpys, "__name__", type(numpys).__name__)
+    function.__qualname__ = getattr(numpys, "__qualname__", name)
+    return cast("Callable[..., Any]", function)
 
 
 def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any]:
@@ -93,7 +140,7 @@ def _by_numpy_alone(numpys: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **named: Any) -> Any:
         return by_numpy(numpys, *args, **named)
 
-    return update_wrapper(call, numpys)
+    return like(numpys, call)
 
 
 def _by_ours(
@@ -106,19 +153,11 @@ def _by_ours(
     xp = namespace(None)
 
     def call(*args: Any, **named: Any) -> Any:
-        given = ours(args)
-        # NumPy has warnings and errors of its own for arrays without elements, and keeps the dtype
-        # where an initial value has another one.
-        if (
-            any([_is_worth(x) for x in given])
-            and named.get("out") is None
-            and "initial" not in named
-            and all([x.size and x.dtype not in refused for x in given])
-        ):
+        if is_ours(args, named, refused):
             try:
                 return convert(own(xp, *standards(args), **standards(named)))
             except REFUSALS:
                 pass
         return by_numpy(numpys, *args, **named)
 
-    return update_wrapper(call, numpys)
+    return like(numpys, call)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
 import numpy
@@ -16,7 +17,7 @@ from ..native import native
 from .adoption import adopted, by_numpy, calls, lowered, raised, scalar, standards
 from .arrays import adopt, ndarray, standard
 from .fronts import METHODS, REFUSED, fronted
-from .functions import REFUSALS
+from .functions import REFUSALS, is_ours
 
 __all__: list[str] = []
 
@@ -51,9 +52,11 @@ def _is_numpys(function: Callable[..., Any], self: Any, other: Any) -> bool:
 def _computed(function: Callable[..., Any], reflected: bool, self: Any, other: Any) -> Any:
     """``function(self, other)``, or with the operands in the other order if it is `reflected`."""
     kind = type(other)
-    if (kind in _OPERANDS or isinstance(other, numpy.generic)) and not (
-        function in _ODD and _is_numpys(function, self, other)
-    ):
+    if getattr(kind, "__array_ufunc__", kind) is None:
+        return NotImplemented
+    is_known = kind in _OPERANDS or isinstance(other, numpy.generic)
+    is_odd = function in _ODD and _is_numpys(function, self, other)
+    if is_known and not is_odd and is_ours((self, other), {}):
         operands = standards((self, other))
         try:
             return scalar(function(*(operands[::-1] if reflected else operands)))
@@ -66,7 +69,8 @@ def _computed(function: Callable[..., Any], reflected: bool, self: Any, other: A
 
 
 def _updated(function: Callable[..., Any], self: Any, other: Any) -> Any:
-    if not (function in _ODD and _is_numpys(function, self, other)):
+    is_odd = function in _ODD and _is_numpys(function, self, other)
+    if not is_odd and is_ours((self, other), {}):
         own, given = standards((self, other))
         try:
             updated = function(own, given)
@@ -97,10 +101,12 @@ def _operators() -> dict[str, Any]:
 
 
 def _of_one(function: Callable[..., Any], self: Any) -> Any:
-    try:
-        return scalar(function(standard(self)))
-    except REFUSALS:
-        return by_numpy(function, self)
+    if is_ours((self,), {}):
+        try:
+            return scalar(function(standard(self)))
+        except REFUSALS:
+            pass
+    return by_numpy(function, self)
 
 
 # ---------------------------------------------------------------------- elements
@@ -149,19 +155,49 @@ def _conversion(function: Callable[..., Any]) -> Any:
     return lambda self, *args: function(lowered(self), *args)
 
 
-def _read(name: str) -> property:
-    return property(lambda self: raised(getattr(lowered(self), name)))
+def _attribute(name: str, read: Callable[[Any], Any] | None = None) -> property:
+    """An attribute of NumPy's arrays; `read` is for those that arrays of ours have, too.
 
-
-def _assigned(name: str) -> property:
-    """An attribute whose assignment lays the same elements out otherwise."""
+    What is assigned lays the same elements out otherwise, or writes them.
+    """
 
     def assign(self: Any, value: Any) -> None:
         array = lowered(self)
-        setattr(array, name, value)
+        setattr(array, name, lowered(value))
         _become(self, array)
 
-    return property(lambda self: getattr(lowered(self), name), assign)
+    return property(read or (lambda self: raised(getattr(lowered(self), name))), assign)
+
+
+class _Flags:
+    """What `numpy.ndarray.flags` is; what is assigned is assigned to the array."""
+
+    def __init__(self, array: Any) -> None:
+        vars(self)["_array"] = array
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(lowered(self._array).flags, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        array = lowered(self._array)
+        setattr(array.flags, name, value)
+        _become(self._array, array)
+
+    def __getitem__(self, key: str) -> Any:
+        return lowered(self._array).flags[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        array = lowered(self._array)
+        array.flags[key] = value
+        _become(self._array, array)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(lowered(self._array).flags == getattr(other, "_flags", other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(lowered(self._array).flags)
 
 
 def _become(self: Any, array: numpy.ndarray[Any, Any]) -> None:
@@ -175,18 +211,44 @@ def _become(self: Any, array: numpy.ndarray[Any, Any]) -> None:
     self._handle, self._dtype = new._handle, new._dtype
 
 
+class _Flat:
+    """What `numpy.ndarray.flat` is, with arrays of the face as keys, values and results."""
+
+    __slots__ = ("_flat",)
+
+    def __init__(self, array: Any) -> None:
+        self._flat = lowered(array).flat
+
+    def __getattr__(self, name: str) -> Any:
+        return raised(getattr(self._flat, name))
+
+    def __getitem__(self, key: Any) -> Any:
+        return by_numpy(operator.getitem, self._flat, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        by_numpy(operator.setitem, self._flat, key, value)
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._flat)
+
+    def __len__(self) -> int:
+        return len(self._flat)
+
+    def __array__(self, *args: Any, **named: Any) -> Any:
+        return self._flat.__array__(*args, **named)
+
+
 def _part(name: str) -> property:
-    def assign(self: Any, value: Any) -> None:
-        by_numpy(setattr, self, name, value)
-
     def read(self: Any) -> Any:
-        if name == "real" and self.dtype.kind != "c":
-            return self
+        if self.dtype.kind == "c":
+            return raised(getattr(standard(self), name))
         # The imaginary part of real numbers is an array of its own.
-        own = name == "real" or (name == "imag" and self.dtype.kind == "c")
-        return raised(getattr(standard(self) if own else lowered(self), name))
+        return self if name == "real" else raised(lowered(self).imag)
 
-    return property(read, assign)
+    return _attribute(name, read)
 
 
 # ---------------------------------------------------------------------- methods
@@ -199,11 +261,6 @@ _FUNCTIONS: Final = """
 astype clip cumprod cumsum dot nonzero repeat swapaxes take trace
 """
 """Methods whose functions in NumPy are functions here."""
-
-_BY_NUMPY: Final = """
-argpartition argsort byteswap choose compress conj conjugate diagonal dump dumps fill getfield
-partition put ravel setfield sort tobytes tofile tolist view
-"""
 
 
 def _method(name: str, convert: Any) -> Any:
@@ -225,14 +282,8 @@ def _by_ours(name: str, own: Callable[..., Any], convert: Callable[..., Any]) ->
     dtypes = [dtype for dtype in refused if dtype is not None]  # which equals float64
 
     def method(self: Any, *args: Any, **named: Any) -> Any:
-        # NumPy has warnings and errors of its own for arrays without elements.
-        if (
-            self.size
-            and named.get("out") is None
-            and "initial" not in named
-            and self.dtype not in dtypes
-            and not (keeps_order and not self.flags.c_contiguous)
-        ):
+        is_laid_out = not (keeps_order and not self.flags.c_contiguous)
+        if is_laid_out and is_ours((self, *args), named, tuple(dtypes)):
             try:
                 return convert(own(standard(self), *standards(args), **standards(named)))
             except REFUSALS:
@@ -261,7 +312,9 @@ def _new(
     order: Any = None,
 ) -> Any:
     """An array without initialised elements, or over the memory of a buffer."""
-    return adopted(numpy.ndarray(shape, dtype, buffer, offset, strides, order))
+    if cls is not ndarray:
+        return numpy.ndarray.__new__(cls, shape, dtype, lowered(buffer), offset, strides, order)
+    return adopted(numpy.ndarray(shape, dtype, lowered(buffer), offset, strides, order))
 
 
 def _resize(self: Any, *shape: Any, refcheck: bool = True) -> None:
@@ -306,14 +359,23 @@ def _reduce(self: Any) -> tuple[Any, ...]:
     return adopted, (numpy.array(lowered(self)),)
 
 
+def _inherited(name: str, member: object) -> Any:
+    """A member of NumPy's class, on arrays of NumPy's over the same memory."""
+    if isinstance(member, MethodDescriptorType | WrapperDescriptorType):
+        return _numpys(name)
+    if isinstance(member, GetSetDescriptorType):
+        return _attribute(name)
+    return getattr(numpy.ndarray, name)
+
+
 _MEMBERS: Final[dict[str, Any]] = {
+    **{name: _inherited(name, member) for name, member in vars(numpy.ndarray).items()},
     **{name: _method(name, scalar) for name in _OWN.split()},
     **{name: _method(name, raised) for name in _VIEWS.split()},
     **{name: _function(name) for name in _FUNCTIONS.split()},
-    **{name: _numpys(name) for name in _BY_NUMPY.split()},
-    **{name: _read(name) for name in ("base", "ctypes", "data", "flags", "itemsize", "nbytes")},
-    **{name: _assigned(name) for name in ("shape", "strides", "dtype")},
-    **{name: _part(name) for name in ("flat", "real", "imag")},
+    **{name: _part(name) for name in ("real", "imag")},
+    "flags": property(_Flags),
+    "flat": _attribute("flat", _Flat),
     "ndim": property(lambda self: standard(self).ndim),
     "size": property(lambda self: standard(self).size),
     "_standard": property(lambda self: standard(self)),
@@ -330,27 +392,24 @@ _MEMBERS: Final[dict[str, Any]] = {
     "__setitem__": _setitem,
     "__iter__": _iter,
     "__len__": _conversion(len),
-    "__contains__": _conversion(operator.contains),
     "__bool__": _conversion(bool),
     "__int__": _conversion(int),
     "__float__": _conversion(float),
-    "__complex__": _conversion(complex),
     "__index__": _conversion(operator.index),
-    "__repr__": _conversion(repr),
-    "__str__": _conversion(str),
-    "__format__": _conversion(format),
     "__divmod__": lambda self, other: by_numpy(divmod, self, other),
     "__rdivmod__": lambda self, other: by_numpy(divmod, other, self),
     "__copy__": lambda self: self.copy("K"),
     "__deepcopy__": lambda self, memo: self.copy("K"),
+    "__hash__": None,
+    "__sizeof__": lambda self: object.__sizeof__(self) + self.nbytes,
     "__reduce__": _reduce,
+    "__reduce_ex__": object.__reduce_ex__,
     "__array__": _array,
     "__array_ufunc__": _array_ufunc,
     "__array_function__": _array_function,
     "__array_namespace__": lambda self, *, api_version=None: standard(self).__array_namespace__(
         api_version=api_version
     ),
-    "__array_interface__": property(lambda self: standard(self).__array_interface__),
     "__dlpack__": lambda self, **options: standard(self).__dlpack__(**options),
     "__dlpack_device__": lambda self: standard(self).__dlpack_device__(),
     **_operators(),
@@ -358,7 +417,8 @@ _MEMBERS: Final[dict[str, Any]] = {
 
 
 def _fronted(name: str, member: Any) -> Any:
-    if name in (*_BY_NUMPY.split(), *_FUNCTIONS.split()) or name in METHODS:
+    own = ("resize", "setflags", "to_device")
+    if name in METHODS or (name[0] != "_" and name not in own and hasattr(member, "__code__")):
         numpys = None if name[0] == "_" else getattr(numpy.ndarray, name)
         return fronted(
             member,

@@ -102,6 +102,10 @@ class _Module(ModuleType):
     def __dir__(self) -> list[str]:
         return dir(self._numpys)
 
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        return {name: getattr(self, name) for name in vars(self._numpys) if name[:2] != "__"}
+
 
 class _Finder(Loader):
     """NumPy's modules for import statements: ``from array_api_nx.numpy.linalg import inv``."""
@@ -135,7 +139,13 @@ def kind_of(path: str, numpys: Any) -> str:
 
 
 def faced(path: str, numpys: Any) -> Any:
-    """The face's object for the object of NumPy at a path such as ``linalg.inv``."""
+    """The face's object for the object of NumPy at a path such as ``linalg.inv``.
+
+    It is one object, wherever NumPy has it: ``np._core.umath.sin`` is ``np.sin``.
+    """
+    name = path.rpartition(".")[2]
+    if name != path and getattr(numpy, name, None) is numpys:
+        return getattr(sys.modules[__package__], name)
     if path in _OWN:
         own, row = _OWN[path], FUNCTIONS.get(path)
         if row is None:
@@ -145,8 +155,7 @@ def faced(path: str, numpys: Any) -> Any:
         if not numpys.__name__.startswith("numpy."):
             return numpys
         module = _Module(path, numpys)
-        sys.modules[module.__name__] = module
-        return module
+        return sys.modules.setdefault(module.__name__, module)
     if isinstance(numpys, numpy.ufunc):
         return ufunc_of(numpys)
     if isinstance(numpys, type) or not callable(numpys):

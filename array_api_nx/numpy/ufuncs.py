@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from functools import update_wrapper
+from inspect import unwrap
 from typing import Any, Final
 
 import numpy
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
-from ..frontend.array import Array
 from ..frontend.ufuncs import apply_ufunc
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from .adoption import by_numpy, scalar, standards
 from .arrays import ndarray
 from .fronts import fronted
-from .functions import REFUSALS
+from .functions import REFUSALS, is_ours, like, named
 
 __all__ = ["UfuncType", "apply", "has_loops", "ufunc", "ufunc_of"]
 
@@ -56,14 +56,13 @@ def has_loops(numpys: Any) -> bool:
 
 
 _METHODS: Final = ("accumulate", "at", "outer", "reduce", "reduceat")
-_FACTS: Final = ("identity", "nargs", "nin", "nout", "ntypes", "signature", "types")
 
 
 class UfuncType(type):
     """The class of `ufunc`: callables of the face, and NumPy's own ufuncs, are instances."""
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(getattr(instance, "__wrapped__", instance), numpy.ufunc)
+        return isinstance(unwrap(instance), numpy.ufunc)  # type: ignore[arg-type]
 
 
 class ufunc(metaclass=UfuncType):
@@ -73,16 +72,15 @@ class ufunc(metaclass=UfuncType):
         raise TypeError("cannot create 'numpy.ufunc' instances")
 
 
-def apply(numpys: numpy.ufunc, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """``numpys(*args, **named)``: by a loop of ours if all operands are, else by NumPy."""
-    if not named and len(args) == numpys.nin:
+def apply(numpys: numpy.ufunc, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """``numpys(*args, **options)``: by a loop of ours if all operands are, else by NumPy."""
+    if not options and len(args) == numpys.nin:
         refused = _REFUSED.get(numpys, ())
         # Where C declines these, the standard's results for some elements are others than NumPy's.
         is_odd = numpys is numpy.floor_divide or (
             numpys is numpy.power and type(args[1]) is float and args[1] == 0.5
         )
-        has_ours = not is_odd and any([type(x) is ndarray or type(x) is Array for x in args])
-        if has_ours and not any([getattr(x, "dtype", None) in refused for x in args]):
+        if not is_odd and is_ours(args, options, refused):
             try:
                 found = apply_ufunc(numpys, *standards(args))
             except REFUSALS:
@@ -90,31 +88,26 @@ def apply(numpys: numpy.ufunc, args: tuple[Any, ...], named: dict[str, Any]) -> 
             else:
                 if found is not NotImplemented:
                     return scalar(found)
-    return by_numpy(numpys, *args, **named)
+    return by_numpy(numpys, *args, **options)
 
 
 def ufunc_of(numpys: numpy.ufunc) -> Any:
     """The face's function for a ufunc of NumPy."""
 
-    def call(*args: Any, **named: Any) -> Any:
-        return apply(numpys, args, named)
+    def call(*args: Any, **options: Any) -> Any:
+        return apply(numpys, args, options)
 
     # Pickles find it by these.
     call.__qualname__, call.__module__ = numpys.__name__, "array_api_nx.numpy"
     op = _PRIMITIVES.get(numpys)
     row = None if op is None else (op.name, "x1, x2, /" if numpys.nin == 2 else "x, /", True)
     refused = _REFUSED.get(numpys, ())
-    function: Any = fronted(call, numpys, row, is_small_only=True, refused=refused)
-    for name in ("__name__", "__doc__", "__module__"):
-        setattr(function, name, getattr(numpys, name))
-    function.__qualname__ = numpys.__name__
-    function.__module__ = "array_api_nx.numpy"
-    function.__wrapped__ = numpys
-    for name in _FACTS:
-        setattr(function, name, getattr(numpys, name))
-    for name in (*_METHODS, "resolve_dtypes"):
-        method = getattr(numpys, name)
-        setattr(function, name, _method(numpys, method) if name in _METHODS else method)
+    front = fronted(like(numpys, call), numpys, row, is_small_only=True, refused=refused)
+    function: Any = named(front, "")
+    for name in dir(numpys):
+        if name[:2] != "__" or name == "__signature__":
+            value = getattr(numpys, name)
+            setattr(function, name, _method(numpys, value) if name in _METHODS else value)
     return function
 
 

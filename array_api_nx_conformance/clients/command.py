@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
 def _measure(options: argparse.Namespace) -> report.Values:
     require()
     explanations = explain.read_all()
-    clients = find(options.client or list(CLIENTS))
+    default = [client.name for client in CLIENTS.values() if client.by_default]
+    clients = find(options.client or default)
     targets = chosen(clients, options.select)
     clients = [each for each in clients if each.client.name in targets]
     runs: list[list[ClientRun]] = []

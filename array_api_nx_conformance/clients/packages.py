@@ -39,6 +39,10 @@ class Client:
         The file with calls of the package, in this folder, where it ships no tests.
     arguments : tuple of str
         For pytest.
+    files : tuple of str
+        The files that are run, relative to the package, where `uses` does not tell them.
+    by_default : bool
+        Whether it is run if no client is named: not those whose namespaces have other names.
     """
 
     name: str
@@ -47,12 +51,30 @@ class Client:
     uses: str = ""
     calls: str = ""
     arguments: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    by_default: bool = True
 
     @property
     def requirement(self) -> str:
         """What pip has to install."""
         return f"{self.name}>={'.'.join(map(str, self.minimum))}"
 
+
+# NumPy's tests of arrays and functions, not of strings, records, dates, files and its C library.
+_NUMPYS_TESTS = {
+    "_core": """
+        api array_coercion arrayprint casting_floatingpoint_errors dlpack einsum errstate
+        function_base getlimits indexerrors indexing item_selection mem_overlap multiarray
+        nep50_promotions numeric numerictypes print scalar_methods scalarmath shape_base ufunc umath
+        umath_complex
+    """,
+    "lib": """
+        arraypad arraysetops function_base histograms index_tricks nanfunctions polynomial
+        shape_base stride_tricks twodim_base type_check ufunclike
+    """,
+    "linalg": "linalg",
+    "fft": "helper pocketfft",
+}
 
 CLIENTS = {
     client.name: client
@@ -72,6 +94,18 @@ CLIENTS = {
             arguments=("-p", f"{__package__}.sklearn_plugin"),
         ),
         Client("array-api-extra", "array_api_extra", (0, 11), calls="extra_calls.py"),
+        Client(
+            "numpy",
+            "numpy",
+            (2, 4),
+            arguments=("-p", f"{__package__}.numpy_plugin"),
+            files=tuple(
+                f"{folder}/tests/test_{name}.py"
+                for folder, names in _NUMPYS_TESTS.items()
+                for name in names.split()
+            ),
+            by_default=False,
+        ),
         # Several packages, each of which may be absent.
         Client(CONSUMERS, CONSUMERS, (0, 0), calls="consumer_calls.py"),
     )
@@ -243,6 +277,9 @@ def _targets(installed: Installed, entry: str) -> list[str]:
         return []
     if target.is_file():
         return [f"{target}{separator}{test}"]
+    if installed.client.files:
+        files = [installed.folder / file for file in installed.client.files]
+        return [str(file) for file in files if file.is_file() and target in file.parents]
     return [
         str(file)
         for file in sorted(target.rglob("test_*.py"))

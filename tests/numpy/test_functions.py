@@ -1,0 +1,73 @@
+"""Which functions of the face are ours, and what NumPy computes in their place."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy
+import pytest
+
+import array_api_nx.numpy as np
+from array_api_nx.numpy.functions import is_ours
+
+MANY = 100_000
+
+
+@pytest.mark.parametrize(
+    "path", ["array", "sum", "sin", "linalg.norm", "fft.fft", "concatenate", "zeros"]
+)
+def test_functions_pickle_as_their_names(path):
+    function = np
+    for name in path.split("."):
+        function = getattr(function, name)
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_functions_are_methods_of_classes_where_numpys_are():
+    class Layer:
+        array = np.array
+        zeros = np.zeros
+        activation = np.tanh
+        total = np.sum
+
+    assert Layer().array([1, 2], dtype=float).tolist() == [1, 2]
+    assert Layer().zeros(2).tolist() == [0, 0]
+    assert Layer().activation(np.zeros(2)).tolist() == [0, 0]
+    with pytest.raises(TypeError):
+        Layer().total([1, 2]) + 0
+
+
+def test_calls_that_name_an_array_or_a_layout_are_numpys():
+    x = np.ones(MANY)
+    assert is_ours((x,), {})
+    assert is_ours(([x, x],), {"out": None})
+    assert not is_ours((x,), {"out": np.zeros(())})
+    assert not is_ours((x,), {}, (x.dtype,))
+    assert not is_ours((np.ones(10),), {})
+    assert not is_ours(([x, numpy.ma.ones(3)],), {})
+    out = np.zeros(())
+    assert np.std(x, out=out) is out
+    assert x.round(out=x) is x
+
+
+def test_named_tuples_have_arrays_and_scalars_of_the_face():
+    for n in (3, 150):
+        found = np.linalg.slogdet(np.eye(n))
+        assert (type(found.sign), found.logabsdet) == (numpy.float64, 0)
+        assert type(np.linalg.eigh(np.eye(n)).eigenvectors) is np.ndarray
+
+
+def test_objects_whose_arrays_are_of_the_face():
+    class Points:
+        def __array__(self, dtype=None, copy=None):
+            return np.asarray([1.0, 2.0])
+
+    assert np.array(Points()).tolist() == [1, 2]
+    assert np.add(np.ones(2), Points()).tolist() == [2, 3]
+
+
+def test_lists_that_contain_themselves():
+    endless: list[object] = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="maximum"):
+        np.array(endless, dtype=float)

@@ -1,0 +1,125 @@
+"""Methods and attributes of the face's arrays that C and the standard's functions do not answer."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+import numpy
+import pytest
+
+import array_api_nx.numpy as np
+
+
+def test_every_member_of_numpys_arrays_is_there():
+    assert set(vars(numpy.ndarray)) - set(dir(np.ndarray)) == set()
+
+
+def test_flags_and_setflags_forbid_writing():
+    x = np.zeros(3)
+    x.flags.writeable = False
+    assert not x.flags.writeable
+    assert not x.flags["WRITEABLE"]
+    with pytest.raises(ValueError, match="read-only"):
+        x[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        x.fill(1)
+    y = np.zeros(3)
+    y.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        y += 1
+    assert repr(y.flags) == repr(numpy.asarray(y).flags)
+
+
+def test_flat_takes_and_gives_arrays_of_the_face():
+    x = np.arange(6.0).reshape(2, 3)
+    found = x.flat[np.asarray([True, False, True, False, True, False])]
+    assert type(found) is np.ndarray
+    assert found.tolist() == [0, 2, 4]
+    x.flat[np.asarray([0, 5])] = 9
+    assert x.tolist() == [[9, 1, 2], [3, 4, 9]]
+    x.flat = np.arange(6)
+    assert list(x.flat) == [0, 1, 2, 3, 4, 5]
+    assert len(x.flat) == 6
+
+
+def test_strides_shape_and_dtype_are_assigned():
+    x = np.arange(6.0)
+    x.shape = 2, 3
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    x.dtype = np.int64
+    assert x.shape == (2, 3)
+    assert x[0, 0] == 0
+
+
+def test_a_view_as_the_class_of_arrays():
+    assert type(np.zeros(3).view(np.ndarray)) is np.ndarray
+
+
+def test_operators_leave_objects_that_refuse_ufuncs_alone():
+    class Unit:
+        __array_ufunc__ = None
+
+        def __radd__(self, other):
+            return "reflected"
+
+    assert np.ones(2).__add__(Unit()) is NotImplemented
+    assert np.ones(2) + Unit() == "reflected"
+    assert (np.ones(2) == None).tolist() == [False, False]  # noqa: E711
+
+
+def test_contains_and_divmod():
+    assert 3.0 in np.arange(6.0).reshape(2, 3)
+    assert 7.0 not in np.arange(6.0)
+    quotient, rest = divmod(np.asarray([7.0]), 2)
+    assert (quotient.tolist(), rest.tolist()) == ([3.0], [1.0])
+    assert divmod(7, np.asarray([2]))[1].tolist() == [1]
+
+
+@pytest.mark.parametrize("size", [3, 200])
+def test_boolean_products_and_powers_have_numpys_dtypes(size):
+    x = np.ones((size, size)) > 0
+    assert (x @ x).dtype == bool
+    assert np.dot(x, x).dtype == bool
+    assert (x**2).dtype == numpy.int8
+    assert np.linalg.matrix_power(x, 2).dtype == bool
+
+
+@pytest.mark.parametrize("size", [3, 200])
+def test_copies_keep_the_layout(size):
+    x = np.ones((size, size + 1)).T
+    assert x.copy("K").flags.f_contiguous
+    assert x.copy().flags.c_contiguous
+    assert np.array(x).flags.f_contiguous
+    assert np.zeros_like(x).flags.f_contiguous
+    assert np.full_like(x, 3.0).flags.f_contiguous
+
+
+def test_a_subclass_is_one_of_numpys_class():
+    class Named(np.ndarray):
+        def total(self):
+            return super().sum()
+
+        def __new__(cls):
+            return super().__new__(cls, (3,))
+
+    x = Named()
+    x[...] = 2
+    assert isinstance(x, numpy.ndarray)
+    assert x.total() == 6
+    assert type(np.ones(3).view(Named)) is Named
+    assert type(np.concatenate([np.ones(3), x])) in (np.ndarray, Named)
+
+
+def test_pickles_and_sizes():
+    x = np.arange(6.0).reshape(2, 3)
+    y = pickle.loads(pickle.dumps(x))
+    assert type(y) is np.ndarray
+    assert y.tolist() == x.tolist()
+    assert sys.getsizeof(x) > x.nbytes
+
+
+def test_resizing():
+    x = np.arange(3)
+    x.resize(5)
+    assert x.tolist() == [0, 1, 2, 0, 0]
