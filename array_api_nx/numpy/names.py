@@ -55,6 +55,9 @@ def _with_our_arrays(numpys: type) -> type:
     names = [name for name in dir(numpys) if name[0] != "_" and callable(getattr(numpys, name))]
     kept = ("spawn", "get_state", "set_state", "seed")
     members = {name: method(name) for name in names if name not in kept}
+    members["__module__"] = "array_api_nx.numpy.random"
+    reduce: Any = numpys.__reduce__
+    members["__reduce__"] = lambda self: (type(self), *reduce(self)[1:])
     return type(numpys.__name__, (numpys,), {**members, "__doc__": numpys.__doc__})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import pickle
 import re
 import warnings
 from pathlib import Path
@@ -128,6 +129,9 @@ def test_streams_of_random_numbers_are_numpys() -> None:
         expected, actual = getattr(numpy.random, make)(7), getattr(face.random, make)(7)
         assert actual.normal(size=4).tolist() == expected.normal(size=4).tolist()
         assert isinstance(actual.normal(size=4), face.ndarray)
+        again = pickle.loads(pickle.dumps(actual))
+        assert type(again) is type(actual)
+        assert again.normal(size=3).tolist() == actual.normal(size=3).tolist()
 
 
 def test_modules_are_imported_by_name() -> None:
