@@ -6,6 +6,7 @@
 #include "elementwise.h"
 #include "face.h"
 #include "indexing.h"
+#include "nest.h"
 #include "nodes.h"
 #include "parts.h"
 
@@ -168,6 +169,23 @@ static int has_name(PyObject *names, const char *name)
     return 0;
 }
 
+/* Whether operands are broadcast to more elements than NumPy is to compute. */
+static int are_many(PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp shape[ARRAY_DIMS], size = 1;
+    int ndim = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const Tensor *x = layout_of_any(args[i]);
+        if (x != NULL && !broadcast_shape(&ndim, shape, x->ndim, x->shape)) {
+            return 0;
+        }
+    }
+    for (int dim = 0; dim < ndim && size <= FEW_FOR_NUMPY; dim++) {
+        size *= shape[dim];
+    }
+    return size > FEW_FOR_NUMPY;
+}
+
 static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
@@ -175,6 +193,9 @@ static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssi
     Py_ssize_t made = 0;
     if (self->numpys == NULL || total > MOST_ADOPTED || !is_new_on_cpu(NULL) ||
         has_name(names, "device")) {
+        return DECLINED;
+    }
+    if (self->is_small_only && self->is_operation && are_many(args, count)) {
         return DECLINED;
     }
     const npy_intp most = self->is_small_only ? FEW_FOR_NUMPY : limits.deferred;

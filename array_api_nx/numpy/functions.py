@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, update_wrapper
+from math import prod
 from typing import Any, Final, cast
 
 import numpy
@@ -57,7 +58,11 @@ _ARRAYS: Final = (ndarray, Array, numpy.ndarray)
 
 
 def is_ours(
-    args: tuple[Any, ...], named: dict[str, Any], refused: tuple[DType | None, ...] = ()
+    args: tuple[Any, ...],
+    named: dict[str, Any],
+    refused: tuple[DType | None, ...] = (),
+    *,
+    broadcasts: bool = False,
 ) -> bool:
     """Whether a call is one of this package's functions.
 
@@ -67,7 +72,7 @@ def is_ours(
     given = ours(args)
     if not given or any([named.get(x) is not None for x in _NUMPYS_PARAMETERS]):
         return False
-    if not any([_is_worth(x) for x in given]):
+    if not any([_is_worth(x) for x in given]) and not (broadcasts and _are_many(given)):
         return False
     if any([not x.size or x.dtype in refused for x in given]):
         return False
@@ -111,6 +116,17 @@ def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any
     row = FUNCTIONS.get(path)
     front = fronted(function, numpys, row, is_small_only=is_small_only, refused=refused)
     return named(front, path)
+
+
+def _are_many(arrays: list[Any]) -> bool:
+    """Whether arrays are broadcast to more elements than NumPy is to compute, as C knows, too."""
+    shapes = {x.shape for x in arrays}
+    if native is None or len(shapes) == 1:
+        return False
+    try:
+        return prod(numpy.broadcast_shapes(*shapes)) > FEW_FOR_NUMPY
+    except ValueError:
+        return False
 
 
 def _is_worth(x: Any) -> bool:

@@ -56,7 +56,7 @@ def _computed(function: Callable[..., Any], reflected: bool, self: Any, other: A
         return NotImplemented
     is_known = kind in _OPERANDS or isinstance(other, numpy.generic)
     is_odd = function in _ODD and _is_numpys(function, self, other)
-    if is_known and not is_odd and is_ours((self, other), {}):
+    if is_known and not is_odd and is_ours((self, other), {}, broadcasts=True):
         operands = standards((self, other))
         try:
             return scalar(function(*(operands[::-1] if reflected else operands)))
@@ -70,7 +70,7 @@ def _computed(function: Callable[..., Any], reflected: bool, self: Any, other: A
 
 def _updated(function: Callable[..., Any], self: Any, other: Any) -> Any:
     is_odd = function in _ODD and _is_numpys(function, self, other)
-    if not is_odd and is_ours((self, other), {}):
+    if not is_odd and is_ours((self, other), {}, broadcasts=True):
         own, given = standards((self, other))
         try:
             updated = function(own, given)

@@ -16,7 +16,7 @@ from . import creation
 from .adoption import by_numpy, lowered, raised
 from .arrays import ndarray
 from .fronts import FUNCTIONS, REFUSED, fronted
-from .functions import function_of, is_own, named
+from .functions import function_of, is_own, like, named
 from .ufuncs import has_loops, ufunc, ufunc_of
 
 __all__ = ["faced", "kind_of"]
@@ -74,7 +74,17 @@ _RANDOM: Final[dict[str, Any]] = {
     "default_rng": _default_rng,
 }
 
+
+def _outer(a: Any, b: Any, out: Any = None) -> Any:
+    """The products of the elements of two arrays: see `numpy.outer`."""
+    if out is None and type(a) is ndarray and type(b) is ndarray:
+        multiply = import_module("array_api_nx.numpy").multiply
+        return multiply.outer(a.ravel(), b.ravel())
+    return by_numpy(numpy.outer, a, b, out)
+
+
 _OWN: Final[dict[str, Any]] = {
+    "outer": named(like(numpy.outer, _outer), "outer"),
     "ndarray": ndarray,
     "ufunc": ufunc,
     "vectorize": _Vectorized,

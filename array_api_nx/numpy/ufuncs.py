@@ -80,7 +80,7 @@ def apply(numpys: numpy.ufunc, args: tuple[Any, ...], options: dict[str, Any]) -
         is_odd = numpys is numpy.floor_divide or (
             numpys is numpy.power and type(args[1]) is float and args[1] == 0.5
         )
-        if not is_odd and is_ours(args, options, refused):
+        if not is_odd and is_ours(args, options, refused, broadcasts=True):
             try:
                 found = apply_ufunc(numpys, *standards(args))
             except REFUSALS:
@@ -107,18 +107,19 @@ def ufunc_of(numpys: numpy.ufunc) -> Any:
     for name in dir(numpys):
         if name[:2] != "__" or name == "__signature__":
             value = getattr(numpys, name)
-            setattr(function, name, _method(numpys, value) if name in _METHODS else value)
+            setattr(function, name, _method(function, value) if name in _METHODS else value)
     return function
 
 
-def _method(numpys: numpy.ufunc, method: Any) -> Any:
+def _method(function: Any, method: Any) -> Any:
+    """A method of a ufunc, which is `function` in the face."""
+
     def by_numpys(*args: Any, **named: Any) -> Any:
         return by_numpy(method, *args, **named)
 
     def outer(a: Any, b: Any, /, **named: Any) -> Any:
-        if type(a) is ndarray and type(b) is ndarray:
-            a = a.reshape((*a.shape, *(1,) * b.ndim))
-            return apply(numpys, (a, b), named)
+        if type(a) is ndarray and type(b) is ndarray and not named:
+            return function(a.reshape((*a.shape, *(1,) * b.ndim)), b)
         return by_numpy(method, a, b, **named)
 
     def reduce(array: Any, *args: Any, **named: Any) -> Any:
@@ -131,4 +132,6 @@ def _method(numpys: numpy.ufunc, method: Any) -> Any:
 
     chosen: Any = {"outer": outer, "reduce": reduce}.get(method.__name__, by_numpys)
     call: Any = update_wrapper(chosen, method, assigned=("__name__", "__doc__"))
-    return fronted(call, method, is_small_only=chosen is not by_numpys)
+    # Few operands may have many results, which are not left to NumPy.
+    asked = None if chosen is outer else method
+    return fronted(call, asked, is_small_only=chosen is not by_numpys)
