@@ -101,6 +101,8 @@ def ufunc_of(numpys: numpy.ufunc) -> Any:
     call.__qualname__, call.__module__ = numpys.__name__, "array_api_nx.numpy"
     op = _PRIMITIVES.get(numpys)
     row = None if op is None else (op.name, "x1, x2, /" if numpys.nin == 2 else "x, /", True)
+    if numpys is numpy.matmul:
+        row = "matmul", "x1, x2, /", True
     refused = _REFUSED.get(numpys, ())
     front = fronted(like(numpys, call), numpys, row, is_small_only=True, refused=refused)
     function: Any = named(front, "")
