@@ -268,7 +268,6 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "disable_jit": "call the function that xp.compile was given",
         "enable_x64": "all dtypes are always there: leave it out",
         "make_jaxpr": "use xp.explain of what a compiled function returns",
-        "numpy": "this namespace takes its place: use xp itself",
         "set_default_device": "use xp.config_context(default_device=...)",
         "set_default_dtype": "give dtype= where an array is made: the default is float64",
         "set_num_threads": "use xp.config_context(num_threads=...)",

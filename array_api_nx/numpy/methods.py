@@ -282,7 +282,9 @@ def _by_ours(name: str, own: Callable[..., Any], convert: Callable[..., Any]) ->
     dtypes = [dtype for dtype in refused if dtype is not None]  # which equals float64
 
     def method(self: Any, *args: Any, **named: Any) -> Any:
+        # An order of axes is the first argument of these.
         is_laid_out = not (keeps_order and not self.flags.c_contiguous)
+        is_laid_out &= not (args and name in ("copy", "flatten"))
         if is_laid_out and is_ours((self, *args), named, tuple(dtypes)):
             try:
                 return convert(own(standard(self), *standards(args), **standards(named)))
