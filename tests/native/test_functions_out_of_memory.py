@@ -178,7 +178,7 @@ def test_every_other_implementation(name):
             assert implementations.describe(result) == expected
 
 
-NO_MEMORY = {"__dlpack_device__", "can_cast", "evaluate", "isdtype", "result_type"}
+NO_MEMORY = {"__dlpack_device__", "can_cast", "evaluate", "fill", "isdtype", "result_type"}
 """Functions that need none."""
 
 

@@ -53,6 +53,8 @@ WRITES: Final[dict[str, Callable[[Any], Any]]] = {
     "exported": export,
     "dlpack": lambda x: np.from_dlpack(x).__setitem__(..., 7),
 }
+if not np.from_dlpack(np.ones(1)).flags.writeable:  # before NumPy 2.2
+    del WRITES["dlpack"]
 
 
 # ---------------------------------------------------------------------- writes to operands

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 import array_api_nx as xp
+import array_api_nx.numpy as face
 from array_api_nx.frontend import dispatch, elementwise, operands
 from array_api_nx.primitives import table as p
 from tests.support import implementations
@@ -22,6 +23,7 @@ ODD: Final = xp.asarray(np.arange(24.0).reshape(4, 6), copy=True)[::2, ::2]
 ROW: Final = xp.asarray([4.0, 1.0, 2.0, 2.0], copy=True)
 NDARRAY: Final = np.arange(6.0).reshape(2, 3)
 INTS: Final = xp.asarray([2, 0, 1], copy=True)
+FACE: Final = face.array([[1.0, -2.0, 3.0], [0.0, 5.0, 6.0]])
 TABLE: Final = xp.asarray([[1, 0, 2], [0, 0, 1]], copy=True)
 MASK: Final = xp.asarray([[True, False, True], [False, False, True]], copy=True)
 
@@ -31,6 +33,13 @@ _REDUCTIONS: Final = (
 )
 
 EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
+    "array": [lambda: face.array(FACE), lambda: face.array([1.0, 2.0])],
+    "fill": [lambda: FACE.fill(2.0)],
+    "flatten": [lambda: FACE.flatten(), lambda: FACE.T.flatten()],
+    "ravel": [lambda: FACE.ravel()],
+    "reshape_to": [lambda: FACE.reshape(3, 2), lambda: FACE.reshape((6,))],
+    "transpose": [lambda: face.transpose(FACE), lambda: face.transpose(FACE, (1, 0))],
+    "transpose_to": [lambda: FACE.transpose(), lambda: FACE.transpose(1, 0)],
     **{
         function.__name__: [
             lambda function=function: function(X),
