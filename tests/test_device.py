@@ -538,6 +538,7 @@ def test_unpickling_where_the_device_is_unknown(x):
 @pytest.mark.skipif(native is None, reason="the extension, which keeps memory, is not built")
 def test_memory_that_is_kept_goes_back():
     x = xp.zeros(100_000, dtype=xp.float64) + 1.0
+    xp.evaluate(x)
     del x
     assert memory_pool.stats().free_bytes > 0
     CPU.release_memory()
