@@ -110,6 +110,7 @@ class Native(_ModuleType):
     Tensor: type
     Array: type
     Face: type
+    FEW_FOR_NUMPY: int
     ARRAY_METHODS: tuple[str, ...]
 
     def complete_array(self, methods: dict[str, Any], /) -> None: ...

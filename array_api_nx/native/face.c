@@ -375,11 +375,6 @@ static int face_assign(PyObject *self, PyObject *key, PyObject *value)
     return array_type->tp_as_mapping->mp_ass_subscript(self, key, value);
 }
 
-static Py_ssize_t face_length(PyObject *self)
-{
-    return array_type->tp_as_mapping->mp_length(self);
-}
-
 /* Items one by one, as NumPy's arrays have them read. */
 static PyObject *face_iterate(PyObject *self)
 {
@@ -388,11 +383,6 @@ static PyObject *face_iterate(PyObject *self)
         return ask_one(METHOD___iter__, self);
     }
     return PySeqIter_New(self);
-}
-
-static int face_bool(PyObject *self)
-{
-    return array_type->tp_as_number->nb_bool(self);
 }
 
 /* NumPy warns where an array with axes becomes a number. */
@@ -410,11 +400,6 @@ static PyObject *face_float(PyObject *self)
 static PyObject *face_int(PyObject *self)
 {
     return has_axes(self) ? ask_one(METHOD___int__, self) : array_type->tp_as_number->nb_int(self);
-}
-
-static PyObject *face_index(PyObject *self)
-{
-    return array_type->tp_as_number->nb_index(self);
 }
 
 /* ------------------------------------------------------------------ methods that NumPy's arrays alone have */
@@ -519,20 +504,20 @@ static PyType_Slot face_slots[] = {
     {Py_tp_dealloc, NULL},
     {Py_tp_traverse, NULL},
     {Py_tp_clear, NULL},
+    {Py_sq_length, NULL},
+    {Py_mp_length, NULL},
+    {Py_nb_bool, NULL},
+    {Py_nb_index, NULL},
     {Py_tp_members, face_members},
     {Py_tp_getset, face_attributes},
     {Py_tp_richcompare, face_compare},
     {Py_tp_hash, PyObject_HashNotImplemented},
     {Py_tp_iter, face_iterate},
-    {Py_sq_length, face_length},
     {Py_sq_item, face_item},
-    {Py_mp_length, face_length},
     {Py_mp_subscript, face_subscript},
     {Py_mp_ass_subscript, face_assign},
-    {Py_nb_bool, face_bool},
     {Py_nb_float, face_float},
     {Py_nb_int, face_int},
-    {Py_nb_index, face_index},
     EACH_UNARY(SLOT_OF) EACH_BINARY(SLOT_OF) EACH_UPDATE(SLOT_OF)
     {Py_nb_matrix_multiply, face_matrix_multiply},
     {Py_nb_power, face_power},
@@ -625,7 +610,8 @@ int add_face(PyObject *module)
         face_slots[i].pfunc = PyType_GetSlot(array_type, face_slots[i].slot);
     }
     PyObject *type = PyType_FromSpec(&face_spec);
-    const int failed = type == NULL || PyModule_AddObjectRef(module, "Face", type) < 0;
+    const int failed = type == NULL || PyModule_AddObjectRef(module, "Face", type) < 0 ||
+                       PyModule_AddIntConstant(module, "FEW_FOR_NUMPY", FEW_FOR_NUMPY) < 0;
     Py_XDECREF(type);
     return failed ? -1 : PyModule_AddFunctions(module, functions);
 }

@@ -97,13 +97,23 @@ static PyObject *answer_floats(const Function *self, PyObject *const *args, Py_s
     return compute_floats_alone((OperationCode)self->code, numbers, (int)count);
 }
 
+/* The place of a name among those of a call; -1 if it is not there. */
+static Py_ssize_t find_name(PyObject *names, const char *name)
+{
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 /* The place of the argument out; -1 if there is none. */
 static Py_ssize_t find_out(const Function *self, Py_ssize_t count, PyObject *names)
 {
-    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++) {
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "out") == 0) {
-            return count + i;
-        }
+    const Py_ssize_t named = find_name(names, "out");
+    if (named >= 0) {
+        return count + named;
     }
     return self->is_operation && count == self->parameters.total + 1 ? count - 1 : -1;
 }
@@ -156,19 +166,6 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
 
 /* ------------------------------------------------------------------ NumPy's function in place of ours */
 
-/* A function of ours in Python takes longer to begin than it saves on fewer elements (docs/tuning.md, 137). */
-enum { FEW_FOR_NUMPY = 1 << 13 };
-
-static int has_name(PyObject *names, const char *name)
-{
-    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++) {
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Whether operands are broadcast to more elements than NumPy is to compute. */
 static int are_many(PyObject *const *args, Py_ssize_t count)
 {
@@ -192,7 +189,7 @@ static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssi
     PyObject *given[MOST_ADOPTED], *result = DECLINED;
     Py_ssize_t made = 0;
     if (self->numpys == NULL || total > MOST_ADOPTED || !is_new_on_cpu(NULL) ||
-        has_name(names, "device")) {
+        find_name(names, "device") >= 0) {
         return DECLINED;
     }
     if (self->is_small_only && self->is_operation && are_many(args, count)) {

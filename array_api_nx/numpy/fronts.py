@@ -83,25 +83,14 @@ _ARRAYS: Final = """
     squeeze     squeeze     a, axis
 """
 
-_METHODS: Final = f"""
-    sum         sum         self, {_REDUCED}, dtype=
-    prod        prod        self, {_REDUCED}, dtype=
-    max         max         self, {_REDUCED}
-    min         min         self, {_REDUCED}
-    any         any         self, {_REDUCED}
-    all         all         self, {_REDUCED}
-    mean        mean        self, {_REDUCED}
-    std         std         self, {_REDUCED}, correction=
-    var         var         self, {_REDUCED}, correction=
-    argmax      argmax      self, {_REDUCED}
-    argmin      argmin      self, {_REDUCED}
-    cumsum      cumulative_sum  self, axis=, dtype=, *, -=
-    cumprod     cumulative_prod self, axis=, dtype=, *, -=
-    searchsorted searchsorted self, v, side=, sorter=
-    take        take        self, indices, axis=
-    nonzero     nonzero     self
+# Methods with the parameters of the function of the same name.
+_AS_FUNCTIONS: Final = """
+all any argmax argmin cumprod cumsum dot max mean min nonzero prod repeat searchsorted squeeze std
+sum take var
+"""
+
+_METHODS: Final = """
     clip        clip        self, min=, max=
-    dot         matmul      self, b
     __array_ufunc__ __array_ufunc__ *
 """
 
@@ -110,8 +99,6 @@ _METHODS_WITH_ARRAYS: Final = """
     copy        copy        self, order=
     reshape     reshape_to
     transpose   transpose_to
-    repeat      repeat      self, repeats, axis=
-    squeeze     squeeze     self, axis
     fill        fill
     ravel       ravel
     flatten     flatten
@@ -147,6 +134,9 @@ others; None for operands that do not lie in memory row by row."""
 
 FUNCTIONS: Final = _rows(_FUNCTIONS, _ARRAYS)
 METHODS: Final = _rows(_METHODS, _METHODS_WITH_ARRAYS)
+for _name in _AS_FUNCTIONS.split():
+    _implementation, _parameters, _gives_scalars = FUNCTIONS[_name]
+    METHODS[_name] = _implementation, f"self{_parameters.removeprefix('a')}", _gives_scalars
 
 
 def fronted(

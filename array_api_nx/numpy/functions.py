@@ -20,9 +20,6 @@ from .fronts import FUNCTIONS, REFUSED, fronted
 
 __all__ = ["REFUSALS", "function_of", "is_ours", "is_own", "like", "named", "ours"]
 
-FEW_FOR_NUMPY: Final = 2**13
-"""Elements up to which NumPy computes what C declines (docs/tuning.md, 137)."""
-
 REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeError)
 """What our functions raise for arguments that NumPy may take: then NumPy computes, or raises."""
 
@@ -124,14 +121,14 @@ def _are_many(arrays: list[Any]) -> bool:
     if native is None or len(shapes) == 1:
         return False
     try:
-        return prod(numpy.broadcast_shapes(*shapes)) > FEW_FOR_NUMPY
+        return prod(numpy.broadcast_shapes(*shapes)) > native.FEW_FOR_NUMPY
     except ValueError:
         return False
 
 
 def _is_worth(x: Any) -> bool:
     """Whether functions of ours compute an array in less time than NumPy, as C knows, too."""
-    return str(x.device) != "cpu" or (native is not None and x.size > FEW_FOR_NUMPY)
+    return str(x.device) != "cpu" or (native is not None and x.size > native.FEW_FOR_NUMPY)
 
 
 def _own(numpys: Any) -> tuple[str, Callable[..., Any] | None]:
