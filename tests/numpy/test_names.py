@@ -23,10 +23,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "numpy-names.md"
 MODULES = ["", "linalg", "fft", "emath", "lib.array_utils", "strings"]
 MODULES += ["polynomial.polynomial", "polynomial.chebyshev"]
 
-# Functions that write files, print, or give uninitialised memory.
+# Functions that write files, print, give uninitialised memory, or change settings of the process.
 NOT_CALLED = """
 empty empty_like fromfile get_include info memmap ndarray save savetxt savez savez_compressed
-show_config show_runtime test
+set_printoptions setbufsize seterr seterrcall show_config show_runtime test
 """.split()  # noqa: SIM905
 
 # Calls that NumPy refuses, or warns of, for a reason of its own, and the face takes.

@@ -137,11 +137,12 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
 def all_but_elementwise() -> set[str]:
     """The names of the functions of the package whose calls C answers, but for those of the chapter
     of elementwise functions."""
+    # Lists, because looking at a function may import a module, and importing may add names to one.
     return {
         value.__name__
-        for name, module in sys.modules.items()
+        for name, module in list(sys.modules.items())
         if name.startswith("array_api_nx.")
-        for value in vars(module).values()
+        for value in list(vars(module).values())
         if type(value) is type(xp.add) and getattr(elementwise, value.__name__, None) is not value
         if implementations.has_implementation(value)
     }
