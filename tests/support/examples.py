@@ -136,7 +136,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
 
 def all_but_elementwise() -> set[str]:
     """The names of the functions of the standard's namespace whose calls C answers, but for those
-    of the chapter of elementwise functions. NumPy's names have a table of their own, `array_api_nx.numpy.fronts`."""
+    of the chapter of elementwise functions. NumPy's names have a table of their own."""
     # Lists, because looking at a function may import a module, and importing may add names to one.
     return {
         value.__name__
