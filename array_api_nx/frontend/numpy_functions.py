@@ -48,9 +48,9 @@ linalg.vecdot linalg.vector_norm
 
 # NumPy's functions that are methods of arrays here, with the same parameters.
 _METHODS: Final = """
-all any argmax argmin argsort max mean min prod ravel reshape round squeeze std sum transpose var
+all any argmax argmin argsort max mean min prod ravel round squeeze std sum var
 """
-_OTHER_NAMES: Final = {"amax": "max", "amin": "min", "around": "round", "permute_dims": "transpose"}
+_OTHER_NAMES: Final = {"amax": "max", "amin": "min", "around": "round"}
 
 
 # ---------------------------------------------------------------------- with a meaning of their own
@@ -65,12 +65,14 @@ def _bincount(xp: Foreign, x: Foreign, /, weights: Foreign = None, minlength: in
 def _clip(
     xp: Foreign,
     a: Foreign,
+    *limits: Foreign,
     a_min: Foreign = None,
     a_max: Foreign = None,
-    *,
     min: Foreign = None,
     max: Foreign = None,
 ) -> Foreign:
+    if limits:
+        a_min, a_max = limits  # one alone is an error
     return xp.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
@@ -118,10 +120,22 @@ def _percentile(name: str) -> Function:
         method: str = "linear",
         keepdims: bool = False,
     ) -> Foreign:
-        q = np.true_divide(np.asarray(q), 100)
+        # The quotient of a Python number is one, so that the result has the dtype of `a`.
+        q = q / 100 if type(q) in (int, float) else np.true_divide(np.asarray(q), 100)
         return getattr(xp.extra, name)(a, q, axis, method=method, keepdims=keepdims)
 
     return percentile
+
+
+# The methods also take sizes and axes as several arguments.
+
+
+def _reshape(xp: Foreign, a: Foreign, /, shape: Foreign, **named: Foreign) -> Foreign:
+    return _method("reshape")(xp, a, shape, **named)
+
+
+def _transpose(xp: Foreign, a: Foreign, axes: Foreign = None) -> Foreign:
+    return _method("transpose")(xp, a, axes)
 
 
 def _searchsorted(
@@ -215,6 +229,8 @@ _OWN: Final[dict[str, Function]] = {
     "percentile": _percentile("quantile"),
     "real": lambda xp, val: val.real,
     "result_type": lambda xp, *args: np.result_type(*_dtypes(args)),
+    "permute_dims": _transpose,  # transpose is the same function
+    "reshape": _reshape,
     "searchsorted": _searchsorted,
     "shape": lambda xp, a: a.shape,
     "size": _size,

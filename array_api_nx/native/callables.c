@@ -203,7 +203,7 @@ static PyObject *function_get(PyObject *object, PyObject *instance, PyObject *ty
 /* Pickles as the name in its module, as functions do. */
 static PyObject *function_reduce(PyObject *object, PyObject *ignored)
 {
-    return PyObject_GetAttrString(((Function *)object)->function, "__qualname__");
+    return PyObject_GetAttrString(object, "__qualname__");
 }
 
 static PyMethodDef function_methods[] = {

@@ -44,13 +44,17 @@ static PyObject *face_of_array(PyObject *array, int gives_scalars)
     return scalar;
 }
 
-/* A tuple or list of the items of another one, each as `convert` makes it. */
-static PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject *item, int flag), int flag)
+/* A tuple or list of the items of another one, each as `convert` makes it of the borrowed item; the same one where all
+   items stay the same. A new reference. */
+static PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject *item, const void *context),
+                               const void *context)
 {
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
     PyObject *items = PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count);
+    int same = 1;
     for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
-        PyObject *item = convert(Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i)), flag);
+        PyObject *given = PySequence_Fast_GET_ITEM(sequence, i), *item = convert(given, context);
+        same = same && item == given;
         if (item == NULL) {
             Py_CLEAR(items);
         } else if (PyTuple_CheckExact(items)) {
@@ -59,7 +63,15 @@ static PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject
             PyList_SET_ITEM(items, i, item);
         }
     }
+    if (items != NULL && same) {
+        Py_SETREF(items, Py_NewRef(sequence));
+    }
     return items;
+}
+
+static PyObject *face_of_item(PyObject *item, const void *gives_scalars)
+{
+    return face_of(Py_NewRef(item), *(const int *)gives_scalars);
 }
 
 PyObject *face_of(PyObject *result, int gives_scalars)
@@ -71,29 +83,20 @@ PyObject *face_of(PyObject *result, int gives_scalars)
         return face_of_array(result, gives_scalars);
     }
     if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
-        Py_SETREF(result, convert_items(result, face_of, gives_scalars));
+        Py_SETREF(result, convert_items(result, face_of_item, &gives_scalars));
     }
     return result;
 }
 
-static PyObject *standard_of_item(PyObject *item, int ignored)
+static PyObject *standard_of_item(PyObject *item, const void *unused)
 {
-    return is_face(item) ? share_array(item, array_type) : item;
+    return is_face(item) ? share_array(Py_NewRef(item), array_type) : Py_NewRef(item);
 }
 
 PyObject *standard_of(PyObject *object)
 {
-    if (is_face(object)) {
-        return share_array(Py_NewRef(object), array_type);
-    }
-    if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
-            if (is_face(PySequence_Fast_GET_ITEM(object, i))) {
-                return convert_items(object, standard_of_item, 0);
-            }
-        }
-    }
-    return Py_NewRef(object);
+    return PyTuple_CheckExact(object) || PyList_CheckExact(object) ? convert_items(object, standard_of_item, NULL)
+                                                                  : standard_of_item(object, NULL);
 }
 
 /* ------------------------------------------------------------------ NumPy in our place */
@@ -112,45 +115,37 @@ static int may_give_array(PyObject *object)
            !PyType_Check(object) && PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__array__");
 }
 
-static PyObject *to_numpys_at(PyObject *object, npy_intp most, int depth)
+/* What `to_numpys` converts: arrays of up to `most` elements, in lists of `depth` lists around them. */
+typedef struct {
+    npy_intp most;
+    int depth;
+} Conversion;
+
+static PyObject *to_numpys_item(PyObject *item, const void *context)
 {
-    if (is_face(object)) {
-        Tensor *x = layout_of(object);
-        if (x == NULL || is_watched || x->size > most || x->size > limits.deferred || data_of(x) == NULL ||
+    const Conversion *limit = context;
+    if (is_face(item)) {
+        Tensor *x = layout_of(item);
+        if (x == NULL || is_watched || x->size > limit->most || x->size > limits.deferred || data_of(x) == NULL ||
             (x->storage != NULL && ((Storage *)x->storage)->node != NULL)) {
             return NULL;
         }
         return new_ndarray(x);
     }
-    if (object == (PyObject *)face_type) {
+    if (item == (PyObject *)face_type) {
         return Py_NewRef(&PyArray_Type);
     }
-    if ((!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) || depth > NPY_MAXDIMS) {
-        return PyDict_CheckExact(object) || is_array(object) || may_give_array(object) ? NULL : Py_NewRef(object);
+    if ((PyTuple_CheckExact(item) || PyList_CheckExact(item)) && limit->depth <= NPY_MAXDIMS) {
+        const Conversion inner = {limit->most, limit->depth + 1};
+        return convert_items(item, to_numpys_item, &inner);
     }
-    const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
-    PyObject *items = PyTuple_CheckExact(object) ? PyTuple_New(count) : PyList_New(count);
-    int same = 1;
-    for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
-        PyObject *given = PySequence_Fast_GET_ITEM(object, i), *item = to_numpys_at(given, most, depth + 1);
-        same = same && item == given;
-        if (item == NULL) {
-            Py_CLEAR(items);
-        } else if (PyTuple_CheckExact(items)) {
-            PyTuple_SET_ITEM(items, i, item);
-        } else {
-            PyList_SET_ITEM(items, i, item);
-        }
-    }
-    if (items != NULL && same) {
-        Py_SETREF(items, Py_NewRef(object));
-    }
-    return items;
+    return PyDict_CheckExact(item) || is_array(item) || may_give_array(item) ? NULL : Py_NewRef(item);
 }
 
 PyObject *to_numpys(PyObject *object, npy_intp most)
 {
-    return to_numpys_at(object, most, 0);
+    const Conversion limit = {most, 0};
+    return to_numpys_item(object, &limit);
 }
 
 /* Whether an object is an array of NumPy, or a tuple or list with one in it. */
@@ -167,31 +162,43 @@ static int has_ndarray(PyObject *object)
     return 0;
 }
 
+/* The arguments of a call, and what NumPy was given for them. */
+typedef struct {
+    PyObject *const *given, *const *args;
+    Py_ssize_t count;
+} Arguments;
+
+static PyObject *from_numpys_item(PyObject *item, const void *context)
+{
+    const Arguments *arguments = context;
+    for (Py_ssize_t i = 0; i < arguments->count; i++) {
+        if (item == arguments->given[i]) {
+            return Py_NewRef(arguments->args[i]);
+        }
+    }
+    if (!has_ndarray(item)) {
+        return Py_NewRef(item);
+    }
+    if (PyTuple_CheckExact(item) || PyList_CheckExact(item)) {
+        return convert_items(item, from_numpys_item, context);
+    }
+    PyObject *adopted = PyArray_CheckExact(item) ? array_from_ndarray((PyArrayObject *)item, NO_DTYPE, 0) : DECLINED;
+    if (adopted == DECLINED) {
+        return PyErr_Occurred() ? NULL : PyObject_CallOneArg(raise_function, item);
+    }
+    return face_of(adopted, 0);
+}
+
 PyObject *from_numpys(PyObject *result, PyObject *const *given, PyObject *const *args, Py_ssize_t count)
 {
     numpys_calls++;
     if (result == NULL || result == Py_None || PyArray_IsScalar(result, Generic)) {
         return result;
     }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (result == given[i]) {
-            Py_DECREF(result);
-            return Py_NewRef(args[i]);
-        }
-    }
-    PyObject *adopted = DECLINED;
-    if (PyArray_CheckExact(result)) {
-        adopted = array_from_ndarray((PyArrayObject *)result, NO_DTYPE, 0);
-    } else if (!has_ndarray(result)) {
-        return result;
-    }
-    if (adopted == DECLINED) {
-        adopted = PyErr_Occurred() ? NULL : PyObject_CallOneArg(raise_function, result);
-    } else {
-        adopted = face_of(adopted, 0);
-    }
+    const Arguments arguments = {given, args, count};
+    PyObject *converted = from_numpys_item(result, &arguments);
     Py_DECREF(result);
-    return adopted;
+    return converted;
 }
 
 /* ------------------------------------------------------------------ slots */

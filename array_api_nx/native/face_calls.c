@@ -115,7 +115,8 @@ static Py_ssize_t find_out(const Function *self, Py_ssize_t count, PyObject *nam
     if (named >= 0) {
         return count + named;
     }
-    return self->is_operation && count == self->parameters.total + 1 ? count - 1 : -1;
+    const int warns = self->code == OP_MAXIMUM || self->code == OP_MINIMUM; /* of an out without its name */
+    return self->is_operation && !warns && count == self->parameters.total + 1 ? count - 1 : -1;
 }
 
 /* A call with `out`, a single array of the face: what it would give without is written there. */

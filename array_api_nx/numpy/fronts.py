@@ -41,7 +41,7 @@ _FUNCTIONS: Final = f"""
     take        take        a, indices, axis=
     take_along_axis take_along_axis arr, indices, axis=
     nonzero     nonzero     a
-    clip        clip        a, a_min=, a_max=
+    clip        clip        a, a_min, a_max
     dot         matmul      a, b
     diff        diff        a, *, axis=
     concatenate concat      arrays, /, axis=

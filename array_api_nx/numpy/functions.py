@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import WRAPPER_ASSIGNMENTS, partial, update_wrapper
 from math import prod
 from typing import Any, Final, cast
 
@@ -88,11 +88,13 @@ class _Unbound(partial):  # type: ignore[type-arg]
         return repr(vars(self)["__wrapped__"])
 
 
+_PRESENTED: Final = (*WRAPPER_ASSIGNMENTS, "__signature__", "__text_signature__")
+
+
 def like(numpys: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     """`call` as NumPy's function presents itself: a method of classes only where that is one."""
-    function: Any = update_wrapper(
-        call if hasattr(numpys, "__get__") else _Unbound(call), numpys, updated=()
-    )
+    presented = call if hasattr(numpys, "__get__") else _Unbound(call)
+    function: Any = update_wrapper(presented, numpys, assigned=_PRESENTED, updated=())
     name = getattr(numpys, "__name__", type(numpys).__name__)
     function.__qualname__ = getattr(numpys, "__qualname__", name)
     return cast("Callable[..., Any]", function)
@@ -144,8 +146,10 @@ def is_own(numpys: Any) -> bool:
 
 def named(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     """The function, as one of the face's module that has it, where pickles find it."""
-    module = path.rpartition(".")[0]
+    module, _, name = path.rpartition(".")
     function.__module__ = f"array_api_nx.numpy.{module}" if module else "array_api_nx.numpy"
+    if name:  # methods of NumPy's one RandomState have that in their names
+        function.__qualname__ = name
     return function
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import partial, update_wrapper
 from types import GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
@@ -134,10 +134,13 @@ def _getitem(self: Any, key: Any) -> Any:
 
 
 def _setitem(self: Any, key: Any, value: Any) -> None:
-    # NumPy writes no array with axes into one element.
+    # NumPy writes no array with axes into one element, and no scalar that a signed integer lacks.
     keys = key if type(key) is tuple else (key,)
     is_element = len(keys) == self.ndim and all([type(each) is int for each in keys])
-    if _is_ours(key) and not (is_element and getattr(value, "ndim", 0)):
+    is_refused = (is_element and getattr(value, "ndim", 0)) or (
+        isinstance(value, numpy.generic) and not numpy.can_cast(value.dtype, self.dtype)
+    )
+    if _is_ours(key) and not is_refused:
         try:
             standard(self)[standards(key)] = standards(value)
         except REFUSALS:
@@ -227,6 +230,9 @@ class _Flat:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         by_numpy(operator.setitem, self._flat, key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        del self._flat[key]
 
     def __iter__(self) -> Any:
         return self
@@ -320,6 +326,7 @@ def _new(
 
 
 def _resize(self: Any, *shape: Any, refcheck: bool = True) -> None:
+    operator.index(refcheck)  # there is no such check: other arrays keep the memory
     array = numpy.array(lowered(self))
     array.resize(*shape, refcheck=False)
     _become(self, array)
@@ -358,7 +365,7 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any)
 
 
 def _reduce(self: Any) -> tuple[Any, ...]:
-    return adopted, (numpy.array(lowered(self)),)
+    return adopted, (lowered(self),)  # NumPy's array may leave its memory out of the pickle
 
 
 def _inherited(name: str, member: object) -> Any:
@@ -434,8 +441,10 @@ def _fronted(name: str, member: Any) -> Any:
 
 for _name, _member in _MEMBERS.items():
     if hasattr(_member, "__code__"):
+        _numpys_member = getattr(numpy.ndarray, _name, None)
+        if callable(_numpys_member):  # it has the signature, too
+            update_wrapper(_member, _numpys_member, assigned=("__doc__",))
         _member.__name__, _member.__qualname__ = _name, f"ndarray.{_name}"
-        _member.__doc__ = getattr(getattr(numpy.ndarray, _name, None), "__doc__", None)
     if native is None or _name not in vars(native.Face) or _name == "__new__":
         setattr(ndarray, _name, _fronted(_name, _member))
 

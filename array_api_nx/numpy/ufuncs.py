@@ -64,6 +64,9 @@ class UfuncType(type):
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(unwrap(instance), numpy.ufunc)  # type: ignore[arg-type]
 
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(numpy.ufunc, name)
+
 
 class ufunc(metaclass=UfuncType):
     """A function of NumPy that works element by element: see `numpy.ufunc`."""
@@ -134,6 +137,8 @@ def _method(function: Any, method: Any) -> Any:
 
     chosen: Any = {"outer": outer, "reduce": reduce}.get(method.__name__, by_numpys)
     call: Any = update_wrapper(chosen, method, assigned=("__name__", "__doc__"))
+    call.__qualname__ = f"{function.__name__}.{method.__name__}"
+    call.__module__ = function.__module__
     # Few operands may have many results, which are not left to NumPy.
     asked = None if chosen is outer else method
     return fronted(call, asked, is_small_only=chosen is not by_numpys)

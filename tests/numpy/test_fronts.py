@@ -243,6 +243,9 @@ def test_what_numpy_returns_of_an_argument_is_that_argument():
     assert np.asanyarray(x) is x
     assert np.require(x, requirements="C") is x
     assert np.nan_to_num(x, copy=False) is x or numpy.shares_memory(np.nan_to_num(x, copy=False), x)
+    found, mask = np.lib._nanfunctions_impl._replace_nan(np.arange(3), 0)
+    assert (type(found), mask) == (np.ndarray, None)
+    assert [a is b for a, b in zip(np.broadcast_arrays(x, x), (x, x), strict=True)] == [True, True]
 
 
 def test_a_loop_over_an_array_gives_scalars_and_rows():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 
 import numpy
@@ -15,13 +16,45 @@ MANY = 100_000
 
 
 @pytest.mark.parametrize(
-    "path", ["array", "sum", "sin", "linalg.norm", "fft.fft", "concatenate", "zeros"]
+    "path",
+    ["array", "sum", "sin", "add.reduce", "linalg.norm", "fft.fft", "concatenate", "random.rand"],
 )
 def test_functions_pickle_as_their_names(path):
     function = np
     for name in path.split("."):
         function = getattr(function, name)
     assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_functions_have_numpys_signatures():
+    for name in ("sum", "inner", "where", "arange", "linspace", "concatenate"):
+        assert _signature(getattr(np, name)) == _signature(getattr(numpy, name)), name
+
+
+def _signature(function) -> str:
+    try:
+        return str(inspect.signature(function))
+    except ValueError:  # an older NumPy
+        return ""
+
+
+@pytest.mark.parametrize("n", [3, 300])
+def test_calls_that_numpy_refuses_are_refused(n):
+    x = np.ones((n, n))
+    for call in ("clip(x, 0)", "clip(x, 0, min=1)", "transpose(x, 0, 1)", "reshape(x, n, n)"):
+        with pytest.raises(TypeError):
+            eval(f"np.{call}", {"np": np, "x": x, "n": n})
+    if numpy.lib.NumpyVersion(numpy.__version__) >= "2.4.0":
+        with pytest.warns(DeprecationWarning, match="positional"):
+            np.maximum(x, x, x)
+
+
+@pytest.mark.parametrize("n", [10, MANY])
+def test_percentiles_have_numpys_dtypes(n):
+    for dtype in ("float32", "int64"):
+        x = numpy.arange(n, dtype=dtype)
+        for q in (50, 50.0, [50], numpy.float32(50), numpy.float64(50)):
+            assert np.percentile(np.asarray(x), q).dtype == numpy.percentile(x, q).dtype
 
 
 def test_functions_are_methods_of_classes_where_numpys_are():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import sys
 
@@ -41,6 +42,8 @@ def test_flat_takes_and_gives_arrays_of_the_face():
     x.flat = np.arange(6)
     assert list(x.flat) == [0, 1, 2, 3, 4, 5]
     assert len(x.flat) == 6
+    with pytest.raises(TypeError):
+        del x.flat[0]
 
 
 def test_strides_shape_and_dtype_are_assigned():
@@ -119,7 +122,48 @@ def test_pickles_and_sizes():
     assert sys.getsizeof(x) > x.nbytes
 
 
+def test_pickles_share_memory_that_is_handed_over_apart():
+    x = np.arange(12.0).reshape(3, 4)
+    apart: list[pickle.PickleBuffer] = []
+    y = pickle.loads(pickle.dumps(x, protocol=5, buffer_callback=apart.append), buffers=apart)
+    x[0, 0] = 7
+    assert y[0, 0] == 7
+    assert pickle.loads(pickle.dumps(x[:, :2])).tolist() == x[:, :2].tolist()
+
+
 def test_resizing():
     x = np.arange(3)
     x.resize(5)
     assert x.tolist() == [0, 1, 2, 0, 0]
+    with pytest.raises(TypeError):
+        x.resize(5, refcheck="yes")
+
+
+@pytest.mark.parametrize("key", [0, (0,), slice(None), ..., [0]])
+def test_scalars_that_the_dtype_lacks_are_written_as_numpy_writes_them(key):
+    for dtype in ("int8", "uint8", "float32"):
+        for value in (numpy.int64(300), numpy.uint64(2**64 - 1), numpy.float64(0.1), numpy.int8(3)):
+            x, expected = np.zeros(3, dtype), numpy.zeros(3, dtype)
+            try:
+                expected[key] = value
+            except OverflowError:
+                with pytest.raises(OverflowError):
+                    x[key] = value
+            else:
+                x[key] = value
+                assert x.tolist() == expected.tolist()
+
+
+def test_methods_have_numpys_signatures():
+    names = [name for name in dir(numpy.ndarray) if name[0] != "_"]
+    for name in names:
+        if callable(numpys := getattr(numpy.ndarray, name)):
+            method = getattr(np.ndarray, name)
+            assert _signature(method) == _signature(numpys), name
+
+
+def _signature(function) -> str:
+    try:
+        return str(inspect.signature(function))
+    except ValueError:  # an older NumPy
+        return ""

@@ -19,6 +19,7 @@ def test_attributes_are_numpys():
     for name in ("nin", "nout", "identity", "types", "signature"):
         assert getattr(np.matmul, name) == getattr(numpy.matmul, name)
     assert np.add.__name__ == "add"
+    assert np.ufunc.accumulate is numpy.ufunc.accumulate
 
 
 @pytest.mark.parametrize("name", ["floor_divide", "remainder"])
