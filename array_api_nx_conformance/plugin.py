@@ -271,7 +271,9 @@ def _verdict(reports: list[pytest.TestReport], duration: float) -> tuple[str, fl
         assert isinstance(note, dict)
         if report.failed:
             outcome = "failed" if report.when == "call" else "error"
-            return outcome, duration, note.get("message", ""), report.longreprtext
+            # There is no exception if a test passes that was expected to fail.
+            message = note.get("message", report.longreprtext)
+            return outcome, duration, message, report.longreprtext
         if hasattr(report, "wasxfail"):
             return XFAILED, duration, report.wasxfail, report.longreprtext
         if report.skipped:

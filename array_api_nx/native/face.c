@@ -101,7 +101,7 @@ PyObject *standard_of(PyObject *object)
 
 /* ------------------------------------------------------------------ NumPy in our place */
 
-/* How often functions of NumPy were called. */
+/* How often NumPy computed something, here or in Python. */
 static npy_intp numpys_calls;
 
 /* adoption.raised, for what C does not adopt. */
@@ -172,8 +172,14 @@ static PyObject *from_numpys_item(PyObject *item, const void *context)
 {
     const Arguments *arguments = context;
     for (Py_ssize_t i = 0; i < arguments->count; i++) {
-        if (item == arguments->given[i]) {
-            return Py_NewRef(arguments->args[i]);
+        PyObject *given = arguments->given[i], *arg = arguments->args[i];
+        if (item == given) {
+            return Py_NewRef(arg);
+        }
+        for (Py_ssize_t j = 0; PyTuple_CheckExact(given) && j < PyTuple_GET_SIZE(given); j++) {
+            if (item == PyTuple_GET_ITEM(given, j)) { /* of out */
+                return Py_NewRef(PyTuple_GET_ITEM(arg, j));
+            }
         }
     }
     if (!has_ndarray(item)) {
@@ -590,8 +596,13 @@ static PyObject *complete_face(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *count_numpys(PyObject *module, PyObject *ignored)
+static PyObject *count_numpys(PyObject *module, PyObject *more)
 {
+    const Py_ssize_t added = PyLong_AsSsize_t(more);
+    if (added == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    numpys_calls += added;
     return PyLong_FromSsize_t(numpys_calls);
 }
 
@@ -601,8 +612,8 @@ static PyMethodDef functions[] = {
     {"standard", standard, METH_O,
      "standard(array)\n--\n\nThe Array with the contents of an array of NumPy's face."},
     {"adopt", adopt, METH_O, "adopt(array)\n--\n\nThe array of NumPy's face with the contents of an Array."},
-    {"count_numpys", count_numpys, METH_NOARGS,
-     "count_numpys()\n--\n\nHow often functions of the face had NumPy compute, without Python's help."},
+    {"count_numpys", count_numpys, METH_O,
+     "count_numpys(more, /)\n--\n\nHow often the face had NumPy compute, `more` added."},
     {"set_raise", set_raise, METH_O, "set_raise(function)\n--\n\nadoption.raised."},
     {"complete_face", complete_face, METH_VARARGS,
      "complete_face(type, methods, convert, assign)\n--\n\n"

@@ -109,8 +109,9 @@ static PyObject *call_ufunc(PyObject *ufunc, PyObject *const *values, int count)
     ScalarMemory scalars[MOST_OPERANDS];
     const Tensor *array = NULL;
     int pattern = 0;
-    if (ask == NULL || count > MOST_OPERANDS || ((PyUFuncObject *)ufunc)->nin != count ||
-        ((PyUFuncObject *)ufunc)->nout != 1) {
+    const PyUFuncObject *asked = (PyUFuncObject *)ufunc;
+    /* Those of numpy.frompyfunc are not kept in `known`: they have loops of objects alone, and hold their function. */
+    if (ask == NULL || count > MOST_OPERANDS || asked->nin != count || asked->nout != 1 || asked->obj != NULL) {
         return DECLINED;
     }
     KnownUfunc *found = find_known(ufunc);

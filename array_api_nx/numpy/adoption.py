@@ -7,7 +7,6 @@ of the face over the memory that NumPy gave it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
@@ -18,15 +17,27 @@ from ..core.dtypes import CANONICAL
 from ..device import Device, default_device
 from ..frontend.array import Array
 from ..frontend.interop import from_numpy, to_numpy
+from ..native import native
 from .arrays import adopt, ndarray, standard
 
-__all__ = ["adopted", "by_numpy", "calls", "lowered", "raised", "scalar", "standards"]
-
-calls: Final[Counter[str]] = Counter()
-"""How often NumPy computed something, by the name of its function."""
+__all__ = ["adopted", "by_numpy", "count_numpys", "lowered", "raised", "scalar", "standards"]
 
 Given: TypeAlias = "dict[int, tuple[numpy.ndarray[Any, Any], Any]]"
 """The arrays that were given, with the array of NumPy for each, by the id of that."""
+
+_numpys_calls = 0
+
+
+def count_numpys(more: int) -> int:
+    """How often NumPy has computed something for the face, `more` added."""
+    global _numpys_calls
+    _numpys_calls += more
+    return _numpys_calls
+
+
+if native is not None:
+    count_numpys = native.count_numpys  # type: ignore[assignment]
+
 
 _NO_NUMPY: Final = "__array__ method not producing an array"
 _MAX_DEPTH: Final = 64  # of nested lists that NumPy makes arrays of
@@ -69,7 +80,9 @@ def _converted(x: Any, convert: Callable[[Any], Any]) -> Any:
     """Lists and tuples, named ones too, with their items converted; other objects as they are."""
     kind = type(x)
     if kind is list or kind is tuple:
-        return kind([convert(each) for each in x])
+        items = [convert(each) for each in x]
+        same = all([new is old for new, old in zip(items, x, strict=True)])
+        return x if same else kind(items)
     return kind._make([convert(each) for each in x]) if hasattr(kind, "_make") else x
 
 
@@ -89,7 +102,7 @@ def raised(x: Any, given: Given | None = None, device: Device | None = None) -> 
 
 def by_numpy(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """What NumPy's function returns for these arguments."""
-    calls[getattr(function, "__name__", str(function))] += 1
+    count_numpys(1)
     given: Given = {}
     args = tuple([lowered(x, given) for x in args])
     named = {name: lowered(x, given) for name, x in named.items()}

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, Final
 
-from ..core import dtypes as d
-from ..core.dtypes import DType
 from ..native import native
+from .differences import KEEPS_ORDER, REFUSED
 
-__all__ = ["FUNCTIONS", "METHODS", "REFUSED", "fronted"]
+__all__ = ["FUNCTIONS", "METHODS", "fronted"]
 
 _REDUCED: Final = "axis=, *, keepdims="
 
@@ -116,22 +115,6 @@ def _rows(*tables: str) -> dict[str, tuple[str, str, bool]]:
     return rows
 
 
-_KEEPING_ORDER: Final = "array astype empty_like full_like ones_like zeros_like"
-_PRODUCTS: Final = """
-dot einsum inner linalg.matmul linalg.matrix_power linalg.tensordot linalg.vecdot tensordot vdot
-"""
-
-REFUSED: Final[dict[str, tuple[DType | None, ...]]] = {
-    # Results are laid out as operands are; C lays them out row by row.
-    **dict.fromkeys(_KEEPING_ORDER.split(), (None,)),
-    # Products of booleans are booleans, and integers here.
-    **dict.fromkeys(_PRODUCTS.split(), (d.bool,)),
-    # Limits that the dtype lacks are errors.
-    "clip": tuple([dtype for dtype in d.INTEGRAL if dtype is not d.int64]),
-}
-"""By function or method: the dtypes of operands whose calls are NumPy's, since its results are
-others; None for operands that do not lie in memory row by row."""
-
 FUNCTIONS: Final = _rows(_FUNCTIONS, _ARRAYS)
 METHODS: Final = _rows(_METHODS, _METHODS_WITH_ARRAYS)
 for _name in _AS_FUNCTIONS.split():
@@ -144,8 +127,8 @@ def fronted(
     numpys: Callable[..., Any] | None,
     row: tuple[str, str, bool] | None = None,
     *,
+    name: str = "",
     is_small_only: bool = False,
-    refused: tuple[DType | None, ...] = (),
 ) -> Callable[..., Any]:
     """A function or a method with C in front of it, which answers as the row says, or asks NumPy.
 
@@ -157,12 +140,13 @@ def fronted(
         NumPy's function; None if C is not to ask it.
     row : tuple, optional
         One of `FUNCTIONS` or `METHODS`.
+    name : str, optional
+        Its name in the tables of differences.py.
     is_small_only : bool, optional
         Whether NumPy computes small arrays alone, since `function` computes large ones faster.
-    refused : tuple of dtypes, optional
-        See `REFUSED`.
     """
     if native is None:
         return function
+    refused = (*REFUSED.get(name, ()), *([None] if name in KEEPS_ORDER else []))
     front = native.front_face(function, numpys, *(row or ("", "", False)), is_small_only, refused)
     return update_wrapper(front, function)

@@ -9,14 +9,14 @@ from typing import Any, Final, cast
 
 import numpy
 
-from ..core.dtypes import DType
 from ..frontend.array import Array
 from ..frontend.inspection import namespace
 from ..frontend.numpy_functions import known_functions
 from ..native import native
 from .adoption import by_numpy, raised, scalar, standards
 from .arrays import ndarray
-from .fronts import FUNCTIONS, REFUSED, fronted
+from .differences import KEEPS_ORDER, REFUSED, has_special_elements
+from .fronts import FUNCTIONS, fronted
 
 __all__ = ["REFUSALS", "function_of", "is_ours", "is_own", "like", "named", "ours"]
 
@@ -55,13 +55,9 @@ _ARRAYS: Final = (ndarray, Array, numpy.ndarray)
 
 
 def is_ours(
-    args: tuple[Any, ...],
-    named: dict[str, Any],
-    refused: tuple[DType | None, ...] = (),
-    *,
-    broadcasts: bool = False,
+    name: str, args: tuple[Any, ...], named: dict[str, Any], *, broadcasts: bool = False
 ) -> bool:
-    """Whether a call is one of this package's functions.
+    """Whether a call of one of NumPy's functions, by its name, is one of this package's functions.
 
     NumPy has warnings and errors of its own for arrays without elements, and is sooner done with
     few; subclasses of its arrays and other libraries' arrays decide what the call gives.
@@ -71,7 +67,10 @@ def is_ours(
         return False
     if not any([_is_worth(x) for x in given]) and not (broadcasts and _are_many(given)):
         return False
-    if any([not x.size or x.dtype in refused for x in given]):
+    refused = REFUSED.get(name, ())
+    if any([not x.size or x.dtype in refused for x in given]) or has_special_elements(name, args):
+        return False
+    if name in KEEPS_ORDER and not all([x.flags.c_contiguous for x in given]):
         return False
     items = [x for each in args for x in (each if type(each) in (tuple, list) else (each,))]
     foreign = [type(x) not in _ARRAYS for x in items if hasattr(type(x), "__array_function__")]
@@ -102,18 +101,11 @@ def like(numpys: Any, call: Callable[..., Any]) -> Callable[..., Any]:
 
 def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any]:
     """The face's function for one of NumPy's, whose path there is `path`."""
-    refused = REFUSED.get(path, ())
-    # Where C declines `ravel`, and what keeps the order of axes in memory, NumPy knows the layout.
-    is_numpys = numpys is numpy.ravel or None in refused
     name, own = _own(numpys)
-    function = (
-        _by_numpy_alone(numpys)
-        if own is None or is_numpys
-        else _by_ours(numpys, name, own, refused)
-    )
-    is_small_only = own is not None and not is_numpys
-    row = FUNCTIONS.get(path)
-    front = fronted(function, numpys, row, is_small_only=is_small_only, refused=refused)
+    if own is None or path in KEEPS_ORDER:
+        return named(fronted(_by_numpy_alone(numpys), numpys, FUNCTIONS.get(path), name=path), path)
+    function = _by_ours(numpys, name, own, path)
+    front = fronted(function, numpys, FUNCTIONS.get(path), name=path, is_small_only=True)
     return named(front, path)
 
 
@@ -161,16 +153,13 @@ def _by_numpy_alone(numpys: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _by_ours(
-    numpys: Callable[..., Any],
-    name: str,
-    own: Callable[..., Any],
-    refused: tuple[DType | None, ...],
+    numpys: Callable[..., Any], name: str, own: Callable[..., Any], path: str
 ) -> Callable[..., Any]:
     convert = raised if name in _ARRAYS_WITHOUT_AXES.split() else scalar
     xp = namespace(None)
 
     def call(*args: Any, **named: Any) -> Any:
-        if is_ours(args, named, refused):
+        if is_ours(path, args, named):
             try:
                 return convert(own(xp, *standards(args), **standards(named)))
             except REFUSALS:

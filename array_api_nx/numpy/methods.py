@@ -14,9 +14,10 @@ from ..frontend.array import Array
 from ..frontend.inspection import namespace
 from ..frontend.numpy_functions import known_functions
 from ..native import native
-from .adoption import adopted, by_numpy, calls, lowered, raised, scalar, standards
+from .adoption import adopted, by_numpy, count_numpys, lowered, raised, scalar, standards
 from .arrays import adopt, ndarray, standard
-from .fronts import METHODS, REFUSED, fronted
+from .differences import PRIMITIVES
+from .fronts import METHODS, fronted
 from .functions import REFUSALS, is_ours
 
 __all__: list[str] = []
@@ -26,51 +27,34 @@ _OPERANDS: Final = (ndarray, Array, numpy.ndarray, bool, int, float, complex)
 
 # ---------------------------------------------------------------------- operators
 
-_OPERATORS: Final = """
-add sub mul truediv floordiv mod pow and or xor lshift rshift matmul
-"""
-_ODD: Final = (
-    *(operator.floordiv, operator.ifloordiv, operator.pow, operator.ipow),
-    *(operator.matmul, operator.imatmul),
-)
-_COMPARISONS: Final = "lt le eq ne gt ge"
-_UNARY: Final = "abs invert neg pos"
+_UFUNCS: Final[dict[str, numpy.ufunc]] = {
+    "matmul": numpy.matmul,
+    **{op.operator: numpys for numpys, op in PRIMITIVES.items() if op.operator},
+}
+"""By the operator's name."""
 
 
-def _is_numpys(function: Callable[..., Any], self: Any, other: Any) -> bool:
-    """Whether NumPy's operator has other results than the standard's for some elements."""
-    dtype = getattr(other, "dtype", None) or numpy.dtype(type(other))
-    kinds = self.dtype.kind, dtype.kind
-    if function in (operator.matmul, operator.imatmul):
-        return kinds == ("b", "b")  # integers here
-    if function in (operator.floordiv, operator.ifloordiv):
-        return "f" in kinds  # infinities
-    # NumPy's powers of booleans are int8; these exponents are square roots and reciprocals there.
-    return "b" in kinds or (type(other) in (int, float) and other in (0.5, -1))
+def _computed(name: str, function: Any, reflected: bool, self: Any, other: Any) -> Any:
+    """``function(self, other)``, or with the operands in the other order if it is `reflected`.
 
-
-def _computed(function: Callable[..., Any], reflected: bool, self: Any, other: Any) -> Any:
-    """``function(self, other)``, or with the operands in the other order if it is `reflected`."""
+    `name` is that of NumPy's ufunc.
+    """
     kind = type(other)
     if getattr(kind, "__array_ufunc__", kind) is None:
         return NotImplemented
     is_known = kind in _OPERANDS or isinstance(other, numpy.generic)
-    is_odd = function in _ODD and _is_numpys(function, self, other)
-    if is_known and not is_odd and is_ours((self, other), {}, broadcasts=True):
-        operands = standards((self, other))
+    operands = (other, self) if reflected else (self, other)
+    if is_known and is_ours(name, operands, {}, broadcasts=True):
         try:
-            return scalar(function(*(operands[::-1] if reflected else operands)))
+            return scalar(function(*standards(operands)))
         except REFUSALS:
             pass
-    calls[function.__name__] += 1
-    first, second = lowered(self), lowered(other)
-    result = function(second, first) if reflected else function(first, second)
-    return raised(result, None, self._device)
+    count_numpys(1)
+    return raised(function(*[lowered(x) for x in operands]), None, self._device)
 
 
-def _updated(function: Callable[..., Any], self: Any, other: Any) -> Any:
-    is_odd = function in _ODD and _is_numpys(function, self, other)
-    if not is_odd and is_ours((self, other), {}, broadcasts=True):
+def _updated(name: str, function: Any, self: Any, other: Any) -> Any:
+    if is_ours(name, (self, other), {}, broadcasts=True):
         own, given = standards((self, other))
         try:
             updated = function(own, given)
@@ -83,25 +67,26 @@ def _updated(function: Callable[..., Any], self: Any, other: Any) -> Any:
     return self
 
 
-def _operators() -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name in _OPERATORS.split():
-        function = getattr(operator, f"__{name}__")
-        in_place = getattr(operator, f"__i{name}__")
-        found[f"__{name}__"] = lambda self, other, f=function: _computed(f, False, self, other)
-        found[f"__r{name}__"] = lambda self, other, f=function: _computed(f, True, self, other)
-        found[f"__i{name}__"] = lambda self, other, f=in_place: _updated(f, self, other)
-    for name in _COMPARISONS.split():
-        function = getattr(operator, f"__{name}__")
-        found[f"__{name}__"] = lambda self, other, f=function: _computed(f, False, self, other)
-    for name in _UNARY.split():
-        function = getattr(operator, f"__{name}__")
-        found[f"__{name}__"] = lambda self, f=function: _of_one(f, self)
+def _operators(operator_name: str, ufunc: numpy.ufunc) -> dict[str, Any]:
+    """The methods of an operator."""
+    name = ufunc.__name__
+    function = getattr(operator, f"__{operator_name}__")
+    if ufunc.nin == 1:
+        return {f"__{operator_name}__": lambda self: _of_one(name, function, self)}
+    found: dict[str, Any] = {
+        f"__{operator_name}__": lambda self, other: _computed(name, function, False, self, other)
+    }
+    in_place = getattr(operator, f"__i{operator_name}__", None)
+    if in_place is not None:
+        found |= {
+            f"__r{operator_name}__": lambda self, x: _computed(name, function, True, self, x),
+            f"__i{operator_name}__": lambda self, x: _updated(name, in_place, self, x),
+        }
     return found
 
 
-def _of_one(function: Callable[..., Any], self: Any) -> Any:
-    if is_ours((self,), {}):
+def _of_one(name: str, function: Any, self: Any) -> Any:
+    if is_ours(name, (self,), {}):
         try:
             return scalar(function(standard(self)))
         except REFUSALS:
@@ -283,15 +268,11 @@ def _function(name: str) -> Any:
 
 def _by_ours(name: str, own: Callable[..., Any], convert: Callable[..., Any]) -> Any:
     numpys = getattr(numpy.ndarray, name)
-    refused = REFUSED.get(name, ())
-    keeps_order = None in refused
-    dtypes = [dtype for dtype in refused if dtype is not None]  # which equals float64
 
     def method(self: Any, *args: Any, **named: Any) -> Any:
         # An order of axes is the first argument of these.
-        is_laid_out = not (keeps_order and not self.flags.c_contiguous)
-        is_laid_out &= not (args and name in ("copy", "flatten"))
-        if is_laid_out and is_ours((self, *args), named, tuple(dtypes)):
+        is_laid_out = args and name in ("copy", "flatten")
+        if not is_laid_out and is_ours(name, (self, *args), named):
             try:
                 return convert(own(standard(self), *standards(args), **standards(named)))
             except REFUSALS:
@@ -356,12 +337,12 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: An
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any) -> Any:
-    from .functions import function_of
+    from .names import front_of
 
     for kind in types:
         if kind is not ndarray and kind is not Array and not issubclass(kind, numpy.ndarray):
             return NotImplemented
-    return function_of(function)(*args, **named)
+    return front_of(function)(*args, **named)
 
 
 def _reduce(self: Any) -> tuple[Any, ...]:
@@ -421,8 +402,9 @@ _MEMBERS: Final[dict[str, Any]] = {
     ),
     "__dlpack__": lambda self, **options: standard(self).__dlpack__(**options),
     "__dlpack_device__": lambda self: standard(self).__dlpack_device__(),
-    **_operators(),
 }
+for _name, _ufunc in _UFUNCS.items():
+    _MEMBERS.update(_operators(_name, _ufunc))
 
 
 def _fronted(name: str, member: Any) -> Any:
@@ -433,8 +415,8 @@ def _fronted(name: str, member: Any) -> Any:
             member,
             numpys,
             METHODS.get(name),
+            name=name,
             is_small_only=name in (*_OWN.split(), *_FUNCTIONS.split()),
-            refused=REFUSED.get(name, ()),
         )
     return member
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib import import_module
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
@@ -15,11 +16,11 @@ import numpy
 from . import creation
 from .adoption import by_numpy, lowered, raised
 from .arrays import ndarray
-from .fronts import FUNCTIONS, REFUSED, fronted
+from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
 from .ufuncs import has_loops, ufunc, ufunc_of
 
-__all__ = ["faced", "kind_of"]
+__all__ = ["faced", "front_of", "kind_of"]
 
 
 class _Indexed:
@@ -151,6 +152,13 @@ def kind_of(path: str, numpys: Any) -> str:
     return "Of the face" if path in _OWN else "Computed by NumPy"
 
 
+@cache
+def front_of(numpys: Any) -> Any:
+    """The face's function for a function of NumPy's: it is where NumPy says that its own one is."""
+    module = import_module(numpys.__module__.replace("numpy", "array_api_nx.numpy", 1))
+    return getattr(module, numpys.__name__, None) or function_of(numpys)
+
+
 def faced(path: str, numpys: Any) -> Any:
     """The face's object for the object of NumPy at a path such as ``linalg.inv``.
 
@@ -163,7 +171,7 @@ def faced(path: str, numpys: Any) -> Any:
         own, row = _OWN[path], FUNCTIONS.get(path)
         if row is None:
             return own
-        return named(fronted(own, numpys, row, refused=REFUSED.get(path, ())), path)
+        return named(fronted(own, numpys, row, name=path), path)
     if isinstance(numpys, ModuleType):
         if not numpys.__name__.startswith("numpy."):
             return numpys

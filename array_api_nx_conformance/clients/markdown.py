@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ..markdown import table
-from .packages import CONSUMERS
+from .packages import CONSUMERS, NUMPY
 from .report import Values
 from .runner import RENAMED
 
+_WRITTEN = "This page was written by\n`python -m conformance clients --markdown FILE`."
 _ABOUT = """\
 The test suites that SciPy and scikit-learn ship, and calls of array-api-extra's functions and of
-other consumers, run on `{name}`. This page was written by
-`python -m conformance clients --markdown FILE`.
+other consumers, run on `{name}`. {written}
 
 Every test counted uses the namespace. *Skipped* and *expected to fail* are the client's own marks,
 among them those for all namespaces but NumPy. *Explained*: it fails for every namespace whose name
@@ -21,6 +21,9 @@ Calls from the packages' own documentation, with arrays of the namespace and wit
 *works* if it gives the namespace's arrays, on its default device, with NumPy's values and dtypes.
 *Became another's*: the result is an array of another library, as a rule NumPy's. *Not counted*:
 NumPy itself fails."""
+_NUMPY = """\
+NumPy's own tests, in which `numpy` and its modules mean `{name}` and its modules. Tests are
+*expected to fail* for the reasons below; one that passes all the same is a failure. {written}"""
 _RENAMED = f"`{RENAMED}` is array_api_strict under a name that no client knows."
 
 
@@ -29,9 +32,11 @@ def render(record: Values) -> str:
     judged, *others = record["namespaces"]
     environment = record["environment"]
     names = ", ".join(f"`{each['name']}` {each['version']}" for each in record["namespaces"])
+    is_numpys = [*judged["clients"]] == [NUMPY]
+    whose, about = ("NumPy's", _NUMPY) if is_numpys else ("Clients'", _ABOUT)
     parts = [
-        f"# Clients' tests on {judged['name']}",
-        _ABOUT.format(name=judged["name"]),
+        f"# {whose} tests on {judged['name']}",
+        about.format(name=judged["name"], written=_WRITTEN),
         f"{names}; NumPy {environment['numpy']}, Python {environment['python']},"
         f" {record['started'][:10]}.",
     ]
@@ -44,6 +49,8 @@ def render(record: Values) -> str:
             parts += [_CONSUMERS, _consumers(client, beside)]
         else:
             parts.append(_counts(client, beside))
+        if client.get("groups"):
+            parts += [_share(client["totals"]), _groups(client["groups"])]
         if client["end"] != "finished":
             parts.append(f"**Not complete ({client['end']}): {client['not_run']} tests not run.**")
         if name == CONSUMERS:
@@ -69,6 +76,17 @@ def _counts(client: Values, beside: dict[str, Values | None]) -> str:
         row += [counts["passed"], counts["failed"], counts["explained"]]
         row += [_failed(other, name) for other in beside.values()]
         rows.append([str(cell) for cell in row])
+    return table(rows)
+
+
+def _share(counts: Values) -> str:
+    run = counts["tests"] - counts["skipped"]
+    return f"**{counts['passed'] / run:.1%}** of the {run} tests that were run pass."
+
+
+def _groups(groups: Values) -> str:
+    rows = [["expected to fail, or left out", "tests", "because"]]
+    rows += [[name, str(each["tests"]), each["reason"]] for name, each in groups.items()]
     return table(rows)
 
 

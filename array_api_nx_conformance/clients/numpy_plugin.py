@@ -1,18 +1,18 @@
 """A pytest plugin: NumPy's own tests get a namespace with NumPy's names in place of NumPy.
 
 Their modules are loaded with other imports: ``numpy`` and its modules mean the namespace and its
-modules, but for other tests, which stay. The files are not touched. Tests that no other namespace
-can pass are skipped, each with its group's reason in ``numpy_skipped.toml``.
+modules, but for other tests, which stay. The files are not touched. Tests that are expected to fail
+are in ``numpy_expected.toml``, in groups with a reason.
 """
 
 from __future__ import annotations
 
 import ast
 import os
-import re
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.abc import MetaPathFinder, SourceLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-SKIPPED = Path(__file__).with_name("numpy_skipped.toml")
+EXPECTED = Path(__file__).with_name("numpy_expected.toml")
 
 
 class _Imports(ast.NodeTransformer):
@@ -93,17 +93,60 @@ def pytest_configure() -> None:
     sys.meta_path.insert(0, finder)
 
 
-def groups() -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """The groups of tests that are skipped: name, reason, and a pattern for the tests' ids."""
-    for name, group in tomllib.loads(SKIPPED.read_text(encoding="utf-8")).items():
-        yield name, group["reason"], re.compile("|".join(group["tests"].split()))
+@dataclass(frozen=True)
+class Group:
+    """Tests that are expected to fail for one reason.
+
+    Attributes
+    ----------
+    name, reason : str
+        For the report.
+    tests : frozenset of str
+        Their ids within the package; without parameters if it is all of them.
+    may_pass : bool
+        Whether one that passes is no failure.
+    runs : bool
+        Whether they run.
+    """
+
+    name: str
+    reason: str
+    tests: frozenset[str]
+    may_pass: bool
+    runs: bool
+
+    def has(self, test: str) -> bool:
+        """Whether a test, by its id within the package, is in the group."""
+        return test in self.tests or test.partition("[")[0] in self.tests
+
+    @property
+    def mark(self) -> pytest.MarkDecorator:
+        """What pytest does with its tests."""
+        reason = f"group {self.name}: {self.reason}"  # which `report` reads
+        if not self.runs:
+            return pytest.mark.skip(reason=reason)
+        return pytest.mark.xfail(reason=reason, strict=not self.may_pass)
+
+
+def groups() -> list[Group]:
+    """The groups of tests that are expected to fail."""
+    return [
+        Group(
+            name,
+            " ".join(group["reason"].split()),
+            frozenset(group["tests"].split()),
+            group.get("may_pass", False),
+            group.get("runs", True),
+        )
+        for name, group in tomllib.loads(EXPECTED.read_text(encoding="utf-8")).items()
+    ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests of the groups."""
-    known = list(groups())
+    """Mark the tests of the groups."""
+    known = groups()
     for item in items:
-        for name, reason, pattern in known:
-            if pattern.search(item.nodeid):
-                item.add_marker(pytest.mark.skip(reason=f"{name}: {' '.join(reason.split())}"))
+        for group in known:
+            if group.has(item.nodeid.removeprefix("numpy/")):
+                item.add_marker(group.mark)
                 break

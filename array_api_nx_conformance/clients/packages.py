@@ -16,6 +16,7 @@ from .consumers import PACKAGES, Consumer
 
 _HERE = Path(__file__).resolve().parent
 CONSUMERS = "consumers"  # the name of the client that is several packages
+NUMPY = "numpy"  # of the one whose tests are of namespaces with NumPy's names
 # The package itself, or else the copy that scikit-learn brings along.
 EXTRA_PACKAGES = ("array_api_extra", "sklearn.externals.array_api_extra")
 
@@ -95,7 +96,7 @@ CLIENTS = {
         ),
         Client("array-api-extra", "array_api_extra", (0, 11), calls="extra_calls.py"),
         Client(
-            "numpy",
+            NUMPY,
             "numpy",
             (2, 4),
             arguments=("-p", f"{__package__}.numpy_plugin"),

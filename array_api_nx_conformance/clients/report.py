@@ -13,7 +13,8 @@ The JSON (``schema`` is raised with every change that a reader would notice):
 Counts: ``tests`` use the namespace; each is ``passed``, ``failed`` (``explained`` of them),
 ``expected`` (marked by the client as failing), or ``skipped`` by the client. ``became`` counts
 those of the failed whose result is another library's array; it and ``left_out`` (``id`` and
-``reason`` of what was skipped) are of the client ``consumers`` alone.
+``reason`` of what was skipped) are of the client ``consumers`` alone. ``groups`` (name ->
+``tests``, ``reason``) of the client ``numpy`` are what was expected to fail, and what was not run.
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ from ..pytest_run import Result
 from ..report import FAILED, INTERRUPTED, PASSED, cut
 from .consumers import BECAME
 from .explain import Explanation, explain, place
-from .packages import CONSUMERS, folder_of, submodule
+from .packages import CONSUMERS, NUMPY, folder_of, submodule
 from .runner import OUTCOMES, ClientRun
 
 Values = dict[str, Any]
 SCHEMA = 1
 _LONGEST = 160  # of a message
+_GROUP = re.compile(r"group (?P<name>[\w-]+): (?P<reason>.+)")  # of `numpy_plugin`
 # What differs between tests that fail for one cause.
 _ARRAY = re.compile(r"\barray\(\[.*", re.DOTALL)
 _VARIABLE = re.compile(r"\b0x[0-9a-f]+\b|(?<![\w.])[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?\b")
@@ -122,7 +124,19 @@ def _client(run: ClientRun, explanations: list[Explanation]) -> Values:
             for (message, name), tests in causes.most_common()
         ],
         "failures": failures,
-    } | ({"left_out": _left_out(run)} if run.client.client.name == CONSUMERS else {})
+        **({"left_out": _left_out(run)} if run.client.client.name == CONSUMERS else {}),
+        **({"groups": _groups(run)} if run.client.client.name == NUMPY else {}),
+    }
+
+
+def _groups(run: ClientRun) -> Values:
+    groups: Values = {}
+    for result in run.results.values():
+        found = _GROUP.fullmatch(result.message)
+        if result.outcome in ("expected", "skipped") and found is not None:
+            group = groups.setdefault(found["name"], {"tests": 0, "reason": found["reason"]})
+            group["tests"] += 1
+    return groups
 
 
 def _left_out(run: ClientRun) -> list[dict[str, str]]:

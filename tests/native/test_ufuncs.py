@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from contextlib import suppress
 from inspect import unwrap
 from typing import Any
 
@@ -215,3 +218,15 @@ def test_bad_arguments() -> None:
     with pytest.raises(TypeError):
         apply_ufunc(np.exp, x=x)
     assert native is not None
+
+
+def test_ufuncs_of_python_functions_are_not_kept() -> None:
+    def same(x: Any) -> Any:
+        return x
+
+    alive = weakref.ref(same)
+    with suppress(TypeError):  # it gives objects
+        np.frompyfunc(same, 1, 1)(xp.asarray([1.0]))
+    del same
+    gc.collect()
+    assert alive() is None

@@ -1,8 +1,9 @@
-"""NumPy's tests on a namespace with NumPy's names: other imports, and groups that are skipped."""
+"""NumPy's tests on a namespace with NumPy's names: other imports, and tests expected to fail."""
 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -10,6 +11,7 @@ import pytest
 
 from array_api_nx_conformance.clients import numpy_plugin
 from array_api_nx_conformance.clients.packages import CLIENTS, find
+from array_api_nx_conformance.suite import CannotRunError
 
 IMPORTS = """
     import numpy as np
@@ -51,19 +53,47 @@ def test_the_loader_reads_tests_alone(tmp_path: Path) -> None:
     assert finder.find_spec("tests.test_other", [str(tests)]) is None
 
 
-def test_every_group_has_a_reason_and_tests() -> None:
-    for name, reason, pattern in numpy_plugin.groups():
-        assert len(reason.split()) > 4, name
-        assert pattern.pattern, name
+def test_every_group_has_a_reason_and_tests_of_its_own() -> None:
+    seen: set[str] = set()
+    for group in numpy_plugin.groups():
+        assert len(group.reason.split()) > 4, group.name
+        assert group.tests, group.name
+        assert not seen & group.tests, group.name
+        seen |= group.tests
+
+
+def test_a_group_marks_its_tests() -> None:
+    group = numpy_plugin.Group("name", "Why.", frozenset(["a.py::f[1]", "a.py::g"]), False, True)
+    found = [group.has(f"a.py::{test}") for test in ("f[1]", "f[2]", "f", "g", "g[1]", "h")]
+    assert found == [True, False, False, True, True, False]
+    assert group.mark.kwargs == {"reason": "group name: Why.", "strict": True}
+    assert replace(group, may_pass=True).mark.kwargs["strict"] is False
+    assert replace(group, runs=False).mark.name == "skip"
+
+
+def test_the_tests_of_the_groups_are_there() -> None:
+    if not _has_tests():
+        pytest.skip("this NumPy has no tests")
+    [installed] = find(["numpy"])
+    for group in numpy_plugin.groups():
+        for test in group.tests:
+            file, *_, function = test.partition("[")[0].split("::")
+            text = (installed.folder / file).read_text(encoding="utf-8")
+            assert f"def {function}(" in text, test
+
+
+def _has_tests() -> bool:
+    try:
+        [installed] = find(["numpy"])
+    except CannotRunError:  # an older NumPy
+        return False
+    return (installed.folder / "_core" / "tests").is_dir()
 
 
 def test_numpys_files_are_there_and_not_run_by_default() -> None:
     client = CLIENTS["numpy"]
     assert not client.by_default
-    try:
-        [installed] = find(["numpy"])
-    except Exception as error:  # an older NumPy
-        pytest.skip(str(error))
-    if not (installed.folder / "_core" / "tests").is_dir():
+    if not _has_tests():
         pytest.skip("this NumPy has no tests")
+    [installed] = find(["numpy"])
     assert [file for file in client.files if not (installed.folder / file).is_file()] == []

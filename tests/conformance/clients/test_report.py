@@ -137,3 +137,29 @@ def test_markdown_of_a_run_that_is_not_complete() -> None:
     text = markdown.render(report.record([[run]], []))
     assert "**Not complete (broken): 1 tests not run.**" in text
     assert "## Explanations" not in text
+
+
+def test_numpys_tests_have_groups_and_a_share() -> None:
+    numpys = Installed(CLIENTS["numpy"], "9.9", Path("/site"), Path("/site/numpy"))
+    run = ClientRun(numpys, Module("ours", "1.0", ""), end="finished")
+    for each in (
+        *[result(f"numpy/lib/tests/test_a.py::test_a[{i}]", "passed") for i in range(3)],
+        result("numpy/lib/tests/test_a.py::test_b", "expected", "group base: It has none."),
+        result("numpy/lib/tests/test_a.py::test_c", "skipped", "group memory: It needs much."),
+        result("numpy/lib/tests/test_a.py::test_d", "skipped", "no PyPy"),
+    ):
+        run.results[each.id] = each
+    run.collected = list(run.results)
+    numpys_record = report.record([[run]], [])
+    assert numpys_record["exit_status"] == 0
+    assert numpys_record["namespaces"][0]["clients"]["numpy"]["groups"] == {
+        "base": {"tests": 1, "reason": "It has none."},
+        "memory": {"tests": 1, "reason": "It needs much."},
+    }
+    text = markdown.render(numpys_record)
+    assert text.startswith("# NumPy's tests on ours\n\nNumPy's own tests")
+    assert "**75.0%** of the 4 tests that were run pass." in text
+    assert [line.rstrip(" |").split("|")[-1].strip() for line in text.splitlines()][-2:] == [
+        "It has none.",
+        "It needs much.",
+    ]

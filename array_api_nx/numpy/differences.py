@@ -1,0 +1,82 @@
+"""Which calls NumPy answers otherwise than the standard: they are left to NumPy.
+
+The tables have NumPy's names of functions, methods and ufuncs; an operator goes by the name of its
+ufunc. C looks the first two up for every call, and `is_ours` (functions.py) all where C declines.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy
+
+from ..core import dtypes as d
+from ..core.dtypes import DType
+from ..primitives import table as p
+from ..primitives.table import Primitive
+
+__all__ = ["KEEPS_ORDER", "PRIMITIVES", "REFUSED", "has_special_elements"]
+
+PRIMITIVES: Final[dict[numpy.ufunc, Primitive]] = {
+    numpys: op
+    for op in p.of_family("unary", "binary")
+    if isinstance(numpys := getattr(numpy, op.numpy, None), numpy.ufunc)
+}
+"""By NumPy's ufunc: the primitive that computes it here."""
+
+
+def _has_other_result(numpys: numpy.ufunc, op: Primitive, dtype: DType) -> bool:
+    """Whether our function gives another dtype than NumPy's for operands of a dtype."""
+    ours = op.results.get(op.cast_first.get(dtype, dtype))
+    try:
+        return ours is not numpys.resolve_dtypes((*[dtype] * numpys.nin, None))[-1]
+    except TypeError:
+        return True
+
+
+_PRODUCTS: Final = """
+dot einsum inner linalg.matmul linalg.matrix_power linalg.tensordot linalg.vecdot matmul tensordot
+vdot vecdot
+"""
+_COMPLEX: Final = "expm1 log1p reciprocal sign tan tanh"
+
+REFUSED: Final[dict[str, tuple[DType, ...]]] = {
+    # Results have another dtype.
+    **{
+        numpys.__name__: tuple([dtype for dtype in d.ALL if _has_other_result(numpys, op, dtype)])
+        for numpys, op in PRIMITIVES.items()
+    },
+    # Products of booleans are booleans, and integers here.
+    **dict.fromkeys(_PRODUCTS.split(), (d.bool,)),
+    # Limits that the dtype lacks are errors.
+    "clip": tuple([dtype for dtype in d.INTEGRAL if dtype is not d.int64]),
+}
+"""The dtypes of operands whose calls are NumPy's."""
+
+# Infinities and zeros of complex numbers have other results.
+for _name in _COMPLEX.split():
+    REFUSED[_name] += d.COMPLEX
+
+KEEPS_ORDER: Final = frozenset(
+    ["array", "astype", "empty_like", "full_like", "ones_like", "ravel", "zeros_like"]
+)
+"""Functions whose results are laid out as their operands are. Ours lay them out row by row, so that
+calls with operands that lie otherwise are NumPy's."""
+
+_SPECIAL_POWERS: Final = (0.5, -1)  # NumPy computes square roots and reciprocals
+
+
+def has_special_elements(name: str, operands: tuple[Any, ...]) -> bool:
+    """Whether the standard's function has other results for some elements than NumPy's ufunc.
+
+    C computes these as NumPy does, but not for all layouts and sizes.
+    """
+    if name == "floor_divide":  # of infinities
+        return any([_kind(x) == "f" for x in operands])
+    exponent = operands[-1]
+    return name == "power" and type(exponent) in (int, float) and exponent in _SPECIAL_POWERS
+
+
+def _kind(x: Any) -> str:
+    dtype = getattr(x, "dtype", None) or numpy.dtype(type(x))
+    return str(dtype.kind)
