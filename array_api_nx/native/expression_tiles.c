@@ -65,8 +65,8 @@ static void run_steps(const Pass *pass, const Plan *plan, const TileOfPass *tile
             steps[k] = is_one(place, tile->steps) ? 0 : itemsize;
         }
         operation->function(args, &count, steps, operation->data);
-        if (operation->name != NULL) {
-            note_flags(&flags[s], take_flags());
+        if (operation->raises != RAISES_NONE) {
+            note_flags(&flags[s], operation->raises == RAISES_ANY ? take_flags() : take_vector_flags());
         }
     }
 }
@@ -81,15 +81,65 @@ int is_unclear(const Plan *plan, const atomic_uchar *flags)
     return 0;
 }
 
+/* The memory for packed areas of a tile. */
+static char *packing_memory(const Pass *pass, const Tiling *tiling)
+{
+    const int singly = pass->one_by_one == NULL ? 0 : pass->one_by_one->slot_count;
+    return tiling->slots + greatest(pass->plan->slot_count, singly) * tiling->slot_bytes;
+}
+
+/* Compute the tile at `corners` row by row, so that areas whose rows are contiguous are not packed. */
+static void run_turned_tile(const Pass *pass, const Tiling *tiling, char *const *corners, npy_intp rows,
+                            npy_intp columns)
+{
+    const int last = pass->ndim - 1;
+    npy_intp apart[MOST_AREAS];
+    int copied[MOST_AREAS], copies = 0;
+    TileOfPass tile;
+    char *buffer = packing_memory(pass, tiling);
+    tile.count = columns;
+    for (int i = 0; i < pass->area_count; i++) {
+        const Area *area = &pass->areas[i];
+        const npy_intp row = area->strides[last - 1], column = area->strides[last], length = columns * area->itemsize;
+        const int is_stored = i >= pass->leaf_count;
+        tile.data[i] = corners[i];
+        tile.steps[i] = column;
+        apart[i] = row;
+        if (column == area->itemsize || (column == 0 && !is_stored)) {
+            continue;
+        }
+        tile.data[i] = buffer;
+        tile.steps[i] = area->itemsize;
+        apart[i] = length;
+        if (is_stored) {
+            copied[copies++] = i;
+        } else {
+            copy_tile((Tile){buffer, length, area->itemsize}, (Tile){corners[i], row, column}, area->itemsize, rows,
+                      columns);
+        }
+        buffer += tiling->slot_bytes;
+    }
+    for (npy_intp row = 0; row < rows; row++) {
+        run_steps(pass, pass->plan, &tile, tiling, pass->flags);
+        for (int i = 0; i < pass->area_count; i++) {
+            tile.data[i] += apart[i];
+        }
+    }
+    buffer -= copies * tiling->slot_bytes;
+    for (int k = 0; k < copies; k++, buffer += tiling->slot_bytes) {
+        const Area *area = &pass->areas[copied[k]];
+        copy_tile((Tile){corners[copied[k]], area->strides[last - 1], area->strides[last]},
+                  (Tile){buffer, columns * area->itemsize, area->itemsize}, area->itemsize, rows, columns);
+    }
+}
+
 /* Compute the tile at `corners`. */
 static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corners, npy_intp rows,
                      npy_intp columns)
 {
     TileOfPass tile;
     tile.count = rows * columns;
-    char *buffer = tiling->slots + greatest(pass->plan->slot_count,
-                                            pass->one_by_one == NULL ? 0 : pass->one_by_one->slot_count) *
-                                       tiling->slot_bytes;
+    char *buffer = packing_memory(pass, tiling);
     const int dim = pass->ndim - 1;
     const int is_read = pass->fold != NULL && pass->fold->is_read;
     Tile copied[MOST_STORED], memory[MOST_STORED];
@@ -188,21 +238,58 @@ static npy_intp count_slots(const Pass *pass)
     return greatest(pass->plan->slot_count, singly) + pass->area_count;
 }
 
+/* Whether an operand's elements lie closer together along the rows of tiles than along their columns, and tiles may
+   be computed in any order. */
+static int is_turned(const Pass *pass)
+{
+    const int last = pass->ndim - 1;
+    if (last == 0 || pass->fold != NULL || pass->overlaps) {
+        return 0;
+    }
+    for (int i = 0; i < pass->area_count; i++) {
+        const npy_intp row = pass->areas[i].strides[last - 1], column = pass->areas[i].strides[last];
+        if (row != 0 && magnitude(row) < magnitude(column)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+typedef struct {
+    int turned;
+    npy_intp rows, columns, slot_bytes;
+} TileShape;
+
+/* Tiles of a transposed operand are copied from columns of a few cache lines, and computed on rows that are long. */
+static TileShape shape_tiles(const Pass *pass)
+{
+    const int last = pass->ndim - 1, turned = is_turned(pass);
+    const npy_intp largest = pass->plan->largest;
+    const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
+    if (turned) {
+        const npy_intp rows = greatest(1, least(tile_sizes.transposed_rows, tile_sizes.column_bytes / largest));
+        const npy_intp columns = greatest(tile_sizes.transposed_columns, tile_sizes.row_bytes / largest);
+        return (TileShape){1, least(rows, all_rows), least(columns, all_columns), rows * columns * largest + APART};
+    }
+    const npy_intp most = greatest(1, tile_bytes(pass) / largest), columns = least(all_columns, most);
+    return (TileShape){0, columns < all_columns ? 1 : least(all_rows, greatest(1, most / columns)), columns,
+                       tile_bytes(pass) + APART};
+}
+
 npy_intp scratch_for_tiles(const Pass *pass)
 {
-    return count_slots(pass) * (tile_bytes(pass) + APART) + pass->plan->order_count * (npy_intp)sizeof(Order);
+    return count_slots(pass) * shape_tiles(pass).slot_bytes + pass->plan->order_count * (npy_intp)sizeof(Order);
 }
+
 
 void run_tiles(const Pass *pass, char *slots)
 {
     const int last = pass->ndim - 1;
-    const npy_intp most = greatest(1, tile_bytes(pass) / pass->plan->largest);
+    const TileShape shape = shape_tiles(pass);
+    const npy_intp rows = shape.rows, columns = shape.columns;
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
-    const npy_intp columns = least(all_columns, most);
-    const npy_intp rows = columns < all_columns ? 1 : least(all_rows, greatest(1, most / columns));
     FoldedRun folded;
-    const npy_intp slot_bytes = tile_bytes(pass) + APART;
-    const Tiling tiling = {slot_bytes, &folded, slots, (Order *)(slots + count_slots(pass) * slot_bytes)};
+    const Tiling tiling = {shape.slot_bytes, &folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes)};
     npy_intp index[NODE_DIMS] = {0};
     char *data[MOST_AREAS], *corners[MOST_AREAS];
     folded.accumulator = NULL;
@@ -217,8 +304,8 @@ void run_tiles(const Pass *pass, char *slots)
                     const npy_intp *strides = pass->areas[i].strides;
                     corners[i] = data[i] + column * strides[last] + (last > 0 ? row * strides[last - 1] : 0);
                 }
-                run_tile(pass, &tiling, corners, least(rows, all_rows - row),
-                         least(columns, all_columns - column));
+                (shape.turned ? run_turned_tile : run_tile)(pass, &tiling, corners, least(rows, all_rows - row),
+                                                      least(columns, all_columns - column));
             }
         }
     } while (step_on(pass, last > 0 ? 2 : 1, index, data));

@@ -2,6 +2,7 @@
 #include "array.h"
 #include "chapters.h"
 #include "conversion.h"
+#include "elementwise.h"
 #include "indexing.h"
 #include "parts.h"
 #include "movement.h"
@@ -148,20 +149,6 @@ PyObject *to_numpys(PyObject *object, npy_intp most)
     return to_numpys_item(object, &limit);
 }
 
-/* Whether an object is an array of NumPy, or a tuple or list with one in it. */
-static int has_ndarray(PyObject *object)
-{
-    if (!PyTuple_Check(object) && !PyList_Check(object)) {
-        return PyArray_CheckExact(object);
-    }
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
-        if (has_ndarray(PySequence_Fast_GET_ITEM(object, i))) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* The arguments of a call, and what NumPy was given for them. */
 typedef struct {
     PyObject *const *given, *const *args;
@@ -182,13 +169,25 @@ static PyObject *from_numpys_item(PyObject *item, const void *context)
             }
         }
     }
-    if (!has_ndarray(item)) {
-        return Py_NewRef(item);
-    }
     if (PyTuple_CheckExact(item) || PyList_CheckExact(item)) {
         return convert_items(item, from_numpys_item, context);
     }
-    PyObject *adopted = PyArray_CheckExact(item) ? array_from_ndarray((PyArrayObject *)item, NO_DTYPE, 0) : DECLINED;
+    if (PyTuple_Check(item)) { /* one with names, such as EighResult */
+        PyObject *plain = PySequence_Tuple(item), *items = NULL;
+        if (plain != NULL) {
+            items = convert_items(plain, from_numpys_item, context);
+        }
+        PyObject *result = items == NULL    ? NULL
+                           : items == plain ? Py_NewRef(item)
+                                            : PyObject_CallObject((PyObject *)Py_TYPE(item), items);
+        Py_XDECREF(plain);
+        Py_XDECREF(items);
+        return result;
+    }
+    if (!PyArray_CheckExact(item)) {
+        return Py_NewRef(item);
+    }
+    PyObject *adopted = array_from_ndarray((PyArrayObject *)item, NO_DTYPE, 0);
     if (adopted == DECLINED) {
         return PyErr_Occurred() ? NULL : PyObject_CallOneArg(raise_function, item);
     }
@@ -246,8 +245,16 @@ static PyObject *face_matrix_multiply(PyObject *x, PyObject *y)
                                         : face_of(array_type->tp_as_number->nb_matrix_multiply(x, y), 1);
 }
 
+/* NumPy has the square root for an exponent of 0.5, though it is another number for -inf and -0.0. */
 static PyObject *face_power(PyObject *x, PyObject *y, PyObject *modulus)
 {
+    const Tensor *base = is_face(x) && PyFloat_CheckExact(y) && PyFloat_AS_DOUBLE(y) == 0.5 ? layout_of(x) : NULL;
+    if (base != NULL && is_inexact(base->code)) {
+        PyObject *result = compute_unary(OP_SQRT, x);
+        if (result != DECLINED) {
+            return face_of(result, 1);
+        }
+    }
     return face_of(array_type->tp_as_number->nb_power(x, y, modulus), 1);
 }
 
@@ -443,7 +450,31 @@ static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
     return reshape->compute(reshape->code, given, 2);
 }
 
+/* x.real and x.imag of complex numbers: views of these parts. */
+static PyObject *view_part(int imaginary, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = layout_of_any(values[0]);
+    if (x == NULL || !is_complex(x->code) || is_watched || data_of(x) == NULL) {
+        return decline_unless_raised();
+    }
+    const DTypeCode code = x->code == COMPLEX64 ? FLOAT32 : FLOAT64;
+    PyObject *view = new_view_as(x, x->ndim, code);
+    if (view == NULL) {
+        return NULL;
+    }
+    Tensor *part = tensor_of(view);
+    part->offset += imaginary ? dtypes[code].itemsize : 0;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        part->shape[dim] = x->shape[dim];
+        part->strides[dim] = x->strides[dim];
+    }
+    finish_layout(part, x->flags & READ_ONLY);
+    return view;
+}
+
 Implementation face_functions[] = {
+    {"real_part", view_part, 0, "self, /"},
+    {"imag_part", view_part, 1, "self, /"},
     {"fill", fill, 0, "self, value, /"},
     {"ravel", flatten, 0, "self, /"},
     {"flatten", flatten, 1, "self, /"},

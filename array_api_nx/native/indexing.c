@@ -230,6 +230,20 @@ static int set_to_expression(Tensor *x, PyObject *key, PyObject *value)
     return assign_expression(x, &selection.region, tensor_of(value), is_temporary(value));
 }
 
+/* x[key] = value for a large array of the same shape and dtype: a copy, by several threads. As `set_to_expression`. */
+static int set_to_copy(Tensor *x, PyObject *key, PyObject *value)
+{
+    Tensor *given = layout_of(value);
+    const Operation copy = copy_operation((DTypeCode)x->code);
+    PyObject *waiting = given == NULL ? NULL : record_for_now(&copy, &given, NULL);
+    if (waiting == NULL || waiting == DECLINED) {
+        return waiting == NULL && PyErr_Occurred() ? -1 : 0;
+    }
+    const int done = set_to_expression(x, key, waiting);
+    Py_DECREF(waiting);
+    return done;
+}
+
 /* Whether elements of a dtype are written to an array of another one. */
 static int can_be_stored(DTypeCode from, DTypeCode to)
 {
@@ -283,7 +297,7 @@ int set_item(PyObject *array, PyObject *key, PyObject *value)
         return set_by_arrays(x, data, &arrays, &selection, value);
     }
     if (!is_computed_now(selection.region.size)) {
-        return 0;
+        return is_array(value) ? set_to_copy(x, key, value) : 0;
     }
     selection.region.data = data + selection.region.offset;
     return write_region(&selection.region, (DTypeCode)x->code, value);

@@ -182,20 +182,27 @@ int find_errors(void)
 
 /* ------------------------------------------------------------------ operands */
 
-/* Whether an operand steps through memory as its axes do, never backwards: then the result of NumPy's
-   function is row-major. */
-static int is_in_order(const Tensor *x)
+/* Whether the result of NumPy's function is row-major: if all operands step through memory as the axes do, forward or
+   backward, or if one does so along each axis. Another one that is transposed does not count then. */
+static int is_row_major(const Node *node)
 {
-    npy_intp outer = NPY_MAX_INTP;
-    for (int dim = 0; dim < x->ndim; dim++) {
-        if (x->shape[dim] != 1 && x->strides[dim] != 0) {
-            if (x->strides[dim] < 0 || x->strides[dim] > outer) {
-                return 0;
+    int all = 1, one = 0;
+    for (int i = 0; i < node->operation.count; i++) {
+        const NodeOperand *operand = &node->operands[i];
+        npy_intp outer = NPY_MAX_INTP;
+        int in_order = 1, repeats = 0;
+        for (int dim = 0; operand->storage != NULL && dim < node->ndim; dim++) {
+            const npy_intp step = magnitude(operand->strides[dim]);
+            if (node->shape[dim] != 1) {
+                repeats = repeats || step == 0;
+                in_order = in_order && step <= outer;
+                outer = step == 0 ? outer : step;
             }
-            outer = x->strides[dim];
         }
+        all = all && in_order;
+        one = one || (operand->storage != NULL && in_order && !repeats);
     }
-    return 1;
+    return all || one;
 }
 
 /* Read a copy of an operand of few elements. */
@@ -246,7 +253,7 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
         memcpy(&operand->number, data, (size_t)dtypes[x->code].itemsize);
         return 1;
     }
-    if (x->ndim > node->ndim || !is_in_order(x) ||
+    if (x->ndim > node->ndim ||
         (!node->operation.is_exact && !(whole && (x->flags & ROW_MAJOR)))) {
         return 0;
     }
@@ -334,6 +341,10 @@ static int take_operands(Node *node, Tensor *const *operands, char *const *numbe
             drop_operands(node, i);
             return taken;
         }
+    }
+    if (!is_row_major(node)) {
+        drop_operands(node, node->operation.count);
+        return 0;
     }
     npy_intp step[NODE_DIMS], size = 1;
     for (int dim = node->ndim - 1; dim >= 0; dim--) {
@@ -580,6 +591,7 @@ void describe_operation(const ElementLoop *loop, int count, Operation *operation
         operation->operands[i] = loop->operand;
     }
     operation->is_exact = (npy_uint8)loop->reversible;
+    operation->raises = loop->is_quiet ? RAISES_NONE : loop->is_arithmetic ? RAISES_IN_VECTORS : RAISES_ANY;
     operation->link = loop->link;
 }
 

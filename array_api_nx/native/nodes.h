@@ -27,6 +27,9 @@ enum { NODE_DIMS = 6, NODE_OPERANDS = 3 };
 /* The most operations of an expression. */
 enum { MOST_OPERATIONS = 400 };
 
+/* Which floating-point exceptions a function raises. */
+enum { RAISES_NONE, RAISES_IN_VECTORS, RAISES_ANY };
+
 /* What a node computes. */
 typedef struct {
     PyUFuncGenericFunction function;
@@ -37,6 +40,7 @@ typedef struct {
     npy_uint8 count;    /* of the operands */
     float time;         /* nanoseconds for an element in the caches */
     npy_uint8 is_exact; /* whether its bits do not depend on how the operands lie */
+    npy_uint8 raises;   /* which exceptions are looked for after the function */
     LinkOperation link; /* if orders can compute it (orders.h) */
 } Operation;
 

@@ -263,8 +263,13 @@ PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device);
 PyObject *new_ndarray(Tensor *tensor);
 
 /* An Array for another layout of the elements of `of`, with room for `ndim` axes; the caller fills in shape,
-   strides and offset of its Tensor, and calls `finish_layout`. */
-PyObject *new_view(Tensor *of, int ndim);
+   strides and offset of its Tensor, and calls `finish_layout`. Its elements are of the dtype `code`. */
+PyObject *new_view_as(Tensor *of, int ndim, DTypeCode code);
+
+static inline PyObject *new_view(Tensor *of, int ndim)
+{
+    return new_view_as(of, ndim, (DTypeCode)of->code);
+}
 
 /* A Tensor for elements of a storage. NULL with an exception set. */
 Tensor *tensor_over_storage(Storage *storage, npy_intp offset, int ndim, const npy_intp *shape,

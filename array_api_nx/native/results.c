@@ -136,12 +136,12 @@ static INLINE PyObject *new_pair(int ndim, DTypeCode code)
     return array;
 }
 
-PyObject *new_view(Tensor *of, int ndim)
+PyObject *new_view_as(Tensor *of, int ndim, DTypeCode code)
 {
     if (of->storage == NULL && !ensure_storage(of)) {
         return NULL;
     }
-    PyObject *array = new_pair(ndim, (DTypeCode)of->code);
+    PyObject *array = new_pair(ndim, code);
     if (array == NULL) {
         return NULL;
     }

@@ -239,7 +239,7 @@ def _part(name: str) -> property:
         # The imaginary part of real numbers is an array of its own.
         return self if name == "real" else raised(lowered(self).imag)
 
-    return _attribute(name, read)
+    return _attribute(name, fronted(read, None, (f"{name}_part", "", False)))
 
 
 # ---------------------------------------------------------------------- methods

@@ -17,6 +17,7 @@ import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support.implementations import count_pending, needs_native
 from tests.support.programs import recorded_from
+from tests.support.sizes import DEFERRED
 
 pytestmark = needs_native
 
@@ -575,3 +576,38 @@ def test_a_value_does_not_see_writes_of_those_who_got_its_operand(how: str) -> N
     handed[...] = 7.0
     assert np.asarray(y).tolist() == (np.arange(1.0, 4001.0) * 2.0).tolist()
     assert np.asarray(x).tolist() == [7.0] * 4000
+
+
+@pytest.mark.parametrize("name", ["transposed", "reversed", "columns reversed", "stack", "row"])
+@pytest.mark.parametrize("size", [9, 260])
+def test_operands_in_another_order_wait_with_others(name: str, size: int) -> None:
+    rng = np.random.default_rng(8)
+    mine = rng.random((size, size))
+    other, stack = rng.random((size, size)), rng.random((3, size, size))
+    x, y, z = [xp.asarray(each.copy()) for each in (mine, other, stack)]
+    expected, value = {
+        "transposed": lambda: (mine * 2 + other.T - mine.T, x * 2 + y.T - x.T),
+        "reversed": lambda: (mine[::-1] * other + 1, x[::-1] * y + 1),
+        "columns reversed": lambda: (mine[:, ::-1] + 1, x[:, ::-1] + 1),
+        "stack": lambda: (stack + stack[:, ::-1].mT * other.T, z + z[:, ::-1].mT * y.T),
+        "row": lambda: (other.T + mine[0], y.T + x[0]),
+    }[name]()
+    result = np.asarray(value)
+    assert result.tobytes() == expected.tobytes()
+    if name != "stack":  # where NumPy writes over a temporary array
+        assert result.strides == expected.strides
+    target = xp.zeros(value.shape)
+    target[...] = value
+    assert np.array_equal(np.asarray(target), expected)
+
+
+def test_large_arrays_are_copied_by_assignment() -> None:
+    mine = np.random.default_rng(9).random(DEFERRED)
+    x, y = xp.asarray(mine.copy()), xp.zeros(DEFERRED)
+    y[:] = x
+    x[0] = 7.0
+    assert np.array_equal(np.asarray(y), mine)
+    y[1:] = y[:-1]
+    assert np.array_equal(np.asarray(y), np.concat([mine[:1], mine[:-1]]))
+    y[:] = mine
+    assert np.array_equal(np.asarray(y), mine)
