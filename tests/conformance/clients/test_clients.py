@@ -13,8 +13,8 @@ from .conftest import REPOSITORY, clients
 
 pytestmark = pytest.mark.slow
 
-RESULTS = REPOSITORY / "conformance" / "results" / "clients.json"
-PAGE = REPOSITORY / "docs" / "clients.md"
+RESULTS = REPOSITORY / "conformance" / "results"
+DOCS = REPOSITORY / "docs"
 
 
 @pytest.mark.parametrize(
@@ -36,14 +36,17 @@ def test_a_few_tests_of_the_client(client: str, select: str, tests: int, tmp_pat
     assert totals["passed"] == totals["tests"]
 
 
-def test_the_page_shows_the_results() -> None:
-    record = json.loads(RESULTS.read_text())
-    assert PAGE.read_text() == markdown.render(record)
+@pytest.mark.parametrize(
+    ("results", "page"), [("clients.json", "clients.md"), ("numpy.json", "numpy-tests.md")]
+)
+def test_the_page_shows_the_results(results: str, page: str) -> None:
+    record = json.loads((RESULTS / results).read_text())
+    assert (DOCS / page).read_text() == markdown.render(record)
     assert record["exit_status"] == 0
 
 
 def test_every_explanation_is_needed_by_the_results() -> None:
-    record = json.loads(RESULTS.read_text())
+    record = json.loads((RESULTS / "clients.json").read_text())
     clients = record["namespaces"][0]["clients"]
     files = [explain.EXPLAINED, *([explain.EXPLAINED_CALLS] if "consumers" in clients else [])]
     assert list(record["explanations"]) == [e.name for file in files for e in explain.read(file)]
