@@ -152,6 +152,8 @@ def _sort(
     *,
     stable: bool | None = None,
 ) -> Foreign:
+    if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
+        raise TypeError("NumPy knows whether it has such a kind")
     return xp.sort(xp.reshape(a, (-1,))) if axis is None else xp.sort(a, axis=axis)
 
 
@@ -164,6 +166,8 @@ def _swapaxes(xp: Foreign, a: Foreign, axis1: int, axis2: int) -> Foreign:
 def _take(xp: Foreign, a: Foreign, indices: Foreign, axis: int | None = None) -> Foreign:
     if axis is None:
         a, axis = xp.reshape(a, (-1,)), 0
+    if np.asarray(indices).dtype.kind == "b" or not -a.ndim <= axis < a.ndim:
+        raise TypeError("of bools NumPy makes the indices 0 and 1; and it raises AxisError")
     # As an index, which may have any number of axes.
     return a[(*(slice(None),) * (axis % a.ndim), indices)]
 

@@ -46,7 +46,6 @@ _FUNCTIONS: Final = f"""
     concatenate concat      arrays, /, axis=
     concat      concat      arrays, /, axis=
     stack       stack       arrays, axis=
-    isin        isin        element, test_elements, *, invert=
     flip        flip        m, axis=
     linalg.inv  inv         a
     linalg.matmul matmul    x1, x2, /
@@ -68,6 +67,7 @@ _ARRAYS: Final = """
     arange      arange      start, /, stop=, step=, dtype=, *, device=
     linspace    linspace    start, stop, num, *, dtype=, device=, endpoint=
     eye         eye         N, M=, k=, dtype=, *, device=
+    isin        isin        element, test_elements, *, invert=
     where       where       condition, x, y, /
     ravel       ravel       a
     reshape     reshape     a, /, shape, *, copy=

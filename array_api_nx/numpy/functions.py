@@ -24,7 +24,7 @@ REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeEr
 """What our functions raise for arguments that NumPy may take: then NumPy computes, or raises."""
 
 _ARRAYS_WITHOUT_AXES: Final = """
-astype atleast_1d atleast_2d atleast_3d broadcast_to cov empty_like expand_dims full_like imag
+astype atleast_1d atleast_2d atleast_3d broadcast_to cov empty_like expand_dims full_like imag isin
 matrix_transpose meshgrid moveaxis ones_like pad permute_dims ravel real repeat reshape roll squeeze
 stack swapaxes tensordot tile transpose tril triu where zeros_like
 """
@@ -33,7 +33,8 @@ stack swapaxes tensordot tile transpose tril triu where zeros_like
 
 _NUMPYS: Final = """
 argpartition argsort partition linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.slogdet
-linalg.solve can_cast histogramdd nan_to_num unique_all unique_counts unique_inverse unique_values
+linalg.solve can_cast histogram2d histogramdd nan_to_num unique_all unique_counts unique_inverse
+unique_values
 """
 """Functions that NumPy computes in any case: orders, since ours is the stable one, and NumPy's is
 not and is faster; those for which ours calls LAPACK by NumPy; and those whose results here are of

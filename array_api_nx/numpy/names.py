@@ -165,7 +165,7 @@ def faced(path: str, numpys: Any) -> Any:
     It is one object, wherever NumPy has it: ``np._core.umath.sin`` is ``np.sin``.
     """
     name = path.rpartition(".")[2]
-    if name != path and getattr(numpy, name, None) is numpys:
+    if name != path and vars(numpy).get(name) is numpys:
         return getattr(sys.modules[__package__], name)
     if path in _OWN:
         own, row = _OWN[path], FUNCTIONS.get(path)
