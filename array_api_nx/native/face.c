@@ -105,8 +105,8 @@ PyObject *standard_of(PyObject *object)
 /* How often NumPy computed something, here or in Python. */
 static npy_intp numpys_calls;
 
-/* adoption.raised, for what C does not adopt. */
-static PyObject *raise_function;
+/* adoption.as_faces, for what C does not adopt. */
+static PyObject *as_faces_function;
 
 /* Whether an object of another class has a method that may give an array of the face. */
 static int may_give_array(PyObject *object)
@@ -189,7 +189,7 @@ static PyObject *from_numpys_item(PyObject *item, const void *context)
     }
     PyObject *adopted = array_from_ndarray((PyArrayObject *)item, NO_DTYPE, 0);
     if (adopted == DECLINED) {
-        return PyErr_Occurred() ? NULL : PyObject_CallOneArg(raise_function, item);
+        return PyErr_Occurred() ? NULL : PyObject_CallOneArg(as_faces_function, item);
     }
     return face_of(adopted, 0);
 }
@@ -637,7 +637,7 @@ static PyObject *count_numpys(PyObject *module, PyObject *more)
     return PyLong_FromSsize_t(numpys_calls);
 }
 
-KEEP_ARGUMENT(set_raise, raise_function)
+KEEP_ARGUMENT(set_as_faces, as_faces_function)
 
 static PyMethodDef functions[] = {
     {"standard", standard, METH_O,
@@ -645,7 +645,7 @@ static PyMethodDef functions[] = {
     {"adopt", adopt, METH_O, "adopt(array)\n--\n\nThe array of NumPy's face with the contents of an Array."},
     {"count_numpys", count_numpys, METH_O,
      "count_numpys(more, /)\n--\n\nHow often the face had NumPy compute, `more` added."},
-    {"set_raise", set_raise, METH_O, "set_raise(function)\n--\n\nadoption.raised."},
+    {"set_as_faces", set_as_faces, METH_O, "set_as_faces(function)\n--\n\nadoption.as_faces."},
     {"complete_face", complete_face, METH_VARARGS,
      "complete_face(type, methods, convert, assign)\n--\n\n"
      "The class of the face's arrays; what it asks where C declines; a function for results of other devices; and "

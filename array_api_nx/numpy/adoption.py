@@ -20,7 +20,7 @@ from ..frontend.interop import from_numpy, to_numpy
 from ..native import native
 from .arrays import adopt, ndarray, standard
 
-__all__ = ["adopted", "by_numpy", "count_numpys", "lowered", "raised", "scalar", "standards"]
+__all__ = ["adopted", "as_faces", "as_numpys", "as_standards", "by_numpy", "count_numpys", "scalar"]
 
 Given: TypeAlias = "dict[int, tuple[numpy.ndarray[Any, Any], Any]]"
 """The arrays that were given, with the array of NumPy for each, by the id of that."""
@@ -43,7 +43,7 @@ _NO_NUMPY: Final = "__array__ method not producing an array"
 _MAX_DEPTH: Final = 64  # of nested lists that NumPy makes arrays of
 
 
-def lowered(x: Any, given: Given | None = None, depth: int = 0) -> Any:
+def as_numpys(x: Any, given: Given | None = None, depth: int = 0) -> Any:
     """`x` with NumPy's arrays in place of ours, in containers too: over the same memory."""
     kind = type(x)
     if kind is ndarray or kind is Array:
@@ -54,11 +54,11 @@ def lowered(x: Any, given: Given | None = None, depth: int = 0) -> Any:
     if x is ndarray:
         return numpy.ndarray
     if (kind is tuple or kind is list) and depth <= _MAX_DEPTH:
-        items = [lowered(each, given, depth + 1) for each in x]
+        items = [as_numpys(each, given, depth + 1) for each in x]
         same = all([new is old for new, old in zip(items, x, strict=True)])
         return x if same else kind(items)
     if kind is dict:
-        return {name: lowered(each, given, depth) for name, each in x.items()}
+        return {name: as_numpys(each, given, depth) for name, each in x.items()}
     return x
 
 
@@ -86,7 +86,7 @@ def _converted(x: Any, convert: Callable[[Any], Any]) -> Any:
     return kind._make([convert(each) for each in x]) if hasattr(kind, "_make") else x
 
 
-def raised(x: Any, given: Given | None = None, device: Device | None = None) -> Any:
+def as_faces(x: Any, given: Given | None = None, device: Device | None = None) -> Any:
     """What NumPy returned, with arrays of the face in place of NumPy's, in tuples and lists too.
 
     An array that was given comes back as the one that it was.
@@ -97,15 +97,15 @@ def raised(x: Any, given: Given | None = None, device: Device | None = None) -> 
         return adopted(x, device) if known is None else known[1]
     if kind is Array:
         return adopt(x)
-    return _converted(x, lambda each: raised(each, given, device))
+    return _converted(x, lambda each: as_faces(each, given, device))
 
 
 def by_numpy(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """What NumPy's function returns for these arguments."""
     count_numpys(1)
     given: Given = {}
-    args = tuple([lowered(x, given) for x in args])
-    named = {name: lowered(x, given) for name, x in named.items()}
+    args = tuple([as_numpys(x, given) for x in args])
+    named = {name: as_numpys(x, given) for name, x in named.items()}
     out = named.get("out")
     for x in out if type(out) is tuple else (out,):
         given.setdefault(id(x), (x, x))
@@ -125,7 +125,7 @@ def by_numpy(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     for array, before, x in elsewhere:
         if array.tobytes() != before.tobytes():
             standard(x)[...] = from_numpy(array, None, x._device, None)
-    return raised(found, given, device)
+    return as_faces(found, given, device)
 
 
 def _with_numpys(x: Any) -> Any:
@@ -134,20 +134,20 @@ def _with_numpys(x: Any) -> Any:
     if kind is tuple or kind is list:
         return kind([_with_numpys(each) for each in x])
     if hasattr(kind, "__array__") and not isinstance(x, numpy.ndarray | numpy.generic):
-        return lowered(x.__array__())
+        return as_numpys(x.__array__())
     return x
 
 
-def standards(x: Any) -> Any:
+def as_standards(x: Any) -> Any:
     """`x` with arrays of the standard's namespace in place of those of the face, in containers
     too; they share their elements."""
     kind = type(x)
     if kind is ndarray:
         return standard(x)
     if kind is tuple or kind is list:
-        return kind([standards(each) for each in x])
+        return kind([as_standards(each) for each in x])
     if kind is dict:
-        return {name: standards(each) for name, each in x.items()}
+        return {name: as_standards(each) for name, each in x.items()}
     return x
 
 

@@ -1,4 +1,4 @@
-"""The array of the face: NumPy's ndarray in all that a program sees, an array of ours beneath.
+"""The array of the face: to a program it is NumPy's ndarray, and it holds an array of this package.
 
 It has the fields of `Array`, and so shares its elements with an `Array` by sharing its handle:
 `standard` gives one, `adopt` takes one. The class is declared here; methods.py attaches what its
@@ -38,7 +38,7 @@ class ArrayType(type):
 
 
 class _Fields:
-    """The fields, where the extension, whose `Face` has them, is missing."""
+    """The fields of an array without the extension; with it `native.Face` has them."""
 
     __slots__ = ("__weakref__", "_device", "_dtype", "_handle")
 

@@ -13,7 +13,7 @@ from ..frontend.array import Array
 from ..frontend.inspection import namespace
 from ..frontend.numpy_functions import known_functions
 from ..native import native
-from .adoption import by_numpy, raised, scalar, standards
+from .adoption import as_faces, as_standards, by_numpy, scalar
 from .arrays import ndarray
 from .differences import KEEPS_ORDER, REFUSED, has_special_elements
 from .fronts import FUNCTIONS, fronted
@@ -36,9 +36,9 @@ argpartition argsort partition linalg.cholesky linalg.det linalg.eigh linalg.eig
 linalg.solve can_cast histogram2d histogramdd nan_to_num unique_all unique_counts unique_inverse
 unique_values
 """
-"""Functions that NumPy computes in any case: orders, since ours is the stable one, and NumPy's is
-not and is faster; those for which ours calls LAPACK by NumPy; and those whose results here are of
-other classes or in another order."""
+"""Functions that NumPy always computes: orders, because ours are stable and slower; those for
+which ours call LAPACK through NumPy; and those whose results here have other classes, dtypes or
+orders."""
 
 
 def ours(x: Any) -> list[Any]:
@@ -50,7 +50,8 @@ def ours(x: Any) -> list[Any]:
 
 
 _NUMPYS_PARAMETERS: Final = ("copy", "initial", "order", "out", "s", "subok")
-"""Calls with one of these are NumPy's: it keeps a dtype, or they name an array or a layout."""
+"""A call that gives one of these parameters is NumPy's: ours mean something else by them, or lack
+them."""
 
 _ARRAYS: Final = (ndarray, Array, numpy.ndarray)
 
@@ -58,10 +59,11 @@ _ARRAYS: Final = (ndarray, Array, numpy.ndarray)
 def is_ours(
     name: str, args: tuple[Any, ...], named: dict[str, Any], *, broadcasts: bool = False
 ) -> bool:
-    """Whether a call of one of NumPy's functions, by its name, is one of this package's functions.
+    """Whether a function of this package computes a call of NumPy's function of a name.
 
-    NumPy has warnings and errors of its own for arrays without elements, and is sooner done with
-    few; subclasses of its arrays and other libraries' arrays decide what the call gives.
+    NumPy computes arrays without elements, for which it has warnings and errors of its own, and
+    small arrays, for which it takes less time. Subclasses of its arrays and arrays of other
+    libraries choose the result themselves.
     """
     given = ours(args)
     if not given or any([named.get(x) is not None for x in _NUMPYS_PARAMETERS]):
@@ -79,7 +81,7 @@ def is_ours(
 
 
 class _Unbound(partial):  # type: ignore[type-arg]
-    """A function that is no method of the objects whose class has it, as NumPy's in C are none."""
+    """A function that does not bind to instances, as NumPy's functions in C do not."""
 
     def __reduce__(self) -> str:
         return str(vars(self)["__qualname__"])
@@ -92,7 +94,8 @@ _PRESENTED: Final = (*WRAPPER_ASSIGNMENTS, "__signature__", "__text_signature__"
 
 
 def like(numpys: Any, call: Callable[..., Any]) -> Callable[..., Any]:
-    """`call` as NumPy's function presents itself: a method of classes only where that is one."""
+    """`call` with the name, the docstring and the signature of NumPy's function. It binds to
+    instances if that does."""
     presented = call if hasattr(numpys, "__get__") else _Unbound(call)
     function: Any = update_wrapper(presented, numpys, assigned=_PRESENTED, updated=())
     name = getattr(numpys, "__name__", type(numpys).__name__)
@@ -111,7 +114,7 @@ def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any
 
 
 def _are_many(arrays: list[Any]) -> bool:
-    """Whether arrays are broadcast to more elements than NumPy is to compute, as C knows, too."""
+    """Whether arrays are broadcast to more elements than NumPy computes. C has the same limit."""
     shapes = {x.shape for x in arrays}
     if native is None or len(shapes) == 1:
         return False
@@ -122,7 +125,7 @@ def _are_many(arrays: list[Any]) -> bool:
 
 
 def _is_worth(x: Any) -> bool:
-    """Whether functions of ours compute an array in less time than NumPy, as C knows, too."""
+    """Whether functions of ours compute an array in less time than NumPy. C has the same limit."""
     return str(x.device) != "cpu" or (native is not None and x.size > native.FEW_FOR_NUMPY)
 
 
@@ -141,7 +144,7 @@ def named(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     """The function, as one of the face's module that has it, where pickles find it."""
     module, _, name = path.rpartition(".")
     function.__module__ = f"array_api_nx.numpy.{module}" if module else "array_api_nx.numpy"
-    if name:  # methods of NumPy's one RandomState have that in their names
+    if name:  # numpy.random.rand has the name RandomState.rand
         function.__qualname__ = name
     return function
 
@@ -156,13 +159,13 @@ def _by_numpy_alone(numpys: Callable[..., Any]) -> Callable[..., Any]:
 def _by_ours(
     numpys: Callable[..., Any], name: str, own: Callable[..., Any], path: str
 ) -> Callable[..., Any]:
-    convert = raised if name in _ARRAYS_WITHOUT_AXES.split() else scalar
+    convert = as_faces if name in _ARRAYS_WITHOUT_AXES.split() else scalar
     xp = namespace(None)
 
     def call(*args: Any, **named: Any) -> Any:
         if is_ours(path, args, named):
             try:
-                return convert(own(xp, *standards(args), **standards(named)))
+                return convert(own(xp, *as_standards(args), **as_standards(named)))
             except REFUSALS:
                 pass
         return by_numpy(numpys, *args, **named)

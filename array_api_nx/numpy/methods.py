@@ -14,7 +14,7 @@ from ..frontend.array import Array
 from ..frontend.inspection import namespace
 from ..frontend.numpy_functions import known_functions
 from ..native import native
-from .adoption import adopted, by_numpy, count_numpys, lowered, raised, scalar, standards
+from .adoption import adopted, as_faces, as_numpys, as_standards, by_numpy, count_numpys, scalar
 from .arrays import adopt, ndarray, standard
 from .differences import PRIMITIVES
 from .fronts import METHODS, fronted
@@ -22,7 +22,7 @@ from .functions import REFUSALS, is_ours
 
 __all__: list[str] = []
 
-# Operands of which our operators know what NumPy does with them; others may have a say themselves.
+# Classes of operands that our operators take. Other classes may define the operator themselves.
 _OPERANDS: Final = (ndarray, Array, numpy.ndarray, bool, int, float, complex)
 
 # ---------------------------------------------------------------------- operators
@@ -46,16 +46,16 @@ def _computed(name: str, function: Any, reflected: bool, self: Any, other: Any) 
     operands = (other, self) if reflected else (self, other)
     if is_known and is_ours(name, operands, {}, broadcasts=True):
         try:
-            return scalar(function(*standards(operands)))
+            return scalar(function(*as_standards(operands)))
         except REFUSALS:
             pass
     count_numpys(1)
-    return raised(function(*[lowered(x) for x in operands]), None, self._device)
+    return as_faces(function(*[as_numpys(x) for x in operands]), None, self._device)
 
 
 def _updated(name: str, function: Any, self: Any, other: Any) -> Any:
     if is_ours(name, (self, other), {}, broadcasts=True):
-        own, given = standards((self, other))
+        own, given = as_standards((self, other))
         try:
             updated = function(own, given)
         except REFUSALS:
@@ -109,7 +109,7 @@ def _is_ours(key: Any) -> bool:
 def _getitem(self: Any, key: Any) -> Any:
     if _is_ours(key):
         try:
-            found = standard(self)[standards(key)]
+            found = standard(self)[as_standards(key)]
         except REFUSALS:
             pass
         else:
@@ -127,7 +127,7 @@ def _setitem(self: Any, key: Any, value: Any) -> None:
     )
     if _is_ours(key) and not is_refused:
         try:
-            standard(self)[standards(key)] = standards(value)
+            standard(self)[as_standards(key)] = as_standards(value)
         except REFUSALS:
             pass
         else:
@@ -140,56 +140,56 @@ def _iter(self: Any) -> Iterator[Any]:
 
 
 def _conversion(function: Callable[..., Any]) -> Any:
-    return lambda self, *args: function(lowered(self), *args)
+    return lambda self, *args: function(as_numpys(self), *args)
 
 
 def _attribute(name: str, read: Callable[[Any], Any] | None = None) -> property:
-    """An attribute of NumPy's arrays; `read` is for those that arrays of ours have, too.
+    """An attribute of NumPy's arrays; `read` gives it where arrays of ours have it, too.
 
-    What is assigned lays the same elements out otherwise, or writes them.
+    An assignment changes the layout of the same elements, or writes them.
     """
 
     def assign(self: Any, value: Any) -> None:
-        array = lowered(self)
-        setattr(array, name, lowered(value))
+        array = as_numpys(self)
+        setattr(array, name, as_numpys(value))
         _become(self, array)
 
-    return property(read or (lambda self: raised(getattr(lowered(self), name))), assign)
+    return property(read or (lambda self: as_faces(getattr(as_numpys(self), name))), assign)
 
 
 class _Flags:
-    """What `numpy.ndarray.flags` is; what is assigned is assigned to the array."""
+    """See `numpy.ndarray.flags`. An assignment changes the array."""
 
     def __init__(self, array: Any) -> None:
         vars(self)["_array"] = array
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(lowered(self._array).flags, name)
+        return getattr(as_numpys(self._array).flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        array = lowered(self._array)
+        array = as_numpys(self._array)
         setattr(array.flags, name, value)
         _become(self._array, array)
 
     def __getitem__(self, key: str) -> Any:
-        return lowered(self._array).flags[key]
+        return as_numpys(self._array).flags[key]
 
     def __setitem__(self, key: str, value: Any) -> None:
-        array = lowered(self._array)
+        array = as_numpys(self._array)
         array.flags[key] = value
         _become(self._array, array)
 
     def __eq__(self, other: object) -> bool:
-        return bool(lowered(self._array).flags == getattr(other, "_flags", other))
+        return bool(as_numpys(self._array).flags == getattr(other, "_flags", other))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return repr(lowered(self._array).flags)
+        return repr(as_numpys(self._array).flags)
 
 
 def _become(self: Any, array: numpy.ndarray[Any, Any]) -> None:
-    """Have an array of the face show what an array of NumPy shows."""
+    """Give an array of the face the elements and the layout of an array of NumPy."""
     new = adopted(array, self._device)
     if type(new) is not ndarray:
         raise TypeError(
@@ -200,15 +200,15 @@ def _become(self: Any, array: numpy.ndarray[Any, Any]) -> None:
 
 
 class _Flat:
-    """What `numpy.ndarray.flat` is, with arrays of the face as keys, values and results."""
+    """See `numpy.ndarray.flat`. Keys, values and results are arrays of the face."""
 
     __slots__ = ("_flat",)
 
     def __init__(self, array: Any) -> None:
-        self._flat = lowered(array).flat
+        self._flat = as_numpys(array).flat
 
     def __getattr__(self, name: str) -> Any:
-        return raised(getattr(self._flat, name))
+        return as_faces(getattr(self._flat, name))
 
     def __getitem__(self, key: Any) -> Any:
         return by_numpy(operator.getitem, self._flat, key)
@@ -235,9 +235,9 @@ class _Flat:
 def _part(name: str) -> property:
     def read(self: Any) -> Any:
         if self.dtype.kind == "c":
-            return raised(getattr(standard(self), name))
+            return as_faces(getattr(standard(self), name))
         # The imaginary part of real numbers is an array of its own.
-        return self if name == "real" else raised(lowered(self).imag)
+        return self if name == "real" else as_faces(as_numpys(self).imag)
 
     return _attribute(name, fronted(read, None, (f"{name}_part", "", False)))
 
@@ -262,7 +262,7 @@ def _method(name: str, convert: Any) -> Any:
 def _function(name: str) -> Any:
     """A method that is a function of the standard's namespace."""
     _, own = known_functions()[getattr(numpy, name)]
-    convert = raised if name in ("astype", "repeat", "swapaxes") else scalar
+    convert = as_faces if name in ("astype", "repeat", "swapaxes") else scalar
     return _by_ours(name, partial(own, namespace(None)), convert)
 
 
@@ -274,7 +274,7 @@ def _by_ours(name: str, own: Callable[..., Any], convert: Callable[..., Any]) ->
         is_laid_out = args and name in ("copy", "flatten")
         if not is_laid_out and is_ours(name, (self, *args), named):
             try:
-                return convert(own(standard(self), *standards(args), **standards(named)))
+                return convert(own(standard(self), *as_standards(args), **as_standards(named)))
             except REFUSALS:
                 pass
         return by_numpy(numpys, self, *args, **named)
@@ -302,25 +302,25 @@ def _new(
 ) -> Any:
     """An array without initialised elements, or over the memory of a buffer."""
     if cls is not ndarray:
-        return numpy.ndarray.__new__(cls, shape, dtype, lowered(buffer), offset, strides, order)
-    return adopted(numpy.ndarray(shape, dtype, lowered(buffer), offset, strides, order))
+        return numpy.ndarray.__new__(cls, shape, dtype, as_numpys(buffer), offset, strides, order)
+    return adopted(numpy.ndarray(shape, dtype, as_numpys(buffer), offset, strides, order))
 
 
 def _resize(self: Any, *shape: Any, refcheck: bool = True) -> None:
-    operator.index(refcheck)  # there is no such check: other arrays keep the memory
-    array = numpy.array(lowered(self))
+    operator.index(refcheck)  # references are not counted: other arrays keep the memory
+    array = numpy.array(as_numpys(self))
     array.resize(*shape, refcheck=False)
     _become(self, array)
 
 
 def _setflags(self: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:
-    array = lowered(self)
+    array = as_numpys(self)
     array.setflags(write, align, uic)
     _become(self, array)
 
 
 def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
-    array = lowered(self)
+    array = as_numpys(self)
     return array.__array__(dtype, copy=copy) if copy is not None else array.__array__(dtype)
 
 
@@ -346,7 +346,7 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any)
 
 
 def _reduce(self: Any) -> tuple[Any, ...]:
-    return adopted, (lowered(self),)  # NumPy's array may leave its memory out of the pickle
+    return adopted, (as_numpys(self),)  # NumPy's array may leave its memory out of the pickle
 
 
 def _inherited(name: str, member: object) -> Any:
@@ -361,7 +361,7 @@ def _inherited(name: str, member: object) -> Any:
 _MEMBERS: Final[dict[str, Any]] = {
     **{name: _inherited(name, member) for name, member in vars(numpy.ndarray).items()},
     **{name: _method(name, scalar) for name in _OWN.split()},
-    **{name: _method(name, raised) for name in _VIEWS.split()},
+    **{name: _method(name, as_faces) for name in _VIEWS.split()},
     **{name: _function(name) for name in _FUNCTIONS.split()},
     **{name: _part(name) for name in ("real", "imag")},
     "flags": property(_Flags),
@@ -371,7 +371,7 @@ _MEMBERS: Final[dict[str, Any]] = {
     "_standard": property(lambda self: standard(self)),
     "device": property(lambda self: self._device),
     "T": property(lambda self: adopt(standard(self).T)),
-    "mT": property(lambda self: raised(lowered(self).mT)),
+    "mT": property(lambda self: as_faces(as_numpys(self).mT)),
     "__new__": staticmethod(_new),
     "resize": _resize,
     "setflags": _setflags,
@@ -424,7 +424,7 @@ def _fronted(name: str, member: Any) -> Any:
 for _name, _member in _MEMBERS.items():
     if hasattr(_member, "__code__"):
         _numpys_member = getattr(numpy.ndarray, _name, None)
-        if callable(_numpys_member):  # it has the signature, too
+        if callable(_numpys_member):  # the signature is its, too
             update_wrapper(_member, _numpys_member, assigned=("__doc__",))
         _member.__name__, _member.__qualname__ = _name, f"ndarray.{_name}"
     if native is None or _name not in vars(native.Face) or _name == "__new__":
@@ -436,7 +436,7 @@ def _assign(self: Any, name: str, value: Any) -> None:
 
 
 if native is not None:
-    # C asks these where it does not answer itself.
+    # C calls these where it declines.
     meanings = {name: getattr(each, "fget", each) for name, each in _MEMBERS.items()}
     native.complete_face(ndarray, meanings, scalar, _assign)
-    native.set_raise(raised)
+    native.set_as_faces(as_faces)

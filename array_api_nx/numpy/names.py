@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 import numpy
 
 from . import creation
-from .adoption import by_numpy, lowered, raised
+from .adoption import as_faces, as_numpys, by_numpy
 from .arrays import ndarray
 from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
@@ -64,7 +64,7 @@ def _with_our_arrays(numpys: type) -> type:
 
 def _default_rng(seed: Any = None) -> Any:
     """A generator of random numbers, whose arrays are ours: see `numpy.random.default_rng`."""
-    given = numpy.random.default_rng(lowered(seed))
+    given = numpy.random.default_rng(as_numpys(seed))
     kind = _RANDOM["Generator"]
     return given if isinstance(given, kind) else kind(given.bit_generator)
 
@@ -154,7 +154,7 @@ def kind_of(path: str, numpys: Any) -> str:
 
 @cache
 def front_of(numpys: Any) -> Any:
-    """The face's function for a function of NumPy's: it is where NumPy says that its own one is."""
+    """The face's function for one of NumPy's: that of the same name in the same module."""
     module = import_module(numpys.__module__.replace("numpy", "array_api_nx.numpy", 1))
     return getattr(module, numpys.__name__, None) or function_of(numpys)
 
@@ -180,5 +180,5 @@ def faced(path: str, numpys: Any) -> Any:
     if isinstance(numpys, numpy.ufunc):
         return ufunc_of(numpys)
     if isinstance(numpys, type) or not callable(numpys):
-        return raised(numpys)
+        return as_faces(numpys)
     return function_of(numpys, path)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy
 
 from ..frontend.ufuncs import apply_ufunc
-from .adoption import by_numpy, scalar, standards
+from .adoption import as_standards, by_numpy, scalar
 from .arrays import ndarray
 from .differences import PRIMITIVES
 from .fronts import fronted
@@ -48,7 +48,7 @@ def apply(numpys: numpy.ufunc, args: tuple[Any, ...], options: dict[str, Any]) -
     has_operands = not options and len(args) == numpys.nin
     if has_operands and is_ours(numpys.__name__, args, options, broadcasts=True):
         try:
-            found = apply_ufunc(numpys, *standards(args))
+            found = apply_ufunc(numpys, *as_standards(args))
         except REFUSALS:
             pass
         else:
@@ -63,7 +63,7 @@ def ufunc_of(numpys: numpy.ufunc) -> Any:
     def call(*args: Any, **options: Any) -> Any:
         return apply(numpys, args, options)
 
-    # Pickles find it by these.
+    # Pickles find it by these names.
     call.__qualname__, call.__module__ = numpys.__name__, "array_api_nx.numpy"
     op = PRIMITIVES.get(numpys)
     row = None if op is None else (op.name, "x1, x2, /" if numpys.nin == 2 else "x, /", True)
@@ -93,7 +93,7 @@ def _method(function: Any, method: Any) -> Any:
     def reduce(array: Any, *args: Any, **named: Any) -> Any:
         if type(array) is ndarray:
             try:
-                return scalar(method(standards(array), *args, **named))
+                return scalar(method(as_standards(array), *args, **named))
             except REFUSALS:
                 pass
         return by_numpy(method, array, *args, **named)
@@ -102,6 +102,6 @@ def _method(function: Any, method: Any) -> Any:
     call: Any = update_wrapper(chosen, method, assigned=("__name__", "__doc__"))
     call.__qualname__ = f"{function.__name__}.{method.__name__}"
     call.__module__ = function.__module__
-    # Few operands may have many results, which are not left to NumPy.
+    # `outer` of few elements may give many, which NumPy is not to compute.
     asked = None if chosen is outer else method
     return fronted(call, asked, is_small_only=chosen is not by_numpys)

@@ -10,12 +10,12 @@ import array_api_nx as xp
 import array_api_nx.numpy as np
 from array_api_nx.numpy.adoption import (
     adopted,
+    as_faces,
+    as_numpys,
+    as_standards,
     by_numpy,
     count_numpys,
-    lowered,
-    raised,
     scalar,
-    standards,
 )
 
 Pair = namedtuple("Pair", "first second")
@@ -23,29 +23,29 @@ Pair = namedtuple("Pair", "first second")
 
 def test_numpy_gets_arrays_over_the_same_memory_in_containers_too():
     x = np.arange(3)
-    for found in (lowered([1, (x,)])[1][0], lowered({"out": [x]})["out"][0]):
+    for found in (as_numpys([1, (x,)])[1][0], as_numpys({"out": [x]})["out"][0]):
         assert type(found) is numpy.ndarray
         found[0] += 7
     assert x.tolist() == [14, 1, 2]
-    assert type(lowered(xp.arange(3))) is numpy.ndarray
-    assert lowered(np.ndarray) is numpy.ndarray
+    assert type(as_numpys(xp.arange(3))) is numpy.ndarray
+    assert as_numpys(np.ndarray) is numpy.ndarray
 
 
 def test_containers_without_arrays_stay_the_same_objects():
     nested = [1, (2.0, "a"), [None]]
-    assert lowered(nested) is nested
-    assert raised(nested) is nested
+    assert as_numpys(nested) is nested
+    assert as_faces(nested) is nested
     assert by_numpy(lambda x: x, nested) is nested
 
 
 def test_what_numpy_returns_becomes_arrays_of_the_face():
     given = numpy.arange(3)
-    found = raised(Pair(given, [given, "a"]))
+    found = as_faces(Pair(given, [given, "a"]))
     assert type(found) is Pair
     assert type(found.first) is type(found.second[0]) is np.ndarray
     found.first[0] = 5
     assert given[0] == 5
-    assert type(raised(xp.arange(3))) is np.ndarray
+    assert type(as_faces(xp.arange(3))) is np.ndarray
 
 
 def test_arrays_that_ours_cannot_be_stay_numpys():
@@ -71,7 +71,7 @@ def test_arrays_without_axes_are_scalars_and_standards_share_elements():
     assert type(scalar(xp.asarray(1.5))) is numpy.float64
     assert [type(each) for each in scalar((xp.asarray(1), xp.ones(2)))] == [numpy.int64, np.ndarray]
     x = np.arange(3)
-    found = standards({"a": [x]})["a"][0]
+    found = as_standards({"a": [x]})["a"][0]
     assert type(found) is xp.Array
     found[0] = 4
     assert x[0] == 4
