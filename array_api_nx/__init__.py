@@ -26,6 +26,7 @@ from . import fft, linalg
 from .backends.cpu.engine.threads import register_controller as _register_controller
 from .compile import ShapeSpec, compile, eval_shape
 from .config import config_context, current
+from .core.dtypes import EXTRA as _EXTRA_DTYPES
 from .core.dtypes import (
     bool,
     complex64,
@@ -139,8 +140,8 @@ __array_api_version__ = "2025.12"
 newaxis = None
 
 
-# Libraries look for functions that the standard lacks at the top level. Those of `extra` are found
-# there, but listed nowhere, and so are `random` and `special`. All are
+# Libraries look for what the standard lacks at the top level. The functions of `extra` are found
+# there, but listed nowhere, and so are `random`, `special` and further dtypes. The modules are
 # imported at their first use.
 # Type checkers see the functions themselves, and no `__getattr__`, under which any misspelt name
 # would be an `object`.
@@ -149,6 +150,7 @@ if TYPE_CHECKING:
     from . import random as random
     from . import special as special
     from . import testing as testing
+    from .core.dtypes import float16 as float16
     from .extra import *  # noqa: F403
 else:
 
@@ -171,6 +173,8 @@ else:
     def __getattr__(name: str) -> object:
         if name in ("extra", "testing"):
             return import_module(f".{name}", __name__)
+        if name in _EXTRA_DTYPES and current().extras:
+            return _EXTRA_DTYPES[name]
         # A name with underscores is one that Python or a library probes for.
         beyond = _beyond() if current().extras and not name.startswith("_") else {}
         if name in beyond:

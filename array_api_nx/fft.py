@@ -300,7 +300,8 @@ def _frequencies(
         counts = backend.cat([counts, backend.arange(-(size // 2), 0, 1, target.real)], 0)
     result = target.real if dtype is None else as_dtype(dtype)
     if result not in REAL_FLOATING:
-        raise TypeError(f"frequencies have dtype float32 or float64, not {result}; use astype")
+        names = " or ".join([x.name for x in REAL_FLOATING])
+        raise TypeError(f"frequencies have dtype {names}, not {result}; use astype")
     if d == 0:
         raise ValueError("the distance d between samples must not be 0; give that of the samples")
     return cast(wrap(counts, target.real, target) / (float(d) * size), result)

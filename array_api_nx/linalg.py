@@ -387,7 +387,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 def _floating(x: Array) -> Array:
     """`x` in the floating-point dtype to compute norms in."""
     x = only_array(x)
-    compute, _ = operand_dtypes(p.SVDVALS, x._dtype, x._device)
+    compute, _ = operand_dtypes(p.SQRT, x._dtype, x._device)
     return cast(x, compute)
 
 

@@ -138,9 +138,15 @@ def test_names_that_clients_probe_are_not_listed(name):
     assert name not in dir(xp)
 
 
-@pytest.mark.parametrize("name", ["float16", "ndarray", "_private", "__wrapped__"])
+@pytest.mark.parametrize("name", ["float128", "ndarray", "_private", "__wrapped__"])
 def test_unknown_names_raise_attribute_error(name):
     refused(AttributeError, name, getattr, xp, name)
+
+
+def test_dtypes_beyond_the_standard_are_found_without_being_listed():
+    assert xp.float16 is xp.ones(2, dtype="float16").dtype
+    with xp.config_context(extras=False):
+        refused(AttributeError, "float16", getattr, xp, "float16")
 
 
 @for_each("name", xp.extra.__all__)

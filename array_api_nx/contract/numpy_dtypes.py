@@ -15,6 +15,7 @@ from ..core.dtypes import CANONICAL, DType
 from ..native import native
 
 __all__ = [
+    "COMPILED",
     "WORD",
     "DTypeLike",
     "NDArray",
@@ -34,10 +35,14 @@ WORD: Final = 8
 """The most bytes that loops of NumPy and of the extension want an address to be a multiple of, as
 `alignment` of native/sizes.h says."""
 
+_names = () if native is None else native.DTYPES.split()
+COMPILED: Final = tuple([x for x in d.ALL if x.name.upper() in _names])
+"""The dtypes that the extension has. It declines others, and NumPy computes them."""
+
 if native is not None:
-    _codes = {dtype: code for code, dtype in enumerate(d.COMPILED)}
-    _promotions = bytes([_codes[d.PROMOTION[a, b]] for a in d.COMPILED for b in d.COMPILED])
-    native.set_dtypes(d.COMPILED, _promotions)
+    _codes = {dtype: code for code, dtype in enumerate(COMPILED)}
+    _promotions = bytes([_codes[d.PROMOTION[a, b]] for a in COMPILED for b in COMPILED])
+    native.set_dtypes(COMPILED, _promotions)
 
 
 def has_other_bools(array: NDArray) -> bool:

@@ -33,10 +33,12 @@ __all__ = [
     "upper_product",
 ]
 
+_REAL: Final = tuple([dtype for dtype in d.REAL_FLOATING if dtype in d.SELF_COMPUTED])
+
 DRAWN: Final[dict[str, tuple[DType, ...]]] = {
     "bits": (d.uint32,),
-    "uniform": d.REAL_FLOATING,
-    "normal": d.REAL_FLOATING,
+    "uniform": _REAL,
+    "normal": _REAL,
     "integers": (d.int64, d.uint64),
     "exponential": (d.float64,),
     "gamma": (d.float64,),

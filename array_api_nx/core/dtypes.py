@@ -26,14 +26,16 @@ __all__ = [
     "BOOL_LIKE",
     "BOUNDS",
     "CANONICAL",
-    "COMPILED",
     "COMPLEX",
     "COMPLEX_OF",
+    "COMPUTED_IN",
     "DLPACK",
     "DOUBLE",
+    "EXTRA",
     "FLOATING",
     "INTEGRAL",
     "KINDS",
+    "NARROW",
     "NUMERIC",
     "ORDERED",
     "PROMOTION",
@@ -42,8 +44,10 @@ __all__ = [
     "REAL_OF",
     "ROUNDED",
     "SCALAR_PROMOTION",
+    "SELF_COMPUTED",
     "SIGNED",
     "SPELLINGS",
+    "STANDARD",
     "UNSIGNED",
     "WIDE",
     "DType",
@@ -53,6 +57,7 @@ __all__ = [
     "can_cast",
     "complex64",
     "complex128",
+    "float16",
     "float32",
     "float64",
     "holds",
@@ -74,16 +79,13 @@ DType: TypeAlias = np.dtype[Any]
 """NumPy's type of dtypes, for annotations."""
 
 _rows: Final[dict[DType, builtins.bool]] = {}
-"""All dtypes, and whether the extension has them."""
+"""All dtypes, and whether the standard has them."""
 
 
-def _row(name: str, *, is_compiled: builtins.bool = True) -> DType:
-    """A dtype; `is_compiled` says whether native/dtypes.h has a line for it, in the same order.
-
-    The extension declines the others, and NumPy computes them.
-    """
+def _row(name: str, *, is_standard: builtins.bool = True) -> DType:
+    """A dtype; `is_standard` says whether the standard lists it."""
     dtype = np.dtype(name)
-    _rows[dtype] = is_compiled
+    _rows[dtype] = is_standard
     return dtype
 
 
@@ -96,6 +98,7 @@ uint8: Final = _row("uint8")
 uint16: Final = _row("uint16")
 uint32: Final = _row("uint32")
 uint64: Final = _row("uint64")
+float16: Final = _row("float16", is_standard=False)
 float32: Final = _row("float32")
 float64: Final = _row("float64")
 complex64: Final = _row("complex64")
@@ -107,7 +110,8 @@ def _of_kinds(letters: str) -> tuple[DType, ...]:
     return tuple([dtype for dtype in _rows if dtype.kind in letters])
 
 
-# Groups of dtypes, in the order of the rows. BOOL_LIKE is what bitwise functions take.
+# Groups of dtypes, in the order of the rows. BOOL_LIKE is what bitwise functions take, EXTRA those
+# that the standard lacks, by name.
 SIGNED: Final = _of_kinds("i")
 UNSIGNED: Final = _of_kinds("u")
 INTEGRAL: Final = _of_kinds("iu")
@@ -119,7 +123,8 @@ REAL: Final = _of_kinds("iuf")
 ORDERED: Final = _of_kinds("biuf")
 NUMERIC: Final = _of_kinds("iufc")
 ALL: Final = _of_kinds("biufc")
-COMPILED: Final = tuple([dtype for dtype in _rows if _rows[dtype]])
+STANDARD: Final = tuple([dtype for dtype in _rows if _rows[dtype]])
+EXTRA: Final = {dtype.name: dtype for dtype in _rows if not _rows[dtype]}
 
 KINDS: Final[dict[str, tuple[DType, ...]]] = {
     "bool": (bool,),
@@ -141,12 +146,14 @@ def _bounds(dtype: DType) -> tuple[int, int]:
     if dtype in INTEGRAL:
         limits = np.iinfo(dtype)
         return int(limits.min), int(limits.max)
-    return -int(sys.float_info.max), int(sys.float_info.max)
+    # Few ints are beyond float32, where they are infinite; many are beyond 16 bits.
+    largest = int(np.finfo(dtype).max if dtype.itemsize == 2 else sys.float_info.max)
+    return -largest, largest
 
 
 BOUNDS: Final = {dtype: _bounds(dtype) for dtype in ALL}
 """The least and the largest Python int that a dtype takes; for floating-point types, of those that
-Python can make a float of."""
+Python can make a float of, or of float16 its own."""
 
 
 def _promoted(one: DType, other: DType) -> DType:
@@ -183,6 +190,15 @@ WIDE: Final = tuple([dtype for dtype in ALL if bits(dtype) == 64])
 DOUBLE: Final = tuple([dtype for dtype in WIDE if dtype in FLOATING])
 BELOW_DOUBLE: Final = tuple([dtype for dtype in REAL_FLOATING if dtype not in DOUBLE])
 """Groups by precision; `DOUBLE` is real and complex, `BELOW_DOUBLE` real."""
+
+
+COMPUTED_IN: Final = {
+    dtype: PROMOTION[dtype, dtype if bits(dtype) > 16 else float32] for dtype in FLOATING
+}
+"""The dtype in which means and sums of many elements are accumulated, numbers drawn and spectra
+computed: that of the elements, or float32 for those of 16 bits, whose results are rounded once."""
+SELF_COMPUTED: Final = tuple([dtype for dtype in FLOATING if COMPUTED_IN[dtype] is dtype])
+NARROW: Final = {dtype: to for dtype, to in COMPUTED_IN.items() if to is not dtype}
 
 
 def widest(dtypes: Collection[DType], missing: Collection[DType] = ()) -> DType:

@@ -10,14 +10,14 @@ from .spelling import did_you_mean
 __all__ = ["NEAREST", "advice", "shown"]
 
 NEAREST: Final[dict[str, str]] = {
-    **dict.fromkeys(("float16", "half", "bfloat16"), "float32"),
+    "bfloat16": "float32",
     **dict.fromkeys(("longdouble", "float96", "float128"), "float64"),
     **dict.fromkeys(("complex32", "chalf"), "complex64"),
     **dict.fromkeys(("clongdouble", "complex192", "complex256"), "complex128"),
 }
 """Numeric dtypes that the standard lacks, and which of its own holds most of their values."""
 
-_CODES: Final = {"e": "float16", "f2": "float16", "g": "longdouble", "G": "clongdouble"}
+_CODES: Final = {"g": "longdouble", "G": "clongdouble"}
 
 _OTHERS: Final[dict[str, str]] = {
     **dict.fromkeys(

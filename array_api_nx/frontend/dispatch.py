@@ -64,7 +64,9 @@ def refuse_dtype(op: Primitive, *found: DType) -> NoReturn:
     """Raise the TypeError for dtypes that a primitive does not take."""
     legal = _kinds([*op.results, *op.cast_first])
     names = " and ".join([str(dtype) for dtype in found])
-    raise TypeError(f"{op.name} takes {legal} dtypes, not {names}; convert with astype")
+    wider = [str(d.NARROW[dtype]) for dtype in found if d.NARROW.get(dtype) in op.results]
+    to = f" to {wider[0]}" if wider else ""
+    raise TypeError(f"{op.name} takes {legal} dtypes, not {names}; convert with astype{to}")
 
 
 def _kinds(dtypes: Sequence[DType]) -> str:

@@ -126,7 +126,11 @@ def _from_host_memory(x: Foreign, device: Device | str | None, copy: bool | None
     if device_of(x) == target:
         return _exported(x, target, target, copy)
     place: Literal["cpu"] | None = None if device is None else "cpu"
-    array = imported(x, place, copy)
+    try:
+        array = imported(x, place, copy)
+    except RuntimeError as error:
+        dtype = getattr(x, "dtype", type(x))
+        raise BufferError(f"there is no dtype for {dtype}; convert the array first") from error
     try:
         kept = False if copy is False else None
         return from_numpy(array, None, target, kept, lent=copy is not True)

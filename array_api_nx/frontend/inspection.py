@@ -7,7 +7,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Final
 
-from ..core.dtypes import ALL, KINDS, DType
+from ..core.dtypes import KINDS, STANDARD, DType
 from ..core.shape import MAX_NDIM
 from ..device import Device, as_device, default_device, known_devices
 from ..native import native
@@ -76,7 +76,7 @@ class Info:
     def dtypes(
         self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, DType]:
-        """The dtypes of a device by name, all of them or those of a kind.
+        """The dtypes of a device by name, all of them or those of a kind; only the standard's.
 
         ValueError: If there is no such kind or device.
         """
@@ -93,8 +93,8 @@ class Info:
 @lru_cache(maxsize=64)
 def _by_name(there: tuple[DType, ...], kinds: tuple[str | None, ...]) -> dict[str, DType]:
     """Those of the dtypes that are of one of the kinds (None: of any), by name."""
-    wanted = {dtype for each in kinds for dtype in (ALL if each is None else KINDS[each])}
-    return {dtype.name: dtype for dtype in there if dtype in wanted}
+    wanted = {dtype for each in kinds for dtype in (STANDARD if each is None else KINDS[each])}
+    return {dtype.name: dtype for dtype in there if dtype in wanted and dtype in STANDARD}
 
 
 _info: Final = Info()

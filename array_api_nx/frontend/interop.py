@@ -302,7 +302,8 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
     dtype = dtype or found
     if dtype is not found:
         refuse_loss(found, dtype)
-        if dtype in d.INTEGRAL and array.size and not d.can_cast(found, dtype):
+        bounded = dtype in d.INTEGRAL or (dtype in d.NARROW and found in d.INTEGRAL)
+        if bounded and array.size and not d.can_cast(found, dtype):
             # Of numbers with NaN among them both extremes are NaN.
             low, high = [whole(extreme(array, None).item()) for extreme in _EXTREMES]
             least, most = BOUNDS[dtype]

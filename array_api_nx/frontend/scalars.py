@@ -72,7 +72,8 @@ def check_scalar(x: object, dtype: DType) -> PythonScalar:
     if kind is int and not low <= known <= high:
         if dtype in d.FLOATING:
             raise OverflowError(
-                f"a Python int is out of range for dtype {dtype}; give a float, such as inf"
+                f"a Python int is out of range for dtype {dtype} (up to {float(high):g}); give a "
+                "float, such as inf"
             )
         wider = holding(int(known), low, high)
         refuse_range(

@@ -232,8 +232,7 @@ def _choose(ufunc: np.ufunc, kinds: Kinds) -> Function | UfuncLoop:
     try:
         loop = _resolve(ufunc, kinds)
     except TypeError:
-        # NumPy computes some functions of small integers in float16. The function says what it
-        # refuses.
+        # The function says what it refuses.
         return function
     agrees = compute is not None and (
         set(loop.inputs) == {compute} and loop.outputs == (primitive.results[compute],)

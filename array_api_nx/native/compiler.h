@@ -25,6 +25,17 @@
 #define HAS_LOOP_HINTS 1
 #endif
 
+/* Floating-point numbers of 16 bits as a type of C, which GCC 12 and clang 15 have on most processors. */
+#ifdef __FLT16_MANT_DIG__
+#define HAS_FLOAT16 1
+#endif
+
+/* Instructions that convert vectors of such numbers: those of x86 (F16C) a function has to ask for, and
+   whether the processor has them (half_loops.c). */
+#if defined(HAS_FLOAT16) && defined(__GNUC__) && defined(__x86_64__)
+#define HAS_F16C 1
+#endif
+
 /* Vectors of 16 bytes on x86. */
 #ifdef __SSE2__
 #define HAS_SSE2 1

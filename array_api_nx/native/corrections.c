@@ -59,7 +59,7 @@ int choose_power(Tensor *x, PyObject *exponent, DTypeCode code, OperationCode *o
     if (is_integer(code)) {
         return number >= 0;
     }
-    if (code != FLOAT32 && code != FLOAT64) {
+    if (!is_inexact(code) || is_complex(code)) {
         return 0;
     }
     if (PyLong_CheckExact(exponent) && number == -1) {
@@ -80,8 +80,7 @@ static int is_vector(const Tensor *exponents)
 static int is_half(Tensor *exponent)
 {
     const char *data = data_of(exponent);
-    return data == NULL || (exponent->code == FLOAT64 ? *(const npy_double *)data == 0.5
-                                                      : exponent->code == FLOAT32 && *(const npy_float *)data == 0.5F);
+    return data == NULL || read_float(data, exponent->code) == 0.5;
 }
 
 int is_plain_power_of(PyObject *base, Tensor *x, DTypeCode code)
@@ -93,7 +92,7 @@ int is_plain_power_of(PyObject *base, Tensor *x, DTypeCode code)
     if (is_integer(code)) {
         return is_unsigned_array(x);
     }
-    return (code == FLOAT32 || code == FLOAT64) &&
+    return is_inexact(code) && !is_complex(code) &&
            (is_vector(x) || (x->ndim == 0 && (!is_half(x) || !signbit(number))));
 }
 
@@ -103,7 +102,7 @@ int is_plain_power(Tensor *x, Tensor *y)
     if (is_integer(code)) {
         return is_unsigned_array(y);
     }
-    if (code != FLOAT32 && code != FLOAT64) {
+    if (!is_inexact(code) || is_complex(code)) {
         return 0;
     }
     if (y->ndim == 0) {
@@ -114,7 +113,7 @@ int is_plain_power(Tensor *x, Tensor *y)
 
 static int is_infinite(const char *element, DTypeCode code)
 {
-    return code == FLOAT64 ? isinf(*(const npy_double *)element) : code == FLOAT32 && isinf(*(const npy_float *)element);
+    return isinf(read_float(element, code));
 }
 
 int may_be_infinite(DTypeCode code, Tensor *const *operands, char *const *numbers, int count)

@@ -38,10 +38,7 @@ static int sort_elements(char *elements, DTypeCode code, npy_intp size, npy_intp
 
 static int is_nan(const char *element, DTypeCode code)
 {
-    const double number = code == FLOAT32   ? *(const npy_float *)element
-                          : code == FLOAT64 ? *(const npy_double *)element
-                                            : 0;
-    return number != number;
+    return isnan(read_float(element, code));
 }
 
 /* Mark the first of each run of equal elements, and return how many runs there are. */

@@ -1,13 +1,14 @@
-/* The standard's dtypes as small numbers. */
+/* The dtypes as small numbers. */
 
 #ifndef ARRAY_API_NX_DTYPES_H
 #define ARRAY_API_NX_DTYPES_H
 
 #include "common.h"
+#include "compiler.h"
 
-/* The standard's dtypes, a line each: X(code, type of an element, kind, bytes), or X(A, code, ...) in the
+/* The dtypes, a line each: X(code, type of an element, kind, bytes), or X(A, code, ...) in the
    lists that pass an argument on. The kind is NumPy's. The order is that of core/dtypes.py; `set_dtypes`
-   compares the two when the package is imported. */
+   compares the two when the package is imported. A dtype without a line is declined everywhere. */
 #define EACH_SIGNED_WITH(X, A)     \
     X(A, INT8, npy_int8, 'i', 1)   \
     X(A, INT16, npy_int16, 'i', 2) \
@@ -18,9 +19,29 @@
     X(A, UINT16, npy_uint16, 'u', 2) \
     X(A, UINT32, npy_uint32, 'u', 4) \
     X(A, UINT64, npy_uint64, 'u', 8)
-#define EACH_FLOAT_WITH(X, A)        \
+#ifdef HAS_FLOAT16
+__extension__ typedef _Float16 Half;
+#define EACH_HALF_WITH(X, A) X(A, FLOAT16, Half, 'f', 2)
+
+/* A number of 16 bits that is as large as another one where its element is; the largest for NaN. Without
+   instructions that convert elements, to compare these takes ten times as long. */
+enum { RANK_OF_ZERO = 0x8000, RANK_OF_NAN = 0xffff };
+
+static inline npy_uint16 rank_of_half(Half x)
+{
+    npy_uint16 bits;
+    memcpy(&bits, &x, sizeof(bits));
+    const npy_uint16 magnitude = bits & 0x7fff;
+    const npy_uint16 rank = magnitude == 0 ? RANK_OF_ZERO : bits ^ (bits & 0x8000 ? 0xffff : 0x8000);
+    return magnitude > 0x7c00 ? RANK_OF_NAN : rank;
+}
+#else
+#define EACH_HALF_WITH(X, A)
+#endif
+#define EACH_BROAD_FLOAT_WITH(X, A)  \
     X(A, FLOAT32, npy_float, 'f', 4) \
     X(A, FLOAT64, npy_double, 'f', 8)
+#define EACH_FLOAT_WITH(X, A) EACH_HALF_WITH(X, A) EACH_BROAD_FLOAT_WITH(X, A)
 #define EACH_COMPLEX_WITH(X, A)          \
     X(A, COMPLEX64, npy_cfloat, 'c', 8)  \
     X(A, COMPLEX128, npy_cdouble, 'c', 16)
@@ -31,6 +52,8 @@
 #define EACH_SIGNED(X) EACH_SIGNED_WITH(WITHOUT, X)
 #define EACH_UNSIGNED(X) EACH_UNSIGNED_WITH(WITHOUT, X)
 #define EACH_INTEGER(X) EACH_SIGNED(X) EACH_UNSIGNED(X)
+#define EACH_HALF(X) EACH_HALF_WITH(WITHOUT, X)
+#define EACH_BROAD_FLOAT(X) EACH_BROAD_FLOAT_WITH(WITHOUT, X)
 #define EACH_FLOAT(X) EACH_FLOAT_WITH(WITHOUT, X)
 #define EACH_COMPLEX(X) EACH_COMPLEX_WITH(WITHOUT, X)
 #define EACH_REAL(X) EACH_BOOL(X) EACH_INTEGER(X) EACH_FLOAT(X)
@@ -66,8 +89,23 @@ typedef struct {
 DEFINE_KIND(is_signed, EACH_SIGNED)
 DEFINE_KIND(is_unsigned, EACH_UNSIGNED)
 DEFINE_KIND(is_integer, EACH_INTEGER)
+DEFINE_KIND(is_float16, EACH_HALF)
 DEFINE_KIND(is_inexact, EACH_INEXACT)
 DEFINE_KIND(is_complex, EACH_COMPLEX)
+
+/* A real floating-point element as a double; 0 for elements of other dtypes. */
+static inline double read_float(const char *element, int code)
+{
+#define READ_AS_DOUBLE(CODE, TYPE, ...) \
+    case CODE:                          \
+        return *(const TYPE *)element;
+    switch (code) {
+        EACH_FLOAT(READ_AS_DOUBLE)
+    default:
+        return 0;
+    }
+#undef READ_AS_DOUBLE
+}
 
 /* A bool as a number, 0 or 1. Memory of callers and of other libraries may hold any byte, and each but
    0 is true, as in NumPy. Copies, masks and conditions take bytes as they are; what computes with

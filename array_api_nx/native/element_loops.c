@@ -3,6 +3,7 @@
 
 #include "chapters.h"
 #include "elementwise.h"
+#include "half_loops.h"
 #include "parts.h"
 
 static ElementLoop element_loops[MAX_OPERATIONS][DTYPE_COUNT];
@@ -32,12 +33,15 @@ int read_loop(PyObject *answer, ElementLoop *loop)
             Py_INCREF(ufunc); /* its loops are used for ever */
             loop->function = found->functions[index];
             loop->data = found->data == NULL ? NULL : (void *)found->data[index];
+            const int replaced =
+                replace_half_loop(found, found->types[index * found->nargs], &loop->function, &loop->data);
             loop->name = Py_NewRef(name);
             loop->operand = (npy_uint8)operand;
             loop->result = (npy_uint8)result;
             loop->serial_limit = serial_limit;
             loop->reversible = (char)reversible;
-            loop->is_arithmetic = (char)is_arithmetic;
+            /* NumPy's loops of float16 raise flags by functions. */
+            loop->is_arithmetic = (char)(is_arithmetic && (replaced || !is_float16(operand)));
             loop->materialise_scalar = (char)materialise_scalar;
             loop->is_alone = (char)is_alone;
             loop->state = FOUND;

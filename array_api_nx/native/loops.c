@@ -2,6 +2,7 @@
 #include "parts.h"
 #include "compiler.h"
 #include "folds.h"
+#include "half_loops.h"
 #include "sums.h"
 
 /* Both bodies are the same loop; the compiler vectorizes the contiguous one. */
@@ -67,7 +68,8 @@ static const PyUFuncGenericFunction casts[DTYPE_COUNT][DTYPE_COUNT] = {
 
 PyUFuncGenericFunction cast_function(DTypeCode from, DTypeCode to)
 {
-    return casts[from][to];
+    const PyUFuncGenericFunction faster = half_cast(from, to);
+    return faster == NULL ? casts[from][to] : faster;
 }
 
 /* Whether there is such a loop. */
@@ -78,7 +80,8 @@ static int find_cast(int from, int to, Loop *loop)
     if (i == DTYPE_COUNT || j == DTYPE_COUNT || casts[i][j] == NULL) {
         return 0;
     }
-    *loop = (Loop){casts[i][j], NULL, 1, {dtypes[i].itemsize, dtypes[j].itemsize}, 1, NO_LINK};
+    const int is_arithmetic = (!is_float16(i) && !is_float16(j)) || half_cast(i, j) != NULL;
+    *loop = (Loop){cast_function(i, j), NULL, 1, {dtypes[i].itemsize, dtypes[j].itemsize}, is_arithmetic, NO_LINK};
     return 1;
 }
 
@@ -272,6 +275,9 @@ static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_in
             for (int j = 0; j < ufunc->nargs; j++) {
                 loop->itemsizes[j] = sizes[j];
             }
+            /* NumPy's loops of float16 raise flags by functions. */
+            loop->is_arithmetic = replace_half_loop(ufunc, types[0], &loop->function, &loop->data) ||
+                                  types[0] != NPY_HALF;
             return 1;
         }
     }
@@ -334,7 +340,7 @@ static PyObject *ufunc_loop(PyObject *module, PyObject *args)
     }
     const int found = find_ufunc(ufunc, types, sizes, &loop);
     if (found) {
-        loop.is_arithmetic = is_arithmetic;
+        loop.is_arithmetic &= is_arithmetic;
         loop.link = is_arithmetic ? link_operation(ufunc, types[0]) : NO_LINK;
     }
     return found_loop(found, &loop);

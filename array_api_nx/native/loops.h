@@ -10,11 +10,11 @@
 #include "dtypes.h"
 #include "kernel_types.h"
 
-/* Whether these are bools or numbers of the standard's sizes, whichever C type they are. Others may
+/* Whether these are bools or numbers of the sizes in dtypes.h, whichever C type they are. Others may
    be objects, of any length, or of several meanings. */
 static inline int is_standard(int type)
 {
-    return PyTypeNum_ISBOOL(type) || PyTypeNum_ISINTEGER(type) || type == NPY_FLOAT ||
+    return PyTypeNum_ISBOOL(type) || PyTypeNum_ISINTEGER(type) || type == NPY_HALF || type == NPY_FLOAT ||
            type == NPY_DOUBLE || type == NPY_CFLOAT || type == NPY_CDOUBLE;
 }
 

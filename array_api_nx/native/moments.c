@@ -255,6 +255,26 @@ static PyObject *average_large(PyObject *array, const char *reduced, int keepdim
     return result;
 }
 
+/* Moments that were computed in float32 as numbers of another dtype, in place of `result`. */
+static PyObject *round_moments(PyObject *result, DTypeCode code)
+{
+    if (result == NULL || result == DECLINED) {
+        return result;
+    }
+    char *out;
+    const Tensor *x = tensor_of(result);
+    PyObject *rounded = x->flags & ROW_MAJOR ? new_array_like_memory(x->ndim, x->shape, code, 0, &out) : DECLINED;
+    if (rounded != NULL && rounded != DECLINED) {
+        char *args[2] = {data_of(tensor_of(result)), out};
+        const npy_intp steps[2] = {dtypes[FLOAT32].itemsize, dtypes[code].itemsize};
+        clear_flags();
+        cast_function(FLOAT32, code)(args, &x->size, steps, NULL);
+        rounded = settle(rounded, names_of.cast, take_flags());
+    }
+    Py_DECREF(result);
+    return rounded;
+}
+
 static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims, double correction)
 {
     char reduced[ARRAY_DIMS];
@@ -273,7 +293,7 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
         !take_axes(axis, x->ndim, reduced) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }
-    const DTypeCode dtype = x->code == FLOAT32 ? FLOAT32 : FLOAT64;
+    const DTypeCode dtype = x->code == FLOAT32 || is_float16(x->code) ? FLOAT32 : FLOAT64;
     if (!find_loops(code, dtype, &loops)) {
         return decline_unless_raised();
     }
@@ -290,7 +310,7 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
     }
     PyObject *result = compute_moment(code, &loops, &elements, reduced, keepdims, correction);
     free_scratch(&elements.scratch);
-    return result;
+    return is_float16(x->code) ? round_moments(result, (DTypeCode)x->code) : result;
 }
 
 static PyObject *call_moment(int which, PyObject *const *values, Py_ssize_t count)

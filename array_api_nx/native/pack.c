@@ -2,6 +2,7 @@
 
 #include "pack.h"
 #include "elements.h"
+#include "loops.h"
 #include "nest.h"
 #include "sizes.h"
 
@@ -122,6 +123,17 @@ static const RowConversion float_conversions[DTYPE_COUNT] = {
     EACH_BOOL(FLOAT_CONVERSION) EACH_INTEGER(FLOAT_CONVERSION)};
 static const RowConversion tests[DTYPE_COUNT] = {EACH_DTYPE(TESTS)};
 
+#define WIDEN_HALF(CODE, ...)                                                            \
+    static void single_##CODE(const char *from, npy_intp stride, npy_intp n, char *to)   \
+    {                                                                                    \
+        char *args[2] = {(char *)from, to};                                              \
+        const npy_intp steps[2] = {stride, sizeof(npy_float)};                           \
+        cast_function(CODE, FLOAT32)(args, &n, steps, NULL);                             \
+    }
+EACH_HALF(WIDEN_HALF)
+#define SINGLE_CONVERSION(CODE, ...) [CODE] = single_##CODE,
+static const RowConversion single_conversions[DTYPE_COUNT] = {EACH_HALF(SINGLE_CONVERSION)};
+
 static RowConversion find_conversion(DTypeCode from, DTypeCode to)
 {
     switch (to) {
@@ -131,6 +143,8 @@ static RowConversion find_conversion(DTypeCode from, DTypeCode to)
         return is_unsigned(from) ? NULL : widenings[from];
     case UINT64:
         return is_signed(from) ? NULL : widenings[from];
+    case FLOAT32:
+        return single_conversions[from];
     case FLOAT64:
         return float_conversions[from];
     default:

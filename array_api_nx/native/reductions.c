@@ -152,6 +152,7 @@ static PyObject *reduce_large(ReductionCode op, Tensor *x, int is_temporary, con
     }
     const ElementLoop *loop = find_loop(operations[op], code);
     if (loop == NULL || loop->result != code || (element != code && !counts) || is_complex(code) ||
+        is_float16(code) ||
         !find_identity(op, code, &identity)) {
         return decline_unless_raised();
     }

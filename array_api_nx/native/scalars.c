@@ -4,6 +4,9 @@
 /* Integers up to this magnitude are exact as floats of either precision. */
 enum { EXACT_IN_FLOAT = 1 << 24 };
 
+/* The largest number of float16. */
+enum { HALF_MAX = 65504 };
+
 int holds_integer(DTypeCode code, long long number)
 {
 #define HOLDS(CODE, TYPE, KIND, BYTES) \
@@ -33,21 +36,25 @@ static void write_integer(char *target, DTypeCode code, long long number)
 
 void write_number(char *target, DTypeCode code, double number)
 {
+#define WRITE_FLOAT(CODE, TYPE, ...)    \
+    case CODE:                          \
+        *(TYPE *)target = (TYPE)number; \
+        return;
     switch (code) {
+        EACH_FLOAT(WRITE_FLOAT)
     case BOOL:
         *(npy_bool *)target = number != 0;
         return;
-    case FLOAT32:
     case COMPLEX64:
         *(npy_float *)target = (npy_float)number;
         return;
-    case FLOAT64:
     case COMPLEX128:
         *(npy_double *)target = number;
         return;
     default:
         write_integer(target, code, (long long)number);
     }
+#undef WRITE_FLOAT
 }
 
 static int write_int(char *target, DTypeCode code, PyObject *value)
@@ -64,7 +71,8 @@ static int write_int(char *target, DTypeCode code, PyObject *value)
         write_integer(target, code, number);
         return 1;
     }
-    if (!is_inexact(code) || number < -EXACT_IN_FLOAT || number > EXACT_IN_FLOAT) {
+    const long long most = is_float16(code) ? HALF_MAX : EXACT_IN_FLOAT;
+    if (!is_inexact(code) || number < -most || number > most) {
         return 0;
     }
     if (is_complex(code)) {
@@ -107,11 +115,11 @@ int write_scalar(char *target, DTypeCode code, PyObject *value)
             *(npy_double *)target = number;
             return 1;
         }
-        if (code == FLOAT32) {
-            if (!fits_float(number)) {
+        if (code == FLOAT32 || is_float16(code)) {
+            if (is_float16(code) ? isfinite(number) && fabs(number) > HALF_MAX : !fits_float(number)) {
                 return 0;
             }
-            *(npy_float *)target = (npy_float)number;
+            write_number(target, code, number);
             return 1;
         }
         return write_complex(target, code, number, 0);

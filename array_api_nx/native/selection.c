@@ -254,7 +254,7 @@ static double number_of(const Limit *limit, DTypeCode code, double none)
     if (limit->bound.tensor != NULL) {
         return NPY_NAN;
     }
-    return code == FLOAT32 ? *(npy_float *)limit->bound.data : *(npy_double *)limit->bound.data;
+    return read_float(limit->bound.data, code);
 }
 
 /* As `run_limits`, in one loop, which takes half the time; 0 if only that gives the result. */
@@ -263,7 +263,7 @@ static int limit_by_numbers(const Clipping *both, char *const *args, npy_intp si
     const DTypeCode code = both->code;
     const char *source = args[0];
     char *target = args[3];
-    if (!is_inexact(code) || source == target) {
+    if ((code != FLOAT32 && code != FLOAT64) || source == target) {
         return 0;
     }
     const double low = number_of(&both->limits[0], code, -NPY_INFINITY);

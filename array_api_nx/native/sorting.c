@@ -97,9 +97,10 @@ void pack_rows(const Tensor *x, const char *data, char *out)
    */
 enum { STABLE_BELOW = 1000 };
 
-#define REPEATS_ZERO(NAME, TYPE)                                                \
-    static int NAME(const TYPE *row, npy_intp length)                           \
+#define REPEATS_ZERO(CODE, TYPE, ...)                                           \
+    static int repeats_zero_##CODE(const char *elements, npy_intp length)       \
     {                                                                           \
+        const TYPE *row = (const TYPE *)elements;                               \
         npy_intp low = 0, high = length;                                        \
         while (low < high) {                                                    \
             const npy_intp middle = low + ((high - low) >> 1);                  \
@@ -112,19 +113,23 @@ enum { STABLE_BELOW = 1000 };
         return low + 1 < length && row[low] == 0 && row[low + 1] == 0;          \
     }
 
-REPEATS_ZERO(repeats_zero_32, npy_float)
-REPEATS_ZERO(repeats_zero_64, npy_double)
+EACH_FLOAT(REPEATS_ZERO)
 
 int repeats_zero(const char *row, DTypeCode code, npy_intp length)
 {
-    return code == FLOAT32   ? repeats_zero_32((const npy_float *)row, length)
-           : code == FLOAT64 ? repeats_zero_64((const npy_double *)row, length)
-                             : 0;
+#define CALL(CODE, ...) \
+    case CODE:          \
+        return repeats_zero_##CODE(row, length);
+    switch (code) {
+        EACH_FLOAT(CALL)
+    default:
+        return 0;
+    }
+#undef CALL
 }
 
 int has_both_zeros(const Tensor *x, const char *data)
 {
-    const int is_double = x->code == FLOAT64;
     Scratch scratch;
     int found[2] = {0, 0};
     if (take_scratch(&scratch, x->size * dtypes[x->code].itemsize) < 0) {
@@ -132,8 +137,7 @@ int has_both_zeros(const Tensor *x, const char *data)
     }
     pack_rows(x, data, scratch.data);
     for (npy_intp i = 0; i < x->size; i++) {
-        const double number = is_double ? ((const npy_double *)scratch.data)[i]
-                                        : ((const npy_float *)scratch.data)[i];
+        const double number = read_float(scratch.data + i * dtypes[x->code].itemsize, x->code);
         found[signbit(number) != 0] |= number == 0;
     }
     free_scratch(&scratch);
@@ -438,6 +442,8 @@ static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t cou
 #define INTEGER_UP_TO(a, b) ((a) <= (b))
 #define FLOAT_LESS(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
 #define FLOAT_UP_TO(a, b) (!FLOAT_LESS(b, a))
+#define HALF_LESS(a, b) (rank_of_half(a) < rank_of_half(b))
+#define HALF_UP_TO(a, b) (rank_of_half(a) <= rank_of_half(b))
 
 /* One after the other as NumPy does it, where each search begins with the bounds of the last one. It
    matters for arrays that are not sorted. */
@@ -475,10 +481,12 @@ static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t cou
     SEARCH_SIDE(right_##CODE, TYPE, KIND##_UP_TO)
 #define SEARCH_BOOL(CODE, TYPE, ...) SEARCH(CODE, TYPE, BOOL)
 #define SEARCH_INTEGER(CODE, TYPE, ...) SEARCH(CODE, TYPE, INTEGER)
+#define SEARCH_HALF(CODE, TYPE, ...) SEARCH(CODE, TYPE, HALF)
 #define SEARCH_FLOAT(CODE, TYPE, ...) SEARCH(CODE, TYPE, FLOAT)
 EACH_BOOL(SEARCH_BOOL)
 EACH_INTEGER(SEARCH_INTEGER)
-EACH_FLOAT(SEARCH_FLOAT)
+EACH_HALF(SEARCH_HALF)
+EACH_BROAD_FLOAT(SEARCH_FLOAT)
 
 typedef void (*Search)(const char *sorted, npy_intp stride, npy_intp length, const char *values,
                        npy_intp count, npy_int64 *out);

@@ -289,12 +289,15 @@ Tensor *tensor_over_storage(Storage *storage, npy_intp offset, int ndim, const n
     return tensor;
 }
 
+#define DTYPE_NAME(CODE, ...) #CODE " "
+
 int add_tensors(PyObject *module)
 {
     tensor_type = (PyTypeObject *)PyType_FromSpec(&tensor_spec);
     cpu.device = Py_NewRef(Py_None);
     cpu.committed = Py_NewRef(Py_None);
-    return tensor_type == NULL || add_storage(module) < 0
+    return tensor_type == NULL || add_storage(module) < 0 ||
+                   PyModule_AddStringConstant(module, "DTYPES", EACH_DTYPE(DTYPE_NAME)) < 0
                ? -1
                : PyModule_AddObjectRef(module, "Tensor", (PyObject *)tensor_type);
 }

@@ -50,7 +50,7 @@ static inline npy_uint64 key_of_float32(npy_float x)
 #define KEY_FLOAT32 key_of_float32
 #define KEY_FLOAT64 key_of_float64
 
-#define DEFINE_KEYS(CODE, TYPE, KEY)                                                               \
+#define DEFINE_KEYS(CODE, TYPE, KEY, DIFFER)                                                       \
     CLONED static void scan_##CODE(const char *data, npy_intp count, npy_uint64 *least,            \
                                    npy_uint64 *greatest, npy_uint64 *varying)                      \
     {                                                                                              \
@@ -95,7 +95,7 @@ static inline npy_uint64 key_of_float32(npy_float x)
         if (order == NULL) {                                                                       \
             for (npy_intp i = 1; i < count; i++) {                                                 \
                 starts[runs] = i;                                                                  \
-                runs += elements[i] != before;                                                     \
+                runs += DIFFER(elements[i], before);                                               \
                 before = elements[i];                                                              \
             }                                                                                      \
             return runs;                                                                           \
@@ -104,28 +104,33 @@ static inline npy_uint64 key_of_float32(npy_float x)
         for (npy_intp i = 1; i < count; i++) {                                                     \
             const TYPE element = elements[order[i]];                                               \
             starts[runs] = i;                                                                      \
-            runs += element != before;                                                             \
+            runs += DIFFER(element, before);                                                       \
             before = element;                                                                      \
             inverse[order[i]] = runs - 1;                                                          \
         }                                                                                          \
         return runs;                                                                               \
     }
 
-#define KEYS_BOOL(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_BOOL)
-#define KEYS_SIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_SIGNED)
-#define KEYS_UNSIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_UNSIGNED)
-#define KEYS_FLOAT(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_##CODE)
+/* NaN differs from all, and so from the one before. */
+#define NUMBERS_DIFFER(x, y) ((x) != (y))
+#define HALVES_DIFFER(x, y) (rank_of_half(x) != rank_of_half(y) || rank_of_half(x) == RANK_OF_NAN)
+#define KEYS_BOOL(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_BOOL, NUMBERS_DIFFER)
+#define KEYS_SIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_SIGNED, NUMBERS_DIFFER)
+#define KEYS_UNSIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_UNSIGNED, NUMBERS_DIFFER)
+#define KEYS_HALF(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, rank_of_half, HALVES_DIFFER)
+#define KEYS_FLOAT(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_##CODE, NUMBERS_DIFFER)
 EACH_BOOL(KEYS_BOOL)
 EACH_SIGNED(KEYS_SIGNED)
 EACH_UNSIGNED(KEYS_UNSIGNED)
-EACH_FLOAT(KEYS_FLOAT)
+EACH_HALF(KEYS_HALF)
+EACH_BROAD_FLOAT(KEYS_FLOAT)
 
 /* Where to insert `values`: how many of the `length` sorted elements are before each. The searches of
    a group take turns, so that the memory that one waits for is fetched while the others go on.
    The elements from `length` to `all` are NaN, which is behind all others. */
 enum { GROUP = 16 };
 
-#define DEFINE_SEARCH(NAME, TYPE, IS_BEFORE, NAN_PLACE)                                            \
+#define DEFINE_SEARCH(NAME, TYPE, RANK, IS_BEFORE, NAN_PLACE)                                      \
     CLONED static void find_##NAME(const char *data, npy_intp length, npy_intp all,                \
                                    const char *wanted, npy_intp count, npy_int64 *places)          \
     {                                                                                              \
@@ -139,25 +144,35 @@ enum { GROUP = 16 };
             while (left > 1) {                                                                     \
                 const npy_intp half = left >> 1;                                                   \
                 for (int j = 0; j < GROUP; j++) {                                                  \
-                    place[j] += sorted[place[j] + half - 1] IS_BEFORE value[j] ? half : 0;         \
+                    place[j] += RANK(sorted[place[j] + half - 1]) IS_BEFORE RANK(value[j]) ? half : 0; \
                 }                                                                                  \
                 left -= half;                                                                      \
             }                                                                                      \
             if (left > 0) {                                                                        \
                 for (int j = 0; j < GROUP; j++) {                                                  \
-                    place[j] += sorted[place[j]] IS_BEFORE value[j];                               \
+                    place[j] += RANK(sorted[place[j]]) IS_BEFORE RANK(value[j]);                   \
                 }                                                                                  \
             }                                                                                      \
             for (int j = 0; j < group; j++) {                                                      \
-                places[first + j] = value[j] == value[j] ? place[j] : NAN_PLACE;                   \
+                places[first + j] = IS_NAN_##RANK(value[j]) ? NAN_PLACE : place[j];                \
             }                                                                                      \
         }                                                                                          \
     }
 
-#define SEARCH(CODE, TYPE, ...)                     \
-    DEFINE_SEARCH(left_##CODE, TYPE, <, length)     \
-    DEFINE_SEARCH(right_##CODE, TYPE, <=, all)
-EACH_REAL(SEARCH)
+#define NUMBER(x) (x)
+#define IS_NAN_NUMBER(x) ((x) != (x))
+#define IS_NAN_rank_of_half(x) (rank_of_half(x) == RANK_OF_NAN)
+#define SEARCH_BY(CODE, TYPE, RANK)                    \
+    DEFINE_SEARCH(left_##CODE, TYPE, RANK, <, length)  \
+    DEFINE_SEARCH(right_##CODE, TYPE, RANK, <=, all)
+#define SEARCH(CODE, TYPE, ...) SEARCH_BY(CODE, TYPE, NUMBER)
+#define SEARCH_HALF(CODE, TYPE, ...) SEARCH_BY(CODE, TYPE, rank_of_half)
+EACH_BOOL(SEARCH)
+EACH_INTEGER(SEARCH)
+EACH_HALF(SEARCH_HALF)
+EACH_BROAD_FLOAT(SEARCH)
+
+typedef void Find(const char *, npy_intp, npy_intp, const char *, npy_intp, npy_int64 *);
 
 /* Among elements that are evenly spaced, as edges of bins are, a division says where to look. A value that does not
    lie there is looked up as above. There are at least three elements, and the last one lies above the first. */
@@ -188,19 +203,25 @@ EACH_REAL(SEARCH)
 #define EVEN_SEARCH(CODE, TYPE, ...)                     \
     DEFINE_EVEN_SEARCH(left_##CODE, TYPE, <, length)     \
     DEFINE_EVEN_SEARCH(right_##CODE, TYPE, <=, all)
-EACH_FLOAT(EVEN_SEARCH)
+EACH_BROAD_FLOAT(EVEN_SEARCH)
+
+static Find *const even_searches[DTYPE_COUNT][2] = {
+#define ENTRY(CODE, ...) [CODE] = {find_evenly_left_##CODE, find_evenly_right_##CODE},
+    EACH_BROAD_FLOAT(ENTRY)
+#undef ENTRY
+};
 
 /* So many elements are compared with even spacing; fewer values are looked up without asking (docs/tuning.md, 111). */
 enum { PROBES = 16, FEW_VALUES = 64 };
 
 static double float_at(const char *elements, DTypeCode code, npy_intp i)
 {
-    return code == FLOAT64 ? ((const npy_double *)elements)[i] : ((const npy_float *)elements)[i];
+    return read_float(elements + i * dtypes[code].itemsize, code);
 }
 
 static int is_even(const char *sorted, DTypeCode code, npy_intp length)
 {
-    if ((code != FLOAT64 && code != FLOAT32) || length < PROBES || length > NPY_MAX_INT32) {
+    if (even_searches[code][0] == NULL || length < PROBES || length > NPY_MAX_INT32) {
         return 0;
     }
     const double begin = float_at(sorted, code, 0), width = float_at(sorted, code, length - 1) - begin;
@@ -219,7 +240,7 @@ typedef struct {
     void (*write)(const char *, npy_intp, npy_uint64, int, int, npy_uint64, npy_uint64 *);
     npy_uint64 (*key)(const char *, npy_intp);
     npy_intp (*runs)(const char *, const npy_int64 *, npy_intp, npy_int64 *, npy_int64 *);
-    void (*find[2])(const char *, npy_intp, npy_intp, const char *, npy_intp, npy_int64 *);
+    Find *find[2];
 } VectorLoops;
 
 static const VectorLoops loops[DTYPE_COUNT] = {
@@ -437,9 +458,8 @@ static PyObject *find_places(PyObject *module, PyObject *args)
         return NULL;
     }
     const VectorLoops *own = &loops[vector_code(array)];
-    const npy_uint64 nan = vector_code(array) == FLOAT64   ? ~(npy_uint64)0
-                           : vector_code(array) == FLOAT32 ? (npy_uint64)~(npy_uint32)0
-                                                           : 0;
+    const npy_intp itemsize = dtypes[vector_code(array)].itemsize;
+    const npy_uint64 nan = is_inexact(vector_code(array)) ? ~(npy_uint64)0 >> (64 - 8 * itemsize) : 0;
     Py_BEGIN_ALLOW_THREADS
     npy_intp low = 0;
     length = all;
@@ -453,12 +473,8 @@ static PyObject *find_places(PyObject *module, PyObject *args)
     }
     if (count < FEW_VALUES || !is_even(sorted, vector_code(array), length)) {
         own->find[right](sorted, length, all, wanted, count, (npy_int64 *)places);
-    } else if (vector_code(array) == FLOAT64) {
-        (right ? find_evenly_right_FLOAT64 : find_evenly_left_FLOAT64)(sorted, length, all, wanted, count,
-                                                                       (npy_int64 *)places);
     } else {
-        (right ? find_evenly_right_FLOAT32 : find_evenly_left_FLOAT32)(sorted, length, all, wanted, count,
-                                                                       (npy_int64 *)places);
+        even_searches[vector_code(array)][right](sorted, length, all, wanted, count, (npy_int64 *)places);
     }
     clear_flags(); /* comparisons with NaN */
     Py_END_ALLOW_THREADS

@@ -134,7 +134,8 @@ def _real_part(dtypes: Iterable[DType]) -> dict[DType, DType]:
     return {dtype: d.REAL_OF.get(dtype, dtype) for dtype in dtypes}
 
 
-_TRANSFORMED: Final = {**d.COMPLEX_OF, **_same(d.COMPLEX)}
+_TRANSFORMED: Final = {dtype: d.PROMOTION[dtype, d.COMPLEX[0]] for dtype in d.SELF_COMPUTED}
+_TO_TRANSFORM: Final = {**_TO_FLOAT64, **d.NARROW}
 
 _CHEAP: Final = 0.2
 """The cost of a few vector instructions."""
@@ -142,6 +143,7 @@ _CHEAP: Final = 0.2
 
 _FLOATING: Final = _same(d.FLOATING), _TO_FLOAT64
 _REAL_FLOATING: Final = _same(d.REAL_FLOATING), _TO_FLOAT64
+_FACTORED: Final = _same(d.SELF_COMPUTED), _TO_FLOAT64
 """Results and casts of functions that give fractions."""
 
 # ---------------------------------------------------------------------- unary
@@ -306,7 +308,8 @@ COPY: Final = Primitive("copy", "memory", _same(d.ALL))
 ASSIGN: Final = Primitive("assign", "memory", _same(d.ALL))
 ASSIGN_STRIDED: Final = Primitive("assign_strided", "memory", _same(d.ALL))
 
-DRAW: Final = Primitive("draw", "random", _same([d.uint32, *d.REAL_FLOATING, d.int64, d.uint64]))
+_DRAWN: Final = [dtype for dtype in d.REAL_FLOATING if dtype in d.SELF_COMPUTED]
+DRAW: Final = Primitive("draw", "random", _same([d.uint32, *_DRAWN, d.int64, d.uint64]))
 THREEFRY: Final = Primitive("threefry", "random", _same((d.uint32,)))
 
 TAKE: Final = Primitive("take", "indexed", _same(d.ALL))
@@ -326,21 +329,23 @@ MATMUL: Final = Primitive("matmul", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 VECDOT: Final = Primitive("vecdot", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 CONVOLVE: Final = Primitive("convolve", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 
-FFT: Final = Primitive("fft", "fft", _TRANSFORMED, _TO_FLOAT64)
-IFFT: Final = Primitive("ifft", "fft", _TRANSFORMED, _TO_FLOAT64)
-RFFT: Final = Primitive("rfft", "fft", dict(d.COMPLEX_OF), _TO_FLOAT64)
+FFT: Final = Primitive("fft", "fft", _TRANSFORMED, _TO_TRANSFORM)
+IFFT: Final = Primitive("ifft", "fft", _TRANSFORMED, _TO_TRANSFORM)
+RFFT: Final = Primitive(
+    "rfft", "fft", {x: _TRANSFORMED[x] for x in _TRANSFORMED if x not in d.COMPLEX}, _TO_TRANSFORM
+)
 IRFFT: Final = Primitive("irfft", "fft", _real_part(d.COMPLEX), _TO_COMPLEX)
 
-CHOLESKY: Final = Primitive("cholesky", "linalg", *_FLOATING)
-QR: Final = Primitive("qr", "linalg", *_FLOATING)
-SVD: Final = Primitive("svd", "linalg", *_FLOATING)
-SVDVALS: Final = Primitive("svdvals", "linalg", _real_part(d.FLOATING), _TO_FLOAT64)
+CHOLESKY: Final = Primitive("cholesky", "linalg", *_FACTORED)
+QR: Final = Primitive("qr", "linalg", *_FACTORED)
+SVD: Final = Primitive("svd", "linalg", *_FACTORED)
+SVDVALS: Final = Primitive("svdvals", "linalg", _real_part(d.SELF_COMPUTED), _TO_FLOAT64)
 EIG: Final = Primitive("eig", "linalg", _TRANSFORMED, _TO_FLOAT64)
 EIGVALS: Final = Primitive("eigvals", "linalg", _TRANSFORMED, _TO_FLOAT64)
-EIGH: Final = Primitive("eigh", "linalg", *_FLOATING)
-EIGVALSH: Final = Primitive("eigvalsh", "linalg", _real_part(d.FLOATING), _TO_FLOAT64)
-SOLVE: Final = Primitive("solve", "linalg", *_FLOATING)
-INV: Final = Primitive("inv", "linalg", *_FLOATING)
-SLOGDET: Final = Primitive("slogdet", "linalg", *_FLOATING)
-DET: Final = Primitive("det", "linalg", *_FLOATING)
-TRIANGULAR_SOLVE: Final = Primitive("triangular_solve", "linalg", *_FLOATING)
+EIGH: Final = Primitive("eigh", "linalg", *_FACTORED)
+EIGVALSH: Final = Primitive("eigvalsh", "linalg", _real_part(d.SELF_COMPUTED), _TO_FLOAT64)
+SOLVE: Final = Primitive("solve", "linalg", *_FACTORED)
+INV: Final = Primitive("inv", "linalg", *_FACTORED)
+SLOGDET: Final = Primitive("slogdet", "linalg", *_FACTORED)
+DET: Final = Primitive("det", "linalg", *_FACTORED)
+TRIANGULAR_SOLVE: Final = Primitive("triangular_solve", "linalg", *_FACTORED)

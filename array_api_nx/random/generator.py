@@ -83,10 +83,10 @@ class Generator(State):
     def random(self, size: Size = None, dtype: DTypeLike | None = None) -> Array:
         """Numbers from 0 up to, not including, 1, evenly distributed.
 
-        Multiples of 2**-53 (float64) or 2**-24 (float32).
+        Multiples of 2**-53 (float64), 2**-24 (float32) or 2**-11 (float16).
 
         size: The shape; None for an array without axes.
-        dtype: float64 by default, where the device has it; or float32.
+        dtype: float64 by default, where the device has it; or float32, or float16.
         TypeError, ValueError: If `size` is no shape, or the dtype another one.
         """
         return self._reals("uniform", size, dtype)
@@ -94,10 +94,10 @@ class Generator(State):
     def standard_normal(self, size: Size = None, dtype: DTypeLike | None = None) -> Array:
         """Normally distributed numbers of mean 0 and standard deviation 1.
 
-        Quantiles of evenly distributed numbers of 31 (float32) or 63 bits.
+        Quantiles of evenly distributed numbers of 31 (float32, float16) or 63 bits.
 
         size: The shape; None for an array without axes.
-        dtype: float64 by default, where the device has it; or float32.
+        dtype: float64 by default, where the device has it; or float32, or float16.
         TypeError, ValueError: If `size` is no shape, or the dtype another one.
         """
         return self._reals("normal", size, dtype)

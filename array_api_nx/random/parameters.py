@@ -84,14 +84,13 @@ def _as_int(n: Any) -> int:
 
 
 def real_dtype(dtype: DTypeLike | None, device: Device) -> DType:
-    """float32 or float64; the device's default by default."""
+    """A real floating-point dtype; the device's default by default."""
     if dtype is None:
         return device.real
     wanted = available(as_dtype(dtype), device)
     if wanted not in d.REAL_FLOATING:
-        raise TypeError(
-            f"random real numbers are float32 or float64, not {wanted}; convert them with astype"
-        )
+        names = " or ".join([x.name for x in d.REAL_FLOATING])
+        raise TypeError(f"random real numbers are {names}, not {wanted}; convert them with astype")
     return wanted
 
 

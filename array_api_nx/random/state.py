@@ -22,6 +22,7 @@ from ..device import Device, as_device, available
 from ..frontend.array import Array, wrap
 from ..frontend.creation import asarray
 from ..frontend.data_type import astype
+from ..frontend.elementwise import floor
 from ..frontend.manipulation import broadcast_to, reshape
 from ..frontend.operands import common_device, on_device
 from ..frontend.ranges import arange
@@ -173,7 +174,13 @@ class State(Stateful):
         """Uniform or normal numbers for parameters that broadcast to `size`."""
         place = self._place(*parameters)
         shape = result_shape(as_size(size), *parameters)
-        return self._draw(kind, shape, real_dtype(dtype, place), place)
+        result = real_dtype(dtype, place)
+        numbers = self._draw(kind, shape, d.COMPUTED_IN[result], place)
+        if result in d.NARROW and kind == "uniform":
+            # Cut off, because 1 - 2**-24 would be rounded to 1.
+            step = float(np.finfo(result).epsneg)
+            numbers = floor(numbers / step) * step
+        return astype(numbers, result, copy=False)
 
     def _distributed(self, kind: Kind, size: Size, *parameters: Array | float) -> Array:
         """Numbers of a distribution, whose parameters broadcast to `size`."""

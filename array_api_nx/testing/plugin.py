@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from ..core.dtypes import KINDS
+from ..core.dtypes import KINDS, STANDARD
 from ..device import Device
 from ..frontend import inspection
 from .namespaces import AnyDevice, Choice, NotInstalledError, UnderTest, namespace, parse
@@ -72,7 +72,8 @@ def _dtype_names(test: pytest.Item, kinds: list[str]) -> list[str]:
             f"{', '.join(KINDS)}"
         )
     # Which of them a device lacks shows when a test runs.
-    return list(dict.fromkeys(dtype.name for kind in kinds or KINDS for dtype in KINDS[kind]))
+    chosen = [dtype for kind in kinds or KINDS for dtype in KINDS[kind]]
+    return list(dict.fromkeys(dtype.name for dtype in chosen if dtype in STANDARD))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

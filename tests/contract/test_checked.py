@@ -73,7 +73,7 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("full", lambda b: b.full((2,), d.float32, 1j), "a Python scalar that float32 represents"),
     ("full", lambda b: b.full((2,), d.float64, np.float64(1)), "a Python scalar that float64"),
     ("from_host", lambda b: b.from_host([1], copy=True), "a NumPy array"),
-    ("from_host", lambda b: b.from_host(np.ones(2, "f2"), copy=True), "a counterpart"),
+    ("from_host", lambda b: b.from_host(np.ones(2, "g"), copy=True), "a counterpart"),
     ("from_host", lambda b: b.from_host(np.ones(2, ">f8"), copy=True), "native byte order"),
     (
         "from_host",

@@ -32,11 +32,14 @@ def ids(value):
     return str(value)
 
 
-def test_the_thirteen_dtypes_of_the_standard():
+def test_the_dtypes_of_the_standard_and_beyond():
     assert [dtype.name for dtype in ALL] == [
         "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-        "float32", "float64", "complex64", "complex128",
+        "float16", "float32", "float64", "complex64", "complex128",
     ]  # fmt: skip
+    assert (
+        [dtype for dtype in ALL if dtype not in d.STANDARD] == list(d.EXTRA.values()) == [d.float16]
+    )
     for dtype in ALL:
         assert getattr(d, dtype.name) is getattr(xp, dtype.name) is np.dtype(dtype.name)
 
@@ -46,7 +49,8 @@ def test_bounds_of_integers():
         info = np.iinfo(dtype.name)
         assert BOUNDS[dtype] == (info.min, info.max)
     assert BOUNDS[d.bool] == (0, 1)
-    for dtype in d.FLOATING:
+    assert BOUNDS[d.float16] == (-65504, 65504)
+    for dtype in d.SELF_COMPUTED:
         assert BOUNDS[dtype] == (-int(np.finfo("f8").max), int(np.finfo("f8").max))
 
 
@@ -178,7 +182,7 @@ def test_as_dtype_reads_what_numpy_reads():
 
 
 @pytest.mark.parametrize(
-    "obj", [None, "f2", np.dtype("U3"), np.float16, str, object, 3, [], {}, np.zeros(2), b"f4"]
+    "obj", [None, "g", np.dtype("U3"), np.longdouble, str, object, 3, [], {}, np.zeros(2), b"f4"]
 )
 def test_as_dtype_refuses_everything_else(obj):
     refused(TypeError, "must be one of this namespace's dtypes, a name or ty", as_dtype, obj)

@@ -227,8 +227,8 @@ def test_torch_survives_negative_strides():
 def test_dlpack_of_what_cannot_be_exchanged():
     with pytest.raises(AttributeError, match=r"objects with __dlpack__, not a list; use asarray"):
         xp.from_dlpack([1, 2])
-    with pytest.raises(BufferError, match="the standard has no dtype for NumPy's float16"):
-        xp.from_dlpack(np.ones(2, "f2"))
+    with pytest.raises(BufferError):
+        xp.from_dlpack(np.ones(2, "g"))
     with pytest.raises(BufferError):
         xp.from_dlpack(np.ones(2, object))
     with pytest.raises(BufferError):

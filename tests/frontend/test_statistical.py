@@ -101,7 +101,7 @@ class TestSumAndProd:
             function(xp.ones(2, dtype=xp.complex64), dtype=xp.float64)
         with pytest.raises(TypeError, match="in a numeric dtype, not bool; convert the result"):
             function(xp.ones(2), dtype=xp.bool)
-        refused(TypeError, r"not <class 'numpy.float16'>", function, xp.ones(2), dtype=np.float16)
+        refused(TypeError, r"not dtype\('O'\)", function, xp.ones(2), dtype=np.dtype("O"))
 
 
 class TestExtremes:

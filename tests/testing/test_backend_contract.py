@@ -47,7 +47,7 @@ def test_one_command_runs_them_on_a_device(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
     done = run("-m", "array_api_nx.testing", "cpu", "-q", "-k", "test_item", FEW, folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "13 passed" in done.stdout
+    assert "14 passed" in done.stdout
 
 
 def test_a_wrong_backend_fails(tmp_path: Path) -> None:

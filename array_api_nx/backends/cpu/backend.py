@@ -323,6 +323,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         dtype: DType | None = None,
     ) -> Tensor:
         array = x.array
+        if op is p.MEAN and self.dtype(x) in d.NARROW:
+            wide = self.reduce(op, self.cast(x, d.NARROW[self.dtype(x)]), axes, keepdims)
+            return self.cast(wide, self.dtype(x))
         if array is None or array.size > limits.at_once:
             way = decide(prod(self.shape(x)))
             if way.defers:
@@ -358,9 +361,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         if array.dtype.kind != "f":
             return total(op, array) if len(axes) == array.ndim and not keepdims else None
         count = _count(array, axes)
-        if not adds_by_kernel(op, array.dtype, count):
+        wide = d.COMPUTED_IN[array.dtype]
+        if not adds_by_kernel(op, wide, count):
             return None
-        return operations.reduce(p.SUM, array, axes, keepdims, count if op is p.MEAN else None)
+        divisor = count if op is p.MEAN else None
+        numbers = self.array(self.cast(wrap(array), wide))
+        reduced = operations.reduce(p.SUM, numbers, axes, keepdims, divisor)
+        return None if reduced is None else self.array(self.cast(wrap(reduced), array.dtype))
 
     def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
         return wrap(sliced_calls.arg_reduce(ARG_REDUCE[op], self.array(x), axis, keepdims))
@@ -376,6 +383,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(located(SCAN[op], array, axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
+        if self.dtype(x) in d.NARROW:
+            wide = self.var(self.cast(x, d.NARROW[self.dtype(x)]), axes, keepdims, correction)
+            return self.cast(wide, self.dtype(x))
         deferred = self._deferred(prod(self.shape(x)), builder.var, x, axes, keepdims, correction)
         if deferred is not None:
             return deferred

@@ -24,7 +24,7 @@ from numpy import geterr
 
 from ... import config
 from ...contract.callers import CONSUMERS, INSIDE
-from ...core.dtypes import DType
+from ...core.dtypes import SELF_COMPUTED, DType
 from ...native import native
 from ...primitives import table as p
 from ...primitives.table import Primitive
@@ -186,7 +186,13 @@ def adds_by_kernel(op: Primitive, dtype: DType, count: int) -> bool:
     """
     least = loops.MIN_MOMENTS if op is p.VAR else 2
     adds = op is p.SUM or op is p.MEAN or op is p.VAR
-    return adds and dtype.kind == "f" and count >= least and adds_in_any_order()
+    return (
+        adds
+        and dtype.kind == "f"
+        and dtype in SELF_COMPUTED
+        and count >= least
+        and adds_in_any_order()
+    )
 
 
 def adds_in_any_order() -> bool:

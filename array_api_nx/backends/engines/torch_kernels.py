@@ -65,7 +65,7 @@ def ordered(x: Native) -> Native:
 def float_order(x: Native) -> Native:
     """Integers that are ordered as the floats `x` are, zeros of either sign equal, NaN last."""
     plain = torch.where(torch.isnan(x), torch.nan, x) + 0.0
-    bits = plain.view(torch.int64 if x.dtype is torch.float64 else torch.int32)
+    bits = plain.view(getattr(torch, f"int{8 * x.itemsize}"))
     return torch.where(bits < 0, bits ^ torch.iinfo(bits.dtype).max, bits)
 
 

@@ -119,6 +119,9 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
     Workaround("torch", (p.FLOOR_DIVIDE,), d.REAL_FLOATING, "special",
                "an infinity by a number is NaN, and a number by an infinity may be -1",
                f"{_PYTORCH}/170178"),
+    Workaround("torch", (p.FLOOR_DIVIDE, p.NEXTAFTER), tuple(d.NARROW), "host",
+               "quotients are rounded before they are floored, and zeros next to subnormal numbers "
+               "lose their signs; nobody has reported it"),
     Workaround("torch", (p.REMAINDER,), d.REAL_FLOATING, "signed",
                "zeros do not take the sign of the divisor", f"{_PYTORCH}/193755"),
     Workaround("torch:cpu", (p.SQRT,), d.BELOW_DOUBLE, "float64",

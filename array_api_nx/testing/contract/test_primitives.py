@@ -152,7 +152,7 @@ REFUSED: list[tuple[str, Arguments, type[Exception], str | None]] = [
     ("inv", (np.zeros((2, 2)),), np.linalg.LinAlgError, None),
     *[
         ("cholesky", (-trials_matrices.hermitian(dtype), upper), np.linalg.LinAlgError, None)
-        for dtype in d.FLOATING
+        for dtype in p.CHOLESKY.results
         for upper in (False, True)
     ],
     *[

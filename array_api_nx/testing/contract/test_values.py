@@ -68,7 +68,8 @@ def test_reduce_mean_of_more_elements_than_float32_counts(backend: Backend, valu
 @pytest.mark.parametrize("dtype", d.REAL_FLOATING, ids=str)
 def test_var_loses_no_digits_to_a_large_mean(backend: Backend, dtype: DType) -> None:
     offsets = [-2.0, 1.0, 0.0, 3.0, -2.0]
-    x = case(backend, row_major, np.array([2.0**20 + offset for offset in offsets], dtype.name))
+    mean = 0.125 / np.finfo(dtype).eps  # as large as offsets of 1 allow
+    x = case(backend, row_major, np.array([mean + offset for offset in offsets], dtype.name))
     expected = np.asarray(statistics.pvariance(offsets), dtype.name)
     np.testing.assert_allclose(
         backend.to_host(backend.var(x.handle, (0,), False, 0)), expected, rtol=1e-6

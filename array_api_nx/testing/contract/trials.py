@@ -61,7 +61,8 @@ class Trials(NamedTuple):
     ulp : float
         By how many units in the last place results may differ; 0 compares signs of zeros too.
     rtol : float
-        Where it is given, results agree to this in float64, and to 1e7 times this in float32.
+        Where it is given, results agree to this in float64, to 1e7 times this in float32, and to
+        1e9 times in float16.
     suits : callable
         Whether the arguments of a trial, as their layouts have changed them, mean something.
     seen : callable

@@ -1,7 +1,7 @@
 """The dtypes of strict namespaces, with the attributes of the standard and no others.
 
 They compare with ``==`` and hash. They have no name, kind or size to ask for, are not equal to
-NumPy's dtypes, and are not taken for one. All strict namespaces have the same thirteen.
+NumPy's dtypes, and are not taken for one. All strict namespaces have those of the standard.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _make(dtype: DType) -> StrictDType:
     return made
 
 
-STRICT: Final = {dtype: _make(dtype) for dtype in d.ALL}
+STRICT: Final = {dtype: _make(dtype) for dtype in d.STANDARD}
 """The strict dtype for each of the package's."""
 
 PLAIN: Final = {strict: dtype for dtype, strict in STRICT.items()}
@@ -58,16 +58,20 @@ def _named(name: str) -> StrictDType:
     return STRICT[d.as_dtype(name)]
 
 
+def _standard(group: tuple[DType, ...]) -> tuple[DType, ...]:
+    return tuple([dtype for dtype in group if dtype in STRICT])
+
+
 GROUPS: Final[dict[str, tuple[DType, ...]]] = {
-    "any": d.ALL,
+    "any": d.STANDARD,
     "bool": (d.bool,),
     "complex": d.COMPLEX,
-    "floating": d.FLOATING,
+    "floating": _standard(d.FLOATING),
     "integer": d.INTEGRAL,
     "integer_or_bool": d.BOOL_LIKE,
-    "numeric": d.NUMERIC,
-    "real": d.REAL,
-    "real_floating": d.REAL_FLOATING,
+    "numeric": _standard(d.NUMERIC),
+    "real": _standard(d.REAL),
+    "real_floating": _standard(d.REAL_FLOATING),
 }
 """What functions are defined for, by the words of the table of signatures."""
 
@@ -100,5 +104,5 @@ def _scalars(dtype: DType) -> frozenset[type]:
     return frozenset({int, float} if dtype in d.REAL_FLOATING else {int, float, complex})
 
 
-SCALARS: Final = {dtype: _scalars(dtype) for dtype in d.ALL}
+SCALARS: Final = {dtype: _scalars(dtype) for dtype in STRICT}
 """The types of Python scalars that may be operands together with an array of each dtype."""

@@ -155,7 +155,7 @@ def _of_two(
     first_check = check_of(function, "x1", policy, own) or _as_is
     second_check = check_of(function, "x2", policy, own) or _as_is
     # Scalars that always fit: whether an int does depends on its value.
-    plain_floats = {dtype: SCALARS[dtype] - {int} for dtype in d.ALL}
+    plain_floats = {dtype: scalars - {int} for dtype, scalars in SCALARS.items()}
     group = Group(words_of(function, "x1", version)[0][6:-1])
     pairs = group.pairs
 

@@ -44,7 +44,7 @@ _PACKAGE: Final = __name__.partition(".")[0]
 
 CONSTANTS: Final = ("e", "inf", "nan", "newaxis", "pi")
 
-DTYPES: Final = tuple([dtype.name for dtype in d.ALL])
+DTYPES: Final = tuple([dtype.name for dtype in d.STANDARD])
 
 ELEMENTWISE: Final = "Element-wise Functions"
 

@@ -352,7 +352,7 @@ def _replace_nan(x: NDArray, value: NDArray, out: NDArray) -> None:
 @cache
 def replace_nan(dtype: DType) -> Loop | None:
     """The loop of ``where(isnan(x), value, x)``: (`dtype`, `dtype`) -> `dtype`, real numbers."""
-    if dtype.kind != "f":
+    if dtype.kind != "f" or dtype in d.NARROW:
         return None
     pointer = None if native is None else native.replace_nan_loop(dtype)
     return Loop("where", (dtype, dtype), dtype, 0.2, None, _replace_nan, pointer)
@@ -441,7 +441,7 @@ def extreme(op: Primitive, dtype: DType) -> Loop | None:
     It gives what the loop of `reduction` gives where every NaN was replaced by its identity. None
     for dtypes without NaN.
     """
-    if dtype.kind != "f":
+    if dtype.kind != "f" or dtype in d.NARROW:
         return None
     ufunc = np.fmax if op is p.MAX else np.fmin
     pointer = None if native is None else native.extreme_loop(dtype, op is p.MAX)

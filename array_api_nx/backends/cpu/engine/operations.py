@@ -15,8 +15,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from ....contract.numpy_dtypes import NDArray
-from ....core import dtypes as d
+from ....contract.numpy_dtypes import COMPILED, NDArray
 from ....core.dtypes import DType
 from ....core.view import View
 from ....native import native
@@ -75,7 +74,7 @@ def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
     ufunc, index, name, operand, result, serial_limit, is_exact, is_arithmetic, materialise_scalar,
     is_alone
         The ufunc and the number of its loop; NumPy's name in warnings; the dtypes to which operands
-        are cast first and of the result, as numbers in `dtypes.ALL`; what `Loop` and
+        are cast first and of the result, as numbers in `COMPILED`; what `Loop` and
         `loops.is_arithmetic` say; and whether one thread computes all. None where NumPy's result
         has to be corrected, and where the dtype is not legal.
     """
@@ -104,8 +103,8 @@ def _described(
         loop.ufunc,
         loop.ufunc.types.index(signature),
         loop.name,
-        d.ALL.index(operand),
-        d.ALL.index(result),
+        COMPILED.index(operand),
+        COMPILED.index(result),
         loop.serial_limit,
         loop.is_exact,
         is_arithmetic,

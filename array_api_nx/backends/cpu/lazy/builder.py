@@ -18,7 +18,7 @@ import numpy as np
 from ....contract.backend import Scalar
 from ....contract.numpy_dtypes import NDArray
 from ....contract.ufuncs import UfuncLoop
-from ....core.dtypes import DType
+from ....core.dtypes import NARROW, DType
 from ....core.shape import broadcast_shapes
 from ....core.symbolic import KnownInts
 from ....core.view import View
@@ -355,7 +355,7 @@ class Builder:
         """None also for complex numbers."""
         dtype = x.node.dtype
         count = prod([x.shape[axis] for axis in axes])
-        if dtype.kind != "f" or count == 1:
+        if dtype.kind != "f" or count == 1 or (dtype in NARROW and count < loops.MIN_MOMENTS):
             return None
         divisor = count - correction if count > correction else nan
         if count >= loops.MIN_MOMENTS:
@@ -392,6 +392,9 @@ class Builder:
         errors: int,
     ) -> NodeView | None:
         """The reduction `op` of `x` as `dtype`, divided by `divisor` if it is given."""
+        if dtype in NARROW:
+            wide = self._reduced(op, x, axes, keepdims, NARROW[dtype], divisor, errors)
+            return None if wide is None else self._cast(wide, dtype, errors)
         found = loops.reduction(op, dtype)
         if found is None:
             return None
