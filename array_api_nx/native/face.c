@@ -454,7 +454,8 @@ static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
 static PyObject *view_part(int imaginary, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = layout_of_any(values[0]);
-    if (x == NULL || !is_complex(x->code) || is_watched || data_of(x) == NULL) {
+    /* Where all is deferred, Python makes the views: its arrays have the dtype of their storage. */
+    if (x == NULL || !is_complex(x->code) || is_watched || limits.at_once < 1 || data_of(x) == NULL) {
         return decline_unless_raised();
     }
     const DTypeCode code = x->code == COMPLEX64 ? FLOAT32 : FLOAT64;
