@@ -89,9 +89,17 @@ typedef struct {
 DEFINE_KIND(is_signed, EACH_SIGNED)
 DEFINE_KIND(is_unsigned, EACH_UNSIGNED)
 DEFINE_KIND(is_integer, EACH_INTEGER)
-DEFINE_KIND(is_float16, EACH_HALF)
 DEFINE_KIND(is_inexact, EACH_INEXACT)
 DEFINE_KIND(is_complex, EACH_COMPLEX)
+
+static inline int is_float16(int code)
+{
+#ifdef HAS_FLOAT16
+    return code == FLOAT16;
+#else
+    return 0;
+#endif
+}
 
 /* A real floating-point element as a double; 0 for elements of other dtypes. */
 static inline double read_float(const char *element, int code)

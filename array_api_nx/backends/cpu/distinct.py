@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...contract.numpy_dtypes import NDArray, zeros_and_ones
+from ...contract.numpy_dtypes import COMPILED, NDArray, zeros_and_ones
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...native import native
@@ -111,7 +111,8 @@ def _runs(flat: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """
     order = sliced_calls.stable_order(flat)
     inverse = np.empty(flat.shape, np.int64)
-    if native is not None and flat.dtype.kind != "c" and flat.size:
+    is_known = flat.dtype in COMPILED and flat.dtype.kind != "c"
+    if native is not None and is_known and flat.size:
         starts = np.empty(flat.shape, np.int64)
         runs = native.number_runs(np.ascontiguousarray(flat), order, starts, inverse)
         return order, starts[:runs], inverse

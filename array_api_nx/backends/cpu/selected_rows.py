@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from ...contract.arguments import Native
-from ...contract.numpy_dtypes import NDArray
+from ...contract.numpy_dtypes import COMPILED, NDArray
 from ...core import dtypes as d
 from ...native import native
 from .engine import sliced_calls
@@ -107,6 +107,7 @@ def _fill(array: NDArray, mask: NDArray, value: ArrayOrScalar) -> bool:
     """`write` for single elements, one value for all of them (docs/tuning.md, 112)."""
     if (
         native is None
+        or array.dtype not in COMPILED
         or (type(value) is np.ndarray and value.ndim)
         or array.itemsize > _LONGEST_WORD
         or not (array.flags.c_contiguous and mask.flags.c_contiguous)

@@ -19,7 +19,7 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from ....contract.numpy_dtypes import NDArray
+from ....contract.numpy_dtypes import COMPILED, NDArray
 from ....core.dtypes import DType
 from ....native import native
 from . import fperrors, loops, threads
@@ -259,7 +259,8 @@ def stable_order(vector: NDArray) -> NDArray:
 
 def searchsorted(array: NDArray, values: NDArray, *, right: bool) -> NDArray:
     """``array.searchsorted(values)``, several searches at a time (docs/tuning.md, 111)."""
-    if native is None or array.dtype != values.dtype or array.dtype.kind == "c":
+    are_known = array.dtype == values.dtype and array.dtype in COMPILED
+    if native is None or not are_known or array.dtype.kind == "c":
         return np.asarray(array.searchsorted(values, "right" if right else "left"))
     find = native.find_places
     array, wanted = np.ascontiguousarray(array), np.ascontiguousarray(values).reshape(-1)
@@ -272,7 +273,7 @@ def searchsorted(array: NDArray, values: NDArray, *, right: bool) -> NDArray:
 
 def compress(vector: NDArray, mask: NDArray) -> NDArray:
     """``vector[mask]`` for a mask of the same size (docs/tuning.md, 112)."""
-    if native is None:
+    if native is None or vector.dtype not in COMPILED:
         return vector[mask]
     write = native.compress
     count = int(np.count_nonzero(mask))

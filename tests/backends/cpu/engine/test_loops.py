@@ -247,7 +247,9 @@ def test_reductions(op):
                     total, loop.ufunc.reduce(each, dtype=loop.output, initial=identity), out=total
                 )
             assert same_bits(total, np.asarray(expected))
-    assert found == {p.SUM: 12, p.PROD: 12, p.MAX: 11, p.MIN: 11}.get(op, 1)
+    every = {p.PROD: len(d.NUMERIC), p.MAX: len(d.ORDERED), p.MIN: len(d.ORDERED)}
+    every[p.SUM] = len(d.NUMERIC) - len(d.NARROW)
+    assert found == every.get(op, 1)
 
 
 @for_each("dtype", DTYPES)
