@@ -18,9 +18,12 @@
                 ((O1 *)target)[i] = VALUE;                         \
             }                                                      \
         } else {                                                   \
+            const npy_intp step = steps[0], to_step = steps[1];    \
             for (npy_intp i = 0; i < n; i++) {                     \
-                const I1 x = *(const I1 *)(source + i * steps[0]); \
-                *(O1 *)(target + i * steps[1]) = VALUE;            \
+                const I1 x = *(const I1 *)source;                  \
+                *(O1 *)target = VALUE;                             \
+                source += step;                                    \
+                target += to_step;                                 \
             }                                                      \
         }                                                          \
     } while (0)
@@ -28,11 +31,16 @@
 #define ELEMENT(CODE, TYPE, ...) typedef TYPE CODE##_element;
 EACH_DTYPE(ELEMENT)
 
+/* Vectors of 64-bit integers become floating-point numbers by several instructions each, which take twice as long as
+   one conversion after the other. */
+#define IS_SLOW_IN_VECTORS(FROM, TO) (is_integer(FROM) && sizeof(FROM##_element) == 8 && is_inexact(TO))
+
 /* A bool is read as a number; any number but 0 is true. */
 #define CAST(FROM, TO, ...)                                                            \
     LOOP(FROM##_to_##TO)                                                               \
     {                                                                                  \
-        EACH(steps[0] == sizeof(FROM##_element) && steps[1] == sizeof(TO##_element),   \
+        EACH(!IS_SLOW_IN_VECTORS(FROM, TO) && steps[0] == sizeof(FROM##_element) &&    \
+                 steps[1] == sizeof(TO##_element),                                     \
              FROM##_element, TO##_element,                                             \
              (TO##_element)(TO == BOOL     ? IS_TRUE(x)                                \
                             : FROM == BOOL ? (FROM##_element)truth_of((npy_bool)x)     \

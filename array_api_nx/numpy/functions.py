@@ -41,6 +41,10 @@ which ours call LAPACK through NumPy; and those whose results here have other cl
 orders."""
 
 
+_NUMPYS_ON_CPU: Final = "gradient linalg.norm median meshgrid pad trapezoid tril triu"
+"""Functions that NumPy computes in less time than ours on the device `cpu`, whatever the size."""
+
+
 def ours(x: Any) -> list[Any]:
     """The arrays of the face among the arguments of a call, or in one of its lists."""
     kind = type(x)
@@ -108,8 +112,9 @@ def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any
     name, own = _own(numpys)
     if own is None or path in KEEPS_ORDER:
         return named(fronted(_by_numpy_alone(numpys), numpys, FUNCTIONS.get(path), name=path), path)
-    function = _by_ours(numpys, name, own, path)
-    front = fronted(function, numpys, FUNCTIONS.get(path), name=path, is_small_only=True)
+    is_small_only = name not in _NUMPYS_ON_CPU.split()
+    function = _by_ours(numpys, name, own, path, is_small_only)
+    front = fronted(function, numpys, FUNCTIONS.get(path), name=path, is_small_only=is_small_only)
     return named(front, path)
 
 
@@ -124,9 +129,13 @@ def _are_many(arrays: list[Any]) -> bool:
         return False
 
 
+def _is_elsewhere(x: Any) -> bool:
+    return str(x.device) != "cpu"
+
+
 def _is_worth(x: Any) -> bool:
     """Whether functions of ours compute an array in less time than NumPy. C has the same limit."""
-    return str(x.device) != "cpu" or (native is not None and x.size > native.FEW_FOR_NUMPY)
+    return _is_elsewhere(x) or (native is not None and x.size > native.FEW_FOR_NUMPY)
 
 
 def _own(numpys: Any) -> tuple[str, Callable[..., Any] | None]:
@@ -157,13 +166,13 @@ def _by_numpy_alone(numpys: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _by_ours(
-    numpys: Callable[..., Any], name: str, own: Callable[..., Any], path: str
+    numpys: Callable[..., Any], name: str, own: Callable[..., Any], path: str, on_cpu: bool
 ) -> Callable[..., Any]:
     convert = as_faces if name in _ARRAYS_WITHOUT_AXES.split() else scalar
     xp = namespace(None)
 
     def call(*args: Any, **named: Any) -> Any:
-        if is_ours(path, args, named):
+        if (on_cpu or any([_is_elsewhere(x) for x in ours(args)])) and is_ours(path, args, named):
             try:
                 return convert(own(xp, *as_standards(args), **as_standards(named)))
             except REFUSALS:
