@@ -182,24 +182,25 @@ int find_errors(void)
 
 /* ------------------------------------------------------------------ operands */
 
-/* Whether the result of NumPy's function is row-major: if all operands step through memory as the axes do, forward or
-   backward, or if one does so along each axis. Another one that is transposed does not count then. */
+/* Whether the result of NumPy's function is row-major: if all operands step through memory as the axes do, and those
+   that are repeated along some never backward; or if one does so along each axis, whatever the others do. */
 static int is_row_major(const Node *node)
 {
     int all = 1, one = 0;
     for (int i = 0; i < node->operation.count; i++) {
         const NodeOperand *operand = &node->operands[i];
         npy_intp outer = NPY_MAX_INTP;
-        int in_order = 1, repeats = 0;
+        int in_order = 1, repeats = 0, backward = 0;
         for (int dim = 0; operand->storage != NULL && dim < node->ndim; dim++) {
             const npy_intp step = magnitude(operand->strides[dim]);
             if (node->shape[dim] != 1) {
                 repeats = repeats || step == 0;
+                backward = backward || operand->strides[dim] < 0;
                 in_order = in_order && step <= outer;
                 outer = step == 0 ? outer : step;
             }
         }
-        all = all && in_order;
+        all = all && in_order && !(repeats && backward);
         one = one || (operand->storage != NULL && in_order && !repeats);
     }
     return all || one;
