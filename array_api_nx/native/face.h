@@ -8,7 +8,7 @@
 #include "objects.h"
 
 /* A function of ours in Python takes longer to begin than it saves on fewer elements (docs/tuning.md, 137). */
-enum { FEW_FOR_NUMPY = 1 << 15 };
+enum { FEW_FOR_NUMPY = 1 << 13 };
 
 static inline int is_face(PyObject *object)
 {

@@ -157,7 +157,8 @@ static inline int is_temporary(PyObject *array)
 {
 #if PY_VERSION_HEX < 0x030E0000
     const Tensor *tensor = tensor_of(array);
-    return Py_REFCNT(array) == 1 && Py_REFCNT(tensor) == 1 && Py_REFCNT(tensor->storage) == 1;
+    return Py_REFCNT(array) == 1 && Py_REFCNT(tensor) == 1 && tensor->storage != NULL &&
+           Py_REFCNT(tensor->storage) == 1;
 #else
     return 0;
 #endif

@@ -41,7 +41,9 @@ which ours call LAPACK through NumPy; and those whose results here have other cl
 orders."""
 
 
-_NUMPYS_ON_CPU: Final = "gradient linalg.norm median meshgrid pad trapezoid tril triu"
+_NUMPYS_ON_CPU: Final = """
+gradient linalg.norm median meshgrid pad percentile quantile trapezoid tril triu
+"""
 """Functions that NumPy computes in less time than ours on the device `cpu`, whatever the size."""
 
 

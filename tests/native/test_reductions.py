@@ -13,7 +13,7 @@ import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support.alike import DTYPES
 from tests.support.implementations import python_answers, steps
-from tests.support.sizes import AT_ONCE
+from tests.support.sizes import AT_ONCE, MANY_TASKS
 
 pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
 
@@ -300,3 +300,14 @@ def test_while_small_arrays_are_deferred() -> None:
     with xp.config_context(fusion_threshold=0):
         for function in (*REDUCTIONS, xp.var, xp.std, xp.sort, xp.argsort, xp.argmax):
             check(function, x)
+
+
+@pytest.mark.parametrize("function", ["prod", "max", "min", "sum", "mean", "var", "any"])
+@pytest.mark.parametrize("size", [3, 5000, MANY_TASKS])
+def test_nothing_else_has_the_array_of_numpys_elements(function: str, size: int) -> None:
+    mine = np.random.default_rng(1).random(size) + 0.5
+    expected = getattr(np, function)(mine)
+    call = getattr(xp, function)
+    assert np.isclose(np.asarray(call(xp.asarray(mine))), expected, rtol=1e-9)
+    assert np.isclose(np.asarray(call(*(xp.asarray(mine),))), expected, rtol=1e-9)
+    assert np.isclose(np.asarray(call(xp.asarray(mine) + 0.0)), expected, rtol=1e-9)
