@@ -262,12 +262,12 @@ static const char *only_data(Tensor *x)
     return x != NULL && x->size == 1 && !is_watched ? data_of(x) : NULL;
 }
 
-/* The only element as a Python scalar; DECLINED if C does not say. */
+/* The only element, a real number, as a Python scalar; DECLINED if C does not say. */
 static PyObject *only_element(PyObject *self)
 {
     Tensor *x = layout_of(self);
     const char *data = only_data(x);
-    return data == NULL ? decline_unless_raised() : read_scalar(data, (DTypeCode)x->code);
+    return data == NULL || is_complex(x->code) ? decline_unless_raised() : read_scalar(data, (DTypeCode)x->code);
 }
 
 static PyObject *as_float(PyObject *self)
@@ -422,13 +422,8 @@ static PyObject *as_complex(PyObject *self, PyObject *ignored)
     if (data == NULL) {
         return ask_one(METHOD___complex__, self);
     }
-    if (x->code == COMPLEX64) {
-        const npy_float *parts = (const npy_float *)data;
-        return PyComplex_FromDoubles((double)parts[0], (double)parts[1]);
-    }
-    if (x->code == COMPLEX128) {
-        const npy_double *parts = (const npy_double *)data;
-        return PyComplex_FromDoubles(parts[0], parts[1]);
+    if (is_complex(x->code)) {
+        return read_scalar(data, (DTypeCode)x->code);
     }
     const double real = PyFloat_AsDouble(self);
     return real == -1 && PyErr_Occurred() ? NULL : PyComplex_FromDoubles(real, 0.0);

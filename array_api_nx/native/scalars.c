@@ -165,13 +165,17 @@ PyObject *read_scalar(const char *element, DTypeCode code)
 #define READ_SIGNED(CODE, TYPE, ...) READ(PyLong_FromLongLong, TYPE, CODE)
 #define READ_UNSIGNED(CODE, TYPE, ...) READ(PyLong_FromUnsignedLongLong, TYPE, CODE)
 #define READ_FLOAT(CODE, TYPE, ...) READ(PyFloat_FromDouble, TYPE, CODE)
+    const npy_float *floats = (const npy_float *)element;
+    const npy_double *doubles = (const npy_double *)element;
     switch (code) {
         READ(PyBool_FromLong, npy_bool, BOOL)
         EACH_SIGNED(READ_SIGNED)
         EACH_UNSIGNED(READ_UNSIGNED)
         EACH_FLOAT(READ_FLOAT)
+    case COMPLEX64:
+        return PyComplex_FromDoubles((double)floats[0], (double)floats[1]);
     default:
-        return DECLINED;
+        return PyComplex_FromDoubles(doubles[0], doubles[1]);
     }
 #undef READ
 #undef READ_SIGNED

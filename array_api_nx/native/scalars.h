@@ -69,7 +69,7 @@ static inline int is_true(const char *element, DTypeCode code)
 #undef TRUTH
 }
 
-/* A real element as a Python scalar; DECLINED for a complex one. */
+/* An element as a Python scalar. */
 PyObject *read_scalar(const char *element, DTypeCode code);
 
 #endif
