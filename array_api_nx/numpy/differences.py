@@ -48,8 +48,8 @@ REFUSED: Final[dict[str, tuple[DType, ...]]] = {
     },
     # Products of booleans are booleans, and integers here.
     **dict.fromkeys(_PRODUCTS.split(), (d.bool,)),
-    # NumPy computes these without a wider dtype, and squares overflow.
-    **dict.fromkeys(("std", "var"), tuple(d.NARROW)),
+    # NumPy computes these without a wider dtype, and products overflow.
+    **dict.fromkeys(("prod", "std", "var"), tuple(d.NARROW)),
     # Limits that the dtype lacks are errors.
     "clip": tuple([dtype for dtype in d.INTEGRAL if dtype is not d.int64]),
 }

@@ -108,3 +108,13 @@ def test_lists_that_contain_themselves():
     endless.append(endless)
     with pytest.raises(ValueError, match="maximum"):
         np.array(endless, dtype=float)
+
+
+def test_products_of_float16_overflow_where_numpys_do():
+    x = numpy.full((40, 3), 4.0, "float16")
+    x[20:] = 0.1
+    with numpy.errstate(over="ignore"):
+        expected = numpy.prod(x, axis=0)
+        assert numpy.isinf(expected).all()
+        assert np.prod(np.asarray(x), axis=0).tolist() == expected.tolist()
+        assert np.asarray(x).prod(axis=0).tolist() == expected.tolist()
