@@ -71,9 +71,9 @@ def check_scalar(x: object, dtype: DType) -> PythonScalar:
     low, high = BOUNDS[dtype]
     if kind is int and not low <= known <= high:
         if dtype in d.FLOATING:
+            limit = f" (up to {high})" if dtype in d.NARROW else ""
             raise OverflowError(
-                f"a Python int is out of range for dtype {dtype} (up to {float(high):g}); give a "
-                "float, such as inf"
+                f"a Python int is out of range for dtype {dtype}{limit}; give a float, such as inf"
             )
         wider = holding(int(known), low, high)
         refuse_range(

@@ -184,24 +184,29 @@ int find_errors(void)
 
 /* Whether the result of NumPy's function is row-major: if all operands step through memory as the axes do, and those
    that are repeated along some never backward; or if one does so along each axis, whatever the others do. */
-static int is_row_major(const Node *node)
+static int is_row_major(const Node *node, Tensor *const *operands)
 {
     int all = 1, one = 0;
     for (int i = 0; i < node->operation.count; i++) {
-        const NodeOperand *operand = &node->operands[i];
-        npy_intp outer = NPY_MAX_INTP;
+        npy_intp strides[NODE_DIMS], outer = NPY_MAX_INTP;
         int in_order = 1, repeats = 0, backward = 0;
-        for (int dim = 0; operand->storage != NULL && dim < node->ndim; dim++) {
-            const npy_intp step = magnitude(operand->strides[dim]);
+        /* Not those of the node's operand, which may be a copy. */
+        if (node->operands[i].storage == NULL ||
+            !broadcast_strides(node->ndim, node->shape, operands[i]->ndim, operands[i]->shape, operands[i]->strides,
+                               strides)) {
+            continue;
+        }
+        for (int dim = 0; dim < node->ndim; dim++) {
+            const npy_intp step = magnitude(strides[dim]);
             if (node->shape[dim] != 1) {
                 repeats = repeats || step == 0;
-                backward = backward || operand->strides[dim] < 0;
+                backward = backward || strides[dim] < 0;
                 in_order = in_order && step <= outer;
                 outer = step == 0 ? outer : step;
             }
         }
         all = all && in_order && !(repeats && backward);
-        one = one || (operand->storage != NULL && in_order && !repeats);
+        one = one || (in_order && !repeats);
     }
     return all || one;
 }
@@ -343,7 +348,7 @@ static int take_operands(Node *node, Tensor *const *operands, char *const *numbe
             return taken;
         }
     }
-    if (!is_row_major(node)) {
+    if (!is_row_major(node, operands)) {
         drop_operands(node, node->operation.count);
         return 0;
     }

@@ -611,3 +611,13 @@ def test_large_arrays_are_copied_by_assignment() -> None:
     assert np.array_equal(np.asarray(y), np.concat([mine[:1], mine[:-1]]))
     y[:] = mine
     assert np.array_equal(np.asarray(y), mine)
+
+
+def test_copies_of_small_operands_do_not_decide_the_order_of_axes() -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.random((1, 1, 30, 1300))
+    factors = np.asfortranarray(rng.random((2, 1, 30, 1)))
+    found = xp.asarray(rows, copy=True) + xp.from_dlpack(factors)
+    expected = rows + factors
+    assert np.asarray(found).strides == expected.strides
+    assert np.array_equal(np.asarray(found), expected)
