@@ -168,7 +168,10 @@ def compilable(functions: Functions, *arrays: xp.Array) -> Functions:
 
 @pytest.mark.parametrize("dtype", d.ALL, ids=lambda dtype: dtype.name)
 def test_primitives_give_the_same_at_special_operands(device, dtype):
-    values = operands(dtype, device.backend.compiler == "jax.jit")
+    # PyTorch, not compiled, divides a number by float16 through its reciprocal, which overflows
+    # below the normal numbers.
+    flushes = device.backend.compiler == "jax.jit" or dtype in d.NARROW
+    values = operands(dtype, flushes)
     bits = np.arange(values[0].size) % (8 * dtype.itemsize)
     counts = bits.astype(dtype.name if dtype in d.INTEGRAL else "int64")
     arrays = tuple([xp.asarray(x, device=device) for x in (*values, counts)])
