@@ -81,11 +81,17 @@ int is_unclear(const Plan *plan, const atomic_uchar *flags)
     return 0;
 }
 
-/* The memory for packed areas of a tile. */
-static char *packing_memory(const Pass *pass, const Tiling *tiling)
+/* How many slots the plan of a pass needs, or the one that computes its operations one by one. The slots of packed
+   areas lie behind them. */
+static npy_intp count_plan_slots(const Pass *pass)
 {
     const int singly = pass->one_by_one == NULL ? 0 : pass->one_by_one->slot_count;
-    return tiling->slots + greatest(pass->plan->slot_count, singly) * tiling->slot_bytes;
+    return greatest(pass->plan->slot_count, singly);
+}
+
+static char *packing_memory(const Pass *pass, const Tiling *tiling)
+{
+    return tiling->slots + count_plan_slots(pass) * tiling->slot_bytes;
 }
 
 /* Compute the tile at `corners` row by row, so that areas whose rows are contiguous are not packed. */
@@ -234,8 +240,7 @@ void arrange_tiles(Pass *pass)
 
 static npy_intp count_slots(const Pass *pass)
 {
-    const int singly = pass->one_by_one == NULL ? 0 : pass->one_by_one->slot_count;
-    return greatest(pass->plan->slot_count, singly) + pass->area_count;
+    return count_plan_slots(pass) + pass->area_count;
 }
 
 /* Whether an operand's elements lie closer together along the rows of tiles than along their columns, and tiles may
@@ -280,7 +285,6 @@ npy_intp scratch_for_tiles(const Pass *pass)
 {
     return count_slots(pass) * shape_tiles(pass).slot_bytes + pass->plan->order_count * (npy_intp)sizeof(Order);
 }
-
 
 void run_tiles(const Pass *pass, char *slots)
 {

@@ -182,8 +182,9 @@ int find_errors(void)
 
 /* ------------------------------------------------------------------ operands */
 
-/* Whether the result of NumPy's function is row-major: if all operands step through memory as the axes do, and those
-   that are repeated along some never backward; or if one does so along each axis, whatever the others do. */
+/* Whether the result of NumPy's function is row-major. It is if the strides of every operand descend from the first
+   axis to the last, and no operand that is repeated along an axis runs backward along another; or if those of one
+   operand that is not repeated descend, whatever the others do. */
 static int is_row_major(const Node *node, Tensor *const *operands)
 {
     int all = 1, one = 0;

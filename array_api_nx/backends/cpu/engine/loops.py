@@ -151,10 +151,8 @@ def _of_ufunc(
     if signature not in ufunc.types:
         return None
     # A square root is one instruction, though a slow one, and correctly rounded.
-    in_vectors = inputs[0] not in d.NARROW and (
-        cost <= EXACT_COST or (ufunc is np.sqrt and output.kind == "f")
-    )
-    pointer = None if native is None else native.ufunc_loop(ufunc, (*inputs, output), in_vectors)
+    is_arithmetic = cost <= EXACT_COST or (ufunc is np.sqrt and output.kind == "f")
+    pointer = None if native is None else native.ufunc_loop(ufunc, (*inputs, output), is_arithmetic)
     if inputs[0].kind == "c":
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
     elif inputs[0] in d.BELOW_DOUBLE and cost > 0.4:
@@ -167,13 +165,13 @@ def _runnable(loop: Loop) -> Loop | None:
     return loop if native is None or loop.pointer is not None else None
 
 
-def is_arithmetic(op: Primitive, dtype: DType) -> bool:
-    """Whether the loop of an operation computes with vector instructions alone.
+def is_arithmetic(op: Primitive) -> bool:
+    """Whether the loops of an operation compute with vector instructions alone.
 
-    Its floating-point flags are in a register that is read in no time. Other loops may call
-    functions that raise flags elsewhere, too, as those that round to 16 bits do.
+    Their floating-point flags are in a register that is read in no time. Other loops may call
+    functions that raise flags elsewhere, too.
     """
-    return op.cost <= EXACT_COST and dtype not in d.NARROW
+    return op.cost <= EXACT_COST
 
 
 @cache

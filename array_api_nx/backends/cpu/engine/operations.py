@@ -85,7 +85,7 @@ def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
         return _described(loops.floor_division(dtype), dtype, dtype, False, True)
     if loop is None:
         return None
-    return _described(loop, dtype, op.results[dtype], loops.is_arithmetic(op, dtype), False)
+    return _described(loop, dtype, op.results[dtype], loops.is_arithmetic(op), False)
 
 
 def ufunc_loop_for_native(loop: Loop, operand: DType, result: DType) -> Described | None:
