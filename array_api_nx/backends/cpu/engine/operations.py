@@ -76,7 +76,8 @@ def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
         The ufunc and the number of its loop; NumPy's name in warnings; the dtypes to which operands
         are cast first and of the result, as numbers in `COMPILED`; what `Loop` and
         `loops.is_arithmetic` say; and whether one thread computes all. None where NumPy's result
-        has to be corrected, and where the dtype is not legal.
+        has to be corrected, where the dtype is not legal, and where the extension knows no such
+        elements, as float16 without a compiler that has it.
     """
     dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
     loop = loops.find(op, dtype) if dtype in op.results else None
@@ -96,7 +97,7 @@ def ufunc_loop_for_native(loop: Loop, operand: DType, result: DType) -> Describe
 def _described(
     loop: Loop | None, operand: DType, result: DType, is_arithmetic: bool, is_alone: bool
 ) -> Described | None:
-    if loop is None or loop.ufunc is None:
+    if loop is None or loop.ufunc is None or not {operand, result} <= {*COMPILED}:
         return None
     signature = f"{''.join([each.char for each in loop.inputs])}->{loop.output.char}"
     return (
