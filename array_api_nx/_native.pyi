@@ -28,7 +28,7 @@ class Native(_ModuleType):
     VERSION: str
     MAX_OPERANDS: int
     MAX_STEPS: int
-    DTYPES: str  # names of NumPy in capitals, with spaces between them
+    DTYPES: str  # the codes of native/dtypes.h, with spaces between them
     SOURCES: str
 
     @final

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -253,6 +254,29 @@ def test_no_folder_holds_most_of_it():
     for path in sources:
         lines[path.parent] += len(path.read_text(encoding="utf-8").splitlines())
     assert max(lines.values()) < 0.4 * lines.total()
+
+
+# ---------------------------------------------------------------------- names in C
+
+# Types of basetsd.h and functions of io.h and unistd.h, which Python.h includes on some platforms.
+PLATFORM_TYPES = re.compile(
+    r"\bU?(?:INT|LONG)(?:8|16|32|64|_PTR)\b|\bS?SIZE_T\b|\bDWORD(?:32|64)\b"
+)
+# A function that is defined at the margin of a file by one of these names.
+PLATFORM_FUNCTIONS = re.compile(
+    r"^[A-Za-z_][\w \*]*[ \*]"
+    r"(access|chmod|chsize|close|creat|dup2?|eof|filelength|fork|getpid|isatty|link|locking|lseek"
+    r"|mktemp|nice|open|pause|pipe|read|remove|rename|setmode|sleep|sopen|sync|tell|truncate"
+    r"|umask|unlink|write)\(",
+    re.MULTILINE,
+)
+
+
+@for_each("path", sorted(ROOT.rglob("*.[ch]")))
+def test_names_in_c_are_not_those_of_platform_headers(path):
+    code = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert set(PLATFORM_TYPES.findall(code)) == set()
+    assert PLATFORM_FUNCTIONS.findall(code) == []
 
 
 # ---------------------------------------------------------------------- tests

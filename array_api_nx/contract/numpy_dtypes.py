@@ -35,8 +35,8 @@ WORD: Final = 8
 """The most bytes that loops of NumPy and of the extension want an address to be a multiple of, as
 `alignment` of native/sizes.h says."""
 
-_names = () if native is None else native.DTYPES.split()
-COMPILED: Final = tuple([x for x in d.ALL if x.name.upper() in _names])
+_codes_in_c = () if native is None else native.DTYPES.replace("NX_", "").split()
+COMPILED: Final = tuple([x for x in d.ALL if x.name.upper() in _codes_in_c])
 """The dtypes that the extension has. It declines others, and NumPy computes them."""
 
 if native is not None:

@@ -476,7 +476,7 @@ static PyMethodDef array_methods[] = {
 /* NumPy asks for it before __array__, so that all arrays but those of bytes decline at once. */
 static PyObject *get_array_interface(PyObject *self, void *closure)
 {
-    if (((Array *)self)->dtype == (PyObject *)dtypes[UINT8].descr) {
+    if (((Array *)self)->dtype == (PyObject *)dtypes[NX_UINT8].descr) {
         return ask_one(METHOD___array_interface__, self);
     }
     PyErr_SetString(PyExc_AttributeError, "only uint8 arrays have __array_interface__");

@@ -8,7 +8,7 @@
 /* Whether indices of the only axis of an array lie one after the other in memory. */
 static inline int is_direct(const Tensor *x, const Tensor *indices)
 {
-    return x->ndim == 1 && indices->code == INT64 && (indices->flags & ROW_MAJOR);
+    return x->ndim == 1 && indices->code == NX_INT64 && (indices->flags & ROW_MAJOR);
 }
 
 /* The elements that such indices choose; DECLINED if one is out of range. */

@@ -15,7 +15,7 @@ static inline int add_row(npy_intp *offsets, npy_intp columns, const char *row, 
                           npy_intp along)
 {
     npy_intp outside = 0;
-    if (code == INT64 && step == (npy_intp)sizeof(npy_int64)) {
+    if (code == NX_INT64 && step == (npy_intp)sizeof(npy_int64)) {
         const npy_int64 *positions = (const npy_int64 *)row;
         for (npy_intp column = 0; column < columns; column++, base += along) {
             npy_int64 position = positions[column];

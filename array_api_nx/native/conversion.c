@@ -24,7 +24,7 @@ int take_dtype_or_type(PyObject *value, DTypeCode *code)
     if (type == &PyFloat_Type) {
         *code = FLOAT64;
     } else if (type == &PyLong_Type) {
-        *code = INT64;
+        *code = NX_INT64;
     } else if (type == &PyBool_Type) {
         *code = BOOL;
     } else if (type == &PyComplex_Type) {
@@ -238,7 +238,7 @@ static int is_sequence(PyObject *object)
 }
 
 /* The kinds of the scalars in a list, as flags. */
-enum { BOOLS = 1 << BOOL, INTS = 1 << INT64, FLOATS = 1 << FLOAT64, COMPLEX_NUMBERS = 1 << COMPLEX128 };
+enum { BOOLS = 1 << BOOL, INTS = 1 << NX_INT64, FLOATS = 1 << FLOAT64, COMPLEX_NUMBERS = 1 << COMPLEX128 };
 
 /* Look at the numbers of one innermost list: OR their kinds into `*kinds`, or write them if there
    is a target. 0 if one is neither a Python scalar of an exact type nor, with a target, a value of the
@@ -359,7 +359,7 @@ static PyObject *array_from_list(PyObject *list, DTypeCode code)
     if (code == NO_DTYPE) {
         code = kinds & COMPLEX_NUMBERS ? COMPLEX128
                : kinds & FLOATS        ? FLOAT64
-               : kinds & INTS          ? INT64
+               : kinds & INTS          ? NX_INT64
                                        : BOOL;
     }
     PyObject *result = new_array_like_memory(ndim, shape, code, 0, &target);
@@ -388,12 +388,12 @@ static DTypeCode code_of_ndarray(PyArrayObject *array)
         return code;
     }
     if ((descr->type_num == NPY_LONGLONG || descr->type_num == NPY_LONG) &&
-        PyArray_ISNOTSWAPPED(array) && PyArray_ITEMSIZE(array) == dtypes[INT64].itemsize) {
-        return INT64;
+        PyArray_ISNOTSWAPPED(array) && PyArray_ITEMSIZE(array) == dtypes[NX_INT64].itemsize) {
+        return NX_INT64;
     }
     if ((descr->type_num == NPY_ULONGLONG || descr->type_num == NPY_ULONG) &&
-        PyArray_ISNOTSWAPPED(array) && PyArray_ITEMSIZE(array) == dtypes[UINT64].itemsize) {
-        return UINT64;
+        PyArray_ISNOTSWAPPED(array) && PyArray_ITEMSIZE(array) == dtypes[NX_UINT64].itemsize) {
+        return NX_UINT64;
     }
     return NO_DTYPE;
 }

@@ -161,7 +161,7 @@ static PyObject *call_arange(int which, PyObject *const *values, Py_ssize_t coun
         return DECLINED;
     }
     if (code == NO_DTYPE) {
-        code = whole ? INT64 : REAL;
+        code = whole ? NX_INT64 : REAL;
     }
     const double number = ceil((stop - start) / step);
     if (!(number >= 1 && number <= (double)limits.at_once) || (!whole && !is_inexact(code))) {

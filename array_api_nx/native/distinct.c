@@ -81,9 +81,9 @@ static PyObject *tell_one(const Sorted *sorted, int what, const Tensor *x)
     char *out;
     const npy_intp itemsize = dtypes[x->code].itemsize;
     PyObject *result = what == INVERSE
-                           ? new_array_like_memory(x->ndim, x->shape, INT64, 0, &out)
+                           ? new_array_like_memory(x->ndim, x->shape, NX_INT64, 0, &out)
                            : new_array_like_memory(1, &sorted->runs,
-                                                   what == VALUES ? (DTypeCode)x->code : INT64, 0,
+                                                   what == VALUES ? (DTypeCode)x->code : NX_INT64, 0,
                                                    &out);
     if (result == NULL) {
         return NULL;

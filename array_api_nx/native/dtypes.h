@@ -8,17 +8,19 @@
 
 /* The dtypes, a line each: X(code, type of an element, kind, bytes), or X(A, code, ...) in the
    lists that pass an argument on. The kind is NumPy's. The order is that of core/dtypes.py; `set_dtypes`
-   compares the two when the package is imported. A dtype without a line is declined everywhere. */
-#define EACH_SIGNED_WITH(X, A)     \
-    X(A, INT8, npy_int8, 'i', 1)   \
-    X(A, INT16, npy_int16, 'i', 2) \
-    X(A, INT32, npy_int32, 'i', 4) \
-    X(A, INT64, npy_int64, 'i', 8)
-#define EACH_UNSIGNED_WITH(X, A)     \
-    X(A, UINT8, npy_uint8, 'u', 1)   \
-    X(A, UINT16, npy_uint16, 'u', 2) \
-    X(A, UINT32, npy_uint32, 'u', 4) \
-    X(A, UINT64, npy_uint64, 'u', 8)
+   compares the two when the package is imported. A dtype without a line is declined everywhere. Codes of
+   integers have a prefix because `INT8` and the like are types of Windows' headers, which Python.h
+   includes there. */
+#define EACH_SIGNED_WITH(X, A)        \
+    X(A, NX_INT8, npy_int8, 'i', 1)   \
+    X(A, NX_INT16, npy_int16, 'i', 2) \
+    X(A, NX_INT32, npy_int32, 'i', 4) \
+    X(A, NX_INT64, npy_int64, 'i', 8)
+#define EACH_UNSIGNED_WITH(X, A)        \
+    X(A, NX_UINT8, npy_uint8, 'u', 1)   \
+    X(A, NX_UINT16, npy_uint16, 'u', 2) \
+    X(A, NX_UINT32, npy_uint32, 'u', 4) \
+    X(A, NX_UINT64, npy_uint64, 'u', 8)
 #ifdef HAS_FLOAT16
 __extension__ typedef _Float16 Half;
 #define EACH_HALF_WITH(X, A) X(A, FLOAT16, Half, 'f', 2)
@@ -154,8 +156,8 @@ static inline DTypeCode promote_with_scalar(DTypeCode code, DTypeCode scalar)
         return NO_DTYPE;
     case BOOL:
         return code;
-    case INT64:
-        return code == BOOL ? INT64 : code;
+    case NX_INT64:
+        return code == BOOL ? NX_INT64 : code;
     case FLOAT64:
         return floating;
     default:

@@ -59,7 +59,7 @@ static int is_numpys(const Function *self, PyObject *const *args, Py_ssize_t cou
         /* A number of Python's decides where it is alone. */
         const DTypeCode code = count > 1 || !PyLong_Check(args[i]) ? code_of_operand(args[i], x)
                                : PyBool_Check(args[i])             ? BOOL
-                                                                   : INT64;
+                                                                   : NX_INT64;
         if ((code != NO_DTYPE && (self->refused >> code & 1)) ||
             (x != NULL && ((reduces && x->size == 0) || (self->keeps_order && !(x->flags & ROW_MAJOR))))) {
             return 1;

@@ -35,7 +35,7 @@ int take_gil(Interrupt *interrupt)
 }
 
 /* Tell the listener how far the computation is; 0 if there was an exception. */
-static int tell(Interrupt *interrupt)
+static int notify(Interrupt *interrupt)
 {
     if (interrupt->listener == NULL || interrupt->begun == NULL) {
         return 1;
@@ -60,7 +60,7 @@ void look_for_signals(Interrupt *interrupt)
     }
     PyEval_RestoreThread(interrupt->state);
     /* Loops of other libraries may have raised an exception, with which nothing may be called. */
-    if (PyErr_CheckSignals() < 0 || (PyErr_Occurred() == NULL && !tell(interrupt))) {
+    if (PyErr_CheckSignals() < 0 || (PyErr_Occurred() == NULL && !notify(interrupt))) {
         atomic_store(&interrupt->stopped, 1);
     }
     interrupt->state = PyEval_SaveThread();

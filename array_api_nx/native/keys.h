@@ -53,7 +53,7 @@ static inline ItemKind kind_of_item(PyObject *item)
    is no index of any axis. */
 static inline npy_int64 read_integer(const char *element, DTypeCode code)
 {
-    if (code == UINT64) {
+    if (code == NX_UINT64) {
         const npy_uint64 number = *(const npy_uint64 *)element;
         return number > NPY_MAX_INT64 ? NPY_MIN_INT64 : (npy_int64)number;
     }

@@ -139,9 +139,9 @@ static RowConversion find_conversion(DTypeCode from, DTypeCode to)
     switch (to) {
     case BOOL:
         return tests[from];
-    case INT64:
+    case NX_INT64:
         return is_unsigned(from) ? NULL : widenings[from];
-    case UINT64:
+    case NX_UINT64:
         return is_signed(from) ? NULL : widenings[from];
     case FLOAT32:
         return single_conversions[from];

@@ -51,7 +51,7 @@ static PyObject *call_partition(int which, PyObject *const *values, Py_ssize_t c
     }
     Py_XDECREF(where);
     Py_XDECREF(array);
-    const DTypeCode code = which == PARTITION ? (DTypeCode)x->code : INT64;
+    const DTypeCode code = which == PARTITION ? (DTypeCode)x->code : NX_INT64;
     if (found != NULL && PyArray_DESCR((PyArrayObject *)found) != dtypes[code].descr) {
         Py_DECREF(found); /* NumPy's other name for int64 */
         return DECLINED;

@@ -29,7 +29,7 @@ static DTypeCode computed_in(ReductionCode op, DTypeCode code)
     case ALL:
         return BOOL;
     default:
-        return INT64;
+        return NX_INT64;
     }
 }
 
@@ -85,7 +85,7 @@ static PyObject *count_elements(const ElementLoop *loop, const Tensor *x, const 
     layout.code = BOOL;
     layout.strides = (npy_intp *)truth.strides;
     PyObject *result = NULL;
-    if (order_elements(&ones, &layout, truth.data, INT64) == 0) {
+    if (order_elements(&ones, &layout, truth.data, NX_INT64) == 0) {
         result = reduce_elements(COUNT_NONZERO, loop, &ones, reduced, keepdims);
         free_scratch(&ones.scratch);
     }
@@ -102,7 +102,7 @@ static PyObject *reduce_truth(ReductionCode op, Tensor *x, const char *data)
     if (loop == NULL) {
         return decline_unless_raised();
     }
-    PyObject *result = new_array_like_memory(0, NULL, op == COUNT_NONZERO ? INT64 : BOOL, 0, &out);
+    PyObject *result = new_array_like_memory(0, NULL, op == COUNT_NONZERO ? NX_INT64 : BOOL, 0, &out);
     if (result == NULL) {
         return NULL;
     }

@@ -9,7 +9,7 @@
 /* The dtype in which sums and products of elements of a dtype are computed. */
 static inline DTypeCode accumulator_of(DTypeCode code)
 {
-    return is_inexact(code) ? code : is_unsigned(code) ? UINT64 : INT64;
+    return is_inexact(code) ? code : is_unsigned(code) ? NX_UINT64 : NX_INT64;
 }
 
 /* The sum of an array of floating-point numbers of a size that is recorded; DECLINED if C does not compute it, NULL with

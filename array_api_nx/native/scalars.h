@@ -11,7 +11,7 @@
 static inline DTypeCode dtype_of_scalar(PyObject *value)
 {
     return PyFloat_CheckExact(value)     ? FLOAT64
-           : PyLong_CheckExact(value)    ? INT64
+           : PyLong_CheckExact(value)    ? NX_INT64
            : PyBool_Check(value)         ? BOOL
            : PyComplex_CheckExact(value) ? COMPLEX128
                                          : NO_DTYPE;

@@ -264,13 +264,13 @@ static int order_by_counting(const char *row, DTypeCode code, npy_intp length, n
                              npy_intp *indices)
 {
     switch (length < COUNTED_FROM ? BOOL : code) {
-    case INT32:
+    case NX_INT32:
         return count_int32((const npy_int32 *)row, length, counts, indices);
-    case UINT32:
+    case NX_UINT32:
         return count_uint32((const npy_uint32 *)row, length, counts, indices);
-    case INT64:
+    case NX_INT64:
         return count_int64((const npy_int64 *)row, length, counts, indices);
-    case UINT64:
+    case NX_UINT64:
         return count_uint64((const npy_uint64 *)row, length, counts, indices);
     default:
         return 0;
@@ -286,7 +286,7 @@ static int order_by_keys(const char *row, DTypeCode code, npy_intp length, npy_i
     const KeyScale scale = scale_keys(row, code, length);
     npy_uint64 *keys = (npy_uint64 *)indices;
     write_keys(row, code, length, &scale, 0, keys);
-    return functions_of(UINT64)->sort[NPY_QUICKSORT](keys, length, NULL) < 0
+    return functions_of(NX_UINT64)->sort[NPY_QUICKSORT](keys, length, NULL) < 0
                ? -1
                : order_of_keys(row, code, length, &scale, keys);
 }
@@ -320,7 +320,7 @@ static PyObject *call_argsort(int which, PyObject *const *values, Py_ssize_t cou
         free_scratch(&copy);
         return NULL;
     }
-    PyObject *result = new_array_like_memory(x->ndim, x->shape, INT64, 0, &out);
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, NX_INT64, 0, &out);
     int failed = result == NULL;
     if (!failed) {
         pack_rows(x, data, copy.data);
@@ -406,7 +406,7 @@ static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t cou
     if (take_scratch(&scratch, turned + (copies ? x->size * itemsize : 0)) < 0) {
         return NULL;
     }
-    PyObject *result = new_array_like_memory(ndim, shape, INT64, 0, &out);
+    PyObject *result = new_array_like_memory(ndim, shape, NX_INT64, 0, &out);
     if (result == NULL) {
         free_scratch(&scratch);
         return NULL;
@@ -530,7 +530,7 @@ static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_
         if (!write_scalar((char *)&number, code, values[1])) {
             return DECLINED;
         }
-        PyObject *result = new_array_like_memory(0, NULL, INT64, 0, &out);
+        PyObject *result = new_array_like_memory(0, NULL, NX_INT64, 0, &out);
         if (result != NULL) {
             searches[code][right](sorted, x->strides[0], x->size, (char *)&number, 1,
                                   (npy_int64 *)out);
@@ -549,7 +549,7 @@ static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_
         pack_rows(y, data, scratch.data);
         data = scratch.data;
     }
-    PyObject *result = new_array_like_memory(y->ndim, y->shape, INT64, 0, &out);
+    PyObject *result = new_array_like_memory(y->ndim, y->shape, NX_INT64, 0, &out);
     if (result != NULL) {
         searches[code][right](sorted, x->strides[0], x->size, data, y->size, (npy_int64 *)out);
     }

@@ -226,7 +226,7 @@ static PyObject *call_nonzero(int which, PyObject *const *values, Py_ssize_t cou
     }
     npy_intp *const found = (npy_intp *)positions.data;
     npy_intp shape[2] = {find_nonzero(x, data, found), x->ndim};
-    PyObject *array = new_array_like_memory(2, shape, INT64, 0, &table);
+    PyObject *array = new_array_like_memory(2, shape, NX_INT64, 0, &table);
     PyObject *result = NULL;
     if (array != NULL) {
         write_indices(x, found, shape[0], (npy_int64 *)table);

@@ -290,7 +290,7 @@ static int order_run(const char *elements, DTypeCode code, npy_intp count, const
         keys[i] = (key & dropped_mask) << scale->index_bits | index;
         descends |= i > 0 && keys[i] < keys[i - 1];
     }
-    return descends ? functions_of(UINT64)->sort[NPY_QUICKSORT](keys, count, NULL) : 0;
+    return descends ? functions_of(NX_UINT64)->sort[NPY_QUICKSORT](keys, count, NULL) : 0;
 }
 
 int order_of_keys(const char *elements, DTypeCode code, npy_intp count, const KeyScale *scale,
