@@ -6,7 +6,7 @@ import atexit
 import os
 import warnings
 from collections.abc import Callable
-from functools import update_wrapper, wraps
+from functools import WRAPPER_ASSIGNMENTS, update_wrapper, wraps
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -117,9 +117,7 @@ def with_native(function: Function) -> Function:
     """
     if native is None:
         return _with_python_advice(function)
-    front: Function = native.front(function)
-    update_wrapper(front, function)
-    return front
+    return _presented_as(function, native.front(function))
 
 
 def with_advice(function: Function) -> Function:
@@ -130,9 +128,14 @@ def with_advice(function: Function) -> Function:
     """
     if native is None:
         return _with_python_advice(function)
-    guard: Function = native.guard(function)
-    update_wrapper(guard, function)
-    return guard
+    return _presented_as(function, native.guard(function))
+
+
+def _presented_as(function: Function, compiled: Function) -> Function:
+    """`compiled`, with the name, documentation and annotations of `function`."""
+    # Python 3.14 copies `__annotate__` alone, from which only its own functions make annotations.
+    update_wrapper(compiled, function, assigned=(*WRAPPER_ASSIGNMENTS, "__annotations__"))
+    return compiled
 
 
 def _with_python_advice(function: Function) -> Function:
