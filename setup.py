@@ -32,9 +32,10 @@ class BuildExtension(build_ext):
 
     def build_extensions(self) -> None:
         if self.compiler.compiler_type in ("unix", "mingw32"):
-            # In place, a cast reads and writes the same memory as two types. Without errno, square
+            # In place, a cast reads and writes the same memory as two types. Integers wrap, which
+            # Python's own flags say, but not with CFLAGS in the environment. Without errno, square
             # roots are one instruction, and those of several numbers, too.
-            flags = ["-std=c11", "-O3", "-fno-strict-aliasing", "-fno-math-errno"]
+            flags = ["-std=c11", "-O3", "-fno-strict-aliasing", "-fwrapv", "-fno-math-errno"]
             flags += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter"]
             for extension in self.extensions:
                 extension.extra_compile_args.extend(flags)

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import partial
 from importlib.util import find_spec
 from operator import index
-from threading import Lock
+from threading import RLock
 from typing import Any, Final, Literal, NamedTuple, Never, TypeAlias, get_args
 
 from .core.forks import hold_at_forks
@@ -261,7 +261,8 @@ watchers: Final[list[Callable[[], None]]] = []
 
 hints.threshold = DEFAULTS.fusion_threshold
 
-_lock: Final = Lock()
+# A finaliser or a signal's handler may enter a `config_context` while its thread holds the lock.
+_lock: Final = RLock()
 _process_device: HintedDevice | None = None
 
 hold_at_forks(_lock)

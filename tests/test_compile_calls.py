@@ -1,12 +1,17 @@
 """What belongs to a call of a compiled function: arrays that are given twice, and finalisers."""
 
 import gc
+import itertools
+import sys
 import threading
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx import config
+from array_api_nx.core import call_local
+from array_api_nx.frontend import trace_function
 from tests.support.tables import for_each
 
 SHAPES = ((2, 3), (0, 3), (0,), ())
@@ -116,6 +121,46 @@ def test_finalisers_at_any_moment_of_a_trace():
         gc.set_threshold(*threshold)
     gc.collect()
     assert found == [133.0] * 40
+
+
+def test_finalisers_while_a_trace_begins_and_ends():
+    """They call the function whose first call it is, at each moment of what calls share."""
+    shared = (trace_function.__file__, config.__file__, call_local.__file__)
+    x = xp.asarray(np.arange(12.0), copy=True)
+    found = []
+
+    def collect_at(moment):
+        seen = 0
+
+        def watch(frame, event, argument):
+            nonlocal seen
+            if frame.f_code.co_filename in shared:
+                seen += 1
+                if seen == moment:
+                    sys.setprofile(None)
+                    gc.collect(0)
+
+        return watch
+
+    watching = sys.getprofile()
+    gc.disable()
+    try:
+        for moment in itertools.count(1):
+            compiled = xp.compile(lambda a: xp.sum(a * 2) + 1)
+            Finalised(lambda compiled=compiled: found.append(float(compiled(x))))
+            try:
+                sys.setprofile(collect_at(moment))
+                result = compiled(x)
+            finally:
+                sys.setprofile(watching)
+            assert float(result) == float(compiled(x)) == 133.0
+            if len(found) < moment:
+                break
+    finally:
+        gc.enable()
+    assert moment > 50
+    assert found == [133.0] * (moment - 1)
+    assert call_local.hide_while_collecting not in gc.callbacks
 
 
 def test_another_thread_computes_while_one_traces():

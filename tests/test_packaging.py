@@ -35,6 +35,12 @@ def test_an_editable_install_is_a_path():
     assert PROJECT["tool"]["setuptools"]["package-dir"] == {"": "."}
 
 
+def test_flags_do_not_depend_on_the_environment():
+    """With CFLAGS in it those of Python's own build are not given."""
+    text = (ROOT / "setup.py").read_text()
+    assert all([f'"{flag}"' in text for flag in ("-O3", "-fno-strict-aliasing", "-fwrapv")])
+
+
 def test_every_data_file_is_shipped():
     patterns = PROJECT["tool"]["setuptools"]["package-data"]
     for name in SHIPPED:

@@ -47,17 +47,20 @@ class CallLocal(Generic[T]):
             state.value = before
 
     def hide(self) -> None:
-        self._state.hidden, self._state.value = self._state.value, None
+        if self._state.value is not None:
+            self._state.hidden, self._state.value = self._state.value, None
 
     def show(self) -> None:
-        self._state.value, self._state.hidden = self._state.hidden, None
+        if self._state.hidden is not None:
+            self._state.value, self._state.hidden = self._state.hidden, None
 
 
 _variables: Final[list[CallLocal[Any]]] = []
 
 
 def hide_while_collecting(phase: str, info: dict[str, int]) -> None:
-    """For ``gc.callbacks``: variables have no value from the start of a collection to its end."""
+    """For ``gc.callbacks``, where it may stand several times: variables have no value from the
+    start of a collection to its end."""
     for variable in _variables:
         if phase == "start":
             variable.hide()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
@@ -178,10 +178,12 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
     for device in devices:
         device.backend.dlpack_device()  # so that it is loaded
     with _lock:
-        if not _traces:
-            record_calls(True)
-            gc.callbacks.append(hide_while_collecting)
+        # A finaliser that the collector runs here may trace, too. Its trace is not the last one,
+        # because this one counts already, and each of these lines may be executed twice.
         _traces += 1
+        record_calls(True)
+        if hide_while_collecting not in gc.callbacks:
+            gc.callbacks.append(hide_while_collecting)
         for device in {*devices}:
             backend: StandIn = device.backend
             if type(backend) is not Switch:
@@ -194,12 +196,14 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
     finally:
         with _lock:
             _traces -= 1
-            if not _traces:
+            if not _traces:  # the same holds here
                 record_calls(False)
-                gc.callbacks.remove(hide_while_collecting)
-                while _switches:
-                    device, switch = _switches.pop()
+                with suppress(ValueError):
+                    while True:
+                        gc.callbacks.remove(hide_while_collecting)
+                for device, switch in _switches:
                     use_backend(device, switch.backend)
+                _switches.clear()
 
 
 _CPU: Final = as_device("cpu")
