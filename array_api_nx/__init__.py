@@ -27,6 +27,7 @@ from .backends.cpu.engine.threads import register_controller as _register_contro
 from .compile import ShapeSpec, compile, eval_shape
 from .config import config_context, current
 from .core.dtypes import EXTRA as _EXTRA_DTYPES
+from .core.dtypes import arrive as _arrive
 from .core.dtypes import (
     bool,
     complex64,
@@ -150,7 +151,10 @@ if TYPE_CHECKING:
     from . import random as random
     from . import special as special
     from . import testing as testing
+    from .core.dtypes import DType as _DType
     from .core.dtypes import float16 as float16
+
+    bfloat16: _DType
     from .extra import *  # noqa: F403
 else:
 
@@ -174,7 +178,10 @@ else:
         if name in ("extra", "testing"):
             return import_module(f".{name}", __name__)
         if name in _EXTRA_DTYPES and current().extras:
-            return _EXTRA_DTYPES[name]
+            try:
+                return _arrive(name)
+            except ImportError as error:
+                raise AttributeError(str(error)) from None
         # A name with underscores is one that Python or a library probes for.
         beyond = _beyond() if current().extras and not name.startswith("_") else {}
         if name in beyond:

@@ -147,6 +147,7 @@ class Native(_ModuleType):
         allocate: _Callable[[tuple[int, ...], tuple[int, int, int], int, int], object],
         /,
     ) -> None: ...
+    def relabel(self, capsule: object, code: int, /) -> tuple[int, int]: ...
     def set_advice(
         self,
         advise: _Callable[

@@ -100,7 +100,7 @@ class Handles(ABC):
 
     def available_dtypes(self) -> tuple[DType, ...]:
         """The dtypes that arrays can have here; all of the table's by default."""
-        return d.ALL
+        return tuple(d.ALL)
 
     def item(self, x: Handle) -> Scalar:
         """The only element of `x` as a Python scalar.

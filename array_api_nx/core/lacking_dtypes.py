@@ -10,7 +10,6 @@ from .spelling import did_you_mean
 __all__ = ["NEAREST", "advice", "shown"]
 
 NEAREST: Final[dict[str, str]] = {
-    "bfloat16": "float32",
     **dict.fromkeys(("longdouble", "float96", "float128"), "float64"),
     **dict.fromkeys(("complex32", "chalf"), "complex64"),
     **dict.fromkeys(("clongdouble", "complex192", "complex256"), "complex128"),

@@ -137,7 +137,7 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
 def _float_info(dtype: DType) -> FloatInfo:
     if dtype not in d.FLOATING:
         raise TypeError(f"finfo takes floating-point dtypes, not {dtype}; use iinfo for integers")
-    limits = np.finfo(dtype)
+    limits = d.limits(dtype)
     return FloatInfo(
         bits=d.bits(dtype),
         eps=float(limits.eps),

@@ -9,7 +9,9 @@ import numpy as np
 from ..config import hints
 from ..contract.backend import Native
 from ..contract.numpy_dtypes import has_negative_strides
+from ..core import dtypes as d
 from ..device import Device, as_device, default_device, device_of
+from ..native import native
 from .annotations import LEFT_OUT, Foreign
 from .array import Array, wrap
 from .interop import adopt, from_numpy, imported, moved, moved_in_place, reading, taking
@@ -59,12 +61,12 @@ def to_dlpack(
         try:
             if backend.shares_host and backend.read_only_reason(x._handle) is not None:
                 # NumPy's capsules say that the memory is read-only; those of other engines do not.
-                native = backend.to_host(x._handle)
+                theirs = backend.to_host(x._handle)
             else:
-                native = backend.native(x._handle)
-            if copy is False and not _in_place(x, native):
+                theirs = backend.native(x._handle)
+            if copy is False and not _in_place(x, theirs):
                 raise BufferError(f"device {x._device} cannot export the array without a copy")
-            return _capsule(native, options, takes_negative_strides)
+            return _capsule(theirs, options, takes_negative_strides)
         except BufferError:
             # NumPy can do more than some engines, with the same memory or a copy of it.
             if backend.dlpack_device()[0] != 1 or copy is False:
@@ -91,11 +93,17 @@ def _capsule(array: Native, options: dict[str, Foreign], takes_negative_strides:
         raise BufferError(
             "the array has a negative stride, as after x[::-1], which not every consumer takes"
         )
-    return array.__dlpack__(**options)
+    if type(array) is not np.ndarray or array.dtype in d.NUMPYS:
+        return array.__dlpack__(**options)
+    if native is None:
+        raise BufferError(f"without the extension, there is no capsule of {array.dtype}")
+    capsule = array.view(f"u{array.itemsize}").__dlpack__(**options)
+    native.relabel(capsule, d.dlpack_code(array.dtype))
+    return capsule
 
 
-def _in_place(x: Array, native: Native) -> bool:
-    """Whether `native` is in the memory of `x`, or in that which the engine computed it to.
+def _in_place(x: Array, exported: Native) -> bool:
+    """Whether `exported` is in the memory of `x`, or in that which the engine computed it to.
 
     An engine whose arrays never change, or are computed on demand, has no other memory to export.
     """
@@ -103,7 +111,8 @@ def _in_place(x: Array, native: Native) -> bool:
     if not backend.shares_host:
         return True
     array = backend.to_host(x._handle)
-    return not array.size or np.may_share_memory(np.from_dlpack(native), array)
+    theirs = exported if type(exported) is np.ndarray else imported(exported, None, None)
+    return not array.size or np.may_share_memory(theirs, array)
 
 
 def from_dlpack(x: Foreign, device: Device | str | None, copy: bool | None) -> Array:

@@ -44,7 +44,7 @@ def _adopt(capsule: object, kind: int, number: int) -> Array:
 
 def _allocate(shape: tuple[int, ...], dtype: tuple[int, int, int], kind: int, number: int) -> Array:
     code, bits, lanes = dtype
-    found = d.DLPACK.get((code, bits))
+    found = d.of_dlpack(code, bits)
     if found is None or lanes != 1:
         raise BufferError(
             f"the standard has no dtype of DLPack's code {code}, {bits} bits and {lanes} lanes"

@@ -24,6 +24,7 @@ from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, CANONICAL, DType
 from ..core.shape import MAX_NDIM, index_of
 from ..device import Device, as_device, available
+from ..native import native
 from .annotations import Foreign
 from .array import Array, wrap
 from .scalars import Element, check_scalar, scalar_type, scalar_value, whole
@@ -172,12 +173,39 @@ def imported(x: Foreign, device: Literal["cpu"] | None, copy: bool | None) -> ND
 
     They say so of all imports. A copy has no other owner, and an ndarray has its own flag.
     """
-    array: NDArray = np.from_dlpack(x, device=device, copy=copy)
+    try:
+        array: NDArray = np.from_dlpack(x, device=device, copy=copy)
+    except RuntimeError:
+        bits: Foreign = _Bits(x)
+        array = np.from_dlpack(bits, device=device, copy=copy)
+        array = array.view(bits.dtype)
     if array.flags.writeable or np.lib.NumpyVersion(np.__version__) >= "2.2.5":
         return array
     if copy:
         return array.copy()
     return x if type(x) is np.ndarray else array
+
+
+class _Bits:
+    """An object with ``__dlpack__``, whose elements NumPy sees as ints, as it lacks their dtype."""
+
+    dtype: DType
+
+    def __init__(self, x: Foreign) -> None:
+        self._x = x
+
+    def __dlpack__(self, **options: Foreign) -> object:
+        capsule: Foreign = self._x.__dlpack__(**options)
+        code, bits = (-1, 0) if native is None else native.relabel(capsule, d.dlpack_code(d.uint8))
+        found = d.of_dlpack(code, bits)
+        if found is None:
+            raise RuntimeError("there is no dtype of that code")
+        self.dtype = found
+        return capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        device: tuple[int, int] = self._x.__dlpack_device__()
+        return device
 
 
 def _has_buffer(obj: Foreign) -> bool:
@@ -208,7 +236,7 @@ def _from_sequence(obj: Sequence[Foreign], dtype: DType | None, copy: bool | Non
         char in "LQd" and _starts_with_int(obj) and np.max(np.abs(array)) >= 2.0**63
     ):
         array = _with_long_ints(obj, array, dtype)
-    if CANONICAL.get(array.dtype.newbyteorder("=")) is None:
+    if d.known(array.dtype.newbyteorder("=")) is None:
         from .unconvertible import no_element
 
         raise no_element(obj, array)
@@ -268,6 +296,8 @@ def from_numpy(
     OverflowError: If a value is out of range of an integer dtype.
     """
     found = CANONICAL.get(array.dtype)
+    if found is None:
+        found = d.known(array.dtype)
     if found is None or (dtype is not None and dtype is not found) or not _takes(device, array):
         return _from_other(array, dtype, device, copy)
     if copy is False and not device.backend.shares_host:
@@ -288,8 +318,7 @@ def _takes(device: Device, array: NDArray) -> bool:
 
 def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
     """The rest of `from_numpy`: conversions, foreign memory, errors."""
-    native = array.dtype.newbyteorder("=")
-    found = CANONICAL.get(native)
+    found = d.known(array.dtype.newbyteorder("="))
     if found is None:
         from .unconvertible import no_dtype
 

@@ -17,7 +17,7 @@ from ..config import current as current_settings
 from ..config import hints
 from ..contract.events import transferred
 from ..core import dtypes as d
-from ..core.dtypes import CANONICAL, SCALAR_PROMOTION, DType
+from ..core.dtypes import SCALAR_PROMOTION, DType
 from ..device import Device, available, default_device, default_dtype, nearest
 from ..native import with_native
 from ..tracing.recorder import current as current_recorder
@@ -119,7 +119,7 @@ def _from_numpy(x: np.ndarray[Any, Any], name: str) -> Array:
                 "make an array of these with asarray(numpy.asarray(x))"
             )
         x = as_numpy(x, None, None)
-    dtype = CANONICAL.get(x.dtype.newbyteorder("="))
+    dtype = d.known(x.dtype.newbyteorder("="))
     if dtype is None:
         raise TypeError(
             f"{name} is a NumPy array of dtype {x.dtype}, which the standard lacks; convert it "
@@ -157,7 +157,7 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
     if type(x) is Array:
         return x
     if isinstance(x, np.generic):
-        dtype = CANONICAL.get(x.dtype)
+        dtype = d.known(x.dtype)
         if dtype is None:
             raise TypeError(
                 f"{name} is a NumPy scalar of dtype {x.dtype}, which the standard lacks; "

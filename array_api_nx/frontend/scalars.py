@@ -71,7 +71,7 @@ def check_scalar(x: object, dtype: DType) -> PythonScalar:
     low, high = BOUNDS[dtype]
     if kind is int and not low <= known <= high:
         if dtype in d.FLOATING:
-            limit = f" (up to {high})" if dtype in d.NARROW else ""
+            limit = f" (up to {high})" if high < BOUNDS[d.float64][1] else ""
             raise OverflowError(
                 f"a Python int is out of range for dtype {dtype}{limit}; give a float, such as inf"
             )

@@ -6,6 +6,7 @@ from typing import Final
 
 from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
+from ..core.derived import derived
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import normalise_axes, normalise_axis
 from ..device import available, nearest
@@ -30,12 +31,14 @@ __all__ = [
 ]
 
 # What sums and products accumulate in: integers as wide as they come, so that few overflow.
-_ACCUMULATOR: Final[dict[DType, DType]] = {
-    d.bool: d.int64,
-    **dict.fromkeys(d.SIGNED, d.widest(d.SIGNED)),
-    **dict.fromkeys(d.UNSIGNED, d.widest(d.UNSIGNED)),
-    **{dtype: dtype for dtype in d.FLOATING},
-}
+_ACCUMULATOR: Final = derived(
+    lambda: {
+        d.bool: d.int64,
+        **dict.fromkeys(d.SIGNED, d.widest(d.SIGNED)),
+        **dict.fromkeys(d.UNSIGNED, d.widest(d.UNSIGNED)),
+        **{dtype: dtype for dtype in d.FLOATING},
+    }
+)
 
 
 def _accumulator(x: Array) -> DType:

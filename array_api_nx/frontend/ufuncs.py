@@ -246,6 +246,10 @@ def _resolve(ufunc: np.ufunc, kinds: Kinds) -> UfuncLoop:
     names = " and ".join([getattr(kind, "__name__", str(kind)) for kind in kinds])
     try:
         resolved = ufunc.resolve_dtypes((*known, *[None] * ufunc.nout))
+        if not {*d.ADDED}.isdisjoint({*known} - {*resolved}):
+            # Few ufuncs but NumPy's have loops of these dtypes, and NumPy takes the widest instead.
+            known = [d.COMPUTED_IN[x] if x in d.ADDED else x for x in known]
+            resolved = ufunc.resolve_dtypes((*known, *[None] * ufunc.nout))
     except TypeError as error:
         raise TypeError(
             f"{ufunc.__name__} has no loop for {names}; convert the operands with astype"

@@ -442,7 +442,33 @@ static PyObject *offer_exchange(PyObject *module, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+/* relabel(capsule, code): gives the elements of a capsule that is not used yet another of DLPack's
+   codes, and returns the code and the number of bits that they had. NumPy has capsules of numbers that
+   it knows by itself only, and takes no others. */
+static PyObject *relabel(PyObject *module, PyObject *arguments)
+{
+    PyObject *capsule;
+    unsigned char code;
+    if (!PyArg_ParseTuple(arguments, "Ob", &capsule, &code)) {
+        return NULL;
+    }
+    DLTensor *tensor;
+    if (PyCapsule_IsValid(capsule, CAPSULE_NAME)) {
+        tensor = &((Managed *)PyCapsule_GetPointer(capsule, CAPSULE_NAME))->tensor;
+    } else {
+        Unversioned *managed = PyCapsule_GetPointer(capsule, UNVERSIONED_NAME);
+        if (managed == NULL) {
+            return NULL;
+        }
+        tensor = &managed->tensor;
+    }
+    PyObject *before = Py_BuildValue("(ii)", tensor->dtype.code, tensor->dtype.bits);
+    tensor->dtype.code = code;
+    return before;
+}
+
 static PyMethodDef methods[] = {
+    {"relabel", relabel, METH_VARARGS, NULL},
     {"offer_exchange", offer_exchange, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

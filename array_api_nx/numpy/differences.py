@@ -43,7 +43,9 @@ _COMPLEX: Final = "expm1 log1p reciprocal sign tan tanh"
 REFUSED: Final[dict[str, tuple[DType, ...]]] = {
     # Results have another dtype.
     **{
-        numpys.__name__: tuple([dtype for dtype in d.ALL if _has_other_result(numpys, op, dtype)])
+        numpys.__name__: tuple(
+            [dtype for dtype in d.NUMPYS if _has_other_result(numpys, op, dtype)]
+        )
         for numpys, op in PRIMITIVES.items()
     },
     # Products of booleans are booleans, and integers here.
@@ -57,7 +59,7 @@ REFUSED: Final[dict[str, tuple[DType, ...]]] = {
 
 # Infinities and zeros of complex numbers have other results.
 for _name in _COMPLEX.split():
-    REFUSED[_name] += d.COMPLEX
+    REFUSED[_name] += tuple(d.COMPLEX)
 
 KEEPS_ORDER: Final = frozenset(
     ["array", "astype", "empty_like", "full_like", "ones_like", "ravel", "zeros_like"]

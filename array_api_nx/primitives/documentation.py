@@ -159,7 +159,7 @@ def _group(op: Primitive) -> tuple[str, str]:
     """The words for the dtypes of operands, and the types of scalars that may be operands."""
     if op.is_predicate and len(op.results) == len(d.ALL):
         return "any", "int | float | complex | bool"
-    return _GROUPS[frozenset(op.results)]
+    return _GROUPS[frozenset(op.results).intersection(d.NUMPYS)]
 
 
 def annotation(op: Primitive) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable
 from typing import Final, final
 
 from ..core import dtypes as d
+from ..core.derived import derived
 from ..core.dtypes import DType
 
 __all__ = ["EXACT_COST", "TABLE", "Primitive", "check_kernels", "of_family"]
@@ -118,24 +119,26 @@ def check_kernels(backend: str, family: str, kernels: Collection[Primitive]) -> 
 
 
 _TO_FLOAT64: Final = dict.fromkeys(d.BOOL_LIKE, d.float64)
-_TO_COMPLEX: Final = {**dict.fromkeys(d.BOOL_LIKE, d.widest(d.COMPLEX)), **d.COMPLEX_OF}
+_TO_COMPLEX: Final = derived(
+    lambda: {**dict.fromkeys(d.BOOL_LIKE, d.widest(d.COMPLEX)), **d.COMPLEX_OF}
+)
 _BOOL_TO_INT64: Final = {d.bool: d.int64}
 
 
 def _same(dtypes: Iterable[DType]) -> dict[DType, DType]:
-    return {dtype: dtype for dtype in dtypes}
+    return derived(lambda: {dtype: dtype for dtype in dtypes})
 
 
 def _to(result: DType, dtypes: Iterable[DType]) -> dict[DType, DType]:
-    return dict.fromkeys(dtypes, result)
+    return derived(lambda: dict.fromkeys(dtypes, result))
 
 
 def _real_part(dtypes: Iterable[DType]) -> dict[DType, DType]:
-    return {dtype: d.REAL_OF.get(dtype, dtype) for dtype in dtypes}
+    return derived(lambda: {dtype: d.REAL_OF.get(dtype, dtype) for dtype in dtypes})
 
 
 _TRANSFORMED: Final = {dtype: d.PROMOTION[dtype, d.COMPLEX[0]] for dtype in d.SELF_COMPUTED}
-_TO_TRANSFORM: Final = {**_TO_FLOAT64, **d.NARROW}
+_TO_TRANSFORM: Final = derived(lambda: {**_TO_FLOAT64, **d.NARROW})
 
 _CHEAP: Final = 0.2
 """The cost of a few vector instructions."""

@@ -178,7 +178,7 @@ class State(Stateful):
         numbers = self._draw(kind, shape, d.COMPUTED_IN[result], place)
         if result in d.NARROW and kind == "uniform":
             # Cut off, because 1 - 2**-24 would be rounded to 1.
-            step = float(np.finfo(result).epsneg)
+            step = float(d.limits(result).epsneg)
             numbers = floor(numbers / step) * step
         return astype(numbers, result, copy=False)
 

@@ -46,11 +46,11 @@ def test_a_misspelt_name_is_guessed(name, meant):
     assert xp.zeros(1, dtype=meant).size == 1
 
 
-@for_each("name", [dtype.name for dtype in d.ALL])
+@for_each("name", [dtype.name for dtype in d.NUMPYS])
 def test_every_name_is_found_again_when_one_letter_is_left_out_or_two_change_places(name):
     slips = {name[:i] + name[i + 1 :] for i in range(1, len(name) - 2)}
     slips |= {name[:i] + name[i + 1] + name[i] + name[i + 2 :] for i in range(1, len(name) - 3)}
-    for slip in slips - {dtype.name for dtype in d.ALL} - {"int", "uint"}:
+    for slip in slips - {dtype.name for dtype in d.NUMPYS} - {"int", "uint"}:
         guess = re.search(r"did you mean '(\w+)'\?$", refusal(slip))
         assert guess is not None, slip
         assert xp.zeros(1, dtype=guess[1]).size == 1
@@ -59,7 +59,6 @@ def test_every_name_is_found_again_when_one_letter_is_left_out_or_two_change_pla
 @for_each(
     ("dtype", "instead"),
     [
-        ("bfloat16", "float32"),
         *[(each, "float64") for each in ("longdouble", np.longdouble, np.dtype("g"), "float128")],
         *[(each, "complex128") for each in ("clongdouble", np.clongdouble, np.dtype("G"))],
         ("np.float64", "float64"),

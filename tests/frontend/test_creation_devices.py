@@ -70,16 +70,16 @@ def calls():
     for (start, stop), num, endpoint, t in ends:
         made = partial(xp.linspace, start, stop, num, endpoint=endpoint, dtype=t)
         yield f"linspace({start}, {stop}, {num}, {endpoint}, {t})", made
-    for numbers, t in product(RANGES, d.ALL):
+    for numbers, t in product(RANGES, d.NUMPYS):
         yield f"arange({numbers}, {t})", partial(xp.arange, *numbers, dtype=t)
-    for shape, t in product(SHAPES, d.ALL):
+    for shape, t in product(SHAPES, d.NUMPYS):
         for value in VALUES:
             yield f"full({shape}, {value}, {t})", partial(xp.full, shape, value, dtype=t)
         for function in (xp.zeros, xp.ones):
             yield f"{function.__name__}({shape}, {t})", partial(function, shape, dtype=t)
         for like in (xp.zeros_like, xp.ones_like):
             yield f"{like.__name__}({shape}, {t})", of_ones(like, shape, d.float64, dtype=t)
-    for (rows, columns), k, t in product(MATRICES, (-9, -2, 0, 1, 9), d.ALL):
+    for (rows, columns), k, t in product(MATRICES, (-9, -2, 0, 1, 9), d.NUMPYS):
         yield f"eye({rows}, {columns}, {k}, {t})", partial(xp.eye, rows, columns, k=k, dtype=t)
         for triangle in (xp.tril, xp.triu):
             name = f"{triangle.__name__}({rows}, {columns}, {k}, {t})"

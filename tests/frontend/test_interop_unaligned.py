@@ -15,7 +15,7 @@ from tests.support.programs import settings
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
-DTYPES = [dtype.name for dtype in d.ALL]
+DTYPES = [dtype.name for dtype in d.NUMPYS]
 WIDE = [name for name in DTYPES if np.dtype(name).itemsize > 1]
 SHIFTS = range(1, 8)
 N = 11

@@ -21,7 +21,7 @@ from numpy.lib.array_utils import byte_bounds
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import threads
 from array_api_nx.contract.strided import Storage, Tensor
-from array_api_nx.core.dtypes import ALL as DTYPES
+from array_api_nx.core.dtypes import NUMPYS as DTYPES
 from array_api_nx.core.dtypes import as_dtype
 from array_api_nx.device import CPU
 from array_api_nx.native import native

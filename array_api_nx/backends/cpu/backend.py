@@ -61,6 +61,7 @@ from .ufunc_table import (
     ArrayOrScalar,
     divide_by_count,
 )
+from .widened import widened
 
 __all__ = ["CPUBackend"]
 
@@ -72,6 +73,7 @@ _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
 
 
+@widened
 class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     """Executes primitives with NumPy, and on large arrays by fused passes of NumPy's loops."""
 

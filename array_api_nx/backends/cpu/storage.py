@@ -33,8 +33,8 @@ written."""
 hold_at_forks(lock)
 
 # Python scalars between these overflow no floating-point dtype: writing them gives no warning.
-LEAST_SAFE: Final = max([float(np.finfo(dtype).min) for dtype in d.REAL_FLOATING])
-MOST_SAFE: Final = min([float(np.finfo(dtype).max) for dtype in d.REAL_FLOATING])
+LEAST_SAFE: Final = max([float(d.limits(dtype).min) for dtype in d.REAL_FLOATING])
+MOST_SAFE: Final = min([float(d.limits(dtype).max) for dtype in d.REAL_FLOATING])
 
 _ndarray: Final = np.ndarray
 _may_share: Final = np.may_share_memory if native is None else native.may_share_memory

@@ -12,7 +12,7 @@ Elementwise kernels are not looked up in it: they are the engine's functions, in
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import wraps
 from math import prod
 from typing import Concatenate, Final, NoReturn, ParamSpec, TypeVar
@@ -23,7 +23,8 @@ from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
-from ...core.dtypes import DType
+from ...core.derived import derived
+from ...core.dtypes import EXTRA, KIND, NARROW, DType, arrive
 from ...core.view import View
 from ...primitives import table as p
 from ...primitives.table import Primitive
@@ -51,7 +52,7 @@ class Dtypes(dict[DType, Native]):
 
 
 def _narrower(dtype: DType, there: dict[DType, Native]) -> Iterator[DType]:
-    return iter([other for other in there if other.kind == dtype.kind])
+    return iter([other for other in there if KIND[other] == KIND[dtype]])
 
 
 def wrap(array: Native) -> Tensor:
@@ -116,10 +117,14 @@ class EngineBackend(StridedBackend):
     binaries: Kernels
     ufuncs: Ufuncs = {}  # noqa: RUF012  # engines have tables of their own, which never change
 
-    def __init__(self, name: str, dtypes: dict[DType, Native]) -> None:
+    def __init__(
+        self, name: str, dtypes: dict[DType, Native], lacking: Collection[DType] = ()
+    ) -> None:
         self.name = name
-        self.dtypes = Dtypes(name, dtypes)
-        self._ours = {theirs: ours for ours, theirs in dtypes.items()}
+        self.dtypes = derived(
+            lambda: Dtypes(name, {ours: dtypes[ours] for ours in dtypes if ours not in lacking})
+        )
+        self._ours = derived(lambda: {theirs: ours for ours, theirs in self.dtypes.items()})
         self._read_only: WeakSet[Storage] = WeakSet()
         self.refused: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
 
@@ -160,7 +165,10 @@ class EngineBackend(StridedBackend):
         """`op`, neither mean nor count_nonzero, over at least one axis."""
         function = getattr(self.xp, op.name)
         if op is p.SUM or op is p.PROD:
-            return function(array, axis=axes, dtype=dtype, keepdims=keepdims)
+            wide = self._accumulator(dtype)
+            return function(array, axis=axes, dtype=wide, keepdims=keepdims).astype(
+                dtype, copy=False
+            )
         if op is p.ANY or op is p.ALL:
             array = array != 0
         return function(array, axis=axes, keepdims=keepdims)
@@ -168,7 +176,12 @@ class EngineBackend(StridedBackend):
     def running_total(self, op: Primitive, array: Native, axis: int, dtype: Native) -> Native:
         """A scan by the sum or the product of two elements."""
         function = self.xp.cumsum if op is p.CUMULATIVE_SUM else self.xp.cumprod
-        return function(array, axis, dtype=dtype)
+        return function(array, axis, dtype=self._accumulator(dtype)).astype(dtype, copy=False)
+
+    def _accumulator(self, dtype: Native) -> Native:
+        """The engine's dtype to add up in, for a sum or a product in `dtype`."""
+        ours = self._ours[dtype]
+        return self.dtypes[NARROW.get(ours, ours)]
 
     @abstractmethod
     def running_extreme(self, op: Primitive, array: Native, axis: int) -> Native:
@@ -230,6 +243,9 @@ class EngineBackend(StridedBackend):
 
     def check_dtype(self, array: Native, engine: str, otherwise: str) -> None:
         """TypeError for an array of the engine whose dtype the standard lacks."""
+        name = str(array.dtype).rpartition(".")[2]
+        if name in EXTRA:
+            arrive(name)
         if array.dtype not in self._ours:
             raise TypeError(
                 f"the standard has no dtype for {engine}'s {array.dtype}; convert {otherwise} first"

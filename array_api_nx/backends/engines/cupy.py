@@ -71,7 +71,7 @@ _BINARY: Final[Table] = {
     p.POW: _ENGINE.power(cupy.power),
     p.TRUNC_DIVIDE: _ENGINE.of_arrays(_trunc_divide),
 }
-_kernels: Final = _ENGINE.tables(_UNARY, _BINARY, {}, [(dtype, dtype) for dtype in d.ALL])
+_kernels: Final = _ENGINE.tables(_UNARY, _BINARY, {}, [(dtype, dtype) for dtype in d.NUMPYS])
 _HOST_SCANS: Final = {
     p.CUMULATIVE_MAX: np.maximum.accumulate,
     p.CUMULATIVE_MIN: np.minimum.accumulate,
@@ -91,7 +91,7 @@ class CupyBackend(NamespaceBackend):
     errors = (RuntimeError, cupy.cuda.memory.OutOfMemoryError)
 
     def __init__(self, name: str, number: int) -> None:
-        super().__init__(name, CANONICAL)
+        super().__init__(name, {dtype: dtype for dtype in d.NUMPYS})
         try:
             self.place = cupy.cuda.Device(number)
             self.place.compute_capability  # noqa: B018  # asks the driver

@@ -6,7 +6,7 @@ NumPy's on the host; the methods of workarounds.py wrap it. `Engine` holds what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from typing import Final, NamedTuple, TypeAlias
 
@@ -17,6 +17,7 @@ from ...contract.backend import Native, Scalar
 from ...contract.events import transferred
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
+from ...core.derived import derived
 from ...core.dtypes import DType
 from ...primitives import table as p
 from ...primitives.table import Primitive, check_kernels, of_family
@@ -31,7 +32,7 @@ Kernels: TypeAlias = dict[Native, Table]
 """By the dtype of the engine."""
 Wrapper: TypeAlias = Callable[[Primitive, EngineKernel], EngineKernel]
 
-OfDtypes: TypeAlias = "tuple[tuple[Primitive, ...], tuple[DType, ...], EngineKernel]"
+OfDtypes: TypeAlias = "tuple[tuple[Primitive, ...], Collection[DType], EngineKernel]"
 """Operations, the dtypes of operands, and the kernel for these."""
 
 _ROUNDING: Final = (p.CEIL, p.FLOOR, p.ROUND, p.TRUNC)
@@ -158,7 +159,7 @@ class Engine(NamedTuple):
                     for theirs, ours in dtypes
                 }
 
-            return wrapped(unary), wrapped(binary)
+            return derived(lambda: wrapped(unary)), derived(lambda: wrapped(binary))
 
         return kernels
 

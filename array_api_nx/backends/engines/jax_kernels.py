@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...contract.backend import Native
-from ...core.dtypes import ALL
+from ...core.dtypes import CANONICAL
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from .engine_kernels import Engine, EngineKernel, Table
@@ -120,5 +120,5 @@ kernels: Final = ENGINE.tables(
         "unsigned": _by_unsigned,
         "zeroless": _without_zeros,
     },
-    [(dtype, dtype) for dtype in ALL],
+    CANONICAL.items(),
 )

@@ -27,11 +27,13 @@ from .torch_kernels import (
     TO_TORCH,
     float_order,
     from_bits,
+    from_numpy,
     integer_product,
     kernels,
     ordered,
     tensors,
     to_bits,
+    to_numpy,
 )
 from .torch_special import special_functions
 
@@ -60,7 +62,7 @@ class TorchBackend(NamespaceBackend):
         self.shares_host = self.place.type == "cpu"
         # MPS has no double precision.
         lacking = d.DOUBLE if place == "mps" else ()
-        super().__init__(name, {ours: to for ours, to in TO_TORCH.items() if ours not in lacking})
+        super().__init__(name, TO_TORCH, lacking)
         self.unaries, self.binaries = kernels(self.place.type)
         self.ufuncs = special_functions(self.place.type)
         self._layouts: dict[View, Layout] = {}
@@ -145,14 +147,14 @@ class TorchBackend(NamespaceBackend):
     def load(self, array: NDArray, copy: bool) -> Native:
         if copy:
             array = array.copy()
-        return torch.from_numpy(_writable(array)).to(self.place)
+        return from_numpy(array).to(self.place)
 
     def unload(self, x: Tensor) -> NDArray:
         view, storage = x.view, x.storage
         if view is None or view.mask is not None or self.place.type != "cpu":
-            return np.asarray(self.array(x).detach().cpu())
+            return to_numpy(self.array(x))
         assert storage is not None
-        memory = storage.memory.detach().numpy()
+        memory = to_numpy(storage.memory)
         offset, strides = view.byte_layout(storage.itemsize)
         shape: KnownInts = view.shape
         return np.ndarray(shape, memory.dtype, memory, offset, strides)
@@ -346,28 +348,11 @@ def _layout(view: View) -> Layout:
     return shape, tuple(strides), offset, tuple(flipped)
 
 
-def _writable(array: NDArray) -> NDArray:
-    """`array` as memory that may be written; that it must not be, the adapter remembers."""
-    if array.flags.writeable:
-        return array
-    return np.asarray(_Shared(array))
-
-
 def _realigned(array: Native) -> Native:
     """A copy of a tensor in host memory that is not aligned, which PyTorch (2.13) cannot copy."""
     if array.is_conj():
         return _realigned(array.conj()).conj()
-    return torch.from_numpy(np.array(array.detach().resolve_neg().numpy()))
-
-
-class _Shared:
-    """Shows an ndarray's memory without its flags."""
-
-    def __init__(self, array: NDArray) -> None:
-        self._array = array
-        interface = dict(array.__array_interface__)
-        interface["data"] = (interface["data"][0], False)
-        self.__array_interface__ = interface
+    return from_numpy(np.array(to_numpy(array.resolve_neg())))
 
 
 def _first_line(error: Exception) -> str:

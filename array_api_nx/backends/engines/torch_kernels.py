@@ -9,10 +9,13 @@ import math
 import operator
 from typing import Final
 
+import numpy as np
 import torch
 
 from ...contract.backend import Native
+from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
+from ...core.derived import derived
 from ...core.dtypes import DType
 from ...primitives import table as p
 from ...primitives.table import Primitive
@@ -24,16 +27,20 @@ __all__ = [
     "TO_TORCH",
     "float_order",
     "from_bits",
+    "from_numpy",
     "integer_product",
     "kernels",
     "ordered",
     "tensors",
     "to_bits",
+    "to_numpy",
 ]
 
 
-TO_TORCH: Final[dict[DType, Native]] = {dtype: getattr(torch, dtype.name) for dtype in d.ALL}
-FROM_TORCH: Final = {theirs: ours for ours, theirs in TO_TORCH.items()}
+TO_TORCH: Final[dict[DType, Native]] = derived(
+    lambda: {dtype: getattr(torch, dtype.name) for dtype in d.ALL}
+)
+FROM_TORCH: Final = derived(lambda: {theirs: ours for ours, theirs in TO_TORCH.items()})
 
 BITS: Final = {
     torch.uint16: torch.int16,
@@ -69,6 +76,41 @@ def float_order(x: Native) -> Native:
     return torch.where(bits < 0, bits ^ torch.iinfo(bits.dtype).max, bits)
 
 
+def to_numpy(x: Native) -> NDArray:
+    """The elements of `x`, in the same memory if the host can reach it."""
+    x = x.detach().cpu()
+    ours = FROM_TORCH.get(x.dtype)
+    if ours not in d.ADDED:
+        return np.asarray(x)
+    # PyTorch shares no memory of dtypes with NumPy that NumPy has not by itself.
+    return x.view(getattr(torch, f"int{8 * x.itemsize}")).numpy().view(ours)
+
+
+def from_numpy(array: NDArray) -> Native:
+    """The inverse of `to_numpy`."""
+    if array.dtype not in d.ADDED:
+        return torch.from_numpy(_writable(array))
+    bits = _writable(array.view(f"i{array.itemsize}"))
+    return torch.from_numpy(bits).view(TO_TORCH[array.dtype])
+
+
+def _writable(array: NDArray) -> NDArray:
+    """`array` as memory that may be written; that it must not be, the adapter remembers."""
+    if array.flags.writeable:
+        return array
+    return np.asarray(_Shared(array))
+
+
+class _Shared:
+    """Shows an ndarray's memory without its flags."""
+
+    def __init__(self, array: NDArray) -> None:
+        self._array = array
+        interface = dict(array.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
+
+
 def integer_product(x1: Native, x2: Native) -> Native:
     """The matrix product of integers, which accelerators have no kernel for."""
     left = x1[None] if x1.ndim == 1 else x1
@@ -88,8 +130,8 @@ ENGINE: Final = Engine(
     kind=torch.Tensor,
     cast=lambda x, dtype: x.to(dtype),
     as_array=lambda x, like: torch.scalar_tensor(x, dtype=like.dtype, device=like.device),
-    to_numpy=lambda x: x.detach().cpu().numpy(),
-    from_numpy=lambda array, like: torch.from_numpy(array).to(like.device),
+    to_numpy=to_numpy,
+    from_numpy=lambda array, like: from_numpy(array).to(like.device),
     device=lambda x: f"torch:{x.device}",
     put=torch.Tensor.masked_scatter,
 )

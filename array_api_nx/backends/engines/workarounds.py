@@ -7,7 +7,7 @@ the engine's own functions, called directly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final, NamedTuple
 
 from ...contract.backend import Native
@@ -32,7 +32,7 @@ class Workaround(NamedTuple):
 
     engine: str
     operations: tuple[Primitive, ...]
-    dtypes: tuple[DType, ...]
+    dtypes: Collection[DType]
     method: str
     limitation: str
     issue: str = ""

@@ -58,17 +58,17 @@ def _named(name: str) -> StrictDType:
     return STRICT[d.as_dtype(name)]
 
 
-def _standard(group: tuple[DType, ...]) -> tuple[DType, ...]:
+def _standard(group: list[DType]) -> tuple[DType, ...]:
     return tuple([dtype for dtype in group if dtype in STRICT])
 
 
 GROUPS: Final[dict[str, tuple[DType, ...]]] = {
     "any": d.STANDARD,
     "bool": (d.bool,),
-    "complex": d.COMPLEX,
+    "complex": _standard(d.COMPLEX),
     "floating": _standard(d.FLOATING),
-    "integer": d.INTEGRAL,
-    "integer_or_bool": d.BOOL_LIKE,
+    "integer": _standard(d.INTEGRAL),
+    "integer_or_bool": _standard(d.BOOL_LIKE),
     "numeric": _standard(d.NUMERIC),
     "real": _standard(d.REAL),
     "real_floating": _standard(d.REAL_FLOATING),

@@ -26,7 +26,7 @@ pytestmark = needs_extension
 
 NDArray = np.ndarray[Any, Any]
 
-DTYPES = list(d.ALL)
+DTYPES = list(d.NUMPYS)
 LENGTHS = [*range(1, 18), 31, 32, 33, 63, 64, 65, 127, 128, 130]
 
 
@@ -143,7 +143,7 @@ def test_every_loop_of_the_table():
         (op.name, dtype.kind)
         for op in p.of_family("unary", "binary")
         for dtype in op.results
-        if loops.find(op, dtype) is None
+        if dtype in DTYPES and loops.find(op, dtype) is None
     }
     complex_floating = [
         "acosh", "expm1", "imag", "log1p", "real", "reciprocal", "sign", "tan", "tanh",
@@ -251,8 +251,11 @@ def test_reductions(op):
                     total, loop.ufunc.reduce(each, dtype=loop.output, initial=identity), out=total
                 )
             assert same_bits(total, np.asarray(expected))
-    every = {p.PROD: len(d.NUMERIC), p.MAX: len(d.ORDERED), p.MIN: len(d.ORDERED)}
-    every[p.SUM] = len(d.NUMERIC) - len(d.NARROW)
+    every = {
+        each: len([dtype for dtype in each.results if dtype in DTYPES])
+        for each in (p.PROD, p.MAX, p.MIN)
+    }
+    every[p.SUM] = every[p.PROD] - 1  # float16's are added up in float32
     assert found == every.get(op, 1)
 
 

@@ -472,6 +472,8 @@ def test_few_calls_in_few_files():
     finally:
         sys.setprofile(None)
     assert pending(result)
+    # Methods are wrapped once another test has asked for a dtype of another package.
+    calls = [file for file in calls if not file.endswith("widened.py")]
     assert len(calls) - 1 <= 3 * 20  # but for `formula` itself
     assert len({file for file in calls if file.startswith(package)}) <= 8
 
