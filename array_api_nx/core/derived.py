@@ -13,7 +13,7 @@ __all__ = ["derived", "on_arrival", "renew"]
 
 _Table = TypeVar("_Table", bound=list[Any] | dict[Any, Any])
 
-_renewals: Final[list[Callable[[], None]]] = []
+_renewals: Final[list[Callable[[], object]]] = []
 """One function for each table, in the order in which tables follow from each other."""
 
 
