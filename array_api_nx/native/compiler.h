@@ -31,9 +31,13 @@
 #endif
 
 /* Instructions that convert vectors of such numbers: those of x86 (F16C) a function has to ask for, and
-   whether the processor has them (half_loops.c). */
+   whether the processor has them (half_loops.c). Each processor of ARM's with 64 bits has some, into which
+   compilers make conversions of C. */
 #if defined(HAS_FLOAT16) && defined(__GNUC__) && defined(__x86_64__)
 #define HAS_F16C 1
+#endif
+#if defined(HAS_F16C) || (defined(HAS_FLOAT16) && defined(__aarch64__))
+#define HAS_HALF_VECTORS 1
 #endif
 
 /* Vectors of 16 bytes on x86. */

@@ -102,10 +102,11 @@ static int order_of_cast(const Tensor *x)
     return rows ? 0 : columns ? 1 : -1;
 }
 
-/* The errors of the cast that has just run. Casts of integers have none that NumPy would tell of. */
-static int errors_of_cast(const Tensor *x)
+/* The errors of the cast that has just run. Those of integers have none that NumPy would tell of, but that
+   float16 is too small for some. */
+static int errors_of_cast(const Tensor *x, DTypeCode code)
 {
-    return is_inexact(x->code) ? take_flags() : 0;
+    return is_inexact(x->code) || is_float16(code) ? take_flags() : 0;
 }
 
 Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors)
@@ -125,7 +126,7 @@ Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors)
     } else {
         clear_flags();
         function(args, &size, steps, NULL);
-        *errors = errors_of_cast(x);
+        *errors = errors_of_cast(x, code);
     }
     return copy;
 }
@@ -144,7 +145,7 @@ static Tensor *cast_strided(Tensor *x, DTypeCode code, int *errors)
         clear_flags();
         write_elements(x->ndim, x->shape, x->strides, data, function, dtypes[code].itemsize, turned,
                        target);
-        *errors = errors_of_cast(x);
+        *errors = errors_of_cast(x, code);
     }
     return copy;
 }

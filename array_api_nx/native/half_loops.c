@@ -7,26 +7,36 @@
 #include "half_loops.h"
 #include "flags.h"
 
-#ifdef HAS_F16C
+#ifdef HAS_HALF_VECTORS
 
-#include <immintrin.h>
-
-#define FOR_F16C __attribute__((target("avx2,f16c")))
-
-/* Elements that are converted at a time, and how many of them one instruction converts. */
-enum { BLOCK = 64, CONVERTED = 8 };
+/* Elements that are converted at a time. */
+enum { BLOCK = 64 };
 
 typedef npy_half Halves[BLOCK];
 typedef float Floats[BLOCK];
 
-FOR_F16C static INLINE void widen(const npy_half *from, float *to)
+#ifdef HAS_F16C
+
+#include <immintrin.h>
+
+#define IN_VECTORS __attribute__((target("avx2,f16c")))
+
+/* Elements that one instruction converts. */
+enum { CONVERTED = 8 };
+
+static inline int can_convert(void)
+{
+    return __builtin_cpu_supports("f16c") && __builtin_cpu_supports("avx2");
+}
+
+IN_VECTORS static INLINE void widen(const npy_half *from, float *to)
 {
     for (int i = 0; i < BLOCK; i += CONVERTED) {
         _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + i))));
     }
 }
 
-FOR_F16C static INLINE void narrow(const float *from, npy_half *to)
+IN_VECTORS static INLINE void narrow(const float *from, npy_half *to)
 {
     for (int i = 0; i < BLOCK; i += CONVERTED) {
         _mm_storeu_si128((__m128i *)(to + i),
@@ -34,8 +44,33 @@ FOR_F16C static INLINE void narrow(const float *from, npy_half *to)
     }
 }
 
+#else
+
+#define IN_VECTORS
+
+static inline int can_convert(void)
+{
+    return 1;
+}
+
+static INLINE void widen(const npy_half *from, float *to)
+{
+    for (int i = 0; i < BLOCK; i++) {
+        to[i] = (float)((const Half *)from)[i];
+    }
+}
+
+static INLINE void narrow(const float *from, npy_half *to)
+{
+    for (int i = 0; i < BLOCK; i++) {
+        ((Half *)to)[i] = (Half)from[i];
+    }
+}
+
+#endif
+
 /* Read up to a block. What is missing are copies of the last element, which raise no other flags. */
-FOR_F16C static INLINE void read_halves(const char *from, npy_intp step, npy_intp count, float *to)
+IN_VECTORS static INLINE void read_halves(const char *from, npy_intp step, npy_intp count, float *to)
 {
     if (step == sizeof(npy_half) && count >= BLOCK) {
         widen((const npy_half *)from, to);
@@ -48,7 +83,7 @@ FOR_F16C static INLINE void read_halves(const char *from, npy_intp step, npy_int
     widen(block, to);
 }
 
-FOR_F16C static INLINE void write_halves(const float *from, npy_intp count, char *to, npy_intp step)
+IN_VECTORS static INLINE void write_halves(const float *from, npy_intp count, char *to, npy_intp step)
 {
     if (step == sizeof(npy_half) && count >= BLOCK) {
         narrow(from, (npy_half *)to);
@@ -103,7 +138,7 @@ static void find_float_loop(const PyUFuncObject *ufunc, HalfLoop *loop)
 
 /* Reduce elements to one, which the accumulator stands for. NumPy's loops add up and multiply floats, and
    round the last: so do its loops of floats with all elements that were converted. 0 if it has to compute. */
-FOR_F16C static int reduce_halves(const HalfLoop *loop, char *accumulator, const char *from, npy_intp step,
+IN_VECTORS static int reduce_halves(const HalfLoop *loop, char *accumulator, const char *from, npy_intp step,
                                   npy_intp count)
 {
     float *floats = count < BLOCK || loop->floats == NULL ? NULL : PyMem_RawMalloc((size_t)(count + BLOCK) * sizeof(float));
@@ -128,7 +163,7 @@ FOR_F16C static int reduce_halves(const HalfLoop *loop, char *accumulator, const
 
 /* The largest or smallest of adjacent elements and the accumulator. 0 if NumPy has to compute: which zero it
    is, and which NaN, its order tells. */
-FOR_F16C static int find_extreme(int is_largest, char *accumulator, const char *from, npy_intp step, npy_intp count)
+IN_VECTORS static int find_extreme(int is_largest, char *accumulator, const char *from, npy_intp step, npy_intp count)
 {
     if (step != sizeof(npy_half) || count < BLOCK) {
         return 0;
@@ -149,7 +184,7 @@ FOR_F16C static int find_extreme(int is_largest, char *accumulator, const char *
 }
 
 #define HALF_UNARY(NAME, VALUE)                                                              \
-    FOR_F16C LOOP(NAME##_halves)                                                             \
+    IN_VECTORS LOOP(NAME##_halves)                                                             \
     {                                                                                        \
         const npy_intp n = *count;                                                           \
         if (!is_apart(args[0], steps[0], args[1], steps[1], n)) {                            \
@@ -170,7 +205,7 @@ FOR_F16C static int find_extreme(int is_largest, char *accumulator, const char *
 /* WRITE writes a block of results of a type. KEEPS says that comparisons with NaN raise no flag. IS_EXTREME is
    positive for the maximum, and negative for the minimum. */
 #define HALF_BINARY(NAME, TYPE, WRITE, KEEPS, IS_EXTREME, VALUE)                             \
-    FOR_F16C LOOP(NAME##_halves)                                                             \
+    IN_VECTORS LOOP(NAME##_halves)                                                             \
     {                                                                                        \
         const npy_intp n = *count;                                                           \
         if (!is_apart(args[0], steps[0], args[2], steps[2], n) ||                            \
@@ -249,7 +284,7 @@ static INLINE float odd_float(double x)
 }
 
 #define TO_HALF(CODE, TYPE, VALUE)                                                           \
-    FOR_F16C LOOP(halves_of_##CODE)                                                          \
+    IN_VECTORS LOOP(halves_of_##CODE)                                                          \
     {                                                                                        \
         const npy_intp n = *count;                                                           \
         for (npy_intp first = 0; first < n; first += BLOCK) {                                \
@@ -271,7 +306,7 @@ static INLINE float odd_float(double x)
     }
 
 #define FROM_HALF(CODE, TYPE, VALUE)                                                         \
-    FOR_F16C LOOP(halves_to_##CODE)                                                          \
+    IN_VECTORS LOOP(halves_to_##CODE)                                                          \
     {                                                                                        \
         const npy_intp n = *count;                                                           \
         for (npy_intp first = 0; first < n; first += BLOCK) {                                \
@@ -314,7 +349,7 @@ static const PyUFuncGenericFunction from_half[DTYPE_COUNT] = {
 
 int replace_half_loop(const PyUFuncObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)
 {
-    if (type != NPY_HALF || !__builtin_cpu_supports("f16c") || !__builtin_cpu_supports("avx2")) {
+    if (type != NPY_HALF || !can_convert()) {
         return 0;
     }
     for (size_t i = 0; i < sizeof(half_loops) / sizeof(*half_loops); i++) {
@@ -333,7 +368,7 @@ int replace_half_loop(const PyUFuncObject *ufunc, int type, PyUFuncGenericFuncti
 
 PyUFuncGenericFunction half_cast(DTypeCode from, DTypeCode to)
 {
-    if (is_float16(from) == is_float16(to) || !__builtin_cpu_supports("f16c") || !__builtin_cpu_supports("avx2")) {
+    if (is_float16(from) == is_float16(to) || !can_convert()) {
         return NULL;
     }
     return is_float16(to) ? to_half[from] : from_half[to];

@@ -143,6 +143,27 @@ def test_overflow_warns_as_numpys():
                 xp.evaluate(call())
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint16", "float64"])
+def test_casts_that_overflow_warn_as_numpys(dtype):
+    for size in (3, 3_000, 100_000):
+        x = xp.astype(xp.full(size, 65_530), dtype)
+        for key in (slice(None), slice(None, None, 2)):
+            with pytest.warns(RuntimeWarning, match="overflow encountered in cast"):
+                xp.evaluate(xp.astype(x[key], xp.float16))
+        xp.evaluate(xp.astype(x // 2, xp.float16))
+
+
+@pytest.mark.parametrize("values", [[1.5, -2.0], [0.0, -0.0, 1.0], [-0.0, 3.0, 0.0], [0.5, np.nan]])
+def test_distinct_values_of_many(values):
+    a = np.concatenate([np.resize(np.asarray(values, np.float16), 40_000), elements(20_000, 9)])
+    for each in (a[:40_000], a, a[::-1]):
+        wide = xp.unique_counts(xp.asarray(each.astype(np.float32)))
+        found = xp.unique_counts(xp.asarray(each, copy=True))
+        for mine in (found.values, xp.unique_values(xp.asarray(each))):
+            assert_same(mine, np.asarray(wide.values).astype(np.float16))
+        assert_same(found.counts, np.asarray(wide.counts))
+
+
 def test_ints_beyond_the_largest_number_are_errors():
     x = xp.ones(2, dtype=xp.float16)
     for call in (

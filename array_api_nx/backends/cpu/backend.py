@@ -463,7 +463,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             if out is not None:
                 located(np.copyto, out, array, casting="unsafe")
                 return wrap(out)
-        cast = located(_astype, array, dtype) if kind in "fc" else array.astype(dtype)
+        may_warn = kind in "fc" or dtype in d.NARROW
+        cast = located(_astype, array, dtype) if may_warn else array.astype(dtype)
         return wrap(cast)
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
