@@ -29,6 +29,16 @@ def lacking(run: Record) -> str:
     return ", ".join(run["module"].get("lacking", ()))
 
 
+def untested(run: Record) -> list[str]:
+    """Sentences about dtypes that no test used."""
+    extra = ", ".join(run["module"].get("extra", ()))
+    sentences = {
+        "No test used the dtypes that the default device lacks": lacking(run),
+        "No test used the dtypes beyond the standard": extra,
+    }
+    return [f"{words}: {dtypes}." for words, dtypes in sentences.items() if dtypes]
+
+
 def answer(run: Record) -> str:
     """Whether the namespace conforms, as far as the run can tell.
 

@@ -13,3 +13,6 @@ FLOATING: Final = (*REAL_FLOATING, *COMPLEX)
 REAL: Final = (*INTEGRAL, *REAL_FLOATING)
 NUMERIC: Final = (*REAL, *COMPLEX)
 ALL: Final = ("bool", *NUMERIC)
+
+EXTRA: Final = ("float16", "bfloat16")
+"""Dtypes beyond the standard that namespaces may have. No test uses them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .conformity import answer, basis, lacking
+from .conformity import answer, basis, untested
 from .records import Record
 from .report import cut
 from .verdict import BAD, COLUMNS
@@ -38,8 +38,8 @@ def details(run: Record) -> str:
     )
     functions = run["functions"]
     lines = [f"#### {name}", "", about]
-    if dtypes := lacking(run):
-        lines += ["", f"No test used the dtypes that the default device lacks: {dtypes}."]
+    for sentence in untested(run):
+        lines += ["", sentence]
     if new := [f"`{each}` {functions[each]['verdict']}" for each in run.get("new", [])]:
         lines += ["", f"**new in {run['version']}** ({len(new)}): {', '.join(new)}"]
     # Root causes first.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .dtypes import NUMERIC
+from .dtypes import EXTRA, NUMERIC
 from .environment import device_variable, environment
 from .suite import CannotRunError
 
@@ -19,7 +19,7 @@ _FEWEST_NAMES = 0.1  # of the standard's; with fewer, a module is no array names
 _CREATION = "creation functions"  # the standard's chapter
 _PROBE = """
 import json, pathlib, pkgutil, sys
-name, names, device, chosen, dtypes = json.loads(sys.argv[1])
+name, names, device, chosen, dtypes, extra = json.loads(sys.argv[1])
 module = pkgutil.resolve_name(name)
 said = {key: str(getattr(module, attribute, "")) for key, attribute in
         [("version", "__version__"), ("api_version", "__array_api_version__")]}
@@ -61,6 +61,7 @@ try:
     there = info.dtypes()
 except Exception:
     there = dtypes  # not known
+said["extra"] = [each for each in extra if hasattr(module, each)]
 said["lacking"] = [each for each in dtypes if hasattr(module, each) and each not in there]
 if not said["version"]:
     # Of a namespace inside a library, or of the one that array-api-compat wraps.
@@ -77,7 +78,7 @@ class Module:
     """The module under test; a version is empty where the module declares none.
 
     ``absent`` are the standard's names that it lacks; ``lacking`` the dtypes that it has, and not
-    on its default device.
+    on its default device; ``extra`` those beyond the standard.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Module:
     api_version: str
     absent: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
 
 
 def inspect_module(
@@ -108,7 +110,7 @@ def inspect_module(
     """
     functions = list(functions)
     names = {_place(function, chapter): function for function, chapter in functions}
-    question = [name, list(names), device, bool(device_variable(name)), NUMERIC]
+    question = [name, list(names), device, bool(device_variable(name)), NUMERIC, EXTRA]
     # In an empty folder, because Python also imports from the current one.
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         try:
@@ -153,7 +155,14 @@ def inspect_module(
     # Without an array nothing is known about methods: the tests have to show it.
     unknown = set() if said["array"] else {names[k] for k in names if k[0] == "array"}
     absent = tuple(f for f in names.values() if f not in present and f not in unknown)
-    return Module(name, said["version"], said["api_version"], absent, tuple(said["lacking"]))
+    return Module(
+        name,
+        said["version"],
+        said["api_version"],
+        absent,
+        tuple(said["lacking"]),
+        tuple(said["extra"]),
+    )
 
 
 def _place(function: str, chapter: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .conformity import answer, basis, lacking
+from .conformity import answer, basis, untested
 from .records import Record
 from .report import cut
 from .verdict import BAD, COLUMNS, VERDICTS
@@ -84,9 +84,7 @@ def _stale(run: Record) -> list[str]:
 
 
 def _incomplete(run: Record) -> list[str]:
-    lines = []
-    if dtypes := lacking(run):
-        lines.append(f"No test used the dtypes that the default device lacks: {dtypes}.")
+    lines = untested(run)
     if run["end"] != "finished":
         left = len(run["not_run"])
         lines.append(f"The run ended early ({run['end']}); {left} tests did not run.")

@@ -21,6 +21,7 @@ def test_a_record() -> None:
     record = json.loads(json.dumps(record))
     assert record["module"] == {
         "name": "some.module", "version": "1.0", "api_version": "2025.12", "lacking": [],
+        "extra": [],
     }  # fmt: skip
     assert (record["version"], record["exit_status"], record["end"]) == ("2025.12", 1, "finished")
     assert record["suite"]["suite_commit"] == "a" * 40

@@ -144,6 +144,16 @@ def test_dtypes_that_no_test_used_are_named() -> None:
     assert words in markdown.render([record])
 
 
+def test_dtypes_beyond_the_standard_are_named() -> None:
+    record = sample_records()[0]
+    conforms = conformity.answer(record)
+    record["module"]["extra"] = ["float16"]
+    assert conformity.answer(record) == conforms
+    words = "No test used the dtypes beyond the standard: float16."
+    assert words in text.verdicts(record)
+    assert words in markdown.render([record])
+
+
 def test_every_form_says_how_many_examples_a_verdict_rests_on() -> None:
     shown = {n: make_record(*REST, FAILED, max_examples=n) for n in (30, 200)}
     for examples, words in ((30, "30 examples per test, provisional below 200"),

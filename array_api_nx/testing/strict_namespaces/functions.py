@@ -45,6 +45,13 @@ def wrapper_of(own: type[StrictArray]) -> Callable[[object], object]:
     def wrap(result: Any) -> object:
         kind = type(result)
         if kind is Array:
+            if result._dtype not in STRICT:
+                raise refuse(
+                    TypeError,
+                    f"an array of {result._dtype}, a dtype beyond the standard",
+                    "Data Types",
+                    'convert it before, as with x.astype("float32")',
+                )
             made = _new(own)
             made._array = result
             return made

@@ -8,6 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Never
 
+from ...core.dtypes import EXTRA
 from ...frontend.missing import mends
 from .array import StrictArray, array_class
 from .dtypes import STRICT
@@ -111,6 +112,10 @@ def _missing(owner: str, policy: Policy, name: str, namespace: ModuleType) -> Ex
             f"this namespace is one without {name}; extensions are optional",
             "Extensions",
             f"ask first: if hasattr(xp, {name!r})",
+        )
+    if full in EXTRA:
+        return refuse(
+            AttributeError, f"{full} is a dtype beyond the standard", "Data Types", "use xp.float32"
         )
     if full in functions():
         since = added_in(full)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import array_api_nx
@@ -69,7 +70,7 @@ def test_pickles_are_read_by_another_process():
         ("concatenate", "dir|xp.concat"),
         ("nanmean", "dir"),
         ("special", "dir"),
-        ("float16", "dir"),
+        ("float16", "float16 is a dtype beyond the standard .*; use xp.float32"),
         ("isin", "2025.12"),
         ("Array", "dir"),
         ("config_context", "dir"),
@@ -80,6 +81,15 @@ def test_missing_names_say_what_there_is(name, instead):
     with pytest.raises(AttributeError, match=instead):
         getattr(xp, name)
     assert hasattr(array_api_nx, name) or name in ("absolute", "concatenate")
+
+
+def test_arrays_of_dtypes_beyond_the_standard_are_refused():
+    xp = strict("2025.12")
+    array = np.zeros(2, np.float16)
+    for make in (xp.asarray, xp.from_dlpack):
+        with pytest.raises(TypeError, match="an array of float16, a dtype beyond the standard"):
+            make(array)
+    assert xp.asarray(array.astype("float32")).dtype == xp.float32
 
 
 def test_missing_names_of_extensions_say_so():
