@@ -92,8 +92,8 @@ LAYOUTS = {
     "repeated within": lambda s: ((*s[:-1], 1), lambda x: np.broadcast_to(x, s)),
 }
 SHAPES = [(3, 4), (4, 3), (2, 3, 2), (6,), (1, 4), (4, 1), (4, 4), (2, 6), (0, 3), (3, 2, 4)]
-DTYPES = ["float64", "float32", "int64"]
-"""Of the arguments; a bool array with other bytes than 0 and 1 comes after these."""
+DTYPES = [["float64", "float32", "int64"], ["float32", "float16", "int64"]]
+"""Of the arguments, by turns; a bool array with other bytes than 0 and 1 comes after these."""
 
 
 def _locked(x):
@@ -117,7 +117,7 @@ class Arguments:
         self.buffers = []
         self.arrays = []
         layouts.append(rng.choice(list(LAYOUTS)))
-        for layout, dtype in zip(layouts, [*DTYPES, "uint8"], strict=True):
+        for layout, dtype in zip(layouts, [*DTYPES[seed % 3 == 2], "uint8"], strict=True):
             whole, view = LAYOUTS[layout](shape)
             count = int(np.prod(whole))
             buffer = (np.arange(count) * 7 % 17 - 8).astype(dtype).reshape(whole)
