@@ -11,7 +11,9 @@
 #include <float.h>
 
 enum {
-    TILE = 256,  /* elements at a time: their rows fit into the first cache */
+    /* Elements at a time: their rows fit into the first cache, and into a frame of 64 kB, since threads of
+       some C libraries (musl) have stacks of 128. */
+    TILE = 224,
     STREAMS = 32 /* keys that are made once for all tiles; of further ones, one is made when needed */
 };
 
