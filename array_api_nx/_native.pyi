@@ -30,6 +30,7 @@ class Native(_ModuleType):
     MAX_STEPS: int
     DTYPES: str  # the codes of native/dtypes.h, with spaces between them
     SOURCES: str
+    PROCESSOR: str  # "baseline", "avx2" or "avx512": what hot functions use
 
     @final
     class ContextCaller:

@@ -159,11 +159,11 @@ _PREFIX: Final = "ARRAY_API_NX_"
 
 VARIABLES: Final = (
     *[_PREFIX + field.upper() for field in Settings._fields],
-    *("ARRAY_API_NX_CHECKED", "ARRAY_API_NX_EXTENSION", "ARRAY_API_NX_SUITE"),
+    *("ARRAY_API_NX_CHECKED", "ARRAY_API_NX_CPU", "ARRAY_API_NX_EXTENSION", "ARRAY_API_NX_SUITE"),
     *("ARRAY_API_NX_PROGRAMS", "ARRAY_API_NX_ENGINE_PROGRAMS"),
     *("ARRAY_API_NX_LEAK_CALLS", "ARRAY_API_NX_SLOW_TESTS"),
 )
-"""The environment variables that something reads: one for each setting, three that the packages
+"""The environment variables that something reads: one for each setting, four that the packages
 read beside them, and those of the tests."""
 
 

@@ -49,7 +49,7 @@ stamp=$($python "$native/stamp.py")
 build() {
     rm -f array_api_nx/_native.*.so
     # shellcheck disable=SC2086
-    $cc -std=c11 -Wall -Wextra -Wno-unused-parameter -g -fno-strict-aliasing -fwrapv -fvisibility=hidden -fPIC -shared \
+    $cc -std=c11 -Wall -Wextra -Wno-unused-parameter -g -fno-strict-aliasing -fwrapv -ffp-contract=off -fvisibility=hidden -fPIC -shared \
         "-DARRAY_API_NX_VERSION=\"$version\"" "-DARRAY_API_NX_SOURCES=\"$stamp\"" \
         $include "$native"/*.c "$@" -o "array_api_nx/_native$suffix"
 }

@@ -11,8 +11,10 @@ typedef void (*FindAll)(const char *rows, npy_intp count, npy_intp step, npy_int
 /* For each row its first NaN, or else the first of its extremes. No branch depends on a comparison, which
    the processor could not predict. A row is searched for NaN only if it has one. */
 #define DEFINE_FIND(name, type, is_better)                                                         \
-    CLONED static void name(const char *rows, npy_intp count, npy_intp step, npy_intp columns,     \
-                            npy_int64 *result)                                                     \
+    CLONED(static, void, name,                                                                     \
+           (const char *rows, npy_intp count, npy_intp step, npy_intp columns,                     \
+            npy_int64 *result),                                                                    \
+           (rows, count, step, columns, result))                                                   \
     {                                                                                              \
         for (npy_intp i = 0; i < count; i++) {                                                     \
             const type *row = (const type *)(rows + i * step);                                     \

@@ -65,7 +65,8 @@ int add_indices(Gather *selection, const Tensor *indices, const char *data, npy_
 }
 
 /* Whether all indices are in range. */
-CLONED static int are_inside(const npy_int64 *indices, npy_intp count, npy_intp size)
+CLONED(static, int, are_inside, (const npy_int64 *indices, npy_intp count, npy_intp size),
+       (indices, count, size))
 {
     npy_int64 outside = 0;
     for (npy_intp i = 0; i < count; i++) {

@@ -13,11 +13,9 @@
 #define HAS_GNU_C 1
 #endif
 
-/* Functions that are compiled for several processors; loading chooses one. What chooses would run before
-   ThreadSanitizer, which is to watch it, is ready. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&                  \
-    !defined(__SANITIZE_THREAD__)
-#define HAS_TARGET_CLONES 1
+/* Functions that are compiled for other processors of x86 than the rest. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define HAS_TARGETS 1
 #endif
 
 /* Hints for the loop that follows. */
@@ -47,22 +45,70 @@
 
 #endif
 
-/* CLONED: the function is compiled once more for newer processors, and chosen when the extension
-   loads. */
-#ifdef HAS_TARGET_CLONES
-#define CLONED __attribute__((target_clones("avx2", "default")))
+/* What the processor has, from the least: what hot functions may use of it (processor.c). */
+enum { BASELINE, AVX2, AVX512 };
+extern int processor;
+
+/* CLONED(static or extern, type, name, (parameters), (arguments)) before the body of a function: it is
+   compiled for several processors, together with all INLINE functions that it calls, and each call goes
+   to the best one. It computes the same on all, since no product is added before it is rounded. */
+#ifdef HAS_TARGETS
+#define CLONE(TYPE, NAME, SUFFIX, TARGET, PARAMETERS, ARGUMENTS)                                   \
+    __attribute__((TARGET)) static TYPE NAME##SUFFIX PARAMETERS { return NAME##_body ARGUMENTS; }
+#define CLONED(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS)                                         \
+    static INLINE TYPE NAME##_body PARAMETERS;                                                     \
+    CLONE(TYPE, NAME, _baseline, noinline, PARAMETERS, ARGUMENTS)                                  \
+    CLONE(TYPE, NAME, _avx2, target("avx2"), PARAMETERS, ARGUMENTS)                                \
+    STORAGE TYPE NAME PARAMETERS                                                                   \
+    {                                                                                              \
+        return processor >= AVX2 ? NAME##_avx2 ARGUMENTS : NAME##_baseline ARGUMENTS;              \
+    }                                                                                              \
+    static INLINE TYPE NAME##_body PARAMETERS
 #else
-#define CLONED
+#define CLONED(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS) STORAGE TYPE NAME PARAMETERS
 #endif
 
-/* CLONED_FOR_FUSED: the same for a function between FUSED_BEGIN and FUSED_END, where processors that can
-   add a product before it is rounded do so. */
-#ifdef HAS_TARGET_CLONES
-#define CLONED_FOR_FUSED __attribute__((target_clones("fma", "default")))
+/* CLONED_FOR_ROTATIONS: also for AVX-512, which rotates in one instruction instead of three, and has vectors
+   of twice the length (docs/tuning.md, 53). */
+#ifdef HAS_TARGETS
+#define CLONED_FOR_ROTATIONS(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS)                           \
+    static INLINE TYPE NAME##_body PARAMETERS;                                                     \
+    CLONE(TYPE, NAME, _baseline, noinline, PARAMETERS, ARGUMENTS)                                  \
+    CLONE(TYPE, NAME, _avx2, target("avx2"), PARAMETERS, ARGUMENTS)                                \
+    CLONE(TYPE, NAME, _avx512, target("avx512f"), PARAMETERS, ARGUMENTS)                           \
+    STORAGE TYPE NAME PARAMETERS                                                                   \
+    {                                                                                              \
+        return processor >= AVX512 ? NAME##_avx512 ARGUMENTS                                       \
+               : processor >= AVX2 ? NAME##_avx2 ARGUMENTS                                         \
+                                   : NAME##_baseline ARGUMENTS;                                    \
+    }                                                                                              \
+    static INLINE TYPE NAME##_body PARAMETERS
+#else
+#define CLONED_FOR_ROTATIONS CLONED
+#endif
+
+/* CLONED_FOR_FUSED: for a function between FUSED_BEGIN and FUSED_END, where processors that can add a
+   product before it is rounded do so. */
+#ifdef HAS_TARGETS
+#define CLONED_FOR_FUSED(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS)                               \
+    static INLINE TYPE NAME##_body PARAMETERS;                                                     \
+    CLONE(TYPE, NAME, _baseline, noinline, PARAMETERS, ARGUMENTS)                                  \
+    CLONE(TYPE, NAME, _fma, target("avx2,fma"), PARAMETERS, ARGUMENTS)                             \
+    STORAGE TYPE NAME PARAMETERS                                                                   \
+    {                                                                                              \
+        return processor >= AVX2 ? NAME##_fma ARGUMENTS : NAME##_baseline ARGUMENTS;               \
+    }                                                                                              \
+    static INLINE TYPE NAME##_body PARAMETERS
+#else
+#define CLONED_FOR_FUSED CLONED
+#endif
+#if defined(__clang__) || !defined(__GNUC__)
+#define FUSED_BEGIN _Pragma("STDC FP_CONTRACT ON")
+#define FUSED_END _Pragma("STDC FP_CONTRACT OFF")
+#elif defined(HAS_TARGETS)
 #define FUSED_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\"fp-contract=fast\")")
 #define FUSED_END _Pragma("GCC pop_options")
 #else
-#define CLONED_FOR_FUSED
 #define FUSED_BEGIN
 #define FUSED_END
 #endif

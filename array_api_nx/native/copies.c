@@ -38,7 +38,8 @@ enum { FEW_REPEATED = 64 };
     }
 
 #define COPY(NAME, TYPE)                                                                        \
-    CLONED static void NAME(Tile to, Tile from, npy_intp rows, npy_intp columns)                \
+    CLONED(static, void, NAME, (Tile to, Tile from, npy_intp rows, npy_intp columns),           \
+           (to, from, rows, columns))                                                           \
     {                                                                                           \
         const npy_intp size = sizeof(TYPE);                                                     \
         if (to.column == size && from.column == 0 && columns <= FEW_REPEATED) {                 \

@@ -562,21 +562,13 @@ static INLINE void distribute(DistributedTile tile, const Drawing *drawing,
     }
 }
 
-/* Functions for several processors are static: ThreadSanitizer does not survive the choice among
-   functions that other files call. */
 #define DISTRIBUTE(name, tile)                                                                     \
-    static CLONED_FOR_ROTATIONS void name##_cloned(const Drawing *drawing,                         \
-                                                   const Parameter *parameters, npy_uint64 first,  \
-                                                   npy_uint64 step, npy_uint64 count,              \
-                                                   char *target)                                   \
+    CLONED_FOR_ROTATIONS(extern, void, name,                                                       \
+                         (const Drawing *drawing, const Parameter *parameters, npy_uint64 first,   \
+                          npy_uint64 step, npy_uint64 count, char *target),                        \
+                         (drawing, parameters, first, step, count, target))                        \
     {                                                                                              \
         distribute(tile, drawing, parameters, first, step, count, target);                         \
-    }                                                                                              \
-                                                                                                   \
-    void name(const Drawing *drawing, const Parameter *parameters, npy_uint64 first,               \
-              npy_uint64 step, npy_uint64 count, char *target)                                     \
-    {                                                                                              \
-        name##_cloned(drawing, parameters, first, step, count, target);                            \
     }
 
 DISTRIBUTE(draw_gamma, gamma_tile)

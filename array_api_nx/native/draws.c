@@ -247,8 +247,10 @@ static INLINE void write_run(WriteTile tile, int pair, int itemsize, const Drawi
 }
 
 #define RUN(name, tile, pair, itemsize)                                                            \
-    static CLONED_FOR_ROTATIONS void name(const Drawing *drawing, npy_uint64 first,                \
-                                          npy_uint64 step, npy_uint64 count, char *target)         \
+    CLONED_FOR_ROTATIONS(static, void, name,                                                       \
+                         (const Drawing *drawing, npy_uint64 first, npy_uint64 step,               \
+                          npy_uint64 count, char *target),                                         \
+                         (drawing, first, step, count, target))                                    \
     {                                                                                              \
         write_run(tile, pair, itemsize, drawing, first, step, count, target);                      \
     }

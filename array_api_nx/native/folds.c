@@ -11,7 +11,7 @@ enum { LANE_BYTES = 256 };
 /* No comparison with NaN is true, so that NaN is never the result. The exceptions that comparisons
    with NaN raise mean nothing here. */
 #define EXTREME(NAME, TYPE, IS_BETTER)                                                   \
-    CLONED LOOP(NAME)                                                                    \
+    CLONED_LOOP(NAME)                                                                    \
     {                                                                                    \
         enum { LANES = LANE_BYTES / sizeof(TYPE) };                                      \
         const npy_intp size = sizeof(TYPE);                                              \

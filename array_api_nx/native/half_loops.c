@@ -26,7 +26,7 @@ enum { CONVERTED = 8 };
 
 static inline int can_convert(void)
 {
-    return __builtin_cpu_supports("f16c") && __builtin_cpu_supports("avx2");
+    return processor >= AVX2;
 }
 
 IN_VECTORS static INLINE void widen(const npy_half *from, float *to)

@@ -40,6 +40,9 @@ static inline int set_binary(Loop *loop, PyUFuncGenericFunction function, size_t
 /* The head of a function that is an inner loop. */
 #define LOOP(NAME) \
     static void NAME(char **args, npy_intp const *count, npy_intp const *steps, void *data)
+#define CLONED_LOOP(NAME)                                                                                  \
+    CLONED(static, void, NAME, (char **args, npy_intp const *count, npy_intp const *steps, void *data),    \
+           (args, count, steps, data))
 
 /* Where the tile of an operand or a register lies. */
 typedef struct {

@@ -105,7 +105,7 @@ static int find_cast(int from, int to, Loop *loop)
 
 /* target = condition ? first : second; either may be a scalar. */
 #define SELECT(NAME, TYPE)                                                                     \
-    CLONED LOOP(NAME)                                                                          \
+    CLONED_LOOP(NAME)                                                                          \
     {                                                                                          \
         const npy_intp n = *count;                                                             \
         const npy_intp size = sizeof(TYPE);                                                    \
@@ -162,7 +162,7 @@ int find_select(npy_intp itemsize, Loop *loop)
 
 /* target = source, or a value, which may be a scalar, where the source is NaN. */
 #define REPLACE_NAN(NAME, TYPE)                                                           \
-    CLONED LOOP(NAME)                                                                     \
+    CLONED_LOOP(NAME)                                                                     \
     {                                                                                     \
         const npy_intp n = *count;                                                        \
         const npy_intp size = sizeof(TYPE);                                               \
@@ -226,7 +226,7 @@ static npy_int64 count_bytes(const char *bytes, npy_intp n)
 }
 
 /* Add 1 to the numbers whose byte is not 0. */
-CLONED static void add_bytes(npy_int64 *numbers, const char *bytes, npy_intp n)
+CLONED(static, void, add_bytes, (npy_int64 *numbers, const char *bytes, npy_intp n), (numbers, bytes, n))
 {
     INDEPENDENT
     for (npy_intp i = 0; i < n; i++) {

@@ -112,8 +112,10 @@ static INLINE int find_groups(const char *mask, npy_intp count, const char *elem
 #define IS_WANTED(more) found + (more) <= wanted
 
 /* Of mixed words each element is written: the processor cannot predict the mask. */
-CLONED npy_intp compress_vector(const char *elements, npy_intp itemsize, const char *mask, npy_intp count,
-                                char *out, npy_intp wanted)
+CLONED(extern, npy_intp, compress_vector,
+       (const char *elements, npy_intp itemsize, const char *mask, npy_intp count, char *out,
+        npy_intp wanted),
+       (elements, itemsize, mask, count, out, wanted))
 {
     npy_intp found = 0, next = 0, begins[FOUND_AHEAD];
 #define COMPRESS(TYPE)                                                                         \
@@ -140,8 +142,10 @@ CLONED npy_intp compress_vector(const char *elements, npy_intp itemsize, const c
     return found;
 }
 
-CLONED npy_intp expand_vector(char *elements, npy_intp itemsize, const char *mask, npy_intp count,
-                              const char *values, npy_intp wanted)
+CLONED(extern, npy_intp, expand_vector,
+       (char *elements, npy_intp itemsize, const char *mask, npy_intp count, const char *values,
+        npy_intp wanted),
+       (elements, itemsize, mask, count, values, wanted))
 {
     npy_intp found = 0;
 #define EXPAND(TYPE)                                                                           \
@@ -175,8 +179,9 @@ CLONED npy_intp expand_vector(char *elements, npy_intp itemsize, const char *mas
 /* The compiler makes instructions of these loops that write under a mask. Only long runs are worth a look. */
 enum { LONG_GROUP = 4 * GROUP };
 
-CLONED void assign_vector(char *elements, npy_intp itemsize, const char *mask, npy_intp count,
-                          const char *value)
+CLONED(extern, void, assign_vector,
+       (char *elements, npy_intp itemsize, const char *mask, npy_intp count, const char *value),
+       (elements, itemsize, mask, count, value))
 {
 #define ASSIGN_TO(COUNT)                                                                       \
     INDEPENDENT                                                                                \

@@ -222,7 +222,7 @@ static int take_correction(PyObject *value, double *correction)
         return 1;
     }
     npy_intp number;
-    if (!take_number(value, &number) || number < 0 || number > EXACT_DOUBLE / 2) {
+    if (!take_number(value, &number) || number < 0 || (double)number > EXACT_DOUBLE / 2) {
         return 0;
     }
     *correction = (double)number;

@@ -18,14 +18,6 @@
 
 #include <math.h>
 
-/* Processors with AVX-512 rotate in one instruction instead of three, and have vectors of twice the
-   length (docs/tuning.md, 53). */
-#ifdef HAS_TARGET_CLONES
-#define CLONED_FOR_ROTATIONS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONED_FOR_ROTATIONS
-#endif
-
 /* Blocks of 64 bits that are made at a time. */
 enum { BLOCKS = 512 };
 

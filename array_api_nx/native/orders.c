@@ -3,7 +3,7 @@
 
 #ifdef HAS_ORDERS
 
-#ifdef HAS_TARGET_CLONES
+#ifdef HAS_TARGETS
 #include <immintrin.h>
 #elif defined(HAS_SSE2)
 #include <emmintrin.h>
@@ -69,7 +69,7 @@ typedef npy_double ShortDoubles __attribute__((vector_size(16)));
 #define TARGET
 #include "order_runs.h"
 
-#ifdef HAS_TARGET_CLONES
+#ifdef HAS_TARGETS
 
 #define FLOAT_ROOTS(x) _mm256_sqrt_ps((__m256)(x))
 #define DOUBLE_ROOTS(x) _mm256_sqrt_pd((__m256d)(x))
@@ -90,9 +90,9 @@ typedef npy_double ShortDoubles __attribute__((vector_size(16)));
 /* Vectors as long as the processor has them (docs/tuning.md, 52). */
 static void run_part(const Order *orders, npy_intp begin, npy_intp end, npy_intp itemsize, int again)
 {
-    if (__builtin_cpu_supports("avx512f")) {
+    if (processor >= AVX512) {
         run_with_avx512(orders, begin, end, itemsize, again);
-    } else if (__builtin_cpu_supports("avx2")) {
+    } else if (processor >= AVX2) {
         run_with_avx2(orders, begin, end, itemsize, again);
     } else {
         run_in_short_vectors(orders, begin, end, itemsize, again);

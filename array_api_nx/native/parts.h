@@ -15,7 +15,7 @@ EACH_METHODS(DECLARE_METHODS)
 
 /* Those that add types and values, too: each function returns -1 with an exception set if it fails. */
 #define EACH_PART(P)                                                                              \
-    P(names) P(threads) P(memory) P(kernel) P(context) P(tensors) P(array)            \
+    P(processor) P(names) P(threads) P(memory) P(kernel) P(context) P(tensors) P(array)            \
     P(callables) P(call_lists) P(call_groups) P(ufuncs) P(compiled) P(small_matrices) P(products) \
     P(iteration) P(exchange) P(tables) P(face)
 #define DECLARE_PART(NAME) int add_##NAME(PyObject *module);

@@ -170,8 +170,9 @@ enum { FEW_SUMS = 32 };
     }
 
 #define COMBINE_ROWS(NAME, TYPE, COMBINED)                                                         \
-    CLONED static void NAME(const char *from, npy_intp step, TYPE *to, npy_intp rows,              \
-                            npy_intp columns)                                                      \
+    CLONED(static, void, NAME,                                                                     \
+           (const char *from, npy_intp step, TYPE *to, npy_intp rows, npy_intp columns),           \
+           (from, step, to, rows, columns))                                                        \
     {                                                                                              \
         npy_intp done = 0;                                                                         \
         COMBINE_COLUMNS(TYPE, COMBINED, 32)                                                        \

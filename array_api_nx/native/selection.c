@@ -229,7 +229,9 @@ static void run_limits(Clipping *both, char *const *args, npy_intp size, const n
 /* Limit elements that lie one after the other by two numbers that are no NaN. Whether one of them is
    zero: if a limit is zero, too, it depends on NumPy's loops which zero the result is. */
 #define LIMIT(NAME, TYPE)                                                                          \
-    CLONED static int NAME(const TYPE *source, TYPE low, TYPE high, npy_intp size, TYPE *target)   \
+    CLONED(static, int, NAME,                                                                      \
+           (const TYPE *source, TYPE low, TYPE high, npy_intp size, TYPE *target),                 \
+           (source, low, high, size, target))                                                      \
     {                                                                                              \
         npy_uint8 zeros = 0;                                                                       \
         INDEPENDENT                                                                                \

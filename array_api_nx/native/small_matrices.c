@@ -71,8 +71,9 @@ static int is_computed(npy_intp rows, npy_intp inner, npy_intp columns)
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    CLONED_FOR_FUSED static void multiply_small_##type(char *const *args, const npy_intp *sizes,   \
-                                                       const npy_intp *steps)                      \
+    CLONED_FOR_FUSED(static, void, multiply_small_##type,                                          \
+                     (char *const *args, const npy_intp *sizes, const npy_intp *steps),            \
+                     (args, sizes, steps))                                                         \
     {                                                                                              \
         switch (sizes[3]) {                                                                        \
         case 2: multiply_stack_##type(args, sizes, steps, 2); break;                               \
@@ -265,8 +266,9 @@ static INLINE int eliminate(double rows[MOST_ROWS][2 * MOST_ROWS], const int siz
         return 1;                                                                                  \
     }                                                                                              \
                                                                                                    \
-    CLONED static int invert_##type(const char *from, const npy_intp *steps, npy_intp count,       \
-                                    type *to, npy_intp size)                                       \
+    CLONED(static, int, invert_##type,                                                             \
+           (const char *from, const npy_intp *steps, npy_intp count, type *to, npy_intp size),     \
+           (from, steps, count, to, size))                                                         \
     {                                                                                              \
         switch (size) {                                                                            \
         case 2: return invert_stack_##type(from, steps, count, to, 2);                             \

@@ -144,7 +144,8 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
     }                                                                                              \
                                                                                                    \
     /* The sum of `count` elements, at least one, that lie `step` bytes apart. */                  \
-    CLONED static TYPE sum_run_##TYPE(const char *run, npy_intp step, npy_intp count)              \
+    CLONED(static, TYPE, sum_run_##TYPE, (const char *run, npy_intp step, npy_intp count),         \
+           (run, step, count))                                                                     \
     {                                                                                              \
         TYPE room[BLOCK_##TYPE];                                                                   \
         Pairs_##TYPE pairs;                                                                        \
@@ -186,8 +187,9 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         }                                                                                          \
     }                                                                                              \
     /* Add more elements, which follow each other, to a run. */                                    \
-    CLONED static void extend_##TYPE(Pairs_##TYPE *pairs, LastElements *last, const TYPE *x,       \
-                                     npy_intp count)                                               \
+    CLONED(static, void, extend_##TYPE,                                                            \
+           (Pairs_##TYPE *pairs, LastElements *last, const TYPE *x, npy_intp count),               \
+           (pairs, last, x, count))                                                                \
     {                                                                                              \
         TYPE *waiting = (TYPE *)last->bytes;                                                       \
         if (last->count > 0) {                                                                     \
@@ -228,7 +230,7 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         return total_##TYPE(&pairs);                                                               \
     }                                                                                              \
     /* The inner loop (accumulator, element) -> accumulator. */                                    \
-    CLONED LOOP(add_##TYPE)                                                                        \
+    CLONED_LOOP(add_##TYPE)                                                                        \
     {                                                                                              \
         const npy_intp n = *count;                                                                 \
         const npy_intp size = sizeof(TYPE);                                                        \
@@ -252,8 +254,9 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
     }                                                                                              \
                                                                                                    \
     /* Fold `count` elements that lie `step` bytes apart into moments. */                          \
-    CLONED static void fold_run_##TYPE(Moments *moments, const char *run, npy_intp step,           \
-                                       npy_intp count)                                             \
+    CLONED(static, void, fold_run_##TYPE,                                                          \
+           (Moments *moments, const char *run, npy_intp step, npy_intp count),                     \
+           (moments, run, step, count))                                                            \
     {                                                                                              \
         const TYPE total = sum_run_##TYPE(run, step, count), mean = total / (TYPE)count;           \
         const npy_double all = (npy_double)count;                                                  \
@@ -299,8 +302,10 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
     }                                                                                              \
                                                                                                    \
     /* Fold each of up to BAND_COLUMNS columns, whose rows lie `step` bytes apart, into its own. */ \
-    CLONED static void fold_columns_##TYPE(char *moments, npy_intp moments_step, const char *tile, \
-                                           npy_intp step, npy_intp rows, npy_intp columns)         \
+    CLONED(static, void, fold_columns_##TYPE,                                                      \
+           (char *moments, npy_intp moments_step, const char *tile, npy_intp step, npy_intp rows,  \
+            npy_intp columns),                                                                     \
+           (moments, moments_step, tile, step, rows, columns))                                     \
     {                                                                                              \
         const npy_intp pitch = step / (npy_intp)sizeof(TYPE);                                      \
         TYPE totals[BAND_COLUMNS], means[BAND_COLUMNS];                                            \

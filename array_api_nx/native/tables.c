@@ -53,8 +53,10 @@ typedef struct {
         return 1;                                                                               \
     }                                                                                           \
                                                                                                 \
-    CLONED static int look_up_##CODE(const char *data, npy_intp size, npy_uint64 least,         \
-                                     npy_intp length, const npy_int64 *table, npy_int64 *out)   \
+    CLONED(static, int, look_up_##CODE,                                                         \
+           (const char *data, npy_intp size, npy_uint64 least, npy_intp length,                 \
+            const npy_int64 *table, npy_int64 *out),                                            \
+           (data, size, least, length, table, out))                                             \
     {                                                                                           \
         const TYPE *elements = (const TYPE *)data;                                              \
         for (npy_intp i = 0; i < size; i++) {                                                   \

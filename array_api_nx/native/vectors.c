@@ -51,8 +51,10 @@ static inline npy_uint64 key_of_float32(npy_float x)
 #define KEY_FLOAT64 key_of_float64
 
 #define DEFINE_KEYS(CODE, TYPE, KEY, DIFFER)                                                       \
-    CLONED static void scan_##CODE(const char *data, npy_intp count, npy_uint64 *least,            \
-                                   npy_uint64 *greatest, npy_uint64 *varying)                      \
+    CLONED(static, void, scan_##CODE,                                                              \
+           (const char *data, npy_intp count, npy_uint64 *least, npy_uint64 *greatest,             \
+            npy_uint64 *varying),                                                                  \
+           (data, count, least, greatest, varying))                                                \
     {                                                                                              \
         const TYPE *elements = (const TYPE *)data;                                                 \
         const npy_uint64 first = KEY(elements[0]);                                                 \
@@ -68,9 +70,10 @@ static inline npy_uint64 key_of_float32(npy_float x)
         *varying = differing;                                                                      \
     }                                                                                              \
                                                                                                    \
-    CLONED static void write_##CODE(const char *data, npy_intp count, npy_uint64 least,            \
-                                    int dropped, int index_bits, npy_uint64 first,                 \
-                                    npy_uint64 *keys)                                              \
+    CLONED(static, void, write_##CODE,                                                             \
+           (const char *data, npy_intp count, npy_uint64 least, int dropped, int index_bits,       \
+            npy_uint64 first, npy_uint64 *keys),                                                   \
+           (data, count, least, dropped, index_bits, first, keys))                                 \
     {                                                                                              \
         const TYPE *elements = (const TYPE *)data;                                                 \
         for (npy_intp i = 0; i < count; i++) {                                                     \
@@ -131,8 +134,10 @@ EACH_BROAD_FLOAT(KEYS_FLOAT)
 enum { GROUP = 16 };
 
 #define DEFINE_SEARCH(NAME, TYPE, RANK, IS_BEFORE, NAN_PLACE)                                      \
-    CLONED static void find_##NAME(const char *data, npy_intp length, npy_intp all,                \
-                                   const char *wanted, npy_intp count, npy_int64 *places)          \
+    CLONED(static, void, find_##NAME,                                                              \
+           (const char *data, npy_intp length, npy_intp all, const char *wanted, npy_intp count,   \
+            npy_int64 *places),                                                                    \
+           (data, length, all, wanted, count, places))                                             \
     {                                                                                              \
         const TYPE *sorted = (const TYPE *)data, *values = (const TYPE *)wanted;                   \
         for (npy_intp first = 0; first < count; first += GROUP) {                                  \

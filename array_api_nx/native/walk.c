@@ -309,7 +309,8 @@ enum { FEW_COLUMNS = 64 };
         break;
 
 #define COMPUTE_PLANE(NAME, TYPE)                                                                  \
-    CLONED static void NAME(LinkOperation link, const Plane *plane, char *const *data)             \
+    CLONED(static, void, NAME, (LinkOperation link, const Plane *plane, char *const *data),        \
+           (link, plane, data))                                                                    \
     {                                                                                              \
         npy_intp done = 0;                                                                         \
         switch (link) {                                                                            \
