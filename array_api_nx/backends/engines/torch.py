@@ -254,7 +254,7 @@ class TorchBackend(NamespaceBackend):
                 return torch.sum(array, axes, keepdims, dtype=_WIDE[dtype]).to(dtype)
             return torch.sum(array, axes, keepdims, dtype=dtype)
         if op is p.PROD:
-            wide = _WIDE.get(dtype, dtype)
+            wide = self._accumulator(dtype)
             for axis in sorted(axes, reverse=True):
                 array = torch.prod(array, axis, keepdims, dtype=wide)
             return array.to(dtype)
@@ -271,7 +271,10 @@ class TorchBackend(NamespaceBackend):
 
     def running_total(self, op: Primitive, array: Native, axis: int, dtype: Native) -> Native:
         function = torch.cumsum if op is p.CUMULATIVE_SUM else torch.cumprod
-        return function(array, axis, dtype=_WIDE.get(dtype, dtype)).to(dtype)
+        return function(array, axis, dtype=self._accumulator(dtype)).to(dtype)
+
+    def _accumulator(self, dtype: Native) -> Native:
+        return _WIDE.get(dtype) or super()._accumulator(dtype)
 
     def running_extreme(self, op: Primitive, array: Native, axis: int) -> Native:
         if not array.numel():
