@@ -184,6 +184,9 @@ class Native(_ModuleType):
         where: object,
         /,
     ) -> None: ...
+    def set_reductions(
+        self, rows: tuple[object, ...], ask_waiting: _Callable[[int], bool], /
+    ) -> None: ...
     def describe_pending(
         self, storage: object, /
     ) -> list[tuple[Any, tuple[Any, ...], int, Any]] | None: ...

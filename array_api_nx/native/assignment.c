@@ -117,14 +117,14 @@ int assign_expression(Tensor *x, const Region *region, Tensor *value, int is_tem
     Target target;
     Storage *storage = (Storage *)x->storage, *of_value = (Storage *)value->storage;
     Node *root = of_value->pending;
-    if (storage == NULL || storage == of_value || !shows_pending(value) || x->code != value->code ||
+    if (storage == NULL || storage == of_value || root == NULL || root->reduction != NULL || !shows_pending(value) || x->code != value->code ||
         (!is_temporary && storage->shared && !is_private(storage)) || !fit_target(region, root, &target)) {
         return 0;
     }
     if (!find_threads(root, &expression)) {
         return -1;
     }
-    const Plan *plan = of_value->pending != root ? NULL : prepare_expression(root, &expression);
+    const Plan *plan = of_value->pending != root ? NULL : prepare_expression(of_value, NULL, &expression, &errors);
     if (plan == NULL) {
         return PyErr_Occurred() ? -1 : 0;
     }

@@ -183,7 +183,7 @@ static int keep_pass(Expression *expression, const Plan *plan, Prepared *prepare
     Pass pass;
     memset(&pass, 0, offsetof(Pass, areas));
     expression->threads = 1;
-    begin_pass(&pass, plan, expression, NULL);
+    begin_pass(&pass, plan, expression, NULL, NULL);
     pass.numbers = prepared->numbers;
     prepared->plan = keep_plan(plan);
     prepared->in_rows = has_rows(&pass);

@@ -8,6 +8,7 @@
 #include "names.h"
 #include "nodes.h"
 #include "pack.h"
+#include "storage.h"
 #include "walk.h"
 
 /* Whether `value` is NumPy's scalar type of a dtype, or its name. */
@@ -421,11 +422,36 @@ static PyObject *view_ndarray(PyArrayObject *array, DTypeCode code)
     return view;
 }
 
+/* The array around an ndarray of so many elements that Python finds them by their storage alone. DECLINED if they do not
+   follow each other. */
+static PyObject *share_large(PyArrayObject *array, DTypeCode code)
+{
+    npy_intp strides[ARRAY_DIMS], step = dtypes[code].itemsize;
+    if (is_watched || !PyArray_IS_C_CONTIGUOUS(array)) {
+        return DECLINED;
+    }
+    for (int dim = PyArray_NDIM(array) - 1; dim >= 0; dim--) {
+        strides[dim] = step;
+        step *= PyArray_DIM(array, dim);
+    }
+    PyObject *view = view_ndarray(array, code);
+    PyObject *flat = view == NULL ? NULL : PyArray_Ravel((PyArrayObject *)view, NPY_CORDER);
+    Storage *storage = flat == NULL ? NULL : storage_over(flat, code);
+    Py_XDECREF(view);
+    if (storage == NULL) {
+        return NULL;
+    }
+    storage->shared = storage->tracked = 1; /* others may have the array, too */
+    Tensor *tensor = tensor_over_storage(storage, 0, PyArray_NDIM(array), PyArray_DIMS(array), strides);
+    Py_DECREF(storage);
+    return tensor == NULL ? NULL : wrap_tensor(tensor, code);
+}
+
 PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
 {
     const DTypeCode code = code_of_ndarray(array);
     const npy_intp size = PyArray_SIZE(array);
-    if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code) || size > limits.deferred ||
+    if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code) || (copy && size > limits.deferred) ||
         (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(dtypes[code].itemsize) != 0) {
         return DECLINED;
     }
@@ -440,6 +466,9 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
         }
         return copy_rows(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
                              PyArray_BYTES(array), code);
+    }
+    if (size > limits.deferred) {
+        return share_large(array, code);
     }
     PyObject *view = view_ndarray(array, code);
     return view == NULL ? NULL : wrap_ndarray(view, code);

@@ -125,7 +125,7 @@ static INLINE int has_recorded_size(Tensor *const *operands, const int count)
 {
     int recorded = 0;
     for (int i = 0; i < count; i++) {
-        recorded |= operands[i] != NULL && is_recorded_size(operands[i]->size);
+        recorded |= operands[i] != NULL && (is_recorded_size(operands[i]->size) || awaits_reduction(operands[i]));
     }
     return recorded && count <= NODE_OPERANDS;
 }

@@ -18,7 +18,19 @@ double time_of(const Expression *expression)
     return time * (double)expression->nodes[expression->node_count - 1]->size;
 }
 
-void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target)
+/* The address that the first element of a value would have, of which only a block is in scratch memory. */
+static char *address_in_scratch(const Block *block, const Node *node)
+{
+    char *data = block->scratch + block->places[node->shared];
+    npy_intp step = dtypes[node->operation.result].itemsize;
+    for (int dim = node->ndim - 1; dim >= 0; dim--) {
+        data -= block->from[dim] * step;
+        step *= node->shape[dim];
+    }
+    return data;
+}
+
+void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target, const Block *block)
 {
     const Fold *fold = pass->fold;
     const Node *root = expression->nodes[expression->node_count - 1];
@@ -31,11 +43,15 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     pass->numbers = expression->numbers;
     pass->threads = expression->threads;
     pass->time = time_of(expression) + (fold != NULL ? FOLD_TIME * (double)root->size : 0);
+    pass->fetches = block == NULL && root->size * expression->leaf_count * 8 >= tile_sizes.fetched_bytes;
     pass->leaf_count = expression->leaf_count;
     pass->area_count = expression->leaf_count + stored + (fold != NULL);
     for (int i = 0; i < expression->leaf_count; i++) {
         Area *area = &pass->areas[i];
         area->data = expression->leaves[i].data;
+        if (area->data == NULL) {
+            area->data = address_in_scratch(block, expression->leaves[i].storage->pending);
+        }
         area->itemsize = expression->leaves[i].itemsize;
         given[i] = expression->leaves[i].strides;
     }
@@ -49,6 +65,9 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
             continue;
         }
         area->data = node->storage->address; /* NULL of a root that is dropped */
+        if (area->data == NULL && node->shared >= 0 && block != NULL) {
+            area->data = address_in_scratch(block, node);
+        }
         npy_intp step = area->itemsize;
         for (int dim = ndim - 1; dim >= 0; dim--) {
             row_major[k][dim] = step;
@@ -59,10 +78,10 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     if (fold != NULL) {
         Area *area = &pass->areas[pass->area_count - 1];
         area->data = fold->data;
-        area->itemsize = dtypes[fold->accumulator].itemsize;
-        given[pass->area_count - 1] = fold->strides;
+        area->itemsize = dtypes[fold->reduction->accumulator].itemsize;
+        given[pass->area_count - 1] = fold->reduction->strides;
     }
-    if (expression->is_flat && target == NULL && fold == NULL) {
+    if (expression->is_flat && target == NULL && fold == NULL && block == NULL) {
         pass->ndim = 1;
         pass->shape[0] = root->size;
         for (int i = 0; i < pass->area_count; i++) {
@@ -73,7 +92,12 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     for (int i = 0; i < pass->area_count; i++) {
         merged[i] = pass->areas[i].strides;
     }
-    pass->ndim = merge_axes(ndim, root->shape, pass->area_count, given, pass->shape, merged);
+    for (int dim = 0; block != NULL && dim < ndim; dim++) {
+        for (int i = 0; i < pass->area_count && block->from[dim] != 0; i++) {
+            pass->areas[i].data += block->from[dim] * given[i][dim];
+        }
+    }
+    pass->ndim = merge_axes(ndim, block == NULL ? root->shape : block->length, pass->area_count, given, pass->shape, merged);
     if (pass->ndim == 0) {
         pass->ndim = 1;
         pass->shape[0] = 1;
@@ -92,8 +116,7 @@ void set_report(PyObject *function)
     Py_XSETREF(report, Py_NewRef(function));
 }
 
-static void note_errors(const Expression *expression, const Plan *plan, const atomic_uchar *flags,
-                        Errors *errors)
+void note_errors(const Expression *expression, const Plan *plan, const atomic_uchar *flags, Errors *errors)
 {
     for (int s = 0; s < plan->step_count; s++) {
         const Node *node = expression->nodes[plan->steps[s].last_node];
@@ -168,6 +191,9 @@ typedef struct {
    (SUM_BLOCK_BYTES) enough that a part is worth it. There are at most so many parts. */
 enum { PART_OF_RUN = 1 << 13, MOST_PARTIALS = 64 };
 
+/* Parts that have a few columns of each row begin at a multiple of so many elements. */
+enum { COLUMN_GRAIN = 128 };
+
 /* Whether the parts of a pass, along an axis, write nothing in common. */
 static int is_apart(const Pass *pass, int axis)
 {
@@ -183,7 +209,7 @@ static void divide(const Pass *pass, Division *division)
     division->axis -= division->axis == 1 && !is_apart(pass, 1);
     const npy_intp size = shape[division->axis];
     const int is_run = !is_apart(pass, division->axis);
-    if (is_run && (pass->ndim > 1 || !pass->fold->is_divisible)) {
+    if (is_run && (pass->ndim > 1 || !pass->fold->reduction->is_divisible)) {
         parts = 1;
     }
     division->each = (size - 1) / least(parts, size) + 1;
@@ -194,7 +220,8 @@ static void divide(const Pass *pass, Division *division)
             division->each *= 2;
         }
     } else if (division->axis == pass->ndim - 1) {
-        division->each = (division->each + GRAIN - 1) / GRAIN * GRAIN;
+        const npy_intp grain = pass->ndim > 1 ? COLUMN_GRAIN : GRAIN;
+        division->each = (division->each + grain - 1) / grain * grain;
     }
     if (pass->time < 2 * PART_TIME || pass->one_by_one != NULL || (pass->threads == 1 && pass->time < LONG_PASS)) {
         division->each = size; /* a pass over its own operands goes in the order of the elements */
@@ -256,7 +283,7 @@ int run_pass(Pass *pass, int in_rows)
     if (!is_apart(pass, division.axis)) {
         pass->partials = (char *)partials;
         for (npy_intp i = 0; i < parts; i++) {
-            memcpy(&partials[i], pass->fold->data, (size_t)dtypes[pass->fold->accumulator].itemsize);
+            memcpy(&partials[i], pass->fold->data, (size_t)dtypes[pass->fold->reduction->accumulator].itemsize);
         }
     }
     /* Operands that are overwritten could not be read once more. */
@@ -305,7 +332,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
         }
         clear_all(single_flags, pass.one_by_one->step_count);
     }
-    begin_pass(&pass, plan, expression, target);
+    begin_pass(&pass, plan, expression, target, NULL);
     pass.streams = is_streamed(&pass);
     const int in_rows = has_rows(&pass);
     if (!in_rows) {
@@ -328,7 +355,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
             pass.streams = 0;
             pass.fold = NULL;
             pass.partials = NULL;
-            begin_pass(&pass, singly, expression, target);
+            begin_pass(&pass, singly, expression, target, NULL);
             run_pass(&pass, 0);
             note_errors(expression, singly, single_flags, errors);
         } else {
@@ -362,15 +389,26 @@ enum { ASKED_FROM = 1 << 16 };
 
 int find_threads(const Node *root, Expression *expression)
 {
-    expression->threads = root->size < ASKED_FROM / root->operations ? 1 : most_threads();
+    const npy_intp size = root->reduction != NULL ? root->reduction->size : root->size;
+    expression->threads = size < ASKED_FROM / root->operations ? 1 : most_threads();
     return expression->threads > 0;
 }
 
-const Plan *prepare_expression(Node *root, Expression *expression)
+const Plan *prepare_expression(Storage *storage, Storage *result, Expression *expression, Errors *errors)
 {
-    Node *before;
+    Node *const root = storage->pending, *before;
+    if (root == NULL) {
+        return NULL;
+    }
     while ((before = find_expression(root, expression)) != NULL) {
-        if (before == root || !evaluate_storage(before->storage)) {
+        if (result != NULL && expression->awaited != NULL &&
+            compute_phases(result, expression->threads, errors) != 0) {
+            return NULL;
+        }
+        if (before == root && !PyErr_Occurred()) {
+            PyErr_SetString(PyExc_RuntimeError, "a pending operation has too many parts");
+        }
+        if (storage->pending != root || before == root || !evaluate_storage(before->storage) || storage->pending != root) {
             return NULL;
         }
     }
@@ -404,6 +442,11 @@ int compute_expression(const Expression *expression, const Plan *plan, const Tar
     for (int k = first; k < expression->stored_count; k++) {
         stored[k] = (Storage *)Py_NewRef((PyObject *)expression->nodes[expression->stored[k]]->storage);
     }
+    if (fold != NULL) {
+        divide_accumulators(fold, fold->data, fold->node->size);
+        note_reduction_errors(fold, errors);
+        drop_node(fold->node);
+    }
     for (int k = first; k < expression->stored_count; k++) {
         if (stored[k]->pending != NULL) {
             drop_node(stored[k]->pending);
@@ -420,6 +463,9 @@ int evaluate_storage(Storage *storage)
     if (storage->pending == NULL) {
         return 1;
     }
+    if (storage->pending->reduction != NULL) {
+        return evaluate_reduction(storage, 0);
+    }
     Expression expression;
     Errors errors;
     int computed = -1;
@@ -429,8 +475,10 @@ int evaluate_storage(Storage *storage)
         computed = 0;
     }
     while (computed < 0 && storage->pending != NULL) {
-        const Plan *plan = prepare_expression(storage->pending, &expression);
-        computed = plan == NULL ? 0 : compute_expression(&expression, plan, NULL, NULL, &errors);
+        const Plan *plan = prepare_expression(storage, storage, &expression, &errors);
+        computed = plan != NULL       ? compute_expression(&expression, plan, NULL, NULL, &errors)
+                   : PyErr_Occurred() ? 0
+                                      : -1;
     }
     Py_DECREF((PyObject *)storage);
     return computed != 0 && report_errors(&errors);

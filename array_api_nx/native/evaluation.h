@@ -16,21 +16,14 @@ typedef struct {
     Overlap overlaps;
 } Target;
 
-/* How the elements of a root are reduced in the pass that computes them: runs are added up (sums.h), true elements are
-   counted, or a loop takes (accumulator, element) to the accumulator. */
-typedef enum { ADD_RUNS, COUNT_ONES, RUN_LOOP } FoldKind;
-
+/* The reduction of a root in the pass that computes it. */
 typedef struct {
-    FoldKind kind;
-    OperationCode operation;
-    const ElementLoop *loop; /* of it; not used by counts */
-    int is_divisible;        /* whether parts of a run may be reduced apart, with the same bits */
-    DTypeCode element, accumulator;
-    char *data;                  /* the accumulators, which hold the identity */
-    npy_intp strides[NODE_DIMS]; /* theirs along the axes of the root: 0 along those that are reduced */
-    int drops_root;              /* whether the root is not needed otherwise, and so gets no memory */
-    int is_read;                 /* whether the root is but a copy, whose operand is read instead */
-    atomic_uchar flags;          /* that reducing raised */
+    Node *node; /* that is the reduction */
+    const Reduction *reduction;
+    char *data;         /* the accumulators, which hold the identity */
+    int drops_root;     /* whether the root is not needed otherwise, and so gets no memory */
+    int is_read;        /* whether the root is but a copy, whose operand is read instead */
+    atomic_uchar flags, divided, cast; /* that reducing raised, and dividing */
 } Fold;
 
 /* The floating-point errors of a node, and those to warn of, as NumPy's bits. */
@@ -56,20 +49,39 @@ double time_of(const Expression *expression);
    code. 0 with an exception set. */
 int find_threads(const Node *root, Expression *expression);
 
-/* Find the expression below a node, and a plan for it; NULL with an exception set. */
-const Plan *prepare_expression(Node *root, Expression *expression);
+/* Find the expression below a storage's node, and a plan for it. NULL, perhaps with an exception set, if the storage does not
+   wait for that node any more. What is to be computed before is; or all that `result` waits for, if that is not NULL. */
+const Plan *prepare_expression(Storage *storage, Storage *result, Expression *expression, Errors *errors);
 
 /* Compute an expression, whose root is written to a target or, if that is NULL, to new memory of its own; and reduce
-   it, if there is a fold. Stored values are then no longer pending, but for a root that has a target or is dropped by
-   its fold, which is left to the caller. 0 with an exception set, and nothing stored, if there is no memory or Ctrl-C
+   it, if there is a fold. Stored values and the reduction are then no longer pending, but for a root that has a target or
+   is dropped by its fold, which is left to the caller. 0 with an exception set, and nothing stored, if there is no memory or Ctrl-C
    came; -1 if that was not to end the computation: then the expression has to be found again. */
 int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
                        Errors *errors);
 
-/* Reduce an array of a size that is recorded. `fold` says how, but not where to: the result, which has a shape and
-   holds one identity, is new. `is_temporary` says that nothing else needs the array. DECLINED if C cannot; NULL with an
-   exception set. */
-PyObject *fold_array(Tensor *x, int is_temporary, const char *reduced, int keepdims, Fold *fold, const Element *identity);
+/* Whether a node is a copy. */
+int is_copy(const Node *node);
+
+/* The storage whose node, which is no reduction, computes the operand of one: a new reference; NULL with an exception
+   set. */
+Storage *source_of(const Node *node);
+
+/* Write the identity into accumulators. */
+void fill_accumulators(const Reduction *reduction, char *data, npy_intp size);
+
+/* Divide `size` accumulators that are complete, if they are sums that are to be divided. */
+void divide_accumulators(Fold *fold, char *data, npy_intp size);
+
+/* Note the errors that reducing and dividing raised. */
+void note_reduction_errors(const Fold *fold, Errors *errors);
+
+/* Those of the operations of an expression. */
+void note_errors(const Expression *expression, const Plan *plan, const atomic_uchar *flags, Errors *errors);
+
+/* Compute what a storage waits for, by several passes block by block (expression_phases.c). 1; 0 if that is not worth it, or
+   cannot be; -1 with an exception set. */
+int compute_phases(Storage *storage, npy_intp threads, Errors *errors);
 
 /* Warn; 0 with an exception set if a warning is one. */
 int report_errors(const Errors *errors);

@@ -9,6 +9,7 @@
 #include "elements.h"
 #include "names.h"
 #include "reduce.h"
+#include "reductions.h"
 #include "settings.h"
 #include "storage.h"
 #include "truth.h"
@@ -16,73 +17,80 @@
 /* ------------------------------------------------------------------ tiles */
 
 /* Reduce rows of elements, which follow each other, each to an accumulator. */
-static void fold_runs_to(const Fold *fold, char *accumulators, npy_intp step, const char *elements, npy_intp rows,
+static void fold_runs_to(const Reduction *reduction, char *accumulators, npy_intp step, const char *elements, npy_intp rows,
                          npy_intp columns)
 {
-    const npy_intp itemsize = dtypes[fold->element].itemsize;
-    if (fold->kind == ADD_RUNS) {
+    const npy_intp itemsize = dtypes[reduction->element].itemsize;
+    if (reduction->kind == ADD_RUNS) {
         add_runs(accumulators, step, elements, rows, columns, itemsize);
         return;
     }
     for (npy_intp i = 0; i < rows; i++, accumulators += step, elements += columns * itemsize) {
-        if (fold->kind == COUNT_ONES) {
+        if (reduction->kind == COUNT_ONES) {
             *(npy_int64 *)accumulators += ask_truth(COUNT_TRUE, NULL, elements, BOOL, columns);
         } else {
             char *args[3] = {accumulators, (char *)elements, accumulators};
             npy_intp count = columns, steps[3] = {0, itemsize, 0};
-            fold->loop->function(args, &count, steps, fold->loop->data);
+            reduction->loop->function(args, &count, steps, reduction->loop->data);
         }
     }
 }
 
-/* Reduce rows that follow each other to one row of accumulators. */
-static void fold_rows_to(const Fold *fold, char *accumulators, const char *elements, npy_intp rows,
-                         npy_intp columns)
+/* Reduce rows, which begin `step` bytes after each other, to one row of accumulators. */
+static void fold_rows_to(const Reduction *reduction, char *accumulators, const char *elements, npy_intp step,
+                         npy_intp rows, npy_intp columns)
 {
-    const npy_intp itemsize = dtypes[fold->element].itemsize;
-    if (fold->kind == COUNT_ONES) {
-        for (npy_intp row = 0; row < rows; row++, elements += columns) {
+    const npy_intp itemsize = dtypes[reduction->element].itemsize;
+    if (reduction->kind == COUNT_ONES) {
+        for (npy_intp row = 0; row < rows; row++, elements += step) {
             for (npy_intp i = 0; i < columns; i++) {
                 ((npy_int64 *)accumulators)[i] += elements[i] != 0;
             }
         }
         return;
     }
-    if (combine_rows(fold->operation, fold->element, elements, columns * itemsize, accumulators, rows, columns)) {
+    if (combine_rows(reduction->operation, reduction->element, elements, step, accumulators, rows, columns)) {
         return;
     }
     const ReductionPlan plan = {
-        .axes = 2, .lengths = {rows, columns}, .from = {columns * itemsize, itemsize}, .to = {0, itemsize}};
-    run_reduction(&plan, fold->loop->function, fold->loop->data, elements, accumulators, 0, itemsize);
+        .axes = 2, .lengths = {rows, columns}, .from = {step, itemsize}, .to = {0, itemsize}};
+    run_reduction(&plan, reduction->loop->function, reduction->loop->data, elements, accumulators, 0, itemsize);
 }
 
 void end_fold(const Pass *pass, FoldedRun *folded)
 {
     if (folded->accumulator != NULL) {
-        end_run(&folded->run, folded->accumulator, dtypes[pass->fold->element].itemsize);
+        end_run(&folded->run, folded->accumulator, dtypes[pass->fold->reduction->element].itemsize);
         note_flags(&pass->fold->flags, take_vector_flags());
         folded->accumulator = NULL;
     }
 }
 
-void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, char *corner, npy_intp rows,
+int folds_columns(const Pass *pass)
+{
+    const int last = pass->ndim - 1;
+    const npy_intp *strides = pass->areas[pass->area_count - 1].strides;
+    return last > 0 && strides[last] != 0 && strides[last - 1] == 0;
+}
+
+void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, npy_intp row, char *corner, npy_intp rows,
                npy_intp columns)
 {
-    const Fold *fold = pass->fold;
+    const Reduction *reduction = pass->fold->reduction;
     const Area *area = &pass->areas[pass->area_count - 1];
     const int last = pass->ndim - 1;
     const npy_intp row_step = last > 0 ? area->strides[last - 1] : 0;
-    const npy_intp itemsize = dtypes[fold->element].itemsize, row = columns * itemsize;
+    const npy_intp itemsize = dtypes[reduction->element].itemsize;
     clear_vector_flags();
     if (area->strides[last] != 0) {
         if (row_step == 0) {
-            fold_rows_to(fold, corner, elements, rows, columns);
+            fold_rows_to(reduction, corner, elements, row, rows, columns);
         } else {
             for (npy_intp i = 0; i < rows; i++) {
-                fold_rows_to(fold, corner + i * row_step, elements + i * row, 1, columns);
+                fold_rows_to(reduction, corner + i * row_step, elements + i * row, row, 1, columns);
             }
         }
-    } else if (fold->kind == ADD_RUNS && (row_step == 0 || columns < pass->shape[last])) {
+    } else if (reduction->kind == ADD_RUNS && (row_step == 0 || columns < pass->shape[last])) {
         for (npy_intp i = 0; i < rows; i++) {
             char *accumulator = corner + i * row_step;
             if (folded->accumulator != accumulator) {
@@ -93,7 +101,7 @@ void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, char *
             extend_run(&folded->run, elements + i * row, columns, itemsize);
         }
     } else {
-        fold_runs_to(fold, corner, row_step, elements, rows, columns);
+        fold_runs_to(reduction, corner, row_step, elements, rows, columns);
     }
     note_flags(&pass->fold->flags, take_vector_flags());
 }
@@ -101,97 +109,131 @@ void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, char *
 void merge_partials(const Pass *pass, npy_intp count)
 {
     Fold *fold = pass->fold;
-    const npy_intp itemsize = dtypes[fold->accumulator].itemsize;
+    const Reduction *reduction = fold->reduction;
+    const npy_intp itemsize = dtypes[reduction->accumulator].itemsize;
     clear_vector_flags();
-    if (fold->kind == ADD_RUNS) {
+    if (reduction->kind == ADD_RUNS) {
         merge_sums(pass->partials, sizeof(Element), count, itemsize);
         memcpy(fold->data, pass->partials, (size_t)itemsize);
-    } else if (fold->kind == COUNT_ONES) {
+    } else if (reduction->kind == COUNT_ONES) {
         for (npy_intp i = 0; i < count; i++) {
             *(npy_int64 *)fold->data += *(npy_int64 *)(pass->partials + i * (npy_intp)sizeof(Element));
         }
     } else {
         char *args[3] = {fold->data, pass->partials, fold->data};
         npy_intp steps[3] = {0, sizeof(Element), 0};
-        fold->loop->function(args, &count, steps, fold->loop->data);
+        reduction->loop->function(args, &count, steps, reduction->loop->data);
     }
     note_flags(&fold->flags, take_vector_flags());
 }
 
-/* ------------------------------------------------------------------ arrays */
+/* ------------------------------------------------------------------ reductions that wait */
 
-/* A new array for the accumulators, whose strides the fold gets. */
-static PyObject *make_accumulators(const Node *root, const char *reduced, int keepdims, Fold *fold,
-                                   const Element *identity)
+void fill_accumulators(const Reduction *reduction, char *data, npy_intp size)
 {
-    npy_intp shape[NODE_DIMS], size = 1;
-    const npy_intp itemsize = dtypes[fold->accumulator].itemsize;
-    int ndim = 0;
-    for (int axis = 0; axis < root->ndim; axis++) {
-        if (!reduced[axis] || keepdims) {
-            shape[ndim++] = reduced[axis] ? 1 : root->shape[axis];
-        }
-    }
-    for (int axis = root->ndim - 1; axis >= 0; axis--) {
-        fold->strides[axis] = reduced[axis] ? 0 : size * itemsize;
-        size *= reduced[axis] ? 1 : root->shape[axis];
-    }
-    PyObject *result = new_array_like_memory(ndim, shape, fold->accumulator, 0, &fold->data);
-    if (result != NULL) {
-        memcpy(fold->data, identity, (size_t)itemsize);
-        repeat_bytes(fold->data, itemsize, size * itemsize);
-    }
-    return result;
+    const npy_intp itemsize = dtypes[reduction->accumulator].itemsize;
+    memcpy(data, &reduction->identity, (size_t)itemsize);
+    repeat_bytes(data, itemsize, size * itemsize);
 }
 
-/* Compute and reduce a pending value. */
-static PyObject *fold_pending(Storage *storage, const char *reduced, int keepdims, Fold *fold,
-                              const Element *identity)
+static void note_error(Errors *errors, const Node *node, PyObject *name, int flags)
+{
+    if ((flags & node->errors) != 0 && errors->count < MOST_NODES) {
+        errors->items[errors->count++] = (Error){name, node, flags, node->errors};
+    }
+}
+
+void divide_accumulators(Fold *fold, char *data, npy_intp size)
+{
+    const Reduction *reduction = fold->reduction;
+    QuotientFlags flags = {0, 0};
+    if (reduction->divide != NULL) {
+        divide_numbers(reduction->divide, data, reduction->accumulator, size, reduction->divisor, &flags);
+        note_flags(&fold->divided, (npy_uint8)flags.divided);
+        note_flags(&fold->cast, (npy_uint8)flags.cast);
+    }
+}
+
+void note_reduction_errors(const Fold *fold, Errors *errors)
+{
+    note_error(errors, fold->node, names_of.reduce, fold->flags);
+    note_error(errors, fold->node, names_of.divide, fold->divided);
+    note_error(errors, fold->node, names_of.cast, fold->cast);
+}
+
+int is_copy(const Node *node)
+{
+    return node->operation.count == 1 && node->reduction == NULL && node->operation.data == NULL &&
+           node->operation.function == cast_function((DTypeCode)node->operation.result,
+                                                     (DTypeCode)node->operation.result);
+}
+
+Storage *source_of(const Node *node)
+{
+    const NodeOperand *operand = &node->operands[0];
+    Node *below = operand->storage->pending;
+    if (below != NULL && below->reduction == NULL) {
+        return (Storage *)Py_NewRef((PyObject *)operand->storage);
+    }
+    /* A pass computes elements: what is read as it is becomes a copy. */
+    Recording before;
+    Storage *storage = NULL;
+    Tensor *x = tensor_over_storage(operand->storage, operand->offset, node->reduction->ndim, node->reduction->shape,
+                                    operand->strides);
+    if (x == NULL) {
+        return NULL;
+    }
+    const Operation copy = copy_operation(node->reduction->element);
+    record_all(&before);
+    PyObject *value = record(&copy, &x, NULL);
+    record_as_before(&before);
+    Py_DECREF(x);
+    if (value != NULL && value != DECLINED) {
+        storage = (Storage *)Py_NewRef(tensor_of(value)->storage);
+    } else if (value == DECLINED) {
+        PyErr_SetString(PyExc_RuntimeError, "the operand of a pending reduction cannot be read");
+    }
+    Py_XDECREF(value);
+    return storage;
+}
+
+int evaluate_reduction(Storage *storage, int drops_source)
 {
     Expression expression;
     Errors errors;
-    PyObject *result = NULL;
     int computed = -1;
     errors.count = 0;
     Py_INCREF((PyObject *)storage); /* signals run Python code */
     if (!find_threads(storage->pending, &expression)) {
         computed = 0;
     }
-    while (computed < 0) {
-        Py_XDECREF(result);
-        result = NULL;
-        atomic_init(&fold->flags, 0);
-        if (storage->pending == NULL) {
-            result = DECLINED; /* it was computed meanwhile */
-            break;
+    while (computed < 0 && storage->pending != NULL) {
+        Node *node = storage->pending;
+        const Reduction *reduction = node->reduction;
+        Storage *source = source_of(node);
+        const Plan *plan = source == NULL ? NULL : prepare_expression(source, storage, &expression, &errors);
+        Fold fold = {.node = node, .reduction = reduction};
+        atomic_init(&fold.flags, 0);
+        atomic_init(&fold.divided, 0);
+        atomic_init(&fold.cast, 0);
+        computed = PyErr_Occurred() ? 0 : -1;
+        if (plan == NULL || storage->pending != node) {
+            /* It was computed meanwhile, or its operand was. */
+        } else if (!fill_storage(storage, node->size * dtypes[reduction->accumulator].itemsize)) {
+            computed = 0;
+        } else {
+            fold.is_read = is_copy(source->pending);
+            /* One reference is the node's, one is `source`, and one may be the caller's. */
+            fold.drops_root = fold.is_read || Py_REFCNT(source) <= 2 + drops_source;
+            fold.data = storage->address;
+            fill_accumulators(reduction, fold.data, node->size);
+            computed = compute_expression(&expression, plan, NULL, &fold, &errors);
+            if (computed != 1) {
+                empty_storage(storage);
+            }
         }
-        const Plan *plan = prepare_expression(storage->pending, &expression);
-        result = plan == NULL ? NULL
-                              : make_accumulators(storage->pending, reduced, keepdims, fold, identity);
-        computed = result == NULL ? 0 : compute_expression(&expression, plan, NULL, fold, &errors);
+        Py_XDECREF(source);
     }
     Py_DECREF((PyObject *)storage);
-    if (result != NULL && result != DECLINED && (computed == 0 || !report_errors(&errors))) {
-        Py_CLEAR(result);
-    }
-    return result == NULL || result == DECLINED ? result : settle(result, names_of.reduce, fold->flags);
-}
-
-PyObject *fold_array(Tensor *x, int is_temporary, const char *reduced, int keepdims, Fold *fold,
-                     const Element *identity)
-{
-    Storage *storage = (Storage *)x->storage;
-    if (x->array == NULL && storage != NULL && storage->pending != NULL && shows_pending(x)) {
-        fold->drops_root = is_temporary;
-        return fold_pending(storage, reduced, keepdims, fold, identity);
-    }
-    const Operation copy = copy_operation((DTypeCode)x->code);
-    PyObject *value = record_for_now(&copy, &x, NULL);
-    if (value == NULL || value == DECLINED) {
-        return value;
-    }
-    fold->drops_root = fold->is_read = 1;
-    PyObject *result = fold_pending((Storage *)tensor_of(value)->storage, reduced, keepdims, fold, identity);
-    Py_DECREF(value);
-    return result;
+    return computed != 0 && report_errors(&errors);
 }

@@ -30,6 +30,7 @@ typedef struct {
     int is_buffered; /* whether the root's elements are computed in a buffer, and copied to the target */
     int discards;    /* whether the root is not written anywhere */
     int streams;     /* whether the root is written past the caches */
+    int fetches;     /* whether tiles are fetched from memory ahead */
     Fold *fold;      /* of the root; or NULL */
     char *partials;  /* an accumulator for each part, if the parts' elements are reduced to one; or NULL */
     atomic_uchar *flags; /* of each step */
@@ -126,8 +127,15 @@ static inline void address_orders(const Pass *pass, const Plan *plan, const Plan
     }
 }
 
-/* Set up the axes and areas of a pass. `target` may be NULL. */
-void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target);
+/* A part of the elements of a pass: a range along each axis of its root. */
+typedef struct {
+    npy_intp from[NODE_DIMS], length[NODE_DIMS];
+    char *scratch; /* for those values of the block that other passes over it read, too */
+    const npy_intp *places; /* of each in the scratch memory, by its number */
+} Block;
+
+/* Set up the axes and areas of a pass over all elements, or, if `block` is not NULL, over these. `target` may be NULL. */
+void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target, const Block *block);
 
 /* Compute all of a pass, on several threads if it takes long enough. The result is that of `run_parts`. */
 int run_pass(Pass *pass, int in_rows);
@@ -157,8 +165,12 @@ typedef struct {
     RunOfElements run;
 } FoldedRun;
 
-/* Reduce a tile, whose elements follow each other. `corner` is the accumulator of the first. */
-void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, char *corner, npy_intp rows,
+/* Whether the rows of tiles are reduced to one row. */
+int folds_columns(const Pass *pass);
+
+/* Reduce a tile, whose rows begin `row` bytes after each other: without gaps, if not to one row. `corner` is the
+   accumulator of the first element. */
+void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, npy_intp row, char *corner, npy_intp rows,
                npy_intp columns);
 
 /* End the run that is being reduced, if there is one. */

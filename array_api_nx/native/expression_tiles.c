@@ -8,11 +8,22 @@ enum { TILE_BYTES = 4096 };
 /* Those of a tile that is reduced at once, and whose operations need no memory for results in between. */
 enum { REDUCED_BYTES = 16384 };
 
+/* Those of a row of accumulators to which rows of memory are reduced. */
+enum { READ_BYTES = 4096 };
+
 static npy_intp tile_bytes(const Pass *pass)
 {
     const Plan *plan = pass->plan;
     return pass->fold != NULL && plan->step_count == 1 && plan->slot_count == 0 ? REDUCED_BYTES : TILE_BYTES;
 }
+
+/* The tile after the one that is computed. Steps alternate between waiting for memory and computing from the caches; so
+   that the memory is busy all the time, each of them first asks for a part of the next tile (docs/tuning.md, 12). */
+typedef struct {
+    npy_intp rows, columns; /* no rows: nothing is asked for */
+    int part, parts;
+    const char *corners[MOST_LEAVES];
+} NextTile;
 
 /* The constants of a pass, for all of its tiles. */
 typedef struct {
@@ -20,6 +31,7 @@ typedef struct {
     FoldedRun *folded; /* where there is a fold */
     char *slots; /* of the plan, then those of packed areas */
     Order *orders;
+    NextTile *ahead;
 } Tiling;
 
 /* A tile: its elements lie one after the other in every area, or in a copy, or are one and the same. */
@@ -39,11 +51,36 @@ static int is_run(const Pass *pass, const Area *area, npy_intp rows, npy_intp co
     return (*step == 0 || *step == area->itemsize) && (rows == 1 || columns == 1 || row == columns * column);
 }
 
+/* Ask for the next part of the next tile. */
+static void fetch_ahead(const Pass *pass, NextTile *ahead)
+{
+    const int last = pass->ndim - 1, part = ahead->part++;
+    for (int i = 0; i < pass->leaf_count && ahead->rows > 0; i++) {
+        const Area *area = &pass->areas[i];
+        const npy_intp step = last > 0 ? area->strides[last - 1] : 0, bytes = ahead->columns * area->itemsize;
+        if (area->strides[last] != area->itemsize) {
+            continue;
+        }
+        npy_intp runs = ahead->rows, lines = bytes / LINE + 1;
+        if (step == bytes || step == 0) {
+            lines = step == 0 ? lines : bytes * runs / LINE + 1;
+            runs = 1;
+        }
+        const npy_intp end = runs * lines * (part + 1) / ahead->parts;
+        for (npy_intp line = runs * lines * part / ahead->parts; line < end; line++) {
+            FETCH(ahead->corners[i] + line / lines * step + line % lines * LINE);
+        }
+    }
+}
+
 static void run_steps(const Pass *pass, const Plan *plan, const TileOfPass *tile, const Tiling *tiling,
                       atomic_uchar *flags)
 {
     for (int s = 0; s < plan->step_count; s++) {
         const PlanStep *step = &plan->steps[s];
+        if (tiling->ahead->rows > 0) {
+            fetch_ahead(pass, tiling->ahead);
+        }
 #ifdef HAS_ORDERS
         if (step->order_count > 0) {
             bind_orders(plan, step, tiling->orders, tile->steps, -1);
@@ -139,6 +176,13 @@ static void run_turned_tile(const Pass *pass, const Tiling *tiling, char *const 
     }
 }
 
+/* Whether rows of memory are reduced to one row: then tiles need not be copied. */
+static int reads_columns(const Pass *pass)
+{
+    return pass->fold != NULL && pass->fold->is_read && folds_columns(pass) &&
+           pass->areas[0].strides[pass->ndim - 1] == pass->areas[0].itemsize;
+}
+
 /* Compute the tile at `corners`. */
 static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corners, npy_intp rows,
                      npy_intp columns)
@@ -148,6 +192,11 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
     char *buffer = packing_memory(pass, tiling);
     const int dim = pass->ndim - 1;
     const int is_read = pass->fold != NULL && pass->fold->is_read;
+    if (reads_columns(pass)) {
+        fold_tile(pass, tiling->folded, corners[0], pass->areas[0].strides[dim - 1], corners[pass->area_count - 1], rows,
+                  columns);
+        return;
+    }
     Tile copied[MOST_STORED], memory[MOST_STORED];
     int copies[MOST_STORED];
     for (int i = 0; i < count_operands(pass); i++) {
@@ -167,7 +216,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         if (stored < 0) {
             copy_tile(packed, whole, area->itemsize, rows, columns);
         } else {
-            copies[stored] = !pass->discards;
+            copies[stored] = stored > 0 || !pass->discards;
             copied[stored] = packed;
             memory[stored] = whole;
         }
@@ -176,7 +225,8 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         buffer += tiling->slot_bytes;
     }
     if (is_read) {
-        fold_tile(pass, tiling->folded, tile.data[0], corners[pass->area_count - 1], rows, columns);
+        fold_tile(pass, tiling->folded, tile.data[0], columns * pass->areas[0].itemsize, corners[pass->area_count - 1], rows,
+                  columns);
         return;
     }
     atomic_uchar raised[MOST_NODES], *flags = pass->flags;
@@ -195,7 +245,9 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         }
     }
     if (pass->fold != NULL) {
-        fold_tile(pass, tiling->folded, tile.data[pass->leaf_count], corners[pass->area_count - 1], rows, columns);
+        fetch_ahead(pass, tiling->ahead);
+        fold_tile(pass, tiling->folded, tile.data[pass->leaf_count], columns * pass->areas[pass->leaf_count].itemsize,
+                  corners[pass->area_count - 1], rows, columns);
     }
     for (int stored = 0; stored < count_operands(pass) - pass->leaf_count; stored++) {
         if (copies[stored]) {
@@ -276,9 +328,32 @@ static TileShape shape_tiles(const Pass *pass)
         const npy_intp columns = greatest(tile_sizes.transposed_columns, tile_sizes.row_bytes / largest);
         return (TileShape){1, least(rows, all_rows), least(columns, all_columns), rows * columns * largest + APART};
     }
+    if (reads_columns(pass)) {
+        return (TileShape){0, all_rows, least(all_columns, READ_BYTES / largest), tile_bytes(pass) + APART};
+    }
     const npy_intp most = greatest(1, tile_bytes(pass) / largest), columns = least(all_columns, most);
     return (TileShape){0, columns < all_columns ? 1 : least(all_rows, greatest(1, most / columns)), columns,
                        tile_bytes(pass) + APART};
+}
+
+/* Plan to ask for the tile after the one at `index`: in the same rows, or at the beginning of the next ones. */
+static void look_ahead(const Pass *pass, NextTile *ahead, char *const *corners, const npy_intp *index, const TileShape *shape)
+{
+    const int last = pass->ndim - 1;
+    const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
+    npy_intp row = index[0], column = index[1] + shape->columns;
+    if (column >= all_columns) {
+        column = 0;
+        row += shape->rows;
+    }
+    ahead->rows = row >= all_rows ? 0 : least(shape->rows, all_rows - row);
+    ahead->columns = least(shape->columns, all_columns - column);
+    ahead->part = 0;
+    for (int i = 0; i < pass->leaf_count; i++) {
+        const npy_intp *strides = pass->areas[i].strides;
+        ahead->corners[i] =
+            corners[i] + (column - index[1]) * strides[last] + (last > 0 ? (row - index[0]) * strides[last - 1] : 0);
+    }
 }
 
 npy_intp scratch_for_tiles(const Pass *pass)
@@ -293,7 +368,9 @@ void run_tiles(const Pass *pass, char *slots)
     const npy_intp rows = shape.rows, columns = shape.columns;
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
     FoldedRun folded;
-    const Tiling tiling = {shape.slot_bytes, &folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes)};
+    NextTile ahead = {.rows = 0, .parts = pass->plan->step_count + (pass->fold != NULL)};
+    const int fetches = ahead.parts > 1 && !shape.turned && pass->fetches;
+    const Tiling tiling = {shape.slot_bytes, &folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes), &ahead};
     npy_intp index[NODE_DIMS] = {0};
     char *data[MOST_AREAS], *corners[MOST_AREAS];
     folded.accumulator = NULL;
@@ -307,6 +384,9 @@ void run_tiles(const Pass *pass, char *slots)
                 for (int i = 0; i < pass->area_count; i++) {
                     const npy_intp *strides = pass->areas[i].strides;
                     corners[i] = data[i] + column * strides[last] + (last > 0 ? row * strides[last - 1] : 0);
+                }
+                if (fetches) {
+                    look_ahead(pass, &ahead, corners, (npy_intp[2]){row, column}, &shape);
                 }
                 (shape.turned ? run_turned_tile : run_tile)(pass, &tiling, corners, least(rows, all_rows - row),
                                                       least(columns, all_columns - column));

@@ -4,6 +4,7 @@
 #include "parts.h"
 #include "conversion.h"
 #include "names.h"
+#include "nodes.h"
 
 /* ------------------------------------------------------------------ dtypes */
 
@@ -131,12 +132,17 @@ static PyObject *call_namespace(int which, PyObject *const *values, Py_ssize_t c
 
 /* ------------------------------------------------------------------ evaluate */
 
-/* Nothing, if all arrays have their elements. */
+/* Nothing, once all arrays have their elements. Python computes several reductions together. */
 static PyObject *call_evaluate(int which, PyObject *const *values, Py_ssize_t count)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
-        Tensor *layout = layout_of_any(values[i]);
-        if (layout == NULL || is_watched || layout->size > limits.most || data_of(layout) == NULL) {
+        const Tensor *layout = layout_of_any(values[i]);
+        if (layout == NULL || is_watched || layout->size > limits.most || (count > 1 && awaits_reduction(layout))) {
+            return DECLINED;
+        }
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (data_of(layout_of_any(values[i])) == NULL) {
             return decline_unless_raised();
         }
     }

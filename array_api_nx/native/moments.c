@@ -69,20 +69,17 @@ static int find_loops(int code, DTypeCode dtype, Loops *loops)
     return loops->subtract != NULL && loops->multiply != NULL && loops->sqrt != NULL;
 }
 
-/* Divide `size` numbers in place. */
-static void divide(const Loops *loops, char *data, DTypeCode code, npy_intp size, double divisor,
-                   Errors *errors)
+void divide_numbers(const ElementLoop *loop, char *data, DTypeCode code, npy_intp size, double divisor,
+                    QuotientFlags *flags)
 {
     enum { PART = 64 };
     double part[PART];
-    int divided = 0, cast = 0;
-    const ElementLoop *loop = loops->divide;
     clear_flags();
     if (code == FLOAT64) {
         char *args[3] = {data, (char *)&divisor, data};
         npy_intp steps[3] = {sizeof(double), 0, sizeof(double)};
         loop->function(args, &size, steps, loop->data);
-        note_errors(errors, names_of.divide);
+        flags->divided |= take_flags();
         return;
     }
     for (npy_intp done = 0; done < size; done += PART) {
@@ -94,16 +91,24 @@ static void divide(const Loops *loops, char *data, DTypeCode code, npy_intp size
             part[i] = (double)numbers[i];
         }
         loop->function(args, &count, steps, loop->data);
-        divided |= take_flags();
+        flags->divided |= take_flags();
         for (npy_intp i = 0; i < n; i++) {
             /* The compiler must not move the conversion to where flags are not looked at. */
             volatile npy_float number = (npy_float)part[i];
             numbers[i] = number;
         }
-        cast |= take_flags();
+        flags->cast |= take_flags();
     }
-    add_errors(errors, names_of.divide, divided);
-    add_errors(errors, names_of.cast, cast);
+}
+
+/* Divide `size` numbers in place. */
+static void divide(const Loops *loops, char *data, DTypeCode code, npy_intp size, double divisor,
+                   Errors *errors)
+{
+    QuotientFlags flags = {0, 0};
+    divide_numbers(loops->divide, data, code, size, divisor, &flags);
+    add_errors(errors, names_of.divide, flags.divided);
+    add_errors(errors, names_of.cast, flags.cast);
 }
 
 /* Sums, divided. `out` has room for the result of the plan. */
@@ -229,32 +234,6 @@ static int take_correction(PyObject *value, double *correction)
     return 1;
 }
 
-/* The mean of many floating-point numbers, as `compute_moment` has it of few. */
-static PyObject *average_large(PyObject *array, const char *reduced, int keepdims)
-{
-    Loops loops;
-    Errors errors;
-    Tensor *x = tensor_of(array);
-    npy_intp count = 1;
-    if (!find_loops(MEAN, (DTypeCode)x->code, &loops)) {
-        return decline_unless_raised();
-    }
-    for (int axis = 0; axis < x->ndim; axis++) {
-        count *= reduced[axis] ? x->shape[axis] : 1;
-    }
-    const DTypeCode code = (DTypeCode)x->code;
-    PyObject *result = sum_large(x, is_temporary(array), reduced, keepdims);
-    if (result != NULL && result != DECLINED) {
-        Tensor *sums = tensor_of(result);
-        errors.count = 0;
-        divide(&loops, data_of(sums), code, sums->size, (double)count, &errors);
-        if (treat_noted(&errors) < 0) {
-            Py_CLEAR(result);
-        }
-    }
-    return result;
-}
-
 /* Moments that were computed in float32 as numbers of another dtype, in place of `result`. */
 static PyObject *round_moments(PyObject *result, DTypeCode code)
 {
@@ -283,10 +262,13 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
     Ordered elements;
     const char *data;
     /* As in policy.py, two threads are worth it for half as many elements if it is a variance. */
-    if (code == MEAN && x->size > limits.at_once && is_folded_size(x->size)) {
-        return (x->code == FLOAT64 || x->code == FLOAT32) && take_axes(axis, x->ndim, reduced)
-                   ? average_large(array, reduced, keepdims)
-                   : DECLINED;
+    if (code == MEAN && x->size > limits.at_once && is_recorded_size(x->size)) {
+        if ((x->code != FLOAT64 && x->code != FLOAT32) || !take_axes(axis, x->ndim, reduced)) {
+            return DECLINED;
+        }
+        return find_loops(MEAN, (DTypeCode)x->code, &loops)
+                   ? average_large(x, is_temporary(array), reduced, keepdims, loops.divide)
+                   : decline_unless_raised();
     }
     const npy_intp most = code == MEAN ? limits.at_once : limits.at_once / 2;
     if (x->size > most || x->size == 0 || is_complex(x->code) ||

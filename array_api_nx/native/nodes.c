@@ -16,6 +16,10 @@ static npy_intp node_count, held_bytes;
    operations may be pending: then all are computed. */
 enum { MOST_HELD = 1 << 26, MOST_PENDING = 1024 };
 
+/* Once `held_bytes`, which counts operands whether or not an array shows them, too, exceeds this, it is found out how many
+   bytes are held. */
+static npy_intp counted_from = MOST_HELD;
+
 /* Freed nodes, for the next ones. */
 enum { MOST_SPARE = 64 };
 static struct {
@@ -41,7 +45,7 @@ static void give_node(Node *node)
 static void enter_node(Node *node, Storage *storage)
 {
     node->storage = storage;
-    node->walk = 0;
+    node->walk = node->phases = 0;
     node->place = &newest;
     node->next = newest;
     if (newest != NULL) {
@@ -69,6 +73,7 @@ void drop_node(Node *node)
             operands[count++] = node->operands[i].storage;
         }
     }
+    PyMem_Free(node->reduction);
     give_node(node);
     /* To drop an operand may run Python code, which must find all in order. */
     for (int i = 0; i < count; i++) {
@@ -88,6 +93,36 @@ static int evaluate_all(void)
         }
     }
     return 1;
+}
+
+/* Bytes of operands that nothing but pending operations refers to. */
+static npy_intp count_held(void)
+{
+    npy_intp bytes = 0;
+    for (const Node *node = newest; node != NULL; node = node->next) {
+        for (int i = 0; i < node->operation.count; i++) {
+            const Storage *storage = node->operands[i].storage;
+            if (storage != NULL && storage->pending == NULL && Py_REFCNT(storage) <= storage->readers) {
+                bytes += storage->bytes / storage->readers;
+            }
+        }
+    }
+    return bytes;
+}
+
+/* Whether pending operations are too many, or hold too much. */
+static int is_too_much(void)
+{
+    if (held_bytes <= MOST_HELD) {
+        counted_from = MOST_HELD;
+    } else if (held_bytes > counted_from) {
+        const npy_intp held = count_held();
+        if (held > MOST_HELD) {
+            return 1;
+        }
+        counted_from = held_bytes + MOST_HELD - held;
+    }
+    return node_count >= MOST_PENDING;
 }
 
 int release_readers(Storage *storage)
@@ -241,7 +276,19 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
 {
     Storage *storage = (Storage *)x->storage;
     const int whole = has_shape(x, node->ndim, node->shape);
-    if (x->array == NULL && storage->pending != NULL && whole && shows_pending(x)) {
+    operand->is_apart = 0;
+    const int lies_as_result = whole && (x->flags & ROW_MAJOR);
+    if (awaits_reduction(x) && (node->operation.is_exact || lies_as_result) &&
+        (storage->pending->reduction != NULL || !whole || !shows_pending(x))) {
+        if (!broadcast_strides(node->ndim, node->shape, x->ndim, x->shape, x->strides, operand->strides)) {
+            return 0;
+        }
+        operand->is_apart = 1;
+        operand->offset = x->offset;
+        operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
+        return 1;
+    }
+    if (x->array == NULL && storage->pending != NULL && storage->pending->reduction == NULL && whole && shows_pending(x)) {
         operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
         operand->offset = 0;
         for (int dim = 0; dim < x->ndim; dim++) {
@@ -261,7 +308,7 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
         return 1;
     }
     if (x->ndim > node->ndim ||
-        (!node->operation.is_exact && !(whole && (x->flags & ROW_MAJOR)))) {
+        (!node->operation.is_exact && !lies_as_result)) {
         return 0;
     }
     if (x->size <= limits.tracked) {
@@ -294,6 +341,9 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
 }
 
 /* ------------------------------------------------------------------ recording */
+
+/* Nanoseconds that it takes to reduce an element. */
+#define REDUCTION_TIME 0.2f
 
 static void drop_operands(Node *node, int count)
 {
@@ -333,6 +383,7 @@ static int take_operands(Node *node, Tensor *const *operands, char *const *numbe
     const npy_uint8 *codes = node->operation.operands;
     node->operations = 1;
     node->is_flat = 1;
+    node->reduces = 0;
     node->held = 0;
     for (int i = 0; i < node->operation.count; i++) {
         NodeOperand *operand = &node->operands[i];
@@ -366,6 +417,7 @@ static int take_operands(Node *node, Tensor *const *operands, char *const *numbe
         const npy_intp itemsize = dtypes[codes[i]].itemsize;
         if (operand->storage->pending != NULL) {
             node->operations += operand->storage->pending->operations;
+            node->reduces |= operand->storage->pending->reduces;
         } else if (operand->storage->readers == 0) {
             node->held += operand->storage->bytes; /* the first reader is taken to hold it */
         }
@@ -397,14 +449,19 @@ static int find_shape(Node *node, Tensor *const *operands, int count)
         node->shape[dim] = shape[dim];
         node->size *= shape[dim];
     }
-    return node->size > limits.recorded;
+    int recorded = node->size > limits.recorded;
+    for (int i = 0; i < count && !recorded; i++) {
+        recorded = operands[i] != NULL && awaits_reduction(operands[i]);
+    }
+    return recorded;
 }
 
 /* A node for an operation, which is in no list yet; NULL, perhaps with an exception set, if the operation
    cannot wait. */
 static Node *make_node(const Operation *operation, Tensor *const *operands, char *const *numbers)
 {
-    if ((node_count >= MOST_PENDING || held_bytes > MOST_HELD) && !evaluate_all()) {
+    /* Not by `record_all`: what it records may be a part of what is being computed. */
+    if (limits.recorded >= 0 && is_too_much() && !evaluate_all()) {
         return NULL;
     }
     Node *node = take_node();
@@ -413,6 +470,7 @@ static Node *make_node(const Operation *operation, Tensor *const *operands, char
         return NULL;
     }
     node->operation = *operation;
+    node->reduction = NULL;
     if (!find_shape(node, operands, operation->count) ||
         take_operands(node, operands, numbers) != 1) {
         give_node(node);
@@ -437,22 +495,72 @@ static void count_readers(const Node *node)
     }
 }
 
-PyObject *record(const Operation *operation, Tensor *const *operands, char *const *numbers)
+/* A new Array that waits for a node, which is in no list yet. NULL, without the node, with an exception set. */
+static PyObject *wait_for(Node *node)
 {
-    Node *node = make_node(operation, operands, numbers);
-    if (node == NULL) {
-        return decline_unless_raised();
-    }
-    const DTypeCode code = (DTypeCode)operation->result;
+    const DTypeCode code = (DTypeCode)node->operation.result;
     Tensor *result = new_pending(node->ndim, node->shape, code);
     if (result == NULL) {
-        drop_operands(node, operation->count);
+        drop_operands(node, node->operation.count);
+        PyMem_Free(node->reduction);
         give_node(node);
         return NULL;
     }
     count_readers(node);
     enter_node(node, (Storage *)result->storage);
     return wrap_tensor(result, code);
+}
+
+PyObject *record(const Operation *operation, Tensor *const *operands, char *const *numbers)
+{
+    Node *node = make_node(operation, operands, numbers);
+    return node == NULL ? decline_unless_raised() : wait_for(node);
+}
+
+/* What follows from the shape of the operand: that of the result, and where accumulators lie. */
+static void lay_out_reduction(Node *node)
+{
+    Reduction *reduction = node->reduction;
+    npy_intp step = dtypes[reduction->accumulator].itemsize;
+    reduction->ndim = node->ndim;
+    reduction->size = node->size;
+    node->ndim = 0;
+    node->size = 1;
+    for (int axis = 0; axis < reduction->ndim; axis++) {
+        const npy_intp length = reduction->shape[axis] = node->shape[axis];
+        if (!reduction->reduced[axis] || reduction->keepdims) {
+            node->shape[node->ndim++] = reduction->reduced[axis] ? 1 : length;
+        }
+        node->size *= reduction->reduced[axis] ? 1 : length;
+    }
+    for (int axis = reduction->ndim - 1; axis >= 0; axis--) {
+        reduction->strides[axis] = reduction->reduced[axis] ? 0 : step;
+        step *= reduction->reduced[axis] ? 1 : reduction->shape[axis];
+    }
+}
+
+PyObject *record_reduction(const Reduction *reduction, Tensor *x, int for_now)
+{
+    const Operation operation = {.name = names_of.reduce, .row = reduction->row, .operands = {reduction->element},
+                                 .result = reduction->accumulator, .count = 1, .is_exact = 1,
+                                 .time = REDUCTION_TIME, .raises = RAISES_ANY, .link = NO_LINK};
+    const int before = reads_shared;
+    reads_shared = before || for_now;
+    Node *node = make_node(&operation, &x, NULL);
+    reads_shared = before;
+    if (node == NULL) {
+        return decline_unless_raised();
+    }
+    node->reduction = PyMem_Malloc(sizeof(Reduction));
+    if (node->reduction == NULL) {
+        drop_operands(node, operation.count);
+        give_node(node);
+        return PyErr_NoMemory();
+    }
+    *node->reduction = *reduction;
+    node->reduces = 1;
+    lay_out_reduction(node);
+    return wait_for(node);
 }
 
 PyObject *record_for_now(const Operation *operation, Tensor *const *operands, char *const *numbers)

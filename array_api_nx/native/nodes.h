@@ -44,11 +44,33 @@ typedef struct {
     LinkOperation link; /* if orders can compute it (orders.h) */
 } Operation;
 
+/* How the elements that a pass computes are reduced: runs are added up (sums.h), true elements are counted, or a loop
+   takes (accumulator, element) to the accumulator. */
+typedef enum { ADD_RUNS, COUNT_ONES, RUN_LOOP } FoldKind;
+
+/* A reduction of an array along some of its axes. */
+typedef struct {
+    FoldKind kind;
+    OperationCode operation;
+    PyObject *row;           /* of primitives/table.py, which is kept for ever */
+    const ElementLoop *loop; /* of the operation; not used by counts */
+    int is_divisible;        /* whether parts of a run may be reduced apart, with the same bits */
+    DTypeCode element, accumulator;
+    Element identity;        /* which accumulators hold at first */
+    const ElementLoop *divide; /* of doubles, if sums are divided by the divisor; or NULL */
+    double divisor;
+    char reduced[NODE_DIMS]; /* whether an axis is reduced */
+    int ndim, keepdims;
+    npy_intp shape[NODE_DIMS], size; /* of the operand */
+    npy_intp strides[NODE_DIMS];     /* of the accumulators along the operand's axes: 0 along those that are reduced */
+} Reduction;
+
 /* `storage` is NULL for a number, which lies in `number`. */
 typedef struct {
     Storage *storage;
     npy_intp offset;             /* bytes */
     npy_intp strides[NODE_DIMS]; /* along the axes of the node; 0 where the operand is repeated */
+    npy_uint8 is_apart; /* whether it is a pending value that no pass computes along with the node's */
     ScalarMemory number;
 } NodeOperand;
 
@@ -60,14 +82,20 @@ struct Node {
     Operation operation;
     npy_uint8 errors;    /* floating-point errors to warn of, as NumPy's bits */
     npy_uint8 ndim, is_flat; /* is_flat: all operands that are no numbers lie row-major in one run */
+    Reduction *reduction;    /* of the only operand, along whose axes the strides of that are; or NULL */
+    npy_uint8 reduces;   /* whether there are reductions at or below it */
     int operations;      /* how many there are at and below it */
     npy_intp size, held; /* elements; bytes that it keeps from being freed, at most */
-    npy_intp shape[NODE_DIMS];
+    npy_intp shape[NODE_DIMS]; /* of the result */
     NodeOperand operands[NODE_OPERANDS];
     /* of the walk that met it last */
     npy_uint64 walk;
     int number;
     npy_intp references; /* that nodes of the walk have to its storage */
+    /* of the walk over several passes that met it last (expression_phases.c) */
+    npy_uint64 phases;
+    int phase;  /* the first pass that computes it; or -1 */
+    int shared; /* the number of its place in scratch memory; or -1 */
 };
 
 /* Whether operations on so many elements wait. */
@@ -76,11 +104,12 @@ static inline int is_recorded_size(npy_intp size)
     return size > limits.recorded && size <= limits.most;
 }
 
-/* Whether arrays of such a size are reduced along with the operations that they wait for. Reductions of larger ones wait
-   themselves (backends/cpu/lazy/). */
-static inline int is_folded_size(npy_intp size)
+/* Whether an array waits for the reduction of a large array: what is computed with its elements waits, too, so that it is
+   done in the passes over that array. */
+static inline int awaits_reduction(const Tensor *x)
 {
-    return is_recorded_size(size) && size <= limits.deferred;
+    const Storage *storage = (const Storage *)x->storage;
+    return x->array == NULL && storage != NULL && storage->pending != NULL && storage->pending->reduces;
 }
 
 /* Whether C answers operations on so many elements, now or later. */
@@ -98,6 +127,10 @@ PyObject *record(const Operation *operation, Tensor *const *operands, char *cons
 
 /* The same for an operation that is computed before anything else happens: operands may be shared. */
 PyObject *record_for_now(const Operation *operation, Tensor *const *operands, char *const *numbers);
+
+/* Have a reduction of an array wait: a new Array. What follows from the array's shape is not set. `for_now` says that it is
+   computed before anything else happens. As `record`. */
+PyObject *record_reduction(const Reduction *reduction, Tensor *x, int for_now);
 
 /* Have `x = operation(...)` wait, in place, where all of `x` is pending, and nothing else reads it so far:
    other arrays that show the storage show the new value, too. 1 if it waits; 0 if it has to be computed; -1
@@ -135,6 +168,10 @@ void describe_operation(const ElementLoop *loop, int count, Operation *operation
 
 /* A copy, element by element. */
 Operation copy_operation(DTypeCode code);
+
+/* Compute the reduction that a storage waits for. `drops_source` says that the caller's reference to the operand is one
+   that nobody needs afterwards. 0 with an exception set. */
+int evaluate_reduction(Storage *storage, int drops_source);
 
 /* Compute all pending operations that read a storage; 0 with an exception set. */
 int release_readers(Storage *storage);

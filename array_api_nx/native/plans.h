@@ -32,8 +32,8 @@ typedef struct {
     char *data;
     npy_intp itemsize;
     npy_intp strides[NODE_DIMS];
-    const Storage *storage;
-    int is_flat; /* whether its elements follow each other in the order of the axes */
+    npy_intp offset;  /* in the storage, where the address is not known yet */
+    Storage *storage; /* pending, and without memory, of a value that another pass of the same computation gives */
 } Leaf;
 
 typedef struct {
@@ -45,13 +45,22 @@ typedef struct {
     Leaf leaves[MOST_LEAVES];
     ScalarMemory numbers[MOST_NUMBERS];
     int is_flat; /* whether all leaves are */
+    Node *awaited; /* an operand that no pass computes along with this; or NULL */
+    int phase;     /* the number of this pass among those of a computation (expression_phases.c); or -1 */
     npy_intp threads; /* at most so many may compute it */
     npy_uint64 words[3 * MOST_NODES]; /* the key */
 } Expression;
 
-/* Find all below a node. NULL if it is found; else a node that is to be computed before, since there would be
-   too many parts; the root itself if an operand has no memory that C can read. */
+/* Find all below a node. NULL if it is found; else a node that is to be computed before: one that no pass computes along with
+   it, or without which there are too many parts; the root itself if an operand has no memory that C can read. */
 Node *find_expression(Node *root, Expression *expression);
+
+/* The same for one pass of a computation, whose nodes know their passes. Values of earlier passes are leaves without an
+   address. 0 if there are too many parts. */
+int find_phase(Node *root, int phase, Expression *expression);
+
+/* A number for a new walk over nodes. */
+npy_uint64 begin_walk(void);
 
 /* A step of a plan: orders on vectors, or the call of a loop. */
 typedef struct {

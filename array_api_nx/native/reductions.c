@@ -10,6 +10,13 @@
 
 typedef enum { SUM, PROD, MAX, MIN, ANY, ALL, COUNT_NONZERO, REDUCTION_COUNT } ReductionCode;
 
+/* The rows of primitives/table.py: in this order, and the one of means. */
+enum { MEAN = REDUCTION_COUNT, ROW_COUNT };
+static PyObject *rows[ROW_COUNT];
+
+/* Tells whether results of so many elements wait where nothing is gained by it (policy.decide). */
+static PyObject *ask_waiting;
+
 static const OperationCode operations[REDUCTION_COUNT] = {
     [SUM] = OP_ADD,        [PROD] = OP_MULTIPLY,   [MAX] = OP_MAXIMUM, [MIN] = OP_MINIMUM,
     [ANY] = OP_LOGICAL_OR, [ALL] = OP_LOGICAL_AND, [COUNT_NONZERO] = OP_ADD,
@@ -140,11 +147,12 @@ static int find_identity(ReductionCode op, DTypeCode code, Element *identity)
     return 1;
 }
 
-/* Reduce an array of many elements along with the operations that it waits for. */
+/* Reduce an array of many elements along with the operations that it waits for: now, if the result is one number that is
+   likely to be read next; else when it is needed. `divide` makes a mean of a sum. */
 static PyObject *reduce_large(ReductionCode op, Tensor *x, int is_temporary, const char *reduced, DTypeCode code,
-                              int keepdims)
+                              int keepdims, const ElementLoop *divide)
 {
-    Element identity;
+    Reduction reduction;
     const DTypeCode element = (DTypeCode)x->code;
     const int counts = element == BOOL && (op == SUM || op == COUNT_NONZERO);
     if (op == COUNT_NONZERO && !counts) {
@@ -152,24 +160,51 @@ static PyObject *reduce_large(ReductionCode op, Tensor *x, int is_temporary, con
     }
     const ElementLoop *loop = find_loop(operations[op], code);
     if (loop == NULL || loop->result != code || (element != code && !counts) || is_complex(code) ||
-        is_float16(code) ||
-        !find_identity(op, code, &identity)) {
+        is_float16(code) || x->ndim > NODE_DIMS || !find_identity(op, code, &reduction.identity)) {
         return decline_unless_raised();
     }
-    Fold fold = {.kind = counts                             ? COUNT_ONES
-                         : op == SUM && is_inexact(code)    ? ADD_RUNS
-                                                            : RUN_LOOP,
-                 .operation = operations[op],
-                 .loop = loop,
-                 .is_divisible = op != PROD || !is_inexact(code),
-                 .element = element,
-                 .accumulator = code};
-    return fold_array(x, is_temporary, reduced, keepdims, &fold, &identity);
+    reduction.kind = counts ? COUNT_ONES : op == SUM && is_inexact(code) ? ADD_RUNS : RUN_LOOP;
+    reduction.operation = operations[op];
+    reduction.row = rows[divide != NULL ? MEAN : op];
+    reduction.loop = loop;
+    reduction.is_divisible = op != PROD || !is_inexact(code);
+    reduction.element = element;
+    reduction.accumulator = code;
+    reduction.divide = divide;
+    reduction.divisor = 1;
+    reduction.keepdims = keepdims;
+    npy_intp size = 1;
+    for (int axis = 0; axis < x->ndim; axis++) {
+        reduction.reduced[axis] = reduced[axis];
+        reduction.divisor *= reduced[axis] ? (double)x->shape[axis] : 1;
+        size *= reduced[axis] ? 1 : x->shape[axis];
+    }
+    PyObject *result = DECLINED;
+    int waits = size > 1 && x->size > limits.at_once;
+    if (!waits && x->size > limits.deferred) {
+        PyObject *answer = PyObject_CallFunction(ask_waiting, "n", x->size);
+        waits = answer == Py_True;
+        Py_XDECREF(answer);
+        if (answer == NULL) {
+            return NULL;
+        }
+    }
+    if (waits) {
+        result = record_reduction(&reduction, x, 0);
+    }
+    if (result == DECLINED) {
+        result = record_reduction(&reduction, x, 1);
+        if (result != NULL && result != DECLINED &&
+            !evaluate_reduction((Storage *)tensor_of(result)->storage, is_temporary)) {
+            Py_CLEAR(result);
+        }
+    }
+    return result;
 }
 
-PyObject *sum_large(Tensor *x, int is_temporary, const char *reduced, int keepdims)
+PyObject *average_large(Tensor *x, int is_temporary, const char *reduced, int keepdims, const ElementLoop *divide)
 {
-    return reduce_large(SUM, x, is_temporary, reduced, (DTypeCode)x->code, keepdims);
+    return reduce_large(SUM, x, is_temporary, reduced, (DTypeCode)x->code, keepdims, divide);
 }
 
 /* Whether an array of a size that is folded is: of few elements, sums have the bits of NumPy's; of what is in
@@ -192,8 +227,8 @@ static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObj
         asked != code) {
         return DECLINED;
     }
-    if (is_folded_size(x->size) && is_folded(op, array)) {
-        PyObject *result = reduce_large(op, x, is_temporary(array), reduced, code, keepdims);
+    if (is_recorded_size(x->size) && is_folded(op, array)) {
+        PyObject *result = reduce_large(op, x, is_temporary(array), reduced, code, keepdims, NULL);
         if (result != DECLINED) {
             return result;
         }
@@ -242,5 +277,29 @@ Implementation reduction_functions[] = {
     {"any", call_reduction, ANY, "x, /, *, axis=, keepdims="},
     {"all", call_reduction, ALL, "x, /, *, axis=, keepdims="},
     {"count_nonzero", call_reduction, COUNT_NONZERO, "x, /, *, axis=, keepdims="},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyObject *set_reductions(PyObject *module, PyObject *args)
+{
+    PyObject *given, *ask;
+    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &given, &ask)) {
+        return NULL;
+    }
+    if (PyTuple_GET_SIZE(given) != ROW_COUNT) {
+        return PyErr_Format(PyExc_ValueError, "there must be %d rows", ROW_COUNT);
+    }
+    Py_XSETREF(ask_waiting, Py_NewRef(ask));
+    for (int i = 0; i < ROW_COUNT; i++) {
+        Py_XSETREF(rows[i], Py_NewRef(PyTuple_GET_ITEM(given, i)));
+    }
+    Py_RETURN_NONE;
+}
+
+PyMethodDef reductions_methods[] = {
+    {"set_reductions", set_reductions, METH_VARARGS,
+     "set_reductions(rows, ask_waiting)\n--\n\n"
+     "The rows of primitives/table.py of sum, prod, max, min, any, all, count_nonzero and mean, and "
+     "whether results of so many elements wait."},
     {NULL, NULL, 0, NULL},
 };

@@ -3,6 +3,7 @@
 #ifndef ARRAY_API_NX_REDUCTIONS_H
 #define ARRAY_API_NX_REDUCTIONS_H
 
+#include "elementwise.h"
 #include "functions.h"
 #include "names.h"
 
@@ -12,8 +13,17 @@ static inline DTypeCode accumulator_of(DTypeCode code)
     return is_inexact(code) ? code : is_unsigned(code) ? NX_UINT64 : NX_INT64;
 }
 
-/* The sum of an array of floating-point numbers of a size that is recorded; DECLINED if C does not compute it, NULL with
-   an exception set. `is_temporary` says that nothing else needs the array. */
-PyObject *sum_large(Tensor *x, int is_temporary, const char *reduced, int keepdims);
+/* The floating-point exceptions that division raised, and conversion of quotients to the dtype of the sums. */
+typedef struct {
+    int divided, cast;
+} QuotientFlags;
+
+/* Divide floating-point numbers in place, as NumPy's means are: in double precision. `loop` divides doubles. */
+void divide_numbers(const ElementLoop *loop, char *data, DTypeCode code, npy_intp size, double divisor,
+                    QuotientFlags *flags);
+
+/* The mean of an array of floating-point numbers of a size that is recorded, now or later; DECLINED if C does not compute
+   it, NULL with an exception set. `is_temporary` says that nothing else needs the array; `divide` is of doubles. */
+PyObject *average_large(Tensor *x, int is_temporary, const char *reduced, int keepdims, const ElementLoop *divide);
 
 #endif

@@ -167,6 +167,17 @@ def decide(size: int) -> Way:
     return AT_ONCE if size <= AT_ONCE_MAX else KERNEL
 
 
+def _waits(size: int) -> bool:
+    """Whether a reduction of so many elements to one number waits in the extension."""
+    return decide(size).defers
+
+
+if native is not None:
+    native.set_reductions(
+        (p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL, p.COUNT_NONZERO, p.MEAN), _waits
+    )
+
+
 def worth_deferring(size: int) -> bool:
     """See `Backend.worth_deferring`."""
     return size > limits.deferred and config.current().fusion != "off"

@@ -112,9 +112,8 @@ class DeferredExecution(NumPyMemory):
         with lock:
             if any([_describe_pending(x.storage) is not None for x in handles]):
                 self._report("evaluate was called")
-                if config.hints.shows_progress:
-                    for x in handles:
-                        self._take_over(x.storage)
+                if config.hints.shows_progress or len(handles) > 1:
+                    self._take_all_over([x.storage for x in handles])
         pending = [x.storage for x in handles if x.array is None and x.storage.memory is None]
         if not pending:
             return
@@ -130,12 +129,8 @@ class DeferredExecution(NumPyMemory):
 
     def explain(self, *handles: Tensor) -> Explanation:
         storages = [x.storage for x in handles if x.storage is not None]
-        long: list[Waiting] = []
         with lock:
-            for storage in storages:
-                waiting = self._take_over(storage)
-                if waiting is not None:
-                    long.append(waiting)
+            long = self._take_all_over(storages)
             known = {id(each) for waiting in long for *_, each in waiting}
             rest = [s for s in storages if id(s) not in known]
             return explanation([s.node for s in rest if s.memory is None], long)
@@ -353,6 +348,12 @@ class DeferredExecution(NumPyMemory):
             values.append(x)
         return values, now
 
+    def _take_all_over(self, storages: Sequence[Storage]) -> list[Waiting]:
+        """`_take_over` for several storages. One that others of them read goes with these."""
+        for storage in storages:
+            self._take_over(storage)
+        return [x for x in map(self._take_over, storages) if x is not None]
+
     def _take_over(self, storage: Storage) -> Waiting | None:
         """Make nodes of the operations that a storage waits for in the extension, so that they are
         computed along with what reads them here. Returns them if they go on waiting there, because
@@ -364,15 +365,22 @@ class DeferredExecution(NumPyMemory):
         try:
             for row, operands, errors, each in waiting:
                 read: list[Any] = []
-                for x in operands:
+                for x in operands[:1] if row.family == "reduce" else operands:
                     if type(x) is Tensor:
                         x, _ = self._value(x, False, 0)
                     elif type(x) is tuple:
-                        x = values[x[0]]
+                        number, *view = x
+                        x = values[number]
+                        if view:
+                            x = NodeView(x.node, View(*view))
                     read.append(x)
                 if row is p.WHERE and not _can_choose(*read):
                     return waiting
-                if row is p.CAST:
+                if row.family == "reduce":
+                    dtype = each.dtype if row is p.SUM or row is p.PROD else None
+                    axes, keepdims = operands[1:]
+                    value = builder.reduce(row, read[0], axes, keepdims, dtype, errors=errors)
+                elif row is p.CAST:
                     value = builder.cast(read[0], each.dtype, errors=errors)
                 elif row is p.WHERE:
                     value = builder.where(read[0], read[1], read[2], errors=errors)

@@ -63,7 +63,7 @@ def _waiting_pass(waiting: list[tuple[Any, tuple[Any, ...], int, Storage]]) -> P
     shape: KnownInts = ()
     for i, (row, operands, _, _) in enumerate(waiting):
         sources = []
-        for x in operands:
+        for x in operands[:1] if row.family == "reduce" else operands:
             if type(x) is tuple:
                 sources.append(f"r{x[0]}")
             elif type(x) is Tensor:

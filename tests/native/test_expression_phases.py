@@ -1,0 +1,181 @@
+"""Computations of several passes, block by block (native/expression_phases.c)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.support.implementations import count_pending, needs_native
+
+pytestmark = needs_native
+
+
+def softmax(m: Any, x: Any) -> Any:
+    exponentials = m.exp(x - m.max(x, axis=-1, keepdims=True))
+    return exponentials / m.sum(exponentials, axis=-1, keepdims=True)
+
+
+def norms_apart(m: Any, x: Any) -> Any:
+    """The norms are computed in a shape of their own, and read by a view."""
+    return x / m.sqrt(m.sum(x * x, axis=-1) + 1.0)[..., None]
+
+
+def centred_twice(m: Any, x: Any) -> Any:
+    rows = x - m.mean(x, axis=-1, keepdims=True)
+    return rows - m.mean(rows, axis=0)
+
+
+def read_by_others(m: Any, x: Any) -> Any:
+    """Index i of the result needs row i + 1."""
+    rows = m.sum(x, axis=-1, keepdims=True)
+    return x[:-1, ...] / (rows[1:, ...] + 100.0)
+
+
+def last_of_all(m: Any, x: Any) -> Any:
+    return m.sum(m.exp(x - m.max(x, axis=-1, keepdims=True)), axis=-1)
+
+
+def in_the_middle(m: Any, x: Any) -> Any:
+    return x - m.max(x, axis=x.ndim // 2, keepdims=True)
+
+
+def integers(m: Any, x: Any) -> Any:
+    signs = x > 0
+    return m.count_nonzero(signs, axis=-1, keepdims=True) * m.where(signs, 2, 1)
+
+
+PROGRAMS: list[Callable[[Any, Any], Any]] = [
+    softmax, norms_apart, centred_twice, read_by_others, last_of_all, in_the_middle, integers,
+]  # fmt: skip
+SHAPES = [(300, 40), (7, 9_000), (5_000, 3), (4, 3, 20, 50), (2, 1, 60_000), (1_000, 1_000)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_programs(program: Callable[[Any, Any], Any], shape: tuple[int, ...], dtype: str) -> None:
+    given = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    found = program(xp, xp.asarray(given, copy=True))
+    assert count_pending() or given.size < 2**15
+    expected = program(np, given)
+    close = 1e-4 if dtype == "float32" else 1e-10
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=close, atol=close)
+    assert not count_pending()
+
+
+@pytest.mark.parametrize("held", [0, 1, 2, 3])
+def test_values_that_arrays_show_are_kept(held: int) -> None:
+    given = np.random.default_rng(0).standard_normal((400, 50))
+    x = xp.asarray(given, copy=True)
+    expected: list[Any] = [given.max(axis=1, keepdims=True)]
+    expected.append(np.exp(given - expected[0]))
+    expected.append(expected[1].sum(axis=1, keepdims=True))
+    expected.append(expected[1] / expected[2])
+    values: list[Any] = [xp.max(x, axis=1, keepdims=True)]
+    values.append(xp.exp(x - values[0]))
+    values.append(xp.sum(values[1], axis=1, keepdims=True))
+    values.append(values[1] / values[2])
+    result, other = values[3], values[held]
+    del values
+    np.testing.assert_allclose(np.asarray(result), expected[3], rtol=1e-12)
+    np.testing.assert_allclose(np.asarray(other), expected[held], rtol=1e-12)
+    assert not count_pending()
+
+
+def test_what_a_reduction_reads_is_written_later() -> None:
+    x = xp.asarray(np.ones((300, 30)), copy=True)
+    centred = x - xp.mean(x, axis=1, keepdims=True)
+    x[...] = 7.0
+    assert not np.asarray(centred).any()
+    sums = xp.sum(x, axis=0)
+    x += 1.0
+    assert np.array_equal(np.asarray(sums), np.full(30, 2100.0))
+
+
+def test_two_reductions_of_one_value() -> None:
+    given = np.random.default_rng(0).standard_normal((400, 50))
+    x = xp.asarray(given) * 2.0
+    low, high = xp.min(x, axis=1, keepdims=True), xp.max(x, axis=1, keepdims=True)
+    found = (x - low) / (high - low)
+    del x, low, high
+    given *= 2.0
+    low, high = given.min(axis=1, keepdims=True), given.max(axis=1, keepdims=True)
+    np.testing.assert_allclose(np.asarray(found), (given - low) / (high - low), rtol=1e-12)
+
+
+def test_warnings_name_the_operations() -> None:
+    given = np.random.default_rng(0).standard_normal((400, 50))
+    given[3, 4] = np.inf
+    x = xp.asarray(given, copy=True)
+    found = x - xp.mean(x, axis=1, keepdims=True)
+    found = xp.log(found * 0.0) + found
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found = np.asarray(found)
+    assert {str(w.message) for w in seen} == {
+        "invalid value encountered in subtract",
+        "invalid value encountered in multiply",
+        "divide by zero encountered in log",
+    }
+    with np.errstate(all="ignore"):
+        expected = given - given.mean(axis=1, keepdims=True)
+        np.testing.assert_array_equal(found, np.log(expected * 0.0) + expected)
+
+
+def test_bits_do_not_depend_on_blocks() -> None:
+    given = np.random.default_rng(0).standard_normal((1_000, 300)).astype("float32")
+    x = xp.asarray(given, copy=True)
+    together = np.asarray(softmax(xp, x))
+    largest = xp.max(x, axis=1, keepdims=True)
+    np.asarray(largest)
+    exponentials = xp.exp(x - largest)
+    np.asarray(exponentials)
+    sums = xp.sum(exponentials, axis=1, keepdims=True)
+    np.asarray(sums)
+    assert np.array_equal(together, np.asarray(exponentials / sums))
+
+
+def test_operands_of_pending_values_are_not_held_for_ever() -> None:
+    """Of arrays that nothing else shows, so many bytes are held at most."""
+    results = []
+    for _ in range(20):
+        results.append(xp.sum(xp.asarray(np.ones((1_000, 1_000)), copy=True), axis=0))
+    assert count_pending() <= 9
+
+
+def test_a_value_that_its_target_waits_for() -> None:
+    value = xp.asarray(np.ones(5_000)) * 3.0
+    x = value * 2.0
+    x[...] = value
+    assert np.array_equal(np.asarray(x), np.full(5_000, 3.0))
+
+
+@pytest.mark.parametrize("name", ["all", "max", "count_nonzero"])
+def test_what_is_reduced_reads_a_value_that_is_kept(name: str) -> None:
+    """Threads have parts of each row, which lie apart in the memory of the value."""
+    given = np.random.default_rng(0).integers(-5, 6, (2_000, 200))
+    kept = xp.maximum(xp.asarray(given, copy=True), -4)
+    reduced = getattr(xp, name)(kept > 0 if name != "max" else kept + 1, axis=0)
+    expected = np.maximum(given, -4)
+    operand = expected > 0 if name != "max" else expected + 1
+    assert np.array_equal(np.asarray(reduced), getattr(np, name)(operand, axis=0))
+    assert np.array_equal(np.asarray(kept), expected)
+
+
+def test_what_waits_is_explained_and_still_waits() -> None:
+    given = np.random.default_rng(0).random((1_000, 100))
+    x = xp.asarray(given, copy=True)
+    found = norms_apart(xp, x)
+    told = xp.explain(found)
+    assert (told.pending, told.operations) == (True, 5)
+    assert xp.explain(found).pending
+    np.testing.assert_allclose(np.asarray(found), norms_apart(np, given), rtol=1e-12)
+    y = x * 2.0
+    z, _others = y + 1.0, y + 3.0
+    assert xp.explain(z).pending
+    assert count_pending()
