@@ -131,11 +131,11 @@ def with_advice(function: Function) -> Function:
     return _presented_as(function, native.guard(function))
 
 
-def _presented_as(function: Function, compiled: Function) -> Function:
+def _presented_as(function: Function, compiled: Callable[..., object]) -> Function:
     """`compiled`, with the name, documentation and annotations of `function`."""
     # Python 3.14 copies `__annotate__` alone, from which only its own functions make annotations.
     update_wrapper(compiled, function, assigned=(*WRAPPER_ASSIGNMENTS, "__annotations__"))
-    return compiled
+    return cast("Function", compiled)
 
 
 def _with_python_advice(function: Function) -> Function:
