@@ -47,7 +47,10 @@ html_theme_options = {
 # Pages without pages below them need no list of these.
 html_sidebars = {
     page: []
-    for page in ("architecture", "changelog", "contributing", "performance", "start", "tuning")
+    for page in (
+        *("architecture", "changelog", "contributing", "development"),
+        *("performance", "start", "tuning"),
+    )
 }
 html_show_sourcelink = False
 copyright = author  # what the theme prints after the sign
