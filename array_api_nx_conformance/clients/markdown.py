@@ -45,6 +45,8 @@ def render(record: Values) -> str:
     for name, client in judged["clients"].items():
         beside = {each["name"]: each["clients"].get(name) for each in others}
         parts.append(f"## {name} {client['version']}")
+        if "started" in client:
+            parts.append(f"Run on {client['started'][:10]}.")
         if name == CONSUMERS:
             parts += [_CONSUMERS, _consumers(client, beside)]
         else:

@@ -8,7 +8,7 @@ The JSON (``schema`` is raised with every change that a reader would notice):
   name -> ``version``, ``end``, ``duration``, ``not_run`` (a number), ``totals``, ``submodules``
   (name -> counts), ``causes`` (``message``, ``tests``, ``explanation``), and for the judged one
   ``failures`` (``id``, ``message``, ``cause``, ``at``, ``explanation``, ``also``: the other
-  namespaces on which the test fails).
+  namespaces on which the test fails). A client that is of another run has its own ``started``.
 
 Counts: ``tests`` use the namespace; each is ``passed``, ``failed`` (``explained`` of them),
 ``expected`` (marked by the client as failing), or ``skipped`` by the client. ``became`` counts
