@@ -1,10 +1,6 @@
 #include "nodes.h"
-#include "evaluation.h"
-#include "layouts.h"
-#include "names.h"
-#include "parts.h"
 #include "elements.h"
-#include "sizes.h"
+#include "parts.h"
 #include "storage.h"
 
 /* ------------------------------------------------------------------ the list of all nodes */
@@ -27,12 +23,12 @@ static struct {
     Node *nodes[MOST_SPARE];
 } spare_nodes;
 
-static Node *take_node(void)
+Node *take_node(void)
 {
     return spare_nodes.count > 0 ? spare_nodes.nodes[--spare_nodes.count] : PyMem_Malloc(sizeof(Node));
 }
 
-static void give_node(Node *node)
+void give_node(Node *node)
 {
     if (spare_nodes.count < MOST_SPARE) {
         spare_nodes.nodes[spare_nodes.count++] = node;
@@ -41,8 +37,7 @@ static void give_node(Node *node)
     }
 }
 
-/* Have a storage wait for the node, whose fields are set. */
-static void enter_node(Node *node, Storage *storage)
+void enter_node(Node *node, Storage *storage)
 {
     node->storage = storage;
     node->walk = node->phases = 0;
@@ -84,8 +79,7 @@ void drop_node(Node *node)
     }
 }
 
-/* Compute all that is pending, so that nothing is held any more; 0 with an exception set. */
-static int evaluate_all(void)
+int evaluate_all(void)
 {
     while (newest != NULL) {
         if (!evaluate_storage(newest->storage)) {
@@ -110,8 +104,7 @@ static npy_intp count_held(void)
     return bytes;
 }
 
-/* Whether pending operations are too many, or hold too much. */
-static int is_too_much(void)
+int is_too_much(void)
 {
     if (held_bytes <= MOST_HELD) {
         counted_from = MOST_HELD;
@@ -142,516 +135,6 @@ int release_readers(Storage *storage)
             return 0;
         }
     }
-    return 1;
-}
-
-/* ------------------------------------------------------------------ floating-point errors */
-
-/* fperrors.modes, and NumPy's context variable of the settings that it reads. */
-static PyObject *ask_modes, *settings_variable;
-
-/* What was answered for lines of a module under these settings: flags, or -1 where errors are to be raised when an
-   operation is called. */
-typedef struct {
-    PyObject *settings, *module;
-    int modes;
-} Answer;
-
-enum { ANSWERS = 8 };
-static Answer answers[ANSWERS];
-
-/* What was answered for the lines that led to the list of calls that runs, whose settings it holds; or NULL. */
-static PyObject *list_settings;
-static int list_modes;
-
-/* Whether it is the name of a module whose lines are not those that led here: of this package, NumPy or
-   contextlib (contract/callers.py). */
-static int is_inside(PyObject *module)
-{
-    static const char *const names[] = {"array_api_nx", "numpy", "contextlib"};
-    const char *name = PyUnicode_AsUTF8(module);
-    for (int i = 0; name != NULL && i < 3; i++) {
-        const size_t length = strlen(names[i]);
-        if (strncmp(name, names[i], length) == 0 && (name[length] == '\0' || name[length] == '.')) {
-            return 1;
-        }
-    }
-    PyErr_Clear();
-    return 0;
-}
-
-int find_errors(void)
-{
-    PyObject *settings, *globals = PyEval_GetGlobals();
-    if (settings_variable == NULL) {
-        return -1;
-    }
-    PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
-    if (module == NULL) {
-        module = Py_None; /* lines that were executed in a dict of their own */
-    }
-    if (PyContextVar_Get(settings_variable, Py_None, &settings) < 0) {
-        return -2;
-    }
-    if (settings == list_settings) {
-        Py_DECREF(settings);
-        return list_modes;
-    }
-    Answer *answer = &answers[((npy_uintp)module / 64) % ANSWERS];
-    if (answer->module == module && answer->settings == settings) {
-        Py_DECREF(settings);
-        return answer->modes;
-    }
-    PyObject *modes = PyObject_CallNoArgs(ask_modes);
-    const long flags = modes == NULL ? -2 : modes == Py_None ? -1 : PyLong_AsLong(modes);
-    Py_XDECREF(modes);
-    if (flags == -2 || !(module == Py_None || (PyUnicode_CheckExact(module) && !is_inside(module)))) {
-        Py_DECREF(settings);
-        return (int)flags; /* of lines inside it depends on which others led there */
-    }
-    answer->modes = (int)flags;
-    Py_XSETREF(answer->module, Py_NewRef(module));
-    Py_XSETREF(answer->settings, settings);
-    return (int)flags;
-}
-
-/* ------------------------------------------------------------------ operands */
-
-/* Whether the result of NumPy's function is row-major. It is if the strides of every operand descend from the first
-   axis to the last, and no operand that is repeated along an axis runs backward along another; or if those of one
-   operand that is not repeated descend, whatever the others do. */
-static int is_row_major(const Node *node, Tensor *const *operands)
-{
-    int all = 1, one = 0;
-    for (int i = 0; i < node->operation.count; i++) {
-        npy_intp strides[NODE_DIMS], outer = NPY_MAX_INTP;
-        int in_order = 1, repeats = 0, backward = 0;
-        /* Not those of the node's operand, which may be a copy. */
-        if (node->operands[i].storage == NULL ||
-            !broadcast_strides(node->ndim, node->shape, operands[i]->ndim, operands[i]->shape, operands[i]->strides,
-                               strides)) {
-            continue;
-        }
-        for (int dim = 0; dim < node->ndim; dim++) {
-            const npy_intp step = magnitude(strides[dim]);
-            if (node->shape[dim] != 1) {
-                repeats = repeats || step == 0;
-                backward = backward || strides[dim] < 0;
-                in_order = in_order && step <= outer;
-                outer = step == 0 ? outer : step;
-            }
-        }
-        all = all && in_order && !(repeats && backward);
-        one = one || (in_order && !repeats);
-    }
-    return all || one;
-}
-
-/* Read a copy of an operand of few elements. */
-static int copy_operand(Tensor *x, const char *data, NodeOperand *operand)
-{
-    const DTypeCode code = (DTypeCode)x->code;
-    char *copied;
-    Tensor *copy = new_memory(x->ndim, x->shape, code, 0, &copied);
-    if (copy == NULL) {
-        return -1;
-    }
-    copy_elements(x->ndim, x->shape, copied, copy->strides, data, x->strides, dtypes[code].itemsize);
-    operand->storage = (Storage *)Py_NewRef(copy->storage);
-    operand->offset = copy->offset;
-    for (int dim = 0; dim < x->ndim; dim++) {
-        operand->strides[dim] = copy->strides[dim];
-    }
-    Py_DECREF(copy);
-    return 1;
-}
-
-/* Whether operands may be read that others can write, since all that waits for them is computed before anything else
-   happens; and whether any are. */
-static int reads_shared, has_read_shared;
-
-/* Describe an operand of a node, whose storage becomes a new reference. 1; 0 if the operation cannot wait; -1
-   with an exception set. */
-static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
-{
-    Storage *storage = (Storage *)x->storage;
-    const int whole = has_shape(x, node->ndim, node->shape);
-    operand->is_apart = 0;
-    const int lies_as_result = whole && (x->flags & ROW_MAJOR);
-    if (awaits_reduction(x) && (node->operation.is_exact || lies_as_result) &&
-        (storage->pending->reduction != NULL || !whole || !shows_pending(x))) {
-        if (!broadcast_strides(node->ndim, node->shape, x->ndim, x->shape, x->strides, operand->strides)) {
-            return 0;
-        }
-        operand->is_apart = 1;
-        operand->offset = x->offset;
-        operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
-        return 1;
-    }
-    if (x->array == NULL && storage->pending != NULL && storage->pending->reduction == NULL && whole && shows_pending(x)) {
-        operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
-        operand->offset = 0;
-        for (int dim = 0; dim < x->ndim; dim++) {
-            operand->strides[dim] = x->strides[dim];
-        }
-        return 1;
-    }
-    const char *data = data_of(x);
-    if (data == NULL) {
-        return PyErr_Occurred() ? -1 : 0;
-    }
-    npy_intp own[NODE_DIMS];
-    operand->storage = NULL;
-    if (x->size == 1 && limits.tracked > 0) {
-        operand->number = (ScalarMemory){0, 0};
-        memcpy(&operand->number, data, (size_t)dtypes[x->code].itemsize);
-        return 1;
-    }
-    if (x->ndim > node->ndim ||
-        (!node->operation.is_exact && !lies_as_result)) {
-        return 0;
-    }
-    if (x->size <= limits.tracked) {
-        if (copy_operand(x, data, operand) < 0) {
-            return -1;
-        }
-        memcpy(own, operand->strides, sizeof(own));
-    } else {
-        if (x->storage == NULL && !ensure_storage(x)) {
-            return -1;
-        }
-        storage = (Storage *)x->storage;
-        if (storage->address == NULL ||
-            (storage->shared && !reads_shared && !is_private(storage))) {
-            return 0;
-        }
-        has_read_shared |= reads_shared && storage->shared;
-        storage->tracked = 1;
-        operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
-        operand->offset = x->offset;
-        for (int dim = 0; dim < x->ndim; dim++) {
-            own[dim] = x->strides[dim];
-        }
-    }
-    if (!broadcast_strides(node->ndim, node->shape, x->ndim, x->shape, own, operand->strides)) {
-        Py_CLEAR(operand->storage);
-        return 0;
-    }
-    return 1;
-}
-
-/* ------------------------------------------------------------------ recording */
-
-/* Nanoseconds that it takes to reduce an element. */
-#define REDUCTION_TIME 0.2f
-
-static void drop_operands(Node *node, int count)
-{
-    for (int i = 0; i < count; i++) {
-        Py_XDECREF(node->operands[i].storage);
-    }
-}
-
-/* Compute the operand with the most operations, so that a node has fewer below it. 0 with an exception set. */
-static int shorten(Node *node)
-{
-    while (node->operations > MOST_OPERATIONS) {
-        Node *largest = NULL;
-        int sum = 1;
-        for (int i = 0; i < node->operation.count; i++) {
-            const Storage *storage = node->operands[i].storage;
-            Node *below = storage == NULL ? NULL : storage->pending;
-            if (below != NULL && (largest == NULL || below->operations > largest->operations)) {
-                largest = below;
-            }
-        }
-        if (largest == NULL || !evaluate_storage(largest->storage)) {
-            return largest == NULL;
-        }
-        for (int i = 0; i < node->operation.count; i++) {
-            const Storage *storage = node->operands[i].storage;
-            sum += storage != NULL && storage->pending != NULL ? storage->pending->operations : 0;
-        }
-        node->operations = sum;
-    }
-    return 1;
-}
-
-/* Fill in the operands of a node, whose shape is set. As `take_operand`. */
-static int take_operands(Node *node, Tensor *const *operands, char *const *numbers)
-{
-    const npy_uint8 *codes = node->operation.operands;
-    node->operations = 1;
-    node->is_flat = 1;
-    node->reduces = 0;
-    node->held = 0;
-    for (int i = 0; i < node->operation.count; i++) {
-        NodeOperand *operand = &node->operands[i];
-        int taken = 1;
-        if (operands[i] == NULL) {
-            operand->storage = NULL;
-            operand->number = (ScalarMemory){0, 0};
-            memcpy(&operand->number, numbers[i], (size_t)dtypes[codes[i]].itemsize);
-        } else {
-            taken = take_operand(operands[i], node, operand);
-        }
-        if (taken != 1) {
-            drop_operands(node, i);
-            return taken;
-        }
-    }
-    if (!is_row_major(node, operands)) {
-        drop_operands(node, node->operation.count);
-        return 0;
-    }
-    npy_intp step[NODE_DIMS], size = 1;
-    for (int dim = node->ndim - 1; dim >= 0; dim--) {
-        step[dim] = size;
-        size *= node->shape[dim];
-    }
-    for (int i = 0; i < node->operation.count; i++) {
-        const NodeOperand *operand = &node->operands[i];
-        if (operand->storage == NULL) {
-            continue;
-        }
-        const npy_intp itemsize = dtypes[codes[i]].itemsize;
-        if (operand->storage->pending != NULL) {
-            node->operations += operand->storage->pending->operations;
-            node->reduces |= operand->storage->pending->reduces;
-        } else if (operand->storage->readers == 0) {
-            node->held += operand->storage->bytes; /* the first reader is taken to hold it */
-        }
-        for (int dim = 0; dim < node->ndim; dim++) {
-            node->is_flat &= node->shape[dim] == 1 || operand->strides[dim] == step[dim] * itemsize;
-        }
-    }
-    return 1;
-}
-
-/* The shape that the operands broadcast to; 0 if a node cannot have it. */
-static int find_shape(Node *node, Tensor *const *operands, int count)
-{
-    npy_intp shape[ARRAY_DIMS];
-    int ndim = 0;
-    for (int i = 0; i < count; i++) {
-        if (operands[i] != NULL &&
-            (operands[i]->ndim > NODE_DIMS ||
-             !broadcast_shape(&ndim, shape, operands[i]->ndim, operands[i]->shape))) {
-            return 0;
-        }
-    }
-    node->ndim = (npy_uint8)ndim;
-    node->size = 1;
-    for (int dim = 0; dim < ndim; dim++) {
-        if (shape[dim] == 0 || node->size > limits.most / shape[dim]) {
-            return 0;
-        }
-        node->shape[dim] = shape[dim];
-        node->size *= shape[dim];
-    }
-    int recorded = node->size > limits.recorded;
-    for (int i = 0; i < count && !recorded; i++) {
-        recorded = operands[i] != NULL && awaits_reduction(operands[i]);
-    }
-    return recorded;
-}
-
-/* A node for an operation, which is in no list yet; NULL, perhaps with an exception set, if the operation
-   cannot wait. */
-static Node *make_node(const Operation *operation, Tensor *const *operands, char *const *numbers)
-{
-    /* Not by `record_all`: what it records may be a part of what is being computed. */
-    if (limits.recorded >= 0 && is_too_much() && !evaluate_all()) {
-        return NULL;
-    }
-    Node *node = take_node();
-    if (node == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    node->operation = *operation;
-    node->reduction = NULL;
-    if (!find_shape(node, operands, operation->count) ||
-        take_operands(node, operands, numbers) != 1) {
-        give_node(node);
-        return NULL;
-    }
-    const int errors = operation->name == NULL ? 0 : find_errors();
-    node->errors = (npy_uint8)errors;
-    if (errors < 0 || (node->operations > MOST_OPERATIONS && !shorten(node))) {
-        drop_operands(node, operation->count);
-        give_node(node);
-        return NULL;
-    }
-    return node;
-}
-
-static void count_readers(const Node *node)
-{
-    for (int i = 0; i < node->operation.count; i++) {
-        if (node->operands[i].storage != NULL) {
-            node->operands[i].storage->readers++;
-        }
-    }
-}
-
-/* A new Array that waits for a node, which is in no list yet. NULL, without the node, with an exception set. */
-static PyObject *wait_for(Node *node)
-{
-    const DTypeCode code = (DTypeCode)node->operation.result;
-    Tensor *result = new_pending(node->ndim, node->shape, code);
-    if (result == NULL) {
-        drop_operands(node, node->operation.count);
-        PyMem_Free(node->reduction);
-        give_node(node);
-        return NULL;
-    }
-    count_readers(node);
-    enter_node(node, (Storage *)result->storage);
-    return wrap_tensor(result, code);
-}
-
-PyObject *record(const Operation *operation, Tensor *const *operands, char *const *numbers)
-{
-    Node *node = make_node(operation, operands, numbers);
-    return node == NULL ? decline_unless_raised() : wait_for(node);
-}
-
-/* What follows from the shape of the operand: that of the result, and where accumulators lie. */
-static void lay_out_reduction(Node *node)
-{
-    Reduction *reduction = node->reduction;
-    npy_intp step = dtypes[reduction->accumulator].itemsize;
-    reduction->ndim = node->ndim;
-    reduction->size = node->size;
-    node->ndim = 0;
-    node->size = 1;
-    for (int axis = 0; axis < reduction->ndim; axis++) {
-        const npy_intp length = reduction->shape[axis] = node->shape[axis];
-        if (!reduction->reduced[axis] || reduction->keepdims) {
-            node->shape[node->ndim++] = reduction->reduced[axis] ? 1 : length;
-        }
-        node->size *= reduction->reduced[axis] ? 1 : length;
-    }
-    for (int axis = reduction->ndim - 1; axis >= 0; axis--) {
-        reduction->strides[axis] = reduction->reduced[axis] ? 0 : step;
-        step *= reduction->reduced[axis] ? 1 : reduction->shape[axis];
-    }
-}
-
-PyObject *record_reduction(const Reduction *reduction, Tensor *x, int for_now)
-{
-    const Operation operation = {.name = names_of.reduce, .row = reduction->row, .operands = {reduction->element},
-                                 .result = reduction->accumulator, .count = 1, .is_exact = 1,
-                                 .time = REDUCTION_TIME, .raises = RAISES_ANY, .link = NO_LINK};
-    const int before = reads_shared;
-    reads_shared = before || for_now;
-    Node *node = make_node(&operation, &x, NULL);
-    reads_shared = before;
-    if (node == NULL) {
-        return decline_unless_raised();
-    }
-    node->reduction = PyMem_Malloc(sizeof(Reduction));
-    if (node->reduction == NULL) {
-        drop_operands(node, operation.count);
-        give_node(node);
-        return PyErr_NoMemory();
-    }
-    *node->reduction = *reduction;
-    node->reduces = 1;
-    lay_out_reduction(node);
-    return wait_for(node);
-}
-
-PyObject *record_for_now(const Operation *operation, Tensor *const *operands, char *const *numbers)
-{
-    const int before = reads_shared;
-    reads_shared = 1;
-    PyObject *result = record(operation, operands, numbers);
-    reads_shared = before;
-    return result;
-}
-
-int begin_list(ListRun *before)
-{
-    PyObject *settings = NULL;
-    const int modes = find_errors();
-    if (modes == -2 || (settings_variable != NULL && PyContextVar_Get(settings_variable, Py_None, &settings) < 0)) {
-        return 0;
-    }
-    *before = (ListRun){list_settings, list_modes, reads_shared};
-    list_settings = settings;
-    list_modes = modes;
-    has_read_shared &= reads_shared;
-    reads_shared = 1;
-    return 1;
-}
-
-int end_list(const ListRun *before)
-{
-    Py_XSETREF(list_settings, before->settings);
-    list_modes = before->modes;
-    reads_shared = before->reads_shared;
-    return reads_shared || !has_read_shared || evaluate_all();
-}
-
-void record_all(Recording *before)
-{
-    *before = (Recording){limits.recorded, limits.tracked, reads_shared};
-    limits.recorded = limits.tracked = -1;
-    reads_shared = 1;
-}
-
-void record_as_before(const Recording *before)
-{
-    reads_shared = before->reads_shared;
-    if (limits.recorded == -1) { /* else Python has set the limits meanwhile */
-        limits.recorded = before->recorded;
-        limits.tracked = before->tracked;
-    }
-}
-
-int record_update(const Operation *operation, Tensor *x, Tensor *const *operands, char *const *numbers)
-{
-    Storage *storage = (Storage *)x->storage;
-    if (storage->readers > 0 || !shows_pending(x)) {
-        return 0;
-    }
-    /* What the storage has waited for so far goes to a storage of its own. */
-    Storage *before = pending_storage((DTypeCode)storage->code);
-    if (before == NULL) {
-        return -1;
-    }
-    Node *node = storage->pending;
-    Tensor old = *x;
-    Tensor *given[NODE_OPERANDS];
-    storage->pending = NULL;
-    node->storage = before;
-    before->pending = node;
-    old.storage = (PyObject *)before;
-    for (int i = 0; i < operation->count; i++) {
-        given[i] = operands[i] == x ? &old : operands[i];
-    }
-    Node *update = make_node(operation, given, numbers);
-    if (update != NULL && update->size != x->size) {
-        drop_operands(update, operation->count);
-        give_node(update);
-        update = NULL;
-    }
-    if (update == NULL) {
-        if (before->pending == node) {
-            node->storage = storage;
-            storage->pending = node;
-            before->pending = NULL;
-        } else {
-            move_memory(storage, before); /* it was computed meanwhile */
-        }
-        Py_DECREF(before);
-        return PyErr_Occurred() ? -1 : 0;
-    }
-    count_readers(update);
-    enter_node(update, storage);
-    Py_DECREF(before);
     return 1;
 }
 
@@ -690,47 +173,7 @@ void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strid
     }
 }
 
-/* Nanoseconds that a loop takes over `serial_limit` elements (backends/cpu/engine/loops.py). */
-#define SERIAL_TIME 3000.0
-
-void describe_operation(const ElementLoop *loop, int count, Operation *operation)
-{
-    operation->function = loop->function;
-    operation->data = loop->data;
-    operation->name = loop->name;
-    operation->row = loop->row;
-    operation->time = loop->serial_limit > 0 ? (float)(SERIAL_TIME / (double)loop->serial_limit) : 1;
-    operation->count = (npy_uint8)count;
-    operation->result = loop->result;
-    for (int i = 0; i < count; i++) {
-        operation->operands[i] = loop->operand;
-    }
-    operation->is_exact = (npy_uint8)loop->reversible;
-    operation->raises = loop->is_quiet ? RAISES_NONE : loop->is_arithmetic ? RAISES_IN_VECTORS : RAISES_ANY;
-    operation->link = loop->link;
-}
-
 /* ------------------------------------------------------------------ the module's part */
-
-PyObject *cast_row, *where_row;
-
-static PyObject *set_expressions(PyObject *module, PyObject *args)
-{
-    PyObject *modes, *variable, *report, *cast, *where;
-    if (!PyArg_ParseTuple(args, "OOOOO", &modes, &variable, &report, &cast, &where)) {
-        return NULL;
-    }
-    Py_XSETREF(cast_row, Py_NewRef(cast));
-    Py_XSETREF(where_row, Py_NewRef(where));
-    Py_XSETREF(ask_modes, Py_NewRef(modes));
-    Py_XSETREF(settings_variable, variable == Py_None ? NULL : Py_NewRef(variable));
-    for (int i = 0; i < ANSWERS; i++) {
-        Py_CLEAR(answers[i].settings);
-        Py_CLEAR(answers[i].module);
-    }
-    set_report(report);
-    Py_RETURN_NONE;
-}
 
 static PyObject *count_pending(PyObject *module, PyObject *ignored)
 {
@@ -746,10 +189,6 @@ static PyObject *release(PyObject *module, PyObject *storage)
 }
 
 PyMethodDef nodes_methods[] = {
-    {"set_expressions", set_expressions, METH_VARARGS,
-     "set_expressions(modes, variable, report, cast, where)\n--\n\n"
-     "fperrors.modes, the context variable that holds what it reads, fperrors.report, and the rows of casts "
-     "and of choices."},
     {"count_pending", count_pending, METH_NOARGS,
      "count_pending()\n--\n\nHow many operations wait in C for their results to be needed."},
     {"release_readers", release, METH_O,

@@ -169,6 +169,19 @@ void describe_operation(const ElementLoop *loop, int count, Operation *operation
 /* A copy, element by element. */
 Operation copy_operation(DTypeCode code);
 
+/* A node whose fields are not set; NULL if there is no memory. */
+Node *take_node(void);
+void give_node(Node *node);
+
+/* Have a storage wait for the node, whose fields are set. */
+void enter_node(Node *node, Storage *storage);
+
+/* Whether pending operations are too many, or hold too much: then all are computed. */
+int is_too_much(void);
+
+/* Compute all that is pending, so that nothing is held any more; 0 with an exception set. */
+int evaluate_all(void);
+
 /* Compute the reduction that a storage waits for. `drops_source` says that the caller's reference to the operand is one
    that nobody needs afterwards. 0 with an exception set. */
 int evaluate_reduction(Storage *storage, int drops_source);

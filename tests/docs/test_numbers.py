@@ -80,6 +80,7 @@ SENTENCES = {
     ],
     "docs/fusion.md": [
         ("Operations element by element on more than {} elements wait in", policy.RECORDED_FROM),
+        ("those of more than {} elements along some of the axes, which wait", AT_ONCE),
         ("axes of more than {} elements, blocks of {} KiB are added in pairs", AT_ONCE, 2),
         ("operations are deferred on more than {} elements; of a reduction", THRESHOLD),
         (
