@@ -394,6 +394,28 @@ int find_threads(const Node *root, Expression *expression)
     return expression->threads > 0;
 }
 
+/* What a node that is awaited waits for itself, and so on: one that awaits nothing. To compute the node itself would compute
+   that in a call from within, whose depth would have no bound. */
+static Node *find_lowest(Node *node, Expression *expression)
+{
+    for (;;) {
+        const NodeOperand *operand = &node->operands[0];
+        Node *root = node->reduction == NULL ? node : operand->storage->pending;
+        if (root == NULL) {
+            return node;
+        }
+        if (root != node && (operand->is_apart || root->reduction != NULL)) {
+            node = root; /* it is read as it is */
+            continue;
+        }
+        find_expression(root, expression);
+        if (expression->awaited == NULL) {
+            return node;
+        }
+        node = expression->awaited;
+    }
+}
+
 const Plan *prepare_expression(Storage *storage, Storage *result, Expression *expression, Errors *errors)
 {
     Node *const root = storage->pending, *before;
@@ -408,7 +430,13 @@ const Plan *prepare_expression(Storage *storage, Storage *result, Expression *ex
         if (before == root && !PyErr_Occurred()) {
             PyErr_SetString(PyExc_RuntimeError, "a pending operation has too many parts");
         }
-        if (storage->pending != root || before == root || !evaluate_storage(before->storage) || storage->pending != root) {
+        if (storage->pending != root || before == root) {
+            return NULL;
+        }
+        if (expression->awaited != NULL) {
+            before = find_lowest(before, expression);
+        }
+        if (!evaluate_storage(before->storage) || storage->pending != root) {
             return NULL;
         }
     }

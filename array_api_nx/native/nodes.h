@@ -24,8 +24,8 @@
 /* Operations on arrays of more axes are computed at once. */
 enum { NODE_DIMS = 6, NODE_OPERANDS = 3 };
 
-/* The most operations of an expression. */
-enum { MOST_OPERATIONS = 400 };
+/* The most operations of an expression, and the most reductions in what is computed together. */
+enum { MOST_OPERATIONS = 400, MOST_REDUCTIONS = 12 };
 
 /* Which floating-point exceptions a function raises. */
 enum { RAISES_NONE, RAISES_IN_VECTORS, RAISES_ANY };
@@ -83,8 +83,7 @@ struct Node {
     npy_uint8 errors;    /* floating-point errors to warn of, as NumPy's bits */
     npy_uint8 ndim, is_flat; /* is_flat: all operands that are no numbers lie row-major in one run */
     Reduction *reduction;    /* of the only operand, along whose axes the strides of that are; or NULL */
-    npy_uint8 reduces;   /* whether there are reductions at or below it */
-    int operations;      /* how many there are at and below it */
+    int operations, reductions; /* how many there are at and below it, those that are shared counted more than once */
     npy_intp size, held; /* elements; bytes that it keeps from being freed, at most */
     npy_intp shape[NODE_DIMS]; /* of the result */
     NodeOperand operands[NODE_OPERANDS];
@@ -109,7 +108,7 @@ static inline int is_recorded_size(npy_intp size)
 static inline int awaits_reduction(const Tensor *x)
 {
     const Storage *storage = (const Storage *)x->storage;
-    return x->array == NULL && storage != NULL && storage->pending != NULL && storage->pending->reduces;
+    return x->array == NULL && storage != NULL && storage->pending != NULL && storage->pending->reductions > 0;
 }
 
 /* Whether C answers operations on so many elements, now or later. */

@@ -213,27 +213,46 @@ static void drop_operands(Node *node, int count)
     }
 }
 
-/* Compute the operand with the most operations, so that a node has fewer below it. 0 with an exception set. */
+static int has_too_many(const Node *node)
+{
+    return node->operations > MOST_OPERATIONS || node->reductions > MOST_REDUCTIONS;
+}
+
+/* Count the operations and reductions at and below a node. The operand that has the most of what there are too many of; or
+   NULL. */
+static Node *count_below(Node *node)
+{
+    Node *largest = NULL;
+    const int by_reductions = node->reductions > MOST_REDUCTIONS;
+    node->operations = 1;
+    node->reductions = 0;
+    for (int i = 0; i < node->operation.count; i++) {
+        const Storage *storage = node->operands[i].storage;
+        Node *below = storage == NULL ? NULL : storage->pending;
+        if (below == NULL) {
+            continue;
+        }
+        node->operations += below->operations;
+        node->reductions += below->reductions;
+        if (largest == NULL || (by_reductions ? below->reductions > largest->reductions
+                                              : below->operations > largest->operations)) {
+            largest = below;
+        }
+    }
+    return largest;
+}
+
+/* Compute operands, so that a node has fewer operations and reductions below it. 0 with an exception set. */
 static int shorten(Node *node)
 {
-    while (node->operations > MOST_OPERATIONS) {
-        Node *largest = NULL;
-        int sum = 1;
-        for (int i = 0; i < node->operation.count; i++) {
-            const Storage *storage = node->operands[i].storage;
-            Node *below = storage == NULL ? NULL : storage->pending;
-            if (below != NULL && (largest == NULL || below->operations > largest->operations)) {
-                largest = below;
-            }
-        }
+    node->reductions = 0;
+    count_below(node);
+    while (has_too_many(node)) {
+        Node *largest = count_below(node);
         if (largest == NULL || !evaluate_storage(largest->storage)) {
             return largest == NULL;
         }
-        for (int i = 0; i < node->operation.count; i++) {
-            const Storage *storage = node->operands[i].storage;
-            sum += storage != NULL && storage->pending != NULL ? storage->pending->operations : 0;
-        }
-        node->operations = sum;
+        count_below(node);
     }
     return 1;
 }
@@ -242,9 +261,7 @@ static int shorten(Node *node)
 static int take_operands(Node *node, Tensor *const *operands, char *const *numbers)
 {
     const npy_uint8 *codes = node->operation.operands;
-    node->operations = 1;
     node->is_flat = 1;
-    node->reduces = 0;
     node->held = 0;
     for (int i = 0; i < node->operation.count; i++) {
         NodeOperand *operand = &node->operands[i];
@@ -276,10 +293,7 @@ static int take_operands(Node *node, Tensor *const *operands, char *const *numbe
             continue;
         }
         const npy_intp itemsize = dtypes[codes[i]].itemsize;
-        if (operand->storage->pending != NULL) {
-            node->operations += operand->storage->pending->operations;
-            node->reduces |= operand->storage->pending->reduces;
-        } else if (operand->storage->readers == 0) {
+        if (operand->storage->pending == NULL && operand->storage->readers == 0) {
             node->held += operand->storage->bytes; /* the first reader is taken to hold it */
         }
         for (int dim = 0; dim < node->ndim; dim++) {
@@ -339,7 +353,7 @@ static Node *make_node(const Operation *operation, Tensor *const *operands, char
     }
     const int errors = operation->name == NULL ? 0 : find_errors();
     node->errors = (npy_uint8)errors;
-    if (errors < 0 || (node->operations > MOST_OPERATIONS && !shorten(node))) {
+    if (errors < 0 || !shorten(node)) {
         drop_operands(node, operation->count);
         give_node(node);
         return NULL;
@@ -418,7 +432,7 @@ PyObject *record_reduction(const Reduction *reduction, Tensor *x, int for_now)
         return PyErr_NoMemory();
     }
     *node->reduction = *reduction;
-    node->reduces = 1;
+    node->reductions++;
     lay_out_reduction(node);
     return wait_for(node);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -179,3 +180,27 @@ def test_what_waits_is_explained_and_still_waits() -> None:
     z, _others = y + 1.0, y + 3.0
     assert xp.explain(z).pending
     assert count_pending()
+
+
+@pytest.mark.parametrize("axes", [(1, 1), (0, 1)], ids=str)
+def test_long_chains_of_reductions_need_little_of_the_stack(axes: tuple[int, int]) -> None:
+    given = np.random.default_rng(0).random((400, 100)) + 0.5
+    found = []
+
+    def chain() -> None:
+        y = x = xp.asarray(given, copy=True)
+        for i in range(500):
+            x = y * xp.mean(x, axis=axes[i % 2], keepdims=True)
+        found.append(np.asarray(x))
+
+    before = threading.stack_size(2**20)
+    try:
+        thread = threading.Thread(target=chain)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    expected = given
+    for i in range(500):
+        expected = given * expected.mean(axis=axes[i % 2], keepdims=True)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-9)
