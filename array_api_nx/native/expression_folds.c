@@ -172,10 +172,10 @@ Storage *source_of(const Node *node)
 {
     const NodeOperand *operand = &node->operands[0];
     Node *below = operand->storage->pending;
-    if (below != NULL && below->reduction == NULL) {
+    if (below != NULL && below->reduction == NULL && !operand->is_apart) {
         return (Storage *)Py_NewRef((PyObject *)operand->storage);
     }
-    /* A pass computes elements: what is read as it is becomes a copy. */
+    /* A pass computes elements: what is read as it is, or in another shape, becomes a copy. */
     Recording before;
     Storage *storage = NULL;
     Tensor *x = tensor_over_storage(operand->storage, operand->offset, node->reduction->ndim, node->reduction->shape,

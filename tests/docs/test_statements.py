@@ -203,6 +203,7 @@ MISSING = {
         *["arccos", "arcsin", "cat", "hstack", "jit", "lib.stride_tricks"],
         *["percentile", "random.rand"],
     ],
+    "bfloat16",  # without ml_dtypes
     "special.f",  # any of its functions
 }
 """Names that pages write down as such that are not there."""

@@ -45,15 +45,22 @@ def in_the_middle(m: Any, x: Any) -> Any:
     return x - m.max(x, axis=x.ndim // 2, keepdims=True)
 
 
+def in_another_shape(m: Any, x: Any) -> Any:
+    rows = x - m.mean(x, axis=-1, keepdims=True)
+    turned = m.permute_dims(rows, tuple(range(x.ndim))[::-1])
+    return m.max(m.reshape(rows, (2, -1)), axis=0) + m.max(m.sum(turned * 0.01, axis=-1))
+
+
 def integers(m: Any, x: Any) -> Any:
     signs = x > 0
     return m.count_nonzero(signs, axis=-1, keepdims=True) * m.where(signs, 2, 1)
 
 
 PROGRAMS: list[Callable[[Any, Any], Any]] = [
-    softmax, norms_apart, centred_twice, read_by_others, last_of_all, in_the_middle, integers,
+    softmax, norms_apart, centred_twice, read_by_others, last_of_all, in_the_middle,
+    in_another_shape, integers,
 ]  # fmt: skip
-SHAPES = [(300, 40), (7, 9_000), (5_000, 3), (4, 3, 20, 50), (2, 1, 60_000), (1_000, 1_000)]
+SHAPES = [(300, 40), (8, 9_000), (5_000, 3), (4, 3, 20, 50), (2, 1, 60_000), (1_000, 1_000)]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

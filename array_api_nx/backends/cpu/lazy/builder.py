@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from math import nan, prod
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import ref
@@ -539,9 +540,9 @@ class Arrangement:
     @staticmethod
     def of(views: Sequence[View], shape: tuple[int, ...]) -> Arrangement | None:
         """The order in which the first operand that is not broadcast lies in memory; None for
-        row-major, and if any operand is row-major."""
+        row-major, and if any such operand has its axes in that order, as in NumPy."""
         full = [view for view in views if not view.has_repeats]
-        if not full or any([view.is_row_major for view in views]):
+        if not full or any([_is_in_order(view) for view in full]):
             return None
         steps: KnownInts = full[0].strides
         order = tuple(
@@ -556,6 +557,14 @@ class Arrangement:
     def undo(self, view: View) -> View:
         """The view of the result, from one with its axes in the order of iteration."""
         return view.permute(tuple([self.order.index(axis) for axis in range(len(self.order))]))
+
+
+def _is_in_order(view: View) -> bool:
+    """Whether no axis steps further through memory than one before it."""
+    sizes: KnownInts = view.shape
+    steps: KnownInts = view.strides
+    far = [abs(step) for size, step in zip(sizes, steps, strict=True) if size > 1]
+    return all([a >= b for a, b in pairwise(far)])
 
 
 def _reduced_view(
