@@ -9,6 +9,10 @@ enum { NARROW_ROW = 256 };
    operands. The buffer holds a run of so many bytes, and one row more. */
 enum { SHORT_ROW = 2048, RUN_BYTES = 8192, BUFFER_BYTES = RUN_BYTES + 2 * SHORT_ROW };
 
+/* Rows of fewer bytes are not written past the caches: where a line of the caches has elements of two rows, or is written
+   twice, the processor waits for memory (docs/tuning.md, 139). */
+enum { STREAMED_ROW = 4096 };
+
 #ifdef HAS_ORDERS
 
 /* The bytes from a row to the next, which all leaves share, if the gaps between rows may be computed, too; else
@@ -162,14 +166,15 @@ void run_rows(const Pass *pass, char *slots)
         } while (step_on(pass, gap != 0 ? 2 : 1, index, data));
         return;
     }
-    if (pass->streams) {
+    const int streams = pass->streams && bytes >= STREAMED_ROW;
+    if (streams) {
         orders[count - 1].code = STREAM;
     }
     do {
         address_orders(pass, pass->plan, step, orders, data, slots, REGISTERS_BYTES);
         run_orders(orders, count, bytes, itemsize, !pass->overlaps);
     } while (step_on(pass, 1, index, data));
-    if (pass->streams) {
+    if (streams) {
         end_streams();
     }
     note_flags(&pass->flags[0], take_vector_flags());
