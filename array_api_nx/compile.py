@@ -398,9 +398,9 @@ class Compiled(ProgramCaller, Generic[P, R]):
         """What a call with these arguments does; nothing is computed.
 
         Print it: inputs with symbolic shapes, guards with the lines that asked, steps and
-        outputs; and for arrays how the device runs it at their sizes: fused kernels and calls,
-        the memory between them, and its peak. In a notebook it is a picture. ``program`` is the
-        `Program`.
+        outputs, the memory that results take at one time, and for arrays how the device runs it.
+        ``program`` is the `Program`. Of results that wait, `explain` of the package tells in which
+        passes they will be computed.
 
         TraceError: If calls with these arguments run the function itself, as which arrays share
             memory depends on how the arguments lie in memory.
@@ -408,24 +408,26 @@ class Compiled(ProgramCaller, Generic[P, R]):
         leaves, structure = flatten((args, kwargs), is_leaf)
         leaves = with_arrays(leaves)
         if any([type(x) is ShapeSpec for x in leaves]):
-            return ProgramExplanation(self.lower(*args, **kwargs), None, None)
+            return ProgramExplanation(self.lower(*args, **kwargs), None)
         found, sizes = self._find(leaves, structure)
         if found is None:
             raise TraceError(_WITHOUT_PROGRAM)
         program = found.program
         named = dict(zip(program.variables, sizes, strict=True))
         backend = found.device.backend
-        if self._engine == "steps":
-            return ProgramExplanation(program, named, None)
         compiles = self._engine == "native" or backend.compiles_unasked
+        if self._engine == "steps":
+            return ProgramExplanation(program, named)
+        if found.calls is not None:
+            return ProgramExplanation(program, named, _BY_CALLS)
         if backend.compiler is None or not compiles:
-            return ProgramExplanation(program, named, backend.explain_program(program, sizes))
+            return ProgramExplanation(program, named)
         try:
             backend.prepare_compiled(program, sizes)
         except CannotCompileError as error:
-            return ProgramExplanation(program, named, None, str(error))
+            return ProgramExplanation(program, named, str(error))
         how = f"one function, compiled by {backend.compiler}"
-        return ProgramExplanation(program, named, None, how)
+        return ProgramExplanation(program, named, how)
 
     def lower(self, *args: Tree, **kwargs: Tree) -> Program:
         """Build the program for arguments that are described by `ShapeSpec`, without data.
@@ -481,6 +483,7 @@ _WITHOUT_PROGRAM: Final = (
     "what is a view or a copy depending on how the arguments lie in memory; pass copies that are "
     "row-major, as asarray(x, copy=True) makes them"
 )
+_BY_CALLS: Final = "the function's calls are made again, without the Python code between them"
 _ENGINES: Final = ("auto", "steps", "native")
 
 

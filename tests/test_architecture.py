@@ -34,7 +34,6 @@ ROOMS = (
     "backends/engines",
     "backends/dask",
     "backends/cpu",
-    "backends/cpu/programs",
     "backends/cpu/lazy",
     "backends/cpu/storage",
     "backends/cpu/policy",

@@ -205,7 +205,7 @@ def _is_unfolded(
 
 
 PROMISES: Final = by_method([
-    ("a size for each variable", "prepare prepare_compiled explain_program",
+    ("a size for each variable", "prepare prepare_compiled",
      lambda program, sizes: len(sizes) == len(program.variables)),
     ("sizes within bounds", "prepare prepare_compiled",
      lambda program, sizes: all(

@@ -32,7 +32,6 @@ from typing import Final
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.view import View
-from ..explain.model import RunExplanation
 from ..primitives import table as p
 from ..primitives.rules import convolved_size, window_counts
 from .arguments import Handle, Kind, Norm, Overlap, Padding, Run
@@ -79,10 +78,6 @@ class Interface(Arrays):
         raise CannotCompileError(
             "this device's engine has no compiler; use engine='auto', which goes step by step"
         )
-
-    def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
-        """How `prepare` has a program run at given sizes; None if it is step by step."""
-        return None
 
     # ------------------------------------------------------------------ indexed access
 

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from ..core.symbolic import Number, Sizes
+    pass
 
 __all__ = [
-    "BufferExplanation",
     "MemoryExplanation",
     "PassExplanation",
-    "RunExplanation",
     "StepExplanation",
     "count",
     "label",
@@ -62,15 +60,15 @@ class StepExplanation(NamedTuple):
         What it is called with: names of memory and registers, scalars as they are written.
     target : str
         Where the result goes. Registers, r0, r1, ..., hold a tile and are used again.
-    kind : {"elementwise", "reduction", "final", "called"}
-        Computes every element of a tile; folds a tile into the target; runs only once, after all
-        tiles, on what was folded; or is no part of a kernel.
+    kind : {"elementwise", "reduction", "final"}
+        Computes every element of a tile; folds a tile into the target; or runs only once, after all
+        tiles, on what was folded.
     """
 
     operation: str
     sources: tuple[str, ...]
     target: str
-    kind: Literal["elementwise", "reduction", "final", "called"] = "elementwise"
+    kind: Literal["elementwise", "reduction", "final"] = "elementwise"
 
 
 class PassExplanation(NamedTuple):
@@ -83,7 +81,7 @@ class PassExplanation(NamedTuple):
     tile : (int, int)
         Rows and columns that are computed at a time.
     tasks : int
-        Parts that threads take on; 0 for a call, which goes over memory in its own way.
+        Parts that threads take on.
     inputs, outputs : tuple of MemoryExplanation
         What it reads and writes.
     scratch : int
@@ -101,8 +99,6 @@ class PassExplanation(NamedTuple):
 
     def caption(self) -> list[str]:
         """Its elements, tiles, tasks and memory: a few words each."""
-        if not self.tasks:
-            return ["a call"]
         rows, columns = self.tile
         if len(self.shape) > 1:
             words = [" x ".join(map(_number, self.shape))]
@@ -135,54 +131,6 @@ class PassExplanation(NamedTuple):
         """For each output the position of the step that completes it."""
         last = {step.target: i for i, step in enumerate(self.steps)}
         return [last[each.name] for each in self.outputs]
-
-
-class BufferExplanation(NamedTuple):
-    """Memory that a run of a program takes.
-
-    Attributes
-    ----------
-    name : str
-        Of the values that it holds, one after the other: as in the program, or t1, t2, ... for
-        what is no value of the program.
-    dtype : str
-    shape : tuple of int or Dim
-    nbytes : int
-        At the sizes in question.
-    place : str
-        Where it lies.
-    first, last : int
-        The numbers of the passes that write it first and use it last, from 1.
-    """
-
-    name: str
-    dtype: str
-    shape: Sizes
-    nbytes: int
-    place: str
-    first: int
-    last: int
-
-
-class RunExplanation(NamedTuple):
-    """How a backend would run a program at given sizes.
-
-    Attributes
-    ----------
-    passes : tuple of PassExplanation
-        What is done, in order.
-    buffers : tuple of BufferExplanation
-    peak : int or Dim
-        The most bytes that live at one time besides arguments and constants, in the program's
-        variables: which buffers those are is that of the sizes in question.
-    peak_bytes : int
-        Its value.
-    """
-
-    passes: tuple[PassExplanation, ...]
-    buffers: tuple[BufferExplanation, ...]
-    peak: Number
-    peak_bytes: int
 
 
 def label(step: StepExplanation, sources: Sequence[int | str | None]) -> str:

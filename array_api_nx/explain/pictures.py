@@ -20,7 +20,6 @@ _COLOURS: Final = {
     "result": "#d3efd6",
     "reduction": "#ffe7c7",
     "final": "#ffe7c7",
-    "called": "#f3e1d2",
 }
 
 

@@ -79,7 +79,7 @@ class Bound:
     """A program made ready for one set of sizes.
 
     Without a program `found` is None, and the function itself is called. `calls` are what the CPU
-    runs unless arrays are large; `run` is the program, prepared when it is first asked for.
+    makes, if they are known; `run` is the program, prepared when it is first asked for.
     """
 
     def __init__(

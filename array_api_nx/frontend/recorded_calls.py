@@ -3,24 +3,23 @@
 A program (contract/program.py) says what a function computes, in steps of the contract. What is
 recorded here are the calls of public functions and operators that led to them, the outermost ones.
 To make them again costs what the function costs, less the Python code between them, whatever they
-are (native/call_lists.c). The CPU runs arrays of few elements so.
+are (native/call_lists.c). So the CPU runs compiled functions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from math import prod
 from types import NoneType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..config import hints, stack
+from ..config import stack
 from ..contract.program import Generated, Program
 from ..core.dtypes import DType
 from ..core.real import Real
-from ..core.symbolic import Dim, Sizes, SymbolicShape
+from ..core.symbolic import Dim, SymbolicShape
 from ..device import Device
 from ..native import native
 from ..tracing.recorder import Recorder, Traced, TracedStorage, current
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["CallRecorder", "Calls", "record_calls"]
 
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
-Key: TypeAlias = tuple[Shapes, int]
 
 _MOST_ARGUMENTS: Final = 12
 """As many as native/call_lists.c takes."""
@@ -56,8 +54,6 @@ class Calls:
         What the function returns.
     shown : list of int
         The arrays in it.
-    shapes : iterable of tuple of int or Dim
-        Those of all arrays, each once.
     """
 
     def __init__(
@@ -68,19 +64,14 @@ class Calls:
         sized: dict[int, Value],
         result: Template,
         shown: Sequence[int],
-        shapes: Iterable[Sizes],
     ) -> None:
         assert native is not None
         self._head = head
         self._sized = sized
-        found = [prod(shape) for shape in shapes]
-        self._known_size = max([n for n in found if isinstance(n, int)], default=0)
-        variable = list(dict.fromkeys([n for n in found if isinstance(n, Dim)]))
-        symbols = list(dict.fromkeys(_symbols_in([*sized.values()])))
-        self._symbols = symbols
-        self._evaluate: Generated = head.function_of([*symbols, *variable])
+        self._symbols = list(dict.fromkeys(_symbols_in([*sized.values()])))
+        self._evaluate: Generated = head.function_of(self._symbols)
         self._dtypes = [x.dtype for x in head.values[: len(head.inputs)]]
-        self._bound: dict[Key, Native.CallList] = {}
+        self._bound: dict[Shapes, Native.CallList] = {}
         # An error can leave arguments half written only if a call comes after the first write.
         self._saves = any([call.results == -1 for call in calls[:-1]])
         given = range(len(head.inputs))
@@ -90,24 +81,18 @@ class Calls:
 
     def at(self, shapes: Shapes, written: tuple[int, ...]) -> Native.CallList | None:
         """The calls for arguments of given shapes, of which some must be writable; None if the
-        program is not for them, or if some array is so large that operations on it are deferred."""
-        key = shapes, hints.threshold
-        bound = self._bound.get(key)
+        program is not for them."""
+        bound = self._bound.get(shapes)
         if bound is None:
             sizes = self._head.match(shapes)
             if sizes is None:
                 return None
-            count = len(self._symbols)
-            found = self._evaluate(*sizes)
-            largest = max([self._known_size, *found[count:], *map(prod, shapes)])
-            if largest > hints.threshold:
-                return None
-            numbers = dict(zip(self._symbols, found[:count], strict=True))
+            numbers = dict(zip(self._symbols, self._evaluate(*sizes), strict=True))
             values = tuple([_at(x, numbers) for x in self._sized.values()])
             expected = tuple(zip(shapes, self._dtypes, strict=True))
             if len(self._bound) >= _MOST_BOUND:
                 self._bound.clear()
-            bound = self._bound[key] = self._list.at(expected, values, written, self._saves)
+            bound = self._bound[shapes] = self._list.at(expected, values, written, self._saves)
         return bound
 
 
@@ -176,7 +161,6 @@ class CallRecorder:
         self._keys = Keys()
         self._patterns: dict[Value, _Pattern] = {}
         self._known: dict[Value, int] = {}  # the numbers of constants, by their keys
-        self._shapes: dict[Sizes, None] = {}  # of results
 
     def call(
         self,
@@ -269,8 +253,6 @@ class CallRecorder:
         """The number of a result; -1 for an array that was there before."""
         if type(x) is not Array or id(x) in self._numbers:
             return -1
-        if type(x._handle) is Traced:
-            self._shapes[x._handle.view.shape] = None
         return self._new_value(x)
 
     def _new_value(self, x: Value) -> int:
@@ -315,7 +297,7 @@ class CallRecorder:
         made = template(leaf, result)
         if not self.is_complete:
             return None
-        return Calls(head, self._calls, self._constants, self._sized, made, shown, self._shapes)
+        return Calls(head, self._calls, self._constants, self._sized, made, shown)
 
 
 def _placed(

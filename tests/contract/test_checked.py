@@ -63,7 +63,6 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("prepare", lambda b: b.prepare(PROGRAM, ()), "a size for each variable"),
     ("prepare", lambda b: b.prepare(PROGRAM, (1,)), "sizes within bounds"),
     ("prepare_compiled", lambda b: b.prepare_compiled(PROGRAM, ()), "a size for each variable"),
-    ("explain_program", lambda b: b.explain_program(PROGRAM, ()), "a size for each variable"),
     ("empty", lambda b: b.empty([2], d.int8), "a tuple of non-negative ints"),
     ("empty", lambda b: b.empty((-1,), d.int8), "a tuple of non-negative ints"),
     ("empty", lambda b: b.empty((np.int64(2),), d.int8), "a tuple of non-negative ints"),

@@ -16,7 +16,6 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu import fourier, long_transforms, policy
 from array_api_nx.backends.cpu.engine import schedule, sliced_calls
 from array_api_nx.backends.cpu.lazy import builder
-from array_api_nx.backends.cpu.programs import planner
 from array_api_nx.backends.limited.devices import PROPERTIES
 from array_api_nx.config import Settings
 from array_api_nx.contract import distributions
@@ -129,7 +128,6 @@ SENTENCES = {
         ('| `default_device` | `ARRAY_API_NX_DEFAULT_DEVICE` | `"{}"` |', "cpu"),
     ],
     "docs/random.md": [
-        ("draws of at most {} KiB of numbers", planner._MIN_SOURCE_BYTES // KIB),
         ("integers up to 2**{} |", distributions.MOST_TRIALS.bit_length() - 1),
     ],
     "docs/special.md": [("{} names, with SciPy's operands", len(xp.special.__all__))],

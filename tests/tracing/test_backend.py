@@ -5,7 +5,7 @@ from array_api_nx.tracing.backend import TracingBackend
 
 INHERITED = {
     "shrink", "reshape",  # of movement that is traced
-    "explain", "explain_program", "axis_order", "may_overlap", "prepare",
+    "explain", "axis_order", "may_overlap", "prepare",
     "prepare_compiled", "worth_deferring",  # of arrays with elements
     "native", "from_native", "available_dtypes",
     "sizes",  # all sizes are known

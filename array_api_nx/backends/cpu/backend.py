@@ -19,17 +19,15 @@ import numpy as np
 from ...contract import composed, replay
 from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.numpy_dtypes import NDArray, is_aligned
-from ...contract.program import Program
 from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
-from ...explain.model import RunExplanation
 from ...primitives import table as p
 from ...primitives.table import Primitive
-from . import counting, distinct, programs, selected_rows, sorting
+from . import counting, distinct, selected_rows, sorting
 from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located
 from .engine.loops import scipy_is_quiet
@@ -77,18 +75,10 @@ _astype: Final = np.ndarray.astype
 class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     """Executes primitives with NumPy, and on large arrays by fused passes of NumPy's loops."""
 
-    # ------------------------------------------------------------------ programs
-
-    def prepare(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
-        return programs.prepare(self, program, sizes)
-
-    prepare_compiled = prepare
+    prepare_compiled = replay.prepare
 
     def worth_deferring(self, size: int) -> bool:
         return worth_deferring(size)
-
-    def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
-        return programs.explain(self, program, sizes)
 
     def _deferred(
         self, size: int, build: Callable[..., NodeView | None], *arguments: object
@@ -565,8 +555,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     # ------------------------------------------------------------------ matrices
 
     matmul = on_arrays(sliced_calls.matmul)
-    matmul_in_parts = on_arrays(sliced_calls.matmul_in_parts)
-    """`matmul` where `sliced_calls.has_parts`, in programs, which may round otherwise."""
 
     def vecdot(self, x1: Tensor, x2: Tensor) -> Tensor:
         deferred = self._deferred(self._size(x1, x2), builder.vecdot, x1, x2)

@@ -30,7 +30,7 @@ _METHODS: Final = (
     *("unary", "binary", "where", "clip", "reduce", "arg_reduce", "scan", "var"),
     *("sort", "argsort", "partition", "argpartition", "searchsorted"),
     *("isin", "unique", "unique_counts", "unique_inverse", "unique_values"),
-    *("matmul", "matmul_in_parts", "vecdot", "convolve"),
+    *("matmul", "vecdot", "convolve"),
 )
 
 _Backend = TypeVar("_Backend", bound=type[Any])

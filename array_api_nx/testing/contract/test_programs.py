@@ -122,8 +122,3 @@ def test_prepare_compiled(backend: Backend) -> None:
     except CannotCompileError:
         # An engine that engine="auto" compiles with must accept such programs.
         assert backend.compiler is None or not backend.compiles_unasked
-
-
-def test_explain_program(backend: Backend) -> None:
-    explained = backend.explain_program(_program(), (5,))
-    assert explained is None or explained.peak_bytes >= 3 * 8

@@ -31,7 +31,7 @@ IN_MEMORY = type(CPU.empty((1,), d.float64))
 REPORTS = (AssertionError, ValueError, IndexError, TypeError)
 
 
-@derive([name for name in METHODS if name not in ("draw", "draw_from", "explain_program")])
+@derive([name for name in METHODS if name not in ("draw", "draw_from")])
 class Broken(Derived):
     """The CPU's backend with a fault in the results of one method, or of one operation of it."""
 

@@ -52,11 +52,9 @@ __all__ = [
     "divide",
     "draw",
     "gather",
-    "has_parts",
     "like",
     "look_up",
     "matmul",
-    "matmul_in_parts",
     "one_operation",
     "run",
     "searchsorted",
@@ -120,18 +118,6 @@ _NATIVE_MULTIPLICATIONS_PER_NS: Final = 5
 
 # The least work, by that estimate, that is worth a slice of its own: nanoseconds.
 _MATMUL_SLICE_NS: Final = 150_000
-
-# The product of a matrix of few, very long rows and one of few columns is the sum of products of
-# parts (docs/tuning.md, 74): BLAS goes over such matrices in an order in which the caches hold
-# little of them. `_PART` is the number of elements of a part along the summed axis.
-# `_PART_MULTIPLICATIONS` bounds a part: OpenBLAS divides larger products among its own threads.
-_IN_PARTS_MIN: Final = 2**13
-_IN_PARTS_WIDTH: Final = 32
-_PART: Final = 512
-_PART_MULTIPLICATIONS: Final = 2**18
-
-# The least work that is worth a slice of its own here, whose calls need little Python: nanoseconds.
-_PART_SLICE_NS: Final = 20_000
 
 
 def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | None:
@@ -506,41 +492,6 @@ def _stack_product(left: NDArray, right: NDArray) -> NDArray | None:
         loops.MATMUL(left[key], right[key], result[key])
 
     run(task, keys, "matmul")
-    return result
-
-
-def has_parts(left: Sequence[int], right: Sequence[int], dtype: DType) -> bool:
-    """Whether matrices of these shapes are better multiplied in parts, if rounding may differ."""
-    if len(left) != 2 or len(right) != 2 or dtype.kind != "f":
-        return False
-    rows, inner = left
-    columns = right[1]
-    widths = rows, columns
-    return inner >= _IN_PARTS_MIN and min(widths) > 1 and max(widths) <= _IN_PARTS_WIDTH
-
-
-def matmul_in_parts(left: NDArray, right: NDArray) -> NDArray:
-    """``left @ right`` where `has_parts`. The parts depend on the shapes alone, not on threads."""
-    rows, inner = left.shape
-    columns = right.shape[1]
-    part = min(_PART, _PART_MULTIPLICATIONS // (rows * columns))
-    count = inner // part
-    whole = count * part
-    lefts = left[:, :whole].reshape(rows, count, part).transpose(1, 0, 2)
-    rights = right[:whole].reshape(count, part, columns)
-    products = empty((count, rows, columns), left.dtype)
-    duration = part * rows * columns // _MULTIPLICATIONS_PER_NS
-    keys = divide((count,), None, max(1, _PART_SLICE_NS // duration)) or [(slice(None),)]
-
-    def task(number: int) -> None:
-        key = keys[number]
-        np.matmul(lefts[key], rights[key], products[key])
-
-    with one_operation("matmul"):
-        parallel_for(task, len(keys), threads.count())
-        result: NDArray = np.add.reduce(products, 0)
-        if whole < inner:
-            result += np.matmul(left[:, whole:], right[whole:])
     return result
 
 

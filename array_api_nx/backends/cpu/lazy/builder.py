@@ -2,7 +2,7 @@
 
 A `Builder` knows which loops compute an operation, in which order it iterates over axes, and which
 operations are composed of others. It knows nothing of arrays or settings, or of when a node is
-computed: deferral.py calls it for pending arrays, and programs/planner.py for compiled functions.
+computed: deferral.py calls it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Reports of pending expressions: the passes that would compute them (`Backend.explain`).
-
-`Translator` also reports the passes of programs; see programs/run_reports.py."""
+"""Reports of pending expressions: the passes that would compute them (`Backend.explain`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of planned programs, against the functions themselves."""
+"""Runs of compiled functions, against the functions themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,14 +20,13 @@ from hypothesis import settings as hypothesis_settings
 
 import array_api_nx as xp
 from array_api_nx import Array
-from array_api_nx.frontend import recorded_calls
 from tests.support.interpreter import SHAPES, TRACEABLE, inputs, programs, run
 from tests.support.programs import assert_same, numpy_of, settings
 from tests.support.refusals import refused
 from tests.support.sizes import MANY_TASKS
 from tests.support.tables import for_each
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[1]
 rng = np.random.default_rng(3)
 
 
@@ -36,17 +34,11 @@ def normal(*shape: int) -> Array:
     return xp.asarray(rng.standard_normal(shape))
 
 
-@pytest.fixture
-def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs are planned, as for large arrays."""
-    monkeypatch.setattr(recorded_calls, "hints", SimpleNamespace(threshold=-1))
-
-
-@pytest.fixture(params=["calls", "planned"])
-def memory(request: pytest.FixtureRequest) -> None:
-    """Whether a program makes its calls, or is planned."""
-    if request.param == "planned":
-        request.getfixturevalue("nothing_is_small")
+@pytest.fixture(params=["auto", "steps"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Whether the function's calls are made again, or the steps of its program."""
+    found: str = request.param
+    return found
 
 
 def standardise(x: Array) -> Array:
@@ -130,9 +122,11 @@ def leaves(x: Any) -> list[Array]:
     return [leaf for part in x for leaf in leaves(part)] if isinstance(x, tuple | list) else [x]
 
 
-def check(function: Callable[[Array], Any], *shapes: tuple[int, int], calls: int = 2) -> None:
+def check(
+    function: Callable[[Array], Any], *shapes: tuple[int, int], engine: Any = "auto", calls: int = 2
+) -> None:
     """Compiled and eager results and writes agree on all layouts."""
-    compiled = xp.compile(function)
+    compiled = xp.compile(function, engine=engine)
     for shape in shapes:
         values = rng.standard_normal(shape)
         for layout in ("row-major", "transposed", "strided", "flipped"):
@@ -150,16 +144,13 @@ def check(function: Callable[[Array], Any], *shapes: tuple[int, int], calls: int
                     np.testing.assert_allclose(
                         numpy_of(x), numpy_of(y), rtol=1e-12, atol=1e-12, err_msg=f"{layout}, {i}"
                     )
-                    # Products that are added up in parts round otherwise.
-                    in_parts = function is several and i == 1 and shape[0] > 2**13
-                    if layout == "row-major" and not in_parts:
+                    if layout == "row-major":
                         assert_same(numpy_of(x), numpy_of(y), (shape, i))
 
 
-@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_results(function):
-    check(function, (5, 4), (300, 7), (8, 2), (3, 3))
+def test_results(function, engine):
+    check(function, (5, 4), (300, 7), (8, 2), (3, 3), engine=engine)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -168,19 +159,17 @@ def test_results_at_large_sizes(function):
 
 
 @pytest.mark.parametrize("function", [in_place, several, padded, views, filled, writes])
-@pytest.mark.usefixtures("memory")
-def test_sizes_of_0_and_1(function):
-    check(function, (1, 1), (4, 1), (1, 4))
+def test_sizes_of_0_and_1(function, engine):
+    check(function, (1, 1), (4, 1), (1, 4), engine=engine)
 
 
-@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("dtype", [xp.float64, xp.int64, xp.int8])
-def test_nothing(dtype):
+def test_nothing(dtype, engine):
     def function(x: Array, y: Array) -> Any:
         z = y * 2 + y
         return xp.sum(x + x, axis=0), xp.max(x + 1, axis=1), z + xp.sum(x), xp.max(z, axis=0)
 
-    compiled = xp.compile(function)
+    compiled = xp.compile(function, engine=engine)
     for _ in range(2):
         x, y = xp.zeros((0, 5), dtype=dtype), xp.asarray(np.arange(12).reshape(3, 4), dtype=dtype)
         for found, expected in zip(compiled(x, y), function(x, y), strict=True):
@@ -188,12 +177,11 @@ def test_nothing(dtype):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("nothing_is_small")
 @hypothesis_settings(max_examples=25)
 @given(program=programs(TRACEABLE), shapes=SHAPES)
-def test_random_programs_with_memory_per_run(program, shapes):
+def test_random_programs_step_by_step(program, shapes):
     with settings("process"), np.errstate(all="ignore"):
-        function = xp.compile(lambda *arrays: run(program, *arrays))
+        function = xp.compile(lambda *arrays: run(program, *arrays), engine="steps")
         for seed, shape in enumerate(shapes):
             mine, eager = inputs(shape, seed), inputs(shape, seed)
             seen, live = function(*mine)
@@ -207,7 +195,7 @@ def test_random_programs_with_memory_per_run(program, shapes):
 def test_without_the_extension():
     code = """if True:
         import numpy as np, array_api_nx as xp
-        from tests.backends.cpu.programs import test_running as t
+        from tests import test_compile_runs as t
         x = np.random.default_rng(0).standard_normal((40, 5))
         for function in t.FUNCTIONS:
             compiled = xp.compile(function)
@@ -229,10 +217,9 @@ def test_without_the_extension():
     assert outputs[0] == outputs[1]
 
 
-@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("function", [standardise, several, in_place, indices, padded, filled])
-def test_results_have_memory_of_their_own(function):
-    compiled = xp.compile(function)
+def test_results_have_memory_of_their_own(function, engine):
+    compiled = xp.compile(function, engine=engine)
     kept: list[tuple[Array, np.ndarray[Any, Any]]] = []
     for i in range(4):
         x = normal(6, 4)
@@ -346,7 +333,6 @@ def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[li
     return sorted({str(each.message) for each in caught}), results
 
 
-@pytest.mark.usefixtures("memory")
 @for_each("function", [divide, sums, matrices])
 @for_each(
     "state",
@@ -358,9 +344,9 @@ def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[li
         {"all": "ignore", "over": "raise"},
     ],
 )
-def test_floating_point_errors(function, state):
+def test_floating_point_errors(function, state, engine):
     values = np.asarray([0.0, 1.0, -2.0, 3.0, 1e-3, 0.5])
-    compiled = xp.compile(function)
+    compiled = xp.compile(function, engine=engine)
     with np.errstate(all="ignore"):
         compiled(xp.asarray(values))
     for _ in range(2):
