@@ -67,15 +67,6 @@ SENTENCES = {
         ("At most {} programs are kept for one kind", compiled._MAX_PROGRAMS),
         ("values), and {} kinds", compiled._MAX_KINDS),
         ("with a value of {:,} elements or more, have a function of their own", 2**15),
-        ("of arrays of up to {:,} elements (the setting `fusion_threshold`) makes the", THRESHOLD),
-        (
-            "one with at most {} rows and {} columns, is computed tile by tile",
-            *(builder.MAX_INNER, builder.MAX_WIDTH),
-        ),
-        (
-            "{:,} elements and more, of a matrix of at most {} rows and one of at most {} columns",
-            *(sliced_calls._IN_PARTS_MIN, *[sliced_calls._IN_PARTS_WIDTH] * 2),
-        ),
     ],
     "docs/fusion.md": [
         ("Operations element by element on more than {} elements wait in", policy.RECORDED_FROM),
