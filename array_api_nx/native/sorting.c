@@ -1,5 +1,4 @@
-/* sort, argsort, argmax and argmin by the functions that NumPy's dtypes have for rows, and
-   searchsorted. */
+/* sort and argsort by the functions that NumPy's dtypes have for rows, and searchsorted. */
 
 #include "sorting.h"
 #include "chapters.h"
@@ -359,80 +358,6 @@ static PyObject *call_argsort(int which, PyObject *const *values, Py_ssize_t cou
     return result;
 }
 
-/* ------------------------------------------------------------------ argmax and argmin */
-
-enum { ARGMAX, ARGMIN };
-
-/* Elements up to which one thread searches: several would be joined by Python code (ARG_REDUCE_MIN of
-   backends/cpu/engine/sliced_calls.py). */
-enum { SEARCHED_ALONE = 1 << 17 };
-
-/* Rows whose elements do not follow each other are copied by so many at a time, which together
-   fill lines of the cache. */
-enum { TURNED_AT_ONCE = 8 };
-
-static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t count)
-{
-    int keepdims = 0, axis = 0, ndim = 0;
-    npy_intp shape[ARRAY_DIMS];
-    const char *data;
-    char *out;
-    Scratch scratch;
-    if (!take_flag(values[2], &keepdims)) {
-        return DECLINED;
-    }
-    Tensor *x =
-        sortable(values[0], is_computed_now(SEARCHED_ALONE) ? SEARCHED_ALONE : limits.at_once, &data);
-    if (x == NULL) {
-        return DECLINED;
-    }
-    const int flat = !is_given(values[1]);
-    const PyArray_ArrFuncs *functions = functions_of((DTypeCode)x->code);
-    PyArray_ArgFunc *find = which == ARGMAX ? functions->argmax : functions->argmin;
-    if ((!flat && !take_axis(values[1], x->ndim, &axis)) || find == NULL) {
-        return DECLINED;
-    }
-    for (int i = 0; i < x->ndim; i++) {
-        const int searched = flat || i == axis;
-        if (!searched || keepdims) {
-            shape[ndim++] = searched ? 1 : x->shape[i];
-        }
-    }
-    const Rows rows = flat ? (Rows){x->size, 1, 1} : rows_along(x->ndim, x->shape, axis);
-    const npy_intp itemsize = dtypes[x->code].itemsize;
-    /* Functions of NumPy's dtypes search rows whose elements follow each other. */
-    const int copies = !(x->flags & ROW_MAJOR), spread = rows.step != 1;
-    const npy_intp turned = spread ? TURNED_AT_ONCE * rows.length * itemsize : 0;
-    if (take_scratch(&scratch, turned + (copies ? x->size * itemsize : 0)) < 0) {
-        return NULL;
-    }
-    PyObject *result = new_array_like_memory(ndim, shape, NX_INT64, 0, &out);
-    if (result == NULL) {
-        free_scratch(&scratch);
-        return NULL;
-    }
-    if (copies) {
-        pack_rows(x, data, scratch.data + turned);
-        data = scratch.data + turned;
-    }
-    for (npy_intp i = 0, n = 1; i < rows.rows; i += n) {
-        const char *elements = data + row_start(&rows, i) * itemsize;
-        if (spread) {
-            n = rows.step - i % rows.step;
-            n = n < TURNED_AT_ONCE ? n : TURNED_AT_ONCE;
-            turn_columns(elements, rows.step * itemsize, rows.length, n, itemsize, scratch.data);
-            elements = scratch.data;
-        }
-        for (npy_intp j = 0; j < n; j++) {
-            npy_intp index = 0;
-            find((char *)elements + j * rows.length * itemsize, rows.length, &index, NULL);
-            ((npy_int64 *)out)[i + j] = index;
-        }
-    }
-    free_scratch(&scratch);
-    return result;
-}
-
 /* ------------------------------------------------------------------ searchsorted */
 
 #define BOOL_LESS(a, b) (truth_of(a) < truth_of(b))
@@ -562,8 +487,6 @@ static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_
 Implementation sorting_functions[] = {
     {"sort", call_sort, 0, "x, /, *, axis=, descending=, stable="},
     {"argsort", call_argsort, 0, "x, /, *, axis=, descending=, stable="},
-    {"argmax", call_extreme, ARGMAX, "x, /, *, axis=, keepdims="},
-    {"argmin", call_extreme, ARGMIN, "x, /, *, axis=, keepdims="},
     {"searchsorted", call_searchsorted, 0, "x1, x2, /, *, side=, sorter="},
     {NULL, NULL, 0, NULL},
 };

@@ -85,12 +85,6 @@ SENTENCES = {
         ("the lines along other axes than the one sorted | {} elements", sliced_calls.SORT_MIN),
         ("| `argsort` | likewise | {} elements", sliced_calls.ARGSORT_MIN),
         ("a single row of more than {} elements", sliced_calls.VECTOR_SORT_MIN),
-        (
-            "the lines along other axes | {} elements; {} in rows of at most {} |",
-            sliced_calls.ARG_REDUCE_MIN,
-            sliced_calls.ARG_REDUCE_MIN * sliced_calls.SLICES_MIN,
-            sliced_calls._SHORT_ROW,
-        ),
         ("of several axes one after the other | {} elements", sliced_calls.FFT_MIN),
         ("of a matrix of its elements | {} elements of the result", long_transforms.LONG_MIN),
         ("row-major or column-major, with the extension | {} elements", AT_ONCE // 2),

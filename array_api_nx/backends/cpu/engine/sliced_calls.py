@@ -68,7 +68,6 @@ Key: TypeAlias = "tuple[slice, ...]"
 
 # Operations on more elements than these are divided into slices, if the shape allows it; others are
 # one call of NumPy (docs/tuning.md, 71).
-ARG_REDUCE_MIN: Final = 2**17
 SORT_MIN: Final = 2**18
 VECTOR_SORT_MIN: Final = 2**16  # `sort_vector` of one row (docs/tuning.md, 116)
 ARGSORT_MIN: Final = 2**16
@@ -89,9 +88,6 @@ MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the m
 TAKE_SOURCE_MIN: Final = 2**16  # counts the source; a smaller table stays in the caches
 TAKE_INDICES_MIN: Final = 2**8  # counts the indices; `take` looks at their number more closely
 _TAKEN_MIN: Final = 2**18  # counts the indices; see `take` for those that take several elements
-
-# Rows with more elements are left to NumPy, which compares several at a time (docs/tuning.md, 72).
-_SHORT_ROW: Final = 48
 
 # The fewest slices into which anything is divided: more than two, so that two threads share them
 # evenly even if another program holds one of them up.
@@ -284,25 +280,9 @@ def arg_reduce(
     name: Literal["argmax", "argmin"], array: NDArray, axis: int, keepdims: bool
 ) -> NDArray:
     """``getattr(array, name)(axis, keepdims=keepdims)``, as int64."""
-    length, find = array.shape[axis], getattr(np, name)
-    if array.size <= ARG_REDUCE_MIN or native is None or not length:
-        return np.asarray(find(array, axis, keepdims=keepdims), dtype=np.int64)
-    result = empty((*array.shape[:axis], 1, *array.shape[axis + 1 :]), np.dtype(np.intp))
-    is_row = axis == array.ndim - 1 and array.flags.c_contiguous
-    if is_row and length <= _SHORT_ROW and array.dtype.char in "fd":
-        find_all, greatest = native.arg_extremes, name == "argmax"
-        rows, places = array.reshape(-1, length), result.reshape(-1)
-        keys = divide(rows.shape, 1, ARG_REDUCE_MIN)
-        if keys is None:
-            find_all(rows, greatest, places)
-        else:
-            run(lambda key: find_all(rows[key], greatest, places[key]), keys)
-    else:
-        keys = divide(array.shape, axis, ARG_REDUCE_MIN // SLICES_MIN)
-        if keys is None:
-            find(array, axis, result, keepdims=True)
-        else:
-            run(lambda key: find(array[key], axis, result[key], keepdims=True), keys)
+    result = empty((*array.shape[:axis], 1, *array.shape[axis + 1 :]), np.dtype(np.int64))
+    if native is None or not native.arg_extremes(array, axis, name == "argmax", result):
+        return np.asarray(getattr(np, name)(array, axis, keepdims=keepdims), dtype=np.int64)
     return result if keepdims else result.squeeze(axis)
 
 

@@ -13,7 +13,6 @@ from array_api_nx.backends.cpu.backend import CPUBackend
 from array_api_nx.backends.cpu.engine import sliced_calls
 from array_api_nx.backends.cpu.engine.loops import MATMUL
 from array_api_nx.backends.cpu.storage import wrap
-from array_api_nx.native import native
 from array_api_nx.primitives import table as p
 from tests.support.programs import needs_extension
 from tests.support.refusals import refused
@@ -29,7 +28,7 @@ THREADS = [1, 2, 3]
 
 # From one element on, so that small arrays are divided, too.
 LIMITS = (
-    "ARG_REDUCE_MIN", "SORT_MIN", "ARGSORT_MIN", "PARTITION_MIN", "ARGPARTITION_MIN", "FFT_MIN",
+    "SORT_MIN", "ARGSORT_MIN", "PARTITION_MIN", "ARGPARTITION_MIN", "FFT_MIN",
     "TAKE_SOURCE_MIN", "TAKE_INDICES_MIN", "_TAKEN_MIN", "GATHER_MIN",
     "MATMUL_MIN", "BINCOUNT_MIN", "VECTOR_SORT_MIN",
 )  # fmt: skip
@@ -289,53 +288,6 @@ def test_matmul(dtype, divided):
             first, second = left.copy(), right.copy()
             expected = np.matmul(first, second)
             everywhere(partial(BACKEND.matmul, wrap(first), wrap(second)), expected, divided)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_arg_reduce(dtype, axis, divided):
-    for x in [*layouts(dtype), next(layouts(dtype))[:, :, 3:5].copy()]:
-        for op, name in ((p.ARGMIN, "argmin"), (p.ARGMAX, "argmax")):
-            for keepdims in (False, True):
-                compute = partial(BACKEND.arg_reduce, op, wrap(x), axis, keepdims)
-                expected = getattr(np, name)(x, axis, keepdims=keepdims)
-                everywhere(compute, np.ascontiguousarray(expected), divided)
-
-
-def test_extremes_of_short_rows():
-    rng = np.random.default_rng(12)
-    with xp.config_context(num_threads=2):
-        for length in (1, 2, 3, 8, 48, 49):
-            for dtype in ("float32", "float64"):
-                x = rng.integers(-3, 3, (200_000 // length * 4, length)).astype(dtype) * 0.0
-                x.flat[rng.integers(0, x.size, x.size // 3)] = rng.choice(
-                    [1.0, -1.0, np.inf, np.nan]
-                )
-                x.flat[rng.integers(0, x.size, x.size // 9)] = np.nan
-                ours = xp.asarray(x, copy=True)
-                assert np.array_equal(np.asarray(xp.argmin(ours, axis=1)), x.argmin(1))
-                assert np.array_equal(np.asarray(xp.argmax(ours, axis=1)), x.argmax(1))
-
-
-def test_extremes_refuse_what_they_cannot_read():
-    assert native is not None
-    x, places = np.zeros((4, 3)), np.zeros(4, np.int64)
-    frozen = places.copy()
-    frozen.flags.writeable = False
-    for matrix, vector in [
-        (x.T, np.zeros(3, np.int64)),
-        (x[:, ::2], places),
-        (x[0], places),
-        (x[:, :0], places),
-        (x.astype(int), places),
-        (x.astype(">f8"), places),
-        (x, places[:3]),
-        (x, np.zeros(8, np.int64)[::2]),
-        (x, np.zeros(4)),
-        (x, frozen),
-    ]:
-        with pytest.raises(ValueError, match="whose rows lie in one piece"):
-            native.arg_extremes(matrix, False, vector)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (3, 2), (64, 64)])
