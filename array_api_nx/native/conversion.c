@@ -103,11 +103,10 @@ static int order_of_cast(const Tensor *x)
     return rows ? 0 : columns ? 1 : -1;
 }
 
-/* The errors of the cast that has just run. Those of integers have none that NumPy would tell of, but that
-   float16 is too small for some. */
+/* The errors of the cast that has just run. */
 static int errors_of_cast(const Tensor *x, DTypeCode code)
 {
-    return is_inexact(x->code) || is_float16(code) ? take_flags() : 0;
+    return cast_operation((DTypeCode)x->code, code).raises != RAISES_NONE ? take_flags() : 0;
 }
 
 Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors)
@@ -153,16 +152,23 @@ static Tensor *cast_strided(Tensor *x, DTypeCode code, int *errors)
 
 PyObject *cast_array(Tensor *x, DTypeCode code)
 {
+    const Operation cast = cast_operation((DTypeCode)x->code, code);
+    if (is_recorded_size(x->size) && cast.function != NULL && order_of_cast(x) == 0) {
+        PyObject *waiting = record(&cast, &x, NULL);
+        if (waiting != DECLINED) {
+            return waiting;
+        }
+    }
     if (!is_computed_now(x->size) || x->size == 0) {
         return DECLINED;
     }
     int errors = 0;
-    Tensor *cast = x->flags & (ROW_MAJOR | COLUMN_MAJOR) ? cast_contiguous(x, code, &errors)
+    Tensor *copy = x->flags & (ROW_MAJOR | COLUMN_MAJOR) ? cast_contiguous(x, code, &errors)
                                                          : cast_strided(x, code, &errors);
-    if (cast == NULL) {
+    if (copy == NULL) {
         return decline_unless_raised();
     }
-    PyObject *result = wrap_tensor(cast, code);
+    PyObject *result = wrap_tensor(copy, code);
     return result == NULL ? NULL : settle(result, names_of.cast, errors);
 }
 

@@ -66,9 +66,7 @@ static inline int is_one_run(const ElementLoop *loop, const Tensor *x)
 /* A cast to the dtype of a loop, which waits; NULL, perhaps with an exception set, if it cannot. */
 static Tensor *record_cast(Tensor *x, DTypeCode code)
 {
-    const Operation operation = {.function = cast_function((DTypeCode)x->code, code), .count = 1,
-                                 .operands = {x->code}, .result = (npy_uint8)code, .link = NO_LINK,
-                                 .time = 0.3f, .is_exact = 1, .row = cast_row};
+    const Operation operation = cast_operation((DTypeCode)x->code, code);
     PyObject *cast = operation.function == NULL ? DECLINED : record(&operation, &x, NULL);
     if (cast == NULL || cast == DECLINED) {
         return NULL;

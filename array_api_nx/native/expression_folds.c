@@ -183,7 +183,7 @@ Storage *source_of(const Node *node)
     if (x == NULL) {
         return NULL;
     }
-    const Operation copy = copy_operation(node->reduction->element);
+    const Operation copy = cast_operation(node->reduction->element, node->reduction->element);
     record_all(&before);
     PyObject *value = record(&copy, &x, NULL);
     record_as_before(&before);

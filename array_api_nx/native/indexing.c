@@ -230,14 +230,17 @@ static int set_to_expression(Tensor *x, PyObject *key, PyObject *value)
     return assign_expression(x, &selection.region, tensor_of(value), is_temporary(value));
 }
 
-/* x[key] = value for a large array of the same shape and dtype: a copy, by several threads. As `set_to_expression`. */
+/* x[key] = value for a large array: a copy or a cast, by several threads. As `set_to_expression`. */
 static int set_to_copy(Tensor *x, PyObject *key, PyObject *value)
 {
     Tensor *given = layout_of(value);
-    const Operation copy = copy_operation((DTypeCode)x->code);
-    PyObject *waiting = given == NULL ? NULL : record_for_now(&copy, &given, NULL);
+    if (given == NULL || !is_recorded_size(given->size)) {
+        return 0;
+    }
+    const Operation copy = cast_operation((DTypeCode)given->code, (DTypeCode)x->code);
+    PyObject *waiting = copy.function == NULL ? DECLINED : record_for_now(&copy, &given, NULL);
     if (waiting == NULL || waiting == DECLINED) {
-        return waiting == NULL && PyErr_Occurred() ? -1 : 0;
+        return waiting == NULL ? -1 : 0;
     }
     const int done = set_to_expression(x, key, waiting);
     Py_DECREF(waiting);
@@ -253,12 +256,15 @@ static int can_be_stored(DTypeCode from, DTypeCode to)
 /* As `set_item`, of an array of another dtype than that of `x`. */
 static int set_cast(PyObject *array, PyObject *key, PyObject *value)
 {
-    const DTypeCode code = (DTypeCode)layout_of(array)->code;
-    Tensor *given = layout_of(value);
-    if (given == NULL || !can_be_stored((DTypeCode)given->code, code)) {
+    Tensor *x = layout_of(array), *given = layout_of(value);
+    if (given == NULL || !can_be_stored((DTypeCode)given->code, (DTypeCode)x->code)) {
         return 0;
     }
-    PyObject *cast = cast_array(given, code);
+    const int done = set_to_copy(x, key, value);
+    if (done != 0) {
+        return done;
+    }
+    PyObject *cast = cast_array(given, (DTypeCode)x->code);
     if (cast == NULL || cast == DECLINED) {
         return cast == NULL ? -1 : 0;
     }
@@ -296,8 +302,13 @@ int set_item(PyObject *array, PyObject *key, PyObject *value)
     if (arrays.count > 0) {
         return set_by_arrays(x, data, &arrays, &selection, value);
     }
-    if (!is_computed_now(selection.region.size)) {
-        return is_array(value) ? set_to_copy(x, key, value) : 0;
+    if (selection.region.size > limits.at_once) {
+        /* What could not be computed into `x`, because it overlaps, is computed first. */
+        const int is_computed = is_array(value) && layout_of(value) != NULL && data_of(layout_of(value)) != NULL;
+        const int done = is_computed ? set_to_copy(x, key, value) : PyErr_Occurred() ? -1 : 0;
+        if (done != 0 || !is_computed_now(selection.region.size)) {
+            return done;
+        }
     }
     selection.region.data = data + selection.region.offset;
     return write_region(&selection.region, (DTypeCode)x->code, value);

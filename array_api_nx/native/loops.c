@@ -48,8 +48,9 @@ EACH_DTYPE(ELEMENT)
     }
 #define ENTRY(FROM, TO, ...) [TO] = FROM##_to_##TO,
 
-/* DO(FROM, TO, ...) for the targets of the casts of a dtype. Missing are real numbers to integers, whose
-   results that do not fit are each loop's own, and complex numbers to real ones. A macro does not expand
+/* DO(FROM, TO, ...) for the targets of the casts of a dtype. Missing are real numbers to most integers, since
+   results that do not fit are each loop's own; the processor has instructions for signed ones of 32 and 64 bits,
+   which NumPy's loops use, too. Also missing are complex numbers to real ones. A macro does not expand
    within itself: TWICE expands these lists after those that they stand in. */
 #define NOTHING
 #define INTEGERS() EACH_INTEGER_WITH
@@ -57,21 +58,24 @@ EACH_DTYPE(ELEMENT)
 #define COMPLEX_NUMBERS() EACH_COMPLEX_WITH
 #define TARGETS_OF_COMPLEX(DO, FROM) DO(FROM, BOOL) COMPLEX_NUMBERS NOTHING()(DO, FROM)
 #define TARGETS_OF_FLOAT(DO, FROM) FLOATS NOTHING()(DO, FROM) TARGETS_OF_COMPLEX(DO, FROM)
+#define TARGETS_OF_BROAD_FLOAT(DO, FROM) DO(FROM, NX_INT32) DO(FROM, NX_INT64) TARGETS_OF_FLOAT(DO, FROM)
 #define TARGETS_OF_INTEGER(DO, FROM) INTEGERS NOTHING()(DO, FROM) TARGETS_OF_FLOAT(DO, FROM)
 #define TWICE(...) __VA_ARGS__
 
 #define CASTS_OF_INTEGER(FROM, ...) TARGETS_OF_INTEGER(CAST, FROM)
 #define CASTS_OF_FLOAT(FROM, ...) TARGETS_OF_FLOAT(CAST, FROM)
+#define CASTS_OF_BROAD_FLOAT(FROM, ...) TARGETS_OF_BROAD_FLOAT(CAST, FROM)
 #define CASTS_OF_COMPLEX(FROM, ...) TARGETS_OF_COMPLEX(CAST, FROM)
 TWICE(EACH_BOOL(CASTS_OF_INTEGER) EACH_INTEGER(CASTS_OF_INTEGER))
-TWICE(EACH_FLOAT(CASTS_OF_FLOAT) EACH_COMPLEX(CASTS_OF_COMPLEX))
+TWICE(EACH_HALF(CASTS_OF_FLOAT) EACH_BROAD_FLOAT(CASTS_OF_BROAD_FLOAT) EACH_COMPLEX(CASTS_OF_COMPLEX))
 
 #define ROW_OF_INTEGER(FROM, ...) [FROM] = {TARGETS_OF_INTEGER(ENTRY, FROM)},
 #define ROW_OF_FLOAT(FROM, ...) [FROM] = {TARGETS_OF_FLOAT(ENTRY, FROM)},
+#define ROW_OF_BROAD_FLOAT(FROM, ...) [FROM] = {TARGETS_OF_BROAD_FLOAT(ENTRY, FROM)},
 #define ROW_OF_COMPLEX(FROM, ...) [FROM] = {TARGETS_OF_COMPLEX(ENTRY, FROM)},
 static const PyUFuncGenericFunction casts[DTYPE_COUNT][DTYPE_COUNT] = {
     TWICE(EACH_BOOL(ROW_OF_INTEGER) EACH_INTEGER(ROW_OF_INTEGER)
-          EACH_FLOAT(ROW_OF_FLOAT) EACH_COMPLEX(ROW_OF_COMPLEX))
+          EACH_HALF(ROW_OF_FLOAT) EACH_BROAD_FLOAT(ROW_OF_BROAD_FLOAT) EACH_COMPLEX(ROW_OF_COMPLEX))
 };
 
 PyUFuncGenericFunction cast_function(DTypeCode from, DTypeCode to)

@@ -1,5 +1,6 @@
 #include "nodes.h"
 #include "elements.h"
+#include "names.h"
 #include "parts.h"
 #include "storage.h"
 
@@ -140,10 +141,15 @@ int release_readers(Storage *storage)
 
 /* ------------------------------------------------------------------ the end of a node */
 
-Operation copy_operation(DTypeCode code)
+Operation cast_operation(DTypeCode from, DTypeCode to)
 {
-    return (Operation){.function = cast_function(code, code), .operands = {code}, .time = 0.3f, .result = code,
-                       .count = 1, .is_exact = 1, .link = NO_LINK};
+    /* Casts of integers raise nothing that NumPy would warn of, but that float16 is too small for some. */
+    const int raises = from == to || !(is_inexact(from) || is_float16(to)) ? RAISES_NONE
+                       : is_float16(from) || is_float16(to)                ? RAISES_ANY
+                                                                           : RAISES_IN_VECTORS;
+    return (Operation){.function = cast_function(from, to), .operands = {from}, .time = 0.3f, .result = to,
+                       .count = 1, .is_exact = 1, .link = NO_LINK, .row = from == to ? NULL : cast_row,
+                       .name = raises == RAISES_NONE ? NULL : names_of.cast, .raises = (npy_uint8)raises};
 }
 
 void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strides)
@@ -162,7 +168,7 @@ void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strid
     node->operations = 1;
     node->is_flat = 0;
     node->errors = 0;
-    node->operation = copy_operation(code);
+    node->operation = cast_operation(code, code);
     node->operands[0].storage = (Storage *)Py_NewRef((PyObject *)of);
     node->operands[0].offset = offset;
     memcpy(node->operands[0].strides, strides, (size_t)node->ndim * sizeof(npy_intp));

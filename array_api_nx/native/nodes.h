@@ -165,8 +165,8 @@ int end_list(const ListRun *before);
 /* The operation of a loop. */
 void describe_operation(const ElementLoop *loop, int count, Operation *operation);
 
-/* A copy, element by element. */
-Operation copy_operation(DTypeCode code);
+/* A cast, or a copy if the dtypes are one. Its function is NULL where C has none. */
+Operation cast_operation(DTypeCode from, DTypeCode to);
 
 /* A node whose fields are not set; NULL if there is no memory. */
 Node *take_node(void);

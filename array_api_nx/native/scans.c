@@ -94,7 +94,7 @@ static PyObject *call_diff(int which, PyObject *const *values, Py_ssize_t count)
         return decline_unless_raised();
     }
     int axis = x->ndim - 1;
-    if (x->size == 0 || x->size > limits.at_once || x->ndim == 0 ||
+    if (x->size == 0 || x->ndim == 0 ||
         (values[1] != NULL && !take_axis(values[1], x->ndim, &axis))) {
         return DECLINED;
     }

@@ -329,3 +329,57 @@ def test_a_copy_of_a_value_that_waits_waits_and_is_a_value_of_its_own() -> None:
         np.testing.assert_array_equal(np.asarray(part), expected[10:-10])
         truth = copied(a > 5)
         np.testing.assert_array_equal(np.asarray(truth), given > 5)
+
+
+def test_casts_of_many_elements_wait_and_are_numpys() -> None:
+    assert native is not None
+    rng = np.random.default_rng(8)
+    wide = rng.standard_normal((60, 100)) * 10.0 ** rng.integers(-5, 25, (60, 100))
+    wide.flat[:4] = np.nan, np.inf, -np.inf, -0.0
+    for source in DTYPES:
+        with np.errstate(all="ignore"):
+            x = wide.astype(source)
+        ours = xp.asarray(x, copy=True)
+        for target in DTYPES:
+            if source.startswith("complex") and not target.startswith(("complex", "bool")):
+                continue
+            for layout in (lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2]):
+                with np.errstate(all="ignore"):
+                    expected, found = layout(x).astype(target), xp.astype(layout(ours), target)
+                    assert np.asarray(found).tobytes() == expected.tobytes(), (source, target)
+                    assert source == target or np.asarray(found).strides == expected.strides
+
+
+def test_casts_that_wait_warn_when_they_are_needed() -> None:
+    assert native is not None
+    x = xp.full(5000, 1e300)
+    before = native.count_pending()
+    waiting = xp.astype(x, xp.float32)
+    assert native.count_pending() == before + 1
+    with pytest.warns(RuntimeWarning, match="overflow encountered in cast"):
+        waiting[0].__float__()
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
+        xp.evaluate(xp.astype(x, xp.int64))
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        xp.evaluate(xp.astype(x, xp.float32))
+
+
+def test_arrays_are_cast_on_their_way_into_others() -> None:
+    rng = np.random.default_rng(9)
+    for shape in ((3000,), (50_000,), (300, 200)):
+        x, y = rng.random(shape), rng.random(shape).astype(np.float32)
+        ours, single = xp.asarray(x, copy=True), xp.asarray(y, copy=True)
+        for key in (..., slice(1, None, 2), slice(None, None, -1)):
+            ours[key] = single[key]
+            x[key] = y[key]
+            single[key] = xp.astype(ours[key] * 3, xp.float32) + 1
+            y[key] = (x[key] * 3).astype(np.float32) + 1
+            assert np.array_equal(np.asarray(ours), x)
+            assert np.array_equal(np.asarray(single), y)
+        # What is written overlaps with what is read.
+        single[1:] = xp.astype(single[:-1], xp.float64)
+        y[1:] = y[:-1].copy()
+        ours[...] = xp.flip(ours)
+        x[...] = np.flip(x).copy()
+        assert np.array_equal(np.asarray(single), y)
+        assert np.array_equal(np.asarray(ours), x)

@@ -461,7 +461,7 @@ def test_errors_are_those_of_the_operation() -> None:
         lambda z: str(z),
         lambda z: z.__iadd__(xp.sort(z)),
         lambda z: [float(each) for each in z],
-        lambda z: xp.astype(z, xp.int64),
+        lambda z: xp.astype(z, xp.int8),
         lambda z: z.__dlpack__(),
     ],
 )
