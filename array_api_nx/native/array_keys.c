@@ -265,30 +265,23 @@ static const char *direct_mask(const Tensor *x, const ArrayItems *arrays, const 
 {
     Tensor *mask = arrays->items[0].array;
     return arrays->count == 1 && mask->code == BOOL && selection->region.ndim == 0 && mask->ndim == x->ndim &&
-                   mask->size > 1 && mask->size <= LONG_MASK * limits.at_once && (x->flags & mask->flags & ROW_MAJOR)
+                   mask->size > 1 && (x->flags & mask->flags & ROW_MAJOR)
                ? data_of(mask)
                : NULL;
 }
 
-static npy_intp count_chosen(const char *mask, npy_intp size)
-{
-    return ask_truth(COUNT_TRUE, NULL, mask, BOOL, size);
-}
-
-static PyObject *compress(const Tensor *x, const char *data, const char *mask)
+static PyObject *compress(const Tensor *x, char *data, const char *mask)
 {
     char *chosen;
-    const npy_intp count = count_chosen(mask, x->size), itemsize = dtypes[x->code].itemsize;
+    const npy_intp count = count_true(mask, x->size), itemsize = dtypes[x->code].itemsize;
     PyObject *result = new_array_like_memory(1, &count, (DTypeCode)x->code, 0, &chosen);
-    if (result != NULL) {
-        /* Another thread may have written to the mask meanwhile. */
-        const npy_intp found = compress_vector(data, itemsize, mask, x->size, chosen, count);
-        memset(chosen + found * itemsize, 0, (size_t)((count - found) * itemsize));
+    if (result != NULL && run_masked(COMPRESS, data, itemsize, mask, x->size, chosen, count) < 0) {
+        Py_CLEAR(result);
     }
     return result;
 }
 
-/* x[mask] = value; 0 if that is left to the general case. */
+/* x[mask] = value; 0 if that is left to the general case; -1 with an exception set. */
 static int write_by_mask(const Tensor *x, char *data, const char *mask, PyObject *value)
 {
     const npy_intp itemsize = dtypes[x->code].itemsize;
@@ -298,17 +291,15 @@ static int write_by_mask(const Tensor *x, char *data, const char *mask, PyObject
         if (!write_scalar(element.bytes, (DTypeCode)x->code, value)) {
             return 0;
         }
-        assign_vector(data, itemsize, mask, x->size, element.bytes);
-        return 1;
+        return run_masked(ASSIGN, data, itemsize, mask, x->size, element.bytes, 0) < 0 ? -1 : 1;
     }
     Tensor *given = layout_of(value);
     if (given == NULL || given->code != x->code || given->ndim != 1 || given->size < 2 ||
         !(given->flags & ROW_MAJOR) || (source = data_of(given)) == NULL || may_overlap(x, data, given, source) ||
-        given->size != count_chosen(mask, x->size)) {
+        given->size != count_true(mask, x->size)) {
         return 0;
     }
-    expand_vector(data, itemsize, mask, x->size, source, given->size);
-    return 1;
+    return run_masked(EXPAND, data, itemsize, mask, x->size, (char *)source, given->size) < 0 ? -1 : 1;
 }
 
 PyObject *get_by_arrays(Tensor *x, const ArrayItems *arrays, Gather *selection)
@@ -428,8 +419,14 @@ int set_by_arrays(Tensor *x, char *data, const ArrayItems *arrays, Gather *selec
         return write_directly(x, data, indices, where, value);
     }
     where = direct_mask(x, arrays, selection);
-    if (where != NULL && !may_overlap(x, data, indices, where) && write_by_mask(x, data, where, value)) {
-        return 1;
+    if (where != NULL && !may_overlap(x, data, indices, where)) {
+        const int done = write_by_mask(x, data, where, value);
+        if (done != 0) {
+            return done;
+        }
+    }
+    if (indices->size > LONG_MASK * limits.at_once) {
+        return 0;
     }
     const int found = select_by_arrays(x, arrays, selection);
     if (found != 1) {

@@ -14,7 +14,8 @@ static inline int is_direct(const Tensor *x, const Tensor *indices)
 /* The elements that such indices choose; DECLINED if one is out of range. */
 PyObject *take_directly(const Tensor *x, char *data, const Tensor *indices, const char *where);
 
-/* Masks of so many times the elements that are computed at once are gone over by one thread (docs/tuning.md, 112). */
+/* Masks of so many times the elements that are computed at once become offsets (docs/tuning.md, 112), if they and the
+   array do not both lie row-major. */
 enum { LONG_MASK = 4 };
 
 /* Keys with more index arrays are left to Python. */

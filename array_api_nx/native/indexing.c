@@ -29,7 +29,8 @@ int read_position(PyObject *item, npy_intp *position)
 
 static int fits_mask(const Tensor *x, int axis, const Tensor *mask)
 {
-    if (mask->size > LONG_MASK * limits.at_once || axis + mask->ndim > x->ndim) {
+    const int is_direct = mask->ndim == x->ndim && (x->flags & mask->flags & ROW_MAJOR);
+    if ((!is_direct && mask->size > LONG_MASK * limits.at_once) || axis + mask->ndim > x->ndim || limits.at_once < 0) {
         return 0;
     }
     for (int dim = 0; dim < mask->ndim; dim++) {

@@ -1,5 +1,12 @@
 #include "masks.h"
 #include "compiler.h"
+#include "elementwise.h"
+#include "threads.h"
+#include "truth.h"
+
+#ifdef HAS_SSE2
+#include <emmintrin.h>
+#endif
 
 /* Elements of a mask that are looked at together, and bytes that are passed over together where all of them
    are false (docs/tuning.md, 112). */
@@ -112,7 +119,7 @@ static INLINE int find_groups(const char *mask, npy_intp count, const char *elem
 #define IS_WANTED(more) found + (more) <= wanted
 
 /* Of mixed words each element is written: the processor cannot predict the mask. */
-CLONED(extern, npy_intp, compress_vector,
+CLONED(static, npy_intp, compress_vector,
        (const char *elements, npy_intp itemsize, const char *mask, npy_intp count, char *out,
         npy_intp wanted),
        (elements, itemsize, mask, count, out, wanted))
@@ -142,7 +149,7 @@ CLONED(extern, npy_intp, compress_vector,
     return found;
 }
 
-CLONED(extern, npy_intp, expand_vector,
+CLONED(static, npy_intp, expand_vector,
        (char *elements, npy_intp itemsize, const char *mask, npy_intp count, const char *values,
         npy_intp wanted),
        (elements, itemsize, mask, count, values, wanted))
@@ -176,10 +183,43 @@ CLONED(extern, npy_intp, expand_vector,
     return found;
 }
 
-/* The compiler makes instructions of these loops that write under a mask. Only long runs are worth a look. */
-enum { LONG_GROUP = 4 * GROUP };
+/* A bit for each of GROUP elements: whether it is true. */
+static INLINE npy_uint64 bits_of(const char *mask)
+{
+    npy_uint64 bits = 0;
+#ifdef HAS_SSE2
+    for (int i = 0; i < GROUP; i += 16) {
+        const __m128i sixteen = _mm_loadu_si128((const __m128i *)(mask + i));
+        const int are_zero = _mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, _mm_setzero_si128()));
+        bits |= (npy_uint64)(~are_zero & 0xffff) << i;
+    }
+#else
+    for (int i = 0; i < GROUP; i++) {
+        bits |= (npy_uint64)(mask[i] != 0) << i;
+    }
+#endif
+    return bits;
+}
 
-CLONED(extern, void, assign_vector,
+#ifdef HAS_GNU_C
+#define LOWEST_BIT(bits) __builtin_ctzll(bits)
+#else
+static int lowest_bit(npy_uint64 bits)
+{
+    int i = 0;
+    for (; (bits & 1) == 0; bits >>= 1) {
+        i++;
+    }
+    return i;
+}
+#define LOWEST_BIT(bits) lowest_bit(bits)
+#endif
+
+/* So many true elements of a group are written one by one. */
+enum { FEW_CHOSEN = 4 };
+
+/* The compiler makes instructions of the loops over a group that write under a mask. */
+CLONED(static, void, assign_vector,
        (char *elements, npy_intp itemsize, const char *mask, npy_intp count, const char *value),
        (elements, itemsize, mask, count, value))
 {
@@ -189,17 +229,117 @@ CLONED(extern, void, assign_vector,
         if (mask[i + k] != 0) { to[i + k] = number; }                                          \
     }
 #define ASSIGN(TYPE)                                                                           \
-    for (npy_intp i = 0; i < count; i += LONG_GROUP) {                                         \
+    for (npy_intp i = 0; i < count; i += GROUP) {                                              \
         const TYPE number = *(const TYPE *)value;                                              \
         TYPE *to = (TYPE *)elements;                                                           \
-        if (i + LONG_GROUP > count) {                                                          \
+        if (i + GROUP > count) {                                                               \
             ASSIGN_TO(count - i)                                                               \
-        } else if (!are_false(mask + i) || !are_false(mask + i + GROUP) ||                     \
-                   !are_false(mask + i + 2 * GROUP) || !are_false(mask + i + 3 * GROUP)) {     \
-            ASSIGN_TO(LONG_GROUP)                                                              \
+            break;                                                                             \
+        }                                                                                      \
+        npy_uint64 bits = bits_of(mask + i);                                                   \
+        for (int n = 0; bits != 0 && n < FEW_CHOSEN; n++, bits &= bits - 1) {                  \
+            to[i + LOWEST_BIT(bits)] = number;                                                 \
+        }                                                                                      \
+        if (bits != 0) {                                                                       \
+            ASSIGN_TO(GROUP)                                                                   \
         }                                                                                      \
     }
     FOR_EACH_SIZE(ASSIGN)
 #undef ASSIGN
 #undef ASSIGN_TO
+}
+
+/* Write the indices of true elements, the first of which is `first`, at most `wanted`. Returns how many they are. */
+static npy_intp locate_vector(const char *mask, npy_intp count, npy_intp first, npy_int64 *out, npy_intp wanted)
+{
+    npy_intp found = 0;
+    for (npy_intp i = 0; i < count; i += GROUP) {
+        npy_uint64 bits = 0;
+        if (i + GROUP <= count) {
+            bits = bits_of(mask + i);
+        } else {
+            for (npy_intp k = 0; k < count - i; k++) {
+                bits |= (npy_uint64)(mask[i + k] != 0) << k;
+            }
+        }
+        for (; bits != 0 && found < wanted; bits &= bits - 1) {
+            out[found++] = first + i + LOWEST_BIT(bits);
+        }
+    }
+    return found;
+}
+
+/* ------------------------------------------------------------------ several threads */
+
+/* Elements that a thread goes over at a time. */
+enum { PART = 1 << 15 };
+
+typedef struct {
+    MaskAction action;
+    char *elements, *others;
+    const char *mask;
+    npy_intp itemsize, count;
+    const npy_intp *starts; /* how many elements are chosen before each part, and in all */
+} Masked;
+
+static void run_part(const void *parts, npy_intp number, char *scratch)
+{
+    const Masked *masked = parts;
+    const npy_intp begin = number * PART, itemsize = masked->itemsize;
+    const npy_intp count = least(PART, masked->count - begin);
+    const npy_intp start = masked->starts[number], wanted = masked->starts[number + 1] - start;
+    char *elements = masked->elements + begin * itemsize;
+    const char *mask = masked->mask + begin;
+    if (masked->action == ASSIGN) {
+        assign_vector(elements, itemsize, mask, count, masked->others);
+        return;
+    }
+    const npy_intp size = masked->action == LOCATE ? (npy_intp)sizeof(npy_int64) : itemsize;
+    char *others = masked->others + start * size;
+    if (masked->action == EXPAND) {
+        expand_vector(elements, itemsize, mask, count, others, wanted);
+        return;
+    }
+    const npy_intp found = masked->action == LOCATE
+                               ? locate_vector(mask, count, begin, (npy_int64 *)others, wanted)
+                               : compress_vector(elements, itemsize, mask, count, others, wanted);
+    /* Another thread may have written to the mask since it was counted. */
+    memset(others + found * size, 0, (size_t)((wanted - found) * size));
+}
+
+npy_intp count_true(const char *mask, npy_intp count)
+{
+    return ask_truth(COUNT_TRUE, NULL, mask, BOOL, count);
+}
+
+int run_masked(MaskAction action, char *elements, npy_intp itemsize, const char *mask, npy_intp count, char *others,
+               npy_intp wanted)
+{
+    const npy_intp parts = count == 0 ? 0 : (count - 1) / PART + 1;
+    npy_intp alone[2] = {0, wanted}, *starts = alone;
+    if (parts > 1 && (starts = PyMem_Malloc((size_t)(parts + 1) * sizeof(*starts))) == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (npy_intp part = 0, total = 0; parts > 1 && part < parts; part++) {
+        starts[part] = total;
+        if (action != ASSIGN) {
+            total += count_true(mask + part * PART, least(PART, count - part * PART));
+        }
+        total = least(total, wanted);
+        starts[part + 1] = part + 1 < parts ? total : wanted;
+    }
+    const Masked masked = {action, elements, others, mask, itemsize, count, starts};
+    int failed = 0;
+    if (parts > 1) {
+        const Py_ssize_t threads = most_threads();
+        failed = threads < 1 || run_parts(run_part, &masked, parts, 0, threads, 0) != 1;
+        if (threads > 0 && failed) {
+            PyErr_NoMemory();
+        }
+        PyMem_Free(starts);
+    } else if (parts == 1) {
+        run_part(&masked, 0, NULL);
+    }
+    return -failed;
 }

@@ -1,22 +1,22 @@
 /* Loops over a mask and elements that follow each other. They go over words of the mask: most masks have long runs
-   of elements that are all true, or all false. None touches Python. */
+   of elements that are all true, or all false. */
 
 #ifndef ARRAY_API_NX_MASKS_H
 #define ARRAY_API_NX_MASKS_H
 
 #include "common.h"
 
-/* Copy the elements where `mask` is true to `out`, which has room for `wanted`; returns how many were copied. */
-npy_intp compress_vector(const char *elements, npy_intp itemsize, const char *mask, npy_intp count,
-                         char *out, npy_intp wanted);
+/* What happens to the elements where a mask is true: they are copied one after the other (COMPRESS), become such values
+   (EXPAND) or one value (ASSIGN), or their indices are written, as int64 (LOCATE). */
+typedef enum { COMPRESS, EXPAND, ASSIGN, LOCATE } MaskAction;
 
-/* The opposite: copy `wanted` values to the elements where `mask` is true. */
-npy_intp expand_vector(char *elements, npy_intp itemsize, const char *mask, npy_intp count,
-                       const char *values, npy_intp wanted);
+/* How many elements are true. */
+npy_intp count_true(const char *mask, npy_intp count);
 
-/* Write a value to the elements where `mask` is true. Like `expand_vector` it writes to no others, which other
-   threads may write. */
-void assign_vector(char *elements, npy_intp itemsize, const char *mask, npy_intp count,
-                   const char *value);
+/* Carry out an action, by several threads if the mask is long. `others` are the values, the one value, or where elements
+   or indices go. There is room for `wanted` of them, as many as `count_true` has found; what is not found any more
+   becomes zeros. No other elements are written, which other threads may write. -1 with an exception set. */
+int run_masked(MaskAction action, char *elements, npy_intp itemsize, const char *mask, npy_intp count, char *others,
+               npy_intp wanted);
 
 #endif

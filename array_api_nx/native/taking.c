@@ -1,6 +1,7 @@
 #include "chapters.h"
 #include "array_keys.h"
 #include "keys.h"
+#include "masks.h"
 #include "array_selection.h"
 
 /* x, indices and an axis: 0 if Python has to look at them. Without an axis, `*axis` stays as it
@@ -213,12 +214,43 @@ static PyObject *split_columns(PyObject *table, int columns)
     return result;
 }
 
+/* `call_nonzero` of booleans that follow each other. */
+static PyObject *locate_true(const Tensor *x, const char *data)
+{
+    Scratch positions;
+    char *table;
+    npy_intp shape[2] = {count_true(data, x->size), x->ndim};
+    PyObject *array = new_array_like_memory(2, shape, NX_INT64, 0, &table), *result = NULL;
+    if (array == NULL) {
+        return NULL;
+    }
+    const int is_vector = x->ndim == 1;
+    if (take_scratch(&positions, is_vector ? 0 : shape[0] * (npy_intp)sizeof(npy_int64)) == 0) {
+        char *found = is_vector ? table : positions.data;
+        if (run_masked(LOCATE, NULL, 0, data, x->size, found, shape[0]) == 0) {
+            if (!is_vector) {
+                write_indices(x, (const npy_intp *)found, shape[0], (npy_int64 *)table);
+            }
+            result = split_columns(array, x->ndim);
+        }
+        free_scratch(&positions);
+    }
+    Py_DECREF(array);
+    return result;
+}
+
 static PyObject *call_nonzero(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = layout_of_any(values[0]);
     Scratch positions;
     char *data, *table;
-    if (x == NULL || x->ndim == 0 || x->size > limits.at_once || (data = data_of(x)) == NULL) {
+    if (x == NULL || x->ndim == 0 || !is_computed_now(1) || (data = data_of(x)) == NULL) {
+        return DECLINED;
+    }
+    if (x->code == BOOL && (x->flags & ROW_MAJOR)) {
+        return locate_true(x, data);
+    }
+    if (x->size > limits.at_once) {
         return DECLINED;
     }
     if (take_scratch(&positions, x->size * (npy_intp)sizeof(npy_intp)) < 0) {

@@ -489,22 +489,21 @@ static PyObject *find_places(PyObject *module, PyObject *args)
 static PyObject *compress(PyObject *module, PyObject *args)
 {
     PyObject *vector, *chosen, *out;
-    npy_intp count, marks, wanted, found;
+    npy_intp count, marks, wanted;
     if (!PyArg_ParseTuple(args, "OOO:compress", &vector, &chosen, &out)) {
         return NULL;
     }
-    const char *elements = vector_data(vector, -1, 0, &count), *mask = NULL;
-    char *target = NULL;
+    char *elements = vector_data(vector, -1, 0, &count), *target = NULL;
+    const char *mask = NULL;
     if (elements == NULL || (mask = vector_data(chosen, NPY_BOOL, 0, &marks)) == NULL ||
         (target = vector_data(out, PyArray_TYPE((PyArrayObject *)vector), 1, &wanted)) == NULL ||
         !check_sizes(count == marks)) {
         return NULL;
     }
     const npy_intp itemsize = dtypes[vector_code(vector)].itemsize;
-    Py_BEGIN_ALLOW_THREADS
-    found = compress_vector(elements, itemsize, mask, count, target, wanted);
-    memset(target + found * itemsize, 0, (size_t)((wanted - found) * itemsize));
-    Py_END_ALLOW_THREADS
+    if (run_masked(COMPRESS, elements, itemsize, mask, count, target, wanted) < 0) {
+        return NULL;
+    }
     Py_RETURN_NONE;
 }
 
@@ -516,9 +515,10 @@ static PyObject *assign_where(PyObject *module, PyObject *args)
         return NULL;
     }
     char *elements = vector_data(vector, -1, 1, &count);
-    const char *mask = NULL, *source = NULL;
+    const char *mask = NULL;
+    char *value = NULL;
     if (elements == NULL || (mask = vector_data(chosen, NPY_BOOL, 0, &marks)) == NULL ||
-        (source = vector_data(given, PyArray_TYPE((PyArrayObject *)vector), 0, &values)) == NULL ||
+        (value = vector_data(given, PyArray_TYPE((PyArrayObject *)vector), 0, &values)) == NULL ||
         !check_sizes(count == marks && values == 1)) {
         return NULL;
     }
@@ -527,9 +527,9 @@ static PyObject *assign_where(PyObject *module, PyObject *args)
         refuse("elements of complex128 are not assigned here");
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    assign_vector(elements, itemsize, mask, count, source);
-    Py_END_ALLOW_THREADS
+    if (run_masked(ASSIGN, elements, itemsize, mask, count, value, 0) < 0) {
+        return NULL;
+    }
     Py_RETURN_NONE;
 }
 

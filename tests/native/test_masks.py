@@ -87,10 +87,22 @@ def test_values_and_masks_may_lie_in_the_array() -> None:
     assert np.array_equal(np.asarray(ours), mine)
 
 
-@pytest.mark.parametrize("count", [10, 20_000, 200_000])
-def test_sparse_and_dense_masks_of_large_arrays(count: int) -> None:
+@pytest.mark.parametrize("count", [0, 10, 20_000, 200_000, 400_000])
+@pytest.mark.parametrize("shape", [(400_000,), (800, 500)])
+def test_sparse_and_dense_masks_of_large_arrays(count: int, shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(1)
-    mine, mask = rng.random(400_000), np.zeros(400_000, bool)
-    mask[rng.choice(mask.size, count, replace=False)] = True
-    got = xp.asarray(mine, copy=True)[xp.asarray(mask, copy=True)]
-    assert np.array_equal(np.asarray(got), mine[mask])
+    mine, mask = rng.random(shape), np.zeros(shape, bool)
+    mask.reshape(-1)[rng.choice(mask.size, count, replace=False)] = True
+    ours, chosen = xp.asarray(mine, copy=True), xp.asarray(mask, copy=True)
+    assert np.array_equal(np.asarray(ours[chosen]), mine[mask])
+    for found, expected in zip(xp.nonzero(chosen), mask.nonzero(), strict=True):
+        assert np.array_equal(np.asarray(found), expected)
+    ours[chosen] *= 2
+    mine[mask] *= 2
+    assert np.array_equal(np.asarray(ours), mine)
+    ours[chosen] = 7
+    mine[mask] = 7
+    assert np.array_equal(np.asarray(ours), mine)
+    # Values of another number are NumPy's to refuse.
+    with pytest.raises((ValueError, IndexError)):
+        ours[chosen] = xp.zeros(count + 2)

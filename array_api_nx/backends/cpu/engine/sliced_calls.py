@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from itertools import accumulate, pairwise
 from math import prod
 from operator import or_
 from typing import Final, Literal, TypeAlias
@@ -30,7 +29,6 @@ __all__ = [
     "ARGPARTITION_MIN",
     "ARGSORT_MIN",
     "BINCOUNT_MIN",
-    "COMPRESS_MIN",
     "COUNT_MIN",
     "DRAW_MIN",
     "FFT_MIN",
@@ -74,15 +72,11 @@ ARGSORT_MIN: Final = 2**16
 PARTITION_MIN: Final = 2**17
 ARGPARTITION_MIN: Final = 2**16
 SEARCH_MIN: Final = 2**16
-COMPRESS_MIN: Final = 2**18
 FFT_MIN: Final = 2**17
 BINCOUNT_MIN: Final = 2**18
 COUNT_MIN: Final = 2**10  # counts the ints from which on their range is looked for
 DRAW_MIN: Final = 2**16
 
-# Where fewer than one of so many elements of a mask are true, one thread is faster
-# (docs/tuning.md, 112).
-SPARSE_MASK: Final = 32
 GATHER_MIN: Final = 2**18  # counts the indices
 MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the matrices, too
 TAKE_SOURCE_MIN: Final = 2**16  # counts the source; a smaller table stays in the caches
@@ -257,22 +251,8 @@ def compress(vector: NDArray, mask: NDArray) -> NDArray:
     """``vector[mask]`` for a mask of the same size (docs/tuning.md, 112)."""
     if native is None or vector.dtype not in COMPILED:
         return vector[mask]
-    write = native.compress
-    count = int(np.count_nonzero(mask))
-    result = empty((count,), vector.dtype)
-    is_sparse = count * SPARSE_MASK < mask.size
-    keys = None if is_sparse else divide(vector.shape, None, COMPRESS_MIN // SLICES_MIN)
-    if keys is None:
-        write(vector, mask, result)
-        return result
-    ends = [0, *accumulate([int(np.count_nonzero(mask[key])) for key in keys])]
-    parts = [(key, slice(*pair)) for key, pair in zip(keys, pairwise(ends), strict=True)]
-
-    def task(number: int) -> None:
-        key, place = parts[number]
-        write(vector[key], mask[key], result[place])
-
-    parallel_for(task, len(parts), threads.count())
+    result = empty((int(np.count_nonzero(mask)),), vector.dtype)
+    native.compress(vector, mask, result)
     return result
 
 
