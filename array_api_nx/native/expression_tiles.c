@@ -5,16 +5,29 @@
    of cache. */
 enum { TILE_BYTES = 4096 };
 
-/* Those of a tile that is reduced at once, and whose operations need no memory for results in between. */
-enum { REDUCED_BYTES = 16384 };
+/* Those of a tile of one operation that needs no memory for results in between: it is reduced at once, or goes from
+   rows of adjacent elements to others (docs/tuning.md, 140). */
+enum { ALONE_BYTES = 16384 };
 
 /* Those of a row of accumulators to which rows of memory are reduced. */
 enum { READ_BYTES = 4096 };
 
+/* Whether the elements of all rows are adjacent, so that tiles need no copies. */
+static int are_adjacent(const Pass *pass)
+{
+    for (int i = 0; i < pass->area_count; i++) {
+        if (pass->areas[i].strides[pass->ndim - 1] != pass->areas[i].itemsize) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static npy_intp tile_bytes(const Pass *pass)
 {
     const Plan *plan = pass->plan;
-    return pass->fold != NULL && plan->step_count == 1 && plan->slot_count == 0 ? REDUCED_BYTES : TILE_BYTES;
+    const int is_alone = plan->step_count == 1 && plan->slot_count == 0 && (pass->fold != NULL || are_adjacent(pass));
+    return is_alone ? ALONE_BYTES : TILE_BYTES;
 }
 
 /* The tile after the one that is computed. Steps alternate between waiting for memory and computing from the caches; so

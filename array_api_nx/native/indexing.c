@@ -235,11 +235,7 @@ static int set_to_expression(Tensor *x, PyObject *key, PyObject *value)
 static int set_to_copy(Tensor *x, PyObject *key, PyObject *value)
 {
     Tensor *given = layout_of(value);
-    if (given == NULL || !is_recorded_size(given->size)) {
-        return 0;
-    }
-    const Operation copy = cast_operation((DTypeCode)given->code, (DTypeCode)x->code);
-    PyObject *waiting = copy.function == NULL ? DECLINED : record_for_now(&copy, &given, NULL);
+    PyObject *waiting = given == NULL ? DECLINED : record_copy(given, (DTypeCode)x->code);
     if (waiting == NULL || waiting == DECLINED) {
         return waiting == NULL ? -1 : 0;
     }

@@ -10,6 +10,7 @@
 #include "elements.h"
 #include "movement.h"
 #include "nest.h"
+#include "nodes.h"
 #include "walk.h"
 
 /* ------------------------------------------------------------------ boxes */
@@ -376,7 +377,7 @@ static Tensor *joinable(const Joint *joint, PyObject *object)
 {
     Tensor *x = layout_of_any(object);
     if (x == NULL || x->code != joint->code || x->ndim != joint->ndim - joint->is_new ||
-        few_elements(x) == NULL) {
+        x->size == 0 || data_of(x) == NULL) {
         return NULL;
     }
     for (int axis = 0, old = 0; axis < joint->ndim; axis++) {
@@ -466,9 +467,29 @@ static PyObject *new_result(const Joint *joint, const int *order, char **data)
     return result;
 }
 
-/* Copy the arrays to their places. 0 if one of them has become another since it was looked at. */
-static int copy_parts(const Joint *joint, PyObject *const *items, Py_ssize_t count,
-                      const npy_intp *steps, char *to)
+/* Copy many elements to their place in the result, by several threads. 1 if it is done; 0 if it is not; -1 with an
+   exception set. */
+static int copy_many(const Joint *joint, Tensor *x, Tensor *result, char *to)
+{
+    Region region = {.data = to, .ndim = x->ndim, .size = x->size, .itemsize = dtypes[x->code].itemsize};
+    for (int axis = 0, old = 0; axis < joint->ndim; axis++) {
+        if (!joint->is_new || axis != joint->axis) {
+            region.shape[old] = x->shape[old];
+            region.strides[old++] = result->strides[axis];
+        }
+    }
+    PyObject *waiting = record_copy(x, joint->code);
+    if (waiting == NULL || waiting == DECLINED) {
+        return waiting == NULL ? -1 : 0;
+    }
+    const int done = ensure_storage(result) ? assign_expression(result, &region, tensor_of(waiting), 1) : -1;
+    Py_DECREF(waiting);
+    return done;
+}
+
+/* Copy the arrays to their places. 0 if one of them has become another since it was looked at; -1 with an exception
+   set. */
+static int copy_parts(const Joint *joint, PyObject *const *items, Py_ssize_t count, Tensor *result, char *to)
 {
     npy_intp place = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -481,13 +502,20 @@ static int copy_parts(const Joint *joint, PyObject *const *items, Py_ssize_t cou
         for (int axis = 0; axis < joint->ndim; axis++) {
             npy_intp stride;
             const npy_intp size = size_along(joint, x, axis, &stride);
-            add_axis(&box, size, stride, steps[axis]);
+            add_axis(&box, size, stride, result->strides[axis]);
         }
         const npy_intp size = box.shape[joint->axis];
         if (size > joint->shape[joint->axis] - place) {
             return 0;
         }
-        copy_box(&box, data_of(x), to + place * steps[joint->axis], dtypes[joint->code].itemsize);
+        char *target = to + place * result->strides[joint->axis];
+        const int done = x->size > limits.at_once ? copy_many(joint, x, result, target) : 0;
+        if (done < 0) {
+            return -1;
+        }
+        if (!done) {
+            copy_box(&box, data_of(x), target, dtypes[joint->code].itemsize);
+        }
         place += size;
     }
     return place == joint->shape[joint->axis];
@@ -499,12 +527,12 @@ static PyObject *join(Joint *joint, PyObject *arrays)
 {
     PyObject *const *items = PySequence_Fast_ITEMS(arrays);
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(arrays);
-    npy_intp length = 0, size = 0, ignored;
+    npy_intp length = 0, ignored;
     int order[ARRAY_DIMS], row_major = 1;
     for (Py_ssize_t i = 0; i < count; i++) {
         const Tensor *x = joinable(joint, items[i]);
-        if (x == NULL || !is_computed_now(x->size) || !is_computed_now(size += x->size)) {
-            return DECLINED;
+        if (x == NULL || !is_computed_now(1)) {
+            return decline_unless_raised();
         }
         length += size_along(joint, x, joint->axis, &ignored);
         row_major = row_major && (x->flags & ROW_MAJOR);
@@ -522,10 +550,12 @@ static PyObject *join(Joint *joint, PyObject *arrays)
         return NULL;
     }
     items = PySequence_Fast_ITEMS(arrays);
-    if (PySequence_Fast_GET_SIZE(arrays) != count ||
-        !copy_parts(joint, items, count, tensor_of(result)->strides, to)) {
+    const int done = PySequence_Fast_GET_SIZE(arrays) != count
+                         ? 0
+                         : copy_parts(joint, items, count, tensor_of(result), to);
+    if (done != 1) {
         Py_DECREF(result);
-        return DECLINED;
+        return done < 0 ? NULL : decline_unless_raised();
     }
     return result;
 }

@@ -39,6 +39,11 @@ EACH_DTYPE(ELEMENT)
 #define CAST(FROM, TO, ...)                                                            \
     LOOP(FROM##_to_##TO)                                                               \
     {                                                                                  \
+        const npy_intp size = sizeof(FROM##_element);                                  \
+        if (FROM == TO && FROM != BOOL && steps[0] == size && steps[1] == size) {      \
+            memmove(args[1], args[0], (size_t)(*count * size));                        \
+            return;                                                                    \
+        }                                                                              \
         EACH(!IS_SLOW_IN_VECTORS(FROM, TO) && steps[0] == sizeof(FROM##_element) &&    \
                  steps[1] == sizeof(TO##_element),                                     \
              FROM##_element, TO##_element,                                             \

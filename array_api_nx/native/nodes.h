@@ -127,6 +127,9 @@ PyObject *record(const Operation *operation, Tensor *const *operands, char *cons
 /* The same for an operation that is computed before anything else happens: operands may be shared. */
 PyObject *record_for_now(const Operation *operation, Tensor *const *operands, char *const *numbers);
 
+/* `record_for_now` of a copy or a cast of an array of a size that is recorded; others are declined. */
+PyObject *record_copy(Tensor *x, DTypeCode code);
+
 /* Have a reduction of an array wait: a new Array. What follows from the array's shape is not set. `for_now` says that it is
    computed before anything else happens. As `record`. */
 PyObject *record_reduction(const Reduction *reduction, Tensor *x, int for_now);

@@ -446,6 +446,12 @@ PyObject *record_for_now(const Operation *operation, Tensor *const *operands, ch
     return result;
 }
 
+PyObject *record_copy(Tensor *x, DTypeCode code)
+{
+    const Operation copy = cast_operation((DTypeCode)x->code, code);
+    return copy.function == NULL || !is_recorded_size(x->size) ? DECLINED : record_for_now(&copy, &x, NULL);
+}
+
 int begin_list(ListRun *before)
 {
     PyObject *settings = NULL;

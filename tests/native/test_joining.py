@@ -1,0 +1,46 @@
+"""concat and stack of many elements, which several threads copy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.support.implementations import needs_native
+
+pytestmark = needs_native
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "int16", "bool"])
+@pytest.mark.parametrize("shape", [(70_000,), (300, 400), (30, 50, 60), (900, 1000)])
+def test_joins_of_many_elements(dtype: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    x, y = (rng.integers(0, 100, shape).astype(dtype) for _ in range(2))
+    ours = [xp.asarray(each, copy=True) for each in (x, y)]
+    for turn in (False, True):
+        theirs = [each.T if turn else each for each in (x, y[::-1])]
+        order = tuple(range(x.ndim))[::-1] if turn else tuple(range(x.ndim))
+        mine = [xp.permute_dims(each, order) for each in (ours[0], xp.flip(ours[1], axis=0))]
+        for axis in range(x.ndim):
+            # Small ones stand between large ones.
+            thin = [each[(slice(None),) * axis + (slice(1),)] for each in (theirs[0], mine[0])]
+            expected = np.concatenate([*theirs, thin[0], theirs[0]], axis=axis)
+            found = xp.concat([*mine, thin[1], mine[0]], axis=axis)
+            assert np.array_equal(np.asarray(found), expected)
+            assert np.asarray(found).strides == expected.strides
+        for axis in range(x.ndim + 1):
+            expected = np.stack(theirs, axis=axis)
+            found = xp.stack(mine, axis=axis)
+            assert np.array_equal(np.asarray(found), expected)
+            assert np.asarray(found).strides == expected.strides
+
+
+def test_joins_of_arrays_that_wait_and_that_others_write() -> None:
+    memory = np.arange(100_000.0)
+    shared, waiting = xp.asarray(memory, copy=False), xp.ones(100_000) * 3
+    found = xp.concat([shared, waiting, shared[::2]])
+    memory[:] = 0
+    assert np.array_equal(np.asarray(found)[:3], [0, 1, 2])
+    assert np.array_equal(np.asarray(found)[100_000:100_003], [3, 3, 3])
+    assert np.array_equal(np.asarray(found)[200_000:200_003], [0, 2, 4])
+    assert float(waiting[7]) == 3
