@@ -7,6 +7,7 @@
    - where target and operand have the same strides, so that an index later in the order lies at a higher address,
      and the operand lies above the target (`x[:-1] = x[1:] + y`): writes lie below the elements that are read
      later. Loops, which may read ahead of what they write, or behind, write to a tile of memory of their own;
+   - where elements of both lie in turn (`x[::2] = x[1::2] + y`): none is read that is written;
    - nowhere else, and not if it takes long, since such a pass cannot be interrupted: the value is computed first, and
      copied. */
 
@@ -53,6 +54,33 @@ static int have_same_strides(int ndim, const npy_intp *shape, const npy_intp *x,
     return 1;
 }
 
+static npy_intp divisor_of(npy_intp a, npy_intp b)
+{
+    while (b != 0) {
+        const npy_intp rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Whether elements of a target and an operand lie in turn: addresses of each are the same but for a multiple of the
+   greatest common divisor of all strides, and the bytes of an element in it are apart from those of the other's. */
+static int are_interleaved(const Node *root, const Target *target, npy_intp itemsize, const Leaf *leaf)
+{
+    npy_intp period = 0;
+    for (int dim = 0; dim < root->ndim; dim++) {
+        if (root->shape[dim] != 1) {
+            period = divisor_of(divisor_of(period, magnitude(target->strides[dim])), magnitude(leaf->strides[dim]));
+        }
+    }
+    if (period == 0) {
+        return 0;
+    }
+    const npy_intp rest = (leaf->data - target->data) % period, apart = rest < 0 ? rest + period : rest;
+    return apart >= itemsize && apart + leaf->itemsize <= period;
+}
+
 /* Whether the expression can be computed into the target; then the overlap is set. */
 static int find_overlap(const Expression *expression, const Node *root, Target *target)
 {
@@ -62,7 +90,7 @@ static int find_overlap(const Expression *expression, const Node *root, Target *
     for (int i = 0; i < expression->leaf_count; i++) {
         const Leaf *leaf = &expression->leaves[i];
         const Bytes read = bytes_of(leaf->data, root->ndim, root->shape, leaf->strides, leaf->itemsize);
-        if (read.low >= written.high || written.low >= read.high) {
+        if (read.low >= written.high || written.low >= read.high || are_interleaved(root, target, itemsize, leaf)) {
             continue;
         }
         if (leaf->itemsize != itemsize ||
