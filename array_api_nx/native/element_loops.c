@@ -4,6 +4,7 @@
 #include "chapters.h"
 #include "elementwise.h"
 #include "half_loops.h"
+#include "limit_loops.h"
 #include "parts.h"
 
 static ElementLoop element_loops[MAX_OPERATIONS][DTYPE_COUNT];
@@ -34,7 +35,7 @@ int read_loop(PyObject *answer, ElementLoop *loop)
             loop->function = found->functions[index];
             loop->data = found->data == NULL ? NULL : (void *)found->data[index];
             const int replaced =
-                replace_half_loop(found, found->types[index * found->nargs], &loop->function, &loop->data);
+                replace_loop(found, found->types[index * found->nargs], &loop->function, &loop->data);
             loop->name = Py_NewRef(name);
             loop->operand = (npy_uint8)operand;
             loop->result = (npy_uint8)result;

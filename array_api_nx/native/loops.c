@@ -3,6 +3,7 @@
 #include "compiler.h"
 #include "folds.h"
 #include "half_loops.h"
+#include "limit_loops.h"
 #include "sums.h"
 
 /* Both bodies are the same loop; the compiler vectorizes the contiguous one. */
@@ -293,7 +294,7 @@ static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_in
                 loop->itemsizes[j] = sizes[j];
             }
             /* NumPy's loops of float16 raise flags by functions. */
-            loop->is_arithmetic = replace_half_loop(ufunc, types[0], &loop->function, &loop->data) ||
+            loop->is_arithmetic = replace_loop(ufunc, types[0], &loop->function, &loop->data) ||
                                   types[0] != NPY_HALF;
             return 1;
         }

@@ -1,0 +1,78 @@
+#include "limit_loops.h"
+#include "compiler.h"
+#include "flags.h"
+#include "half_loops.h"
+#include "sizes.h"
+
+typedef struct {
+    const char *name; /* of the ufunc */
+    int type;
+    PyUFuncGenericFunction function, numpys;
+    void *numpys_data;
+} LimitLoop;
+
+/* Elements that are computed together: they stay in the first level of the cache. */
+enum { CHUNK = 512 };
+
+/* Equal numbers have the same bits unless they are zeros: NumPy's loop decides which one the result is. An element that
+   is NaN stays. */
+#define LIMIT_LOOP(NAME, TYPE, BEYOND)                                                             \
+    CLONED_LOOP(NAME)                                                                              \
+    {                                                                                              \
+        const npy_intp size = sizeof(TYPE);                                                        \
+        const int is_last = steps[1] == 0; /* the number */                                        \
+        const int is_row = steps[!is_last] == size && steps[is_last] == 0 && steps[2] == size;     \
+        const TYPE limit = is_row ? *(const TYPE *)args[is_last] : 0;                              \
+        const LimitLoop *loop = data;                                                              \
+        if (!is_row || limit != limit) {                                                           \
+            loop->numpys(args, count, steps, loop->numpys_data);                                   \
+            return;                                                                                \
+        }                                                                                          \
+        for (npy_intp done = 0; done < *count; done += CHUNK) {                                    \
+            const npy_intp n = least(CHUNK, *count - done);                                        \
+            const TYPE *source = (const TYPE *)args[!is_last] + done;                              \
+            TYPE *target = (TYPE *)args[2] + done;                                                 \
+            npy_uint8 zeros = 0;                                                                   \
+            for (npy_intp i = 0; limit == 0 && i < n; i++) {                                       \
+                zeros |= source[i] == 0;                                                           \
+            }                                                                                      \
+            if (zeros) {                                                                           \
+                char *part[3] = {args[0] + done * steps[0], args[1] + done * steps[1],             \
+                                 (char *)target};                                                  \
+                loop->numpys(part, &n, steps, loop->numpys_data);                                  \
+                continue;                                                                          \
+            }                                                                                      \
+            INDEPENDENT                                                                            \
+            for (npy_intp i = 0; i < n; i++) {                                                     \
+                target[i] = source[i] BEYOND limit ? limit : source[i];                            \
+            }                                                                                      \
+        }                                                                                          \
+        clear_flags(); /* comparisons with NaN raise one, which NumPy does not report */           \
+    }
+
+LIMIT_LOOP(maximum_floats, npy_float, <)
+LIMIT_LOOP(maximum_doubles, npy_double, <)
+LIMIT_LOOP(minimum_floats, npy_float, >)
+LIMIT_LOOP(minimum_doubles, npy_double, >)
+
+static LimitLoop limit_loops[] = {
+    {"maximum", NPY_FLOAT, maximum_floats, NULL, NULL},
+    {"maximum", NPY_DOUBLE, maximum_doubles, NULL, NULL},
+    {"minimum", NPY_FLOAT, minimum_floats, NULL, NULL},
+    {"minimum", NPY_DOUBLE, minimum_doubles, NULL, NULL},
+};
+
+int replace_loop(const PyUFuncObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)
+{
+    for (size_t i = 0; i < sizeof(limit_loops) / sizeof(*limit_loops); i++) {
+        LimitLoop *loop = &limit_loops[i];
+        if (loop->type == type && strcmp(loop->name, ufunc->name) == 0) {
+            loop->numpys = *function;
+            loop->numpys_data = *data;
+            *function = loop->function;
+            *data = loop;
+            return 1;
+        }
+    }
+    return replace_half_loop(ufunc, type, function, data);
+}

@@ -1,0 +1,12 @@
+/* Loops of maximum and minimum for an array and a number, for which NumPy's loops use no vectors. */
+
+#ifndef ARRAY_API_NX_LIMIT_LOOPS_H
+#define ARRAY_API_NX_LIMIT_LOOPS_H
+
+#include "kernel_types.h"
+
+/* In place of NumPy's loop of the ufunc for operands of a type, with the same bits, a faster one, if there is one:
+   `*function` and `*data`, which the function takes. Whether there is; `replace_half_loop` among others. */
+int replace_loop(const PyUFuncObject *ufunc, int type, PyUFuncGenericFunction *function, void **data);
+
+#endif

@@ -1,0 +1,38 @@
+"""maximum and minimum by numbers have the bits of NumPy's loops, of zeros and NaN, too."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.support.implementations import needs_native
+
+pytestmark = needs_native
+
+SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 5e-324]
+
+
+def arrays(dtype: str, size: int) -> list[np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(size)
+    return [
+        rng.choice(SPECIAL, size).astype(dtype),
+        rng.choice(SPECIAL[3:], size).astype(dtype),
+        rng.standard_normal(size).astype(dtype),
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [1, 5, 600, 3000, 40_000])
+def test_limits_are_numpys(dtype: str, size: int) -> None:
+    for x in arrays(dtype, size):
+        ours = xp.asarray(x, copy=True)
+        with np.errstate(all="raise"):
+            for number, name in product(SPECIAL, ("maximum", "minimum")):
+                limit = np.dtype(dtype).type(number)
+                theirs, function = getattr(np, name), getattr(xp, name)
+                for given, mine in (((x, limit), (ours, number)), ((limit, x), (number, ours))):
+                    assert np.asarray(function(*mine)).tobytes() == theirs(*given).tobytes()
