@@ -58,7 +58,7 @@ class Settings(NamedTuple):
         "auto" defers operations whose results cannot depend on when they run; "off" runs every
         operation at once; "always" defers also what reads memory that others can write.
     fusion_threshold : int
-        Operations on arrays with more elements than this are deferred, whatever they are.
+        Operations on arrays with more elements than this wait, if they can.
     num_threads : int or None
         Threads to use; None for as many as the process may use.
     default_device : str
@@ -78,8 +78,8 @@ class Settings(NamedTuple):
     """
 
     fusion: Fusion = "auto"
-    # docs/tuning.md, 98
-    fusion_threshold: int = 524288
+    # docs/tuning.md, 101
+    fusion_threshold: int = 2000
     num_threads: int | None = None
     default_device: str = "cpu"
     extras: bool = True
@@ -216,18 +216,13 @@ class Hints:
     A hint, not an answer. An array of at most `threshold` elements need not be looked at any
     further while `defer_small` is False, since then no `config_context` asks to defer it; otherwise
     `current()` decides. `defer_small` is True while *any* thread is inside a `config_context` with
-    ``fusion="always"`` or a threshold below the process's default, in whichever thread it is read.
-    It does not know of tasks that began inside such a `with` statement and go on after it: their
-    operations run at once.
+    a threshold below the process's default, in whichever thread it is read. It does not know of
+    tasks that began inside such a `with` statement and go on after it: their operations run at
+    once.
 
     Attributes
     ----------
     defer_small : bool
-    fuses : bool
-        Whether *no* thread is inside a `config_context` with ``fusion="off"``, which may be the
-        process's default, too.
-    shows_progress : bool
-        Whether *any* thread is inside a `config_context` with ``progress=True``.
     threshold : int
         The process's default.
     strict_operands : bool
@@ -242,13 +237,10 @@ class Hints:
     """
 
     __slots__ = (
-        "defer_small", "device", "fuses", "shows_progress", "strict_operands", "threshold",
-        "watched",
+        "defer_small", "device", "strict_operands", "threshold", "watched",
     )  # fmt: skip
 
     defer_small: bool
-    fuses: bool
-    shows_progress: bool
     threshold: int
     device: HintedDevice | None
     strict_operands: bool
@@ -300,9 +292,7 @@ class _Count:
                 changed()
 
 
-_deferring: Final = _Count("defer_small", lambda asked: asked or DEFAULTS.fusion == "always")
-_computing: Final = _Count("fuses", lambda asked: not asked and DEFAULTS.fusion != "off")
-_showing: Final = _Count("shows_progress", lambda asked: asked or DEFAULTS.progress)
+_deferring: Final = _Count("defer_small", lambda asked: asked)
 _refusing: Final = _Count(
     "strict_operands", lambda asked: asked or DEFAULTS.operands == "strict", ()
 )
@@ -454,9 +444,7 @@ class config_context(ContextDecorator):
         }
         threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
         counts = (
-            _deferring if fusion == "always" or threshold < DEFAULTS.fusion_threshold else None,
-            _computing if fusion == "off" else None,
-            _showing if progress is True else None,
+            _deferring if threshold < DEFAULTS.fusion_threshold else None,
             _moving if default_device is not None else None,
             _refusing if operands == "strict" else None,
             _watching if host_access in _WATCHED or transfers in _WATCHED else None,

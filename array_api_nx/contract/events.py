@@ -260,7 +260,9 @@ def evaluated(device: str, why: str) -> None:
     if not hints.watched or _unobserved.get():
         return
     call, filename, lineno = caller()
-    _tell(Evaluation(device, why, _spelling(call), filename, lineno))
+    # Where the extension has answered a call by itself there is no function of ours above this one.
+    spelled = "a call" if call == "evaluated" else _spelling(call)
+    _tell(Evaluation(device, why, spelled, filename, lineno))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from itertools import product
 from math import prod
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from ..core.symbolic_layout import stride_order
 from ..core.view import Selection, View
@@ -22,40 +22,31 @@ from .backend import AxisOrder, Backend, Native, Operand, Padding, Scalar
 __all__ = ["Storage", "StridedBackend", "Tensor", "axis_order", "tensor_over"]
 
 
-Deferred: TypeAlias = Any
-"""An expression of a backend that defers, in place of memory."""
-
-
 @final
 class Storage:
     """A flat block of memory that a backend owns or was lent, or will have computed.
 
-    `memory`: a contiguous array of the engine over the block; None while the storage is deferred.
+    `memory`: a contiguous array of the engine over the block. In the extension, reading it computes
+    what the storage waits for.
     `dtype`: the engine's dtype of it.
     `itemsize`: bytes per element.
-    `node`: for a backend that defers: the expression that fills, or filled, the block.
     `shared`: whether others can write the memory: it came in by reference, or was handed out.
-    `tracked`: whether the backend keeps account of who is yet to read the memory.
+    `waits`: whether the memory is yet to be computed.
     """
 
-    __slots__ = ("__weakref__", "dtype", "itemsize", "memory", "node", "shared", "tracked")
+    __slots__ = ("__weakref__", "dtype", "itemsize", "memory", "shared")
 
     memory: Native
     dtype: Native
     itemsize: int
-    node: Deferred
     shared: bool
-    tracked: bool
+    waits = False
 
-    def __init__(
-        self, memory: Native, *, node: Deferred = None, shared: bool = False, tracked: bool = False
-    ) -> None:
+    def __init__(self, memory: Native, *, shared: bool = False) -> None:
         self.memory = memory
-        self.dtype = (node if memory is None else memory).dtype
+        self.dtype = memory.dtype
         self.itemsize = self.dtype.itemsize
-        self.node = node
         self.shared = shared
-        self.tracked = tracked
 
 
 @final

@@ -77,37 +77,28 @@ class PassExplanation(NamedTuple):
     Attributes
     ----------
     shape : tuple of int
-        The space that it goes over, after neighbouring axes were merged.
-    tile : (int, int)
-        Rows and columns that are computed at a time.
+        The space that it goes over.
     tasks : int
-        Parts that threads take on.
+        The tasks of a scheduler that it is; 0 where none are planned.
     inputs, outputs : tuple of MemoryExplanation
         What it reads and writes.
-    scratch : int
-        Bytes that each thread needs besides, for registers and copied tiles.
     steps : tuple of StepExplanation
     """
 
     shape: tuple[int, ...]
-    tile: tuple[int, int]
     tasks: int
     inputs: tuple[MemoryExplanation, ...]
     outputs: tuple[MemoryExplanation, ...]
-    scratch: int
     steps: tuple[StepExplanation, ...]
 
     def caption(self) -> list[str]:
-        """Its elements, tiles, tasks and memory: a few words each."""
-        rows, columns = self.tile
+        """Its elements, and its tasks: a few words each."""
         if len(self.shape) > 1:
             words = [" x ".join(map(_number, self.shape))]
-            words.append(f"tiles of {_number(rows)} x {_number(columns)}")
         else:
-            words = [count(self.shape[0], "element"), f"tiles of {_number(columns)}"]
-        words.append(count(self.tasks, "task"))
-        if self.scratch:
-            words.append(f"{size_text(self.scratch)} of scratch memory")
+            words = [count(self.shape[0] if self.shape else 1, "element")]
+        if self.tasks:
+            words.append(count(self.tasks, "task"))
         return words
 
     def flow(self) -> list[list[int | str | None]]:

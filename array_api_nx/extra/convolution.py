@@ -42,7 +42,7 @@ def conv(
     stride, dilation: Steps from window to window, and between the elements of one; as many as there
         are spatial axes, or one for all.
     padding (int, (int, int), sequence of (int, int), "same" or "valid"): Zeros before and after, as
-        in `pad`, on the spatial axes; they take no memory. With "same", which needs a stride of 1,
+        in `pad`, on the spatial axes. With "same", which needs a stride of 1,
         the result has the spatial sizes of `x`; where that takes an odd number of zeros, one more
         comes after than before. "valid" is none.
     groups: Parts that the channels of `x` and of the result are split into; each part of the result

@@ -109,9 +109,6 @@ def pad(
 ) -> Array:
     """An array with a margin around it.
 
-    On the default device a constant margin of a large array takes no memory until it must: what
-    is computed from it, element by element or in reductions, reads `x` and the constant.
-
     pad_width: Elements before and after: the same on both sides of every axis, the same pair for
         every axis, or a pair per axis.
     mode ({"constant", "edge", "reflect", "symmetric", "wrap"}): What the margin holds: a constant;

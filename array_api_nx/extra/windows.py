@@ -49,8 +49,6 @@ def unfold(
 ) -> Array:
     """Sliding windows over the last axes, one per column.
 
-    The zeros around the array that `padding` asks for take no memory.
-
     x: Numeric or bool, of shape (leading..., spatial...).
     stride, dilation: Steps from window to window, and between the elements of one.
     padding: Zeros before and after, as in `pad`, on the spatial axes.
@@ -209,7 +207,7 @@ def mean_pool(
 
     x: Numeric or bool, of shape (leading..., spatial...).
     stride: Steps from window to window; `kernel_size` by default, so that none overlap.
-    padding: Zeros before and after, as in `pad`, on the spatial axes; they take no memory.
+    padding: Zeros before and after, as in `pad`, on the spatial axes.
     count_include_pad: Whether these zeros count as elements of a window.
     Returns: A copy of shape (leading..., windows...), of the dtype of `x`, or float64 for integers
         and bool.
@@ -258,41 +256,18 @@ def _pooled(
     return copy_array(result) if prod(window.size) == 1 else result
 
 
-_LARGE: Final = 1 << 18
-"""Elements of an array, from which on it is not padded as a whole in the host's memory."""
-
-
 def shifted(
     x: Array, window: Window, counts: tuple[int, ...], fill: PythonScalar
 ) -> Iterator[Array]:
     """Per position in a window, in row-major order, the elements that all windows have there."""
-    backend = x._device.backend
     lead = len(x.shape) - len(counts)
-    is_padded = any([any(pair) for pair in window.padding])
-    by_parts = (
-        is_padded
-        and backend.shares_host
-        and backend.has_elements(x._handle)
-        and prod(x.shape) > _LARGE
-    )
-    if is_padded and not by_parts:
+    if any([any(pair) for pair in window.padding]):
         x = pad(x, ((0, 0),) * lead + window.padding, constant_values=fill)
     for position in product(*[range(size) for size in window.size]):
         part = x
-        margins = [(0, 0)] * lead
         for axis, where in enumerate(position):
-            start, step, count = where * window.dilation[axis], window.stride[axis], counts[axis]
-            if by_parts:
-                # The elements inside are taken alone. No memory is written for the margin of a
-                # large result: a pending array knows where it is.
-                start -= window.padding[axis][0]
-                first = min(max(0, -(start // step)), count)
-                last = min(max(first, (x.shape[lead + axis] - 1 - start) // step + 1), count)
-                margins.append((first, count - last))
-                start, count = start + first * step, last - first
-            part = _along(part, lead + axis, start, count, step)
-        if any([any(pair) for pair in margins]):
-            part = pad(part, margins, constant_values=fill)
+            start = where * window.dilation[axis]
+            part = _along(part, lead + axis, start, counts[axis], window.stride[axis])
         yield part
 
 

@@ -71,9 +71,9 @@ def can_look(x: Array) -> bool:
 def in_one_pass(function: Callable[[Array], Result], x: Array, /) -> Result:
     """What a function of an array returns, computed in as few passes over its memory as possible.
 
-    What the function computes of a large array is computed together when it has returned, for
-    instance several reductions in one pass, even if `x` shares memory that others can write to.
-    Where nothing is deferred, and in a function that is traced, this is a call of the function.
+    What the function computes of a large array is computed when it has returned, even if `x` shares
+    memory that others can write to: what consists of several operations in one pass. Where nothing
+    is deferred, and in a function that is traced, this is a call of the function.
 
     function: It takes an array, and returns arrays, or a tuple, list or dict of them. It must write
         neither to `x` nor to memory that it shares.

@@ -447,7 +447,7 @@ static PyObject *share_large(PyArrayObject *array, DTypeCode code)
     if (storage == NULL) {
         return NULL;
     }
-    storage->shared = storage->tracked = 1; /* others may have the array, too */
+    storage->shared = 1; /* others may have the array, too */
     Tensor *tensor = tensor_over_storage(storage, 0, PyArray_NDIM(array), PyArray_DIMS(array), strides);
     Py_DECREF(storage);
     return tensor == NULL ? NULL : wrap_tensor(tensor, code);
@@ -457,7 +457,7 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
 {
     const DTypeCode code = code_of_ndarray(array);
     const npy_intp size = PyArray_SIZE(array);
-    if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code) || (copy && size > limits.deferred) ||
+    if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code) || (copy && size > limits.large) ||
         (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(dtypes[code].itemsize) != 0) {
         return DECLINED;
     }
@@ -473,7 +473,7 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
         return copy_rows(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
                              PyArray_BYTES(array), code);
     }
-    if (size > limits.deferred) {
+    if (size > limits.large) {
         return share_large(array, code);
     }
     PyObject *view = view_ndarray(array, code);
@@ -566,8 +566,7 @@ static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t co
 static PyObject *call_array(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = layout_of_any(values[0]);
-    if (x == NULL || is_given(values[2]) || is_watched || x->size > limits.deferred || data_of(x) == NULL ||
-        (x->storage != NULL && ((Storage *)x->storage)->node != NULL)) {
+    if (x == NULL || is_given(values[2]) || is_watched || x->size > limits.large || data_of(x) == NULL) {
         return DECLINED;
     }
     if (is_given(values[1]) && values[1] != (PyObject *)dtypes[x->code].descr) {

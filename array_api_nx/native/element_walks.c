@@ -7,7 +7,7 @@
 static int begin_walk(Walk *walk, Tensor *const *operands, int count, int reversible,
                       npy_intp *shape)
 {
-    return start_walk(walk, operands, count, limits.deferred, shape) &&
+    return start_walk(walk, operands, count, limits.large, shape) &&
            is_computed_now(walk->count) && order_walk(walk, reversible) && can_divide(walk);
 }
 

@@ -184,6 +184,23 @@ static INLINE int is_one_row(const ElementLoop *loop, const Tensor *first, Tenso
     return 1;
 }
 
+static PyObject *record_loop(const ElementLoop *loop, Tensor *const *operands, char **args, int count)
+{
+    Operation operation;
+    describe_operation(loop, count, &operation);
+    return loop->is_alone ? DECLINED : record(&operation, operands, args);
+}
+
+/* Whether operands of few elements may broadcast to so many that the operation waits. */
+static int is_recorded_outer(Tensor *const *operands, int count)
+{
+    double size = 1;
+    for (int i = 0; i < count; i++) {
+        size *= operands[i] == NULL ? 1.0 : (double)operands[i]->size;
+    }
+    return size > (double)limits.recorded && count <= NODE_OPERANDS;
+}
+
 /* The result of a loop on operands of its dtype; NULL is a scalar of that, which lies at its place in
    `args`. Not all are scalars. The compiler knows the count where it is a constant. */
 static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const *operands, char **args,
@@ -196,9 +213,7 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
         return compute_elements(loop, operands, args, count);
     }
     if (has_recorded_size(operands, count)) {
-        Operation operation;
-        describe_operation(loop, count, &operation);
-        PyObject *recorded = loop->is_alone ? DECLINED : record(&operation, operands, args);
+        PyObject *recorded = record_loop(loop, operands, args, count);
         if (recorded != DECLINED || !are_computed_now(operands, count)) {
             return recorded;
         }
@@ -218,6 +233,12 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
             }
             order &= x->flags;
             steps[i] = step_of(x);
+        }
+    }
+    if (!alike && is_recorded_outer(operands, count)) {
+        PyObject *recorded = record_loop(loop, operands, args, count);
+        if (recorded != DECLINED) {
+            return recorded;
         }
     }
     if (first->size == 0 || !alike ||

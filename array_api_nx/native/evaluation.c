@@ -1,6 +1,7 @@
 #include "evaluation.h"
 #include "expression_pass.h"
 #include "nest.h"
+#include "parts.h"
 #include "storage.h"
 #include "threads.h"
 
@@ -486,11 +487,28 @@ int compute_expression(const Expression *expression, const Plan *plan, const Tar
     return 1;
 }
 
-int evaluate_storage(Storage *storage)
+/* Called with the reason, before what waits is computed, while somebody wants to know (contract/events.py). */
+static PyObject *observe;
+
+/* Why what waits is computed next, if not because its elements are needed: set for the time of a call; or NULL. */
+static const char *evaluation_reason;
+
+/* How many calls of `evaluate_storage` are under way: those within others are parts of these. */
+static int evaluations;
+
+/* Tell that a storage is about to be computed. 0 with an exception set. */
+static int tell_of_evaluation(Storage *storage)
 {
-    if (storage->pending == NULL) {
-        return 1;
-    }
+    const char *reason = evaluation_reason != NULL ? evaluation_reason : "its elements are needed";
+    Py_INCREF((PyObject *)storage); /* a listener runs Python code */
+    PyObject *told = PyObject_CallFunction(observe, "s", reason);
+    Py_DECREF((PyObject *)storage);
+    Py_XDECREF(told);
+    return told != NULL;
+}
+
+static int compute_storage(Storage *storage)
+{
     if (storage->pending->reduction != NULL) {
         return evaluate_reduction(storage, 0);
     }
@@ -511,3 +529,35 @@ int evaluate_storage(Storage *storage)
     Py_DECREF((PyObject *)storage);
     return computed != 0 && report_errors(&errors);
 }
+
+int evaluate_storage(Storage *storage)
+{
+    if (storage->pending != NULL && is_watched && evaluations == 0 && observe != NULL && !tell_of_evaluation(storage)) {
+        return 0;
+    }
+    if (storage->pending == NULL) {
+        return 1;
+    }
+    evaluations++;
+    const int computed = compute_storage(storage);
+    evaluations--;
+    return computed;
+}
+
+int evaluate_because(Storage *storage, const char *reason)
+{
+    const char *before = evaluation_reason;
+    evaluation_reason = reason;
+    const int computed = evaluate_storage(storage);
+    evaluation_reason = before;
+    return computed;
+}
+
+KEEP_ARGUMENT(set_observer, observe)
+
+PyMethodDef evaluation_methods[] = {
+    {"set_observer", set_observer, METH_O,
+     "set_observer(observe)\n--\n\n"
+     "What is called as observe(why) before what waits is computed, while transfers and evaluations are watched."},
+    {NULL, NULL, 0, NULL},
+};

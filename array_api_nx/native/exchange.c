@@ -206,8 +206,7 @@ static PyObject *call_dlpack(int which, PyObject *const *values, Py_ssize_t coun
     Tensor *x = layout_of_any(values[0]);
     if (x == NULL || is_watched || !take_version(values[2], &is_versioned) ||
         is_given(values[1]) || is_given(values[3]) || is_given(values[4]) ||
-        x->size > limits.deferred || data_of(x) == NULL || !is_writeable(x) ||
-        (x->storage != NULL && ((Storage *)x->storage)->node != NULL)) {
+        x->size > limits.large || data_of(x) == NULL || !is_writeable(x)) {
         return DECLINED;
     }
     for (int i = 0; i < x->ndim; i++) {

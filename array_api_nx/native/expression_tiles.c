@@ -386,9 +386,13 @@ void run_tiles(const Pass *pass, char *slots)
     const Tiling tiling = {shape.slot_bytes, &folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes), &ahead};
     npy_intp index[NODE_DIMS] = {0};
     char *data[MOST_AREAS], *corners[MOST_AREAS];
+    int keeps = 0; /* whether there are several accumulators */
     folded.accumulator = NULL;
     for (int i = 0; i < pass->area_count; i++) {
         data[i] = pass->areas[i].data;
+    }
+    for (int dim = 0; dim < pass->ndim && pass->fold != NULL; dim++) {
+        keeps |= pass->areas[pass->area_count - 1].strides[dim] != 0;
     }
     clear_flags();
     do {
@@ -405,11 +409,14 @@ void run_tiles(const Pass *pass, char *slots)
                                                       least(columns, all_columns - column));
             }
         }
+        if (keeps) {
+            end_fold(pass, &folded); /* here, so that the order does not depend on the parts that a pass is divided into */
+        }
     } while (step_on(pass, last > 0 ? 2 : 1, index, data));
-    if (pass->streams) {
-        end_streams();
-    }
     if (pass->fold != NULL) {
         end_fold(pass, &folded);
+    }
+    if (pass->streams) {
+        end_streams();
     }
 }

@@ -127,8 +127,7 @@ static PyObject *to_numpys_item(PyObject *item, const void *context)
     const Conversion *limit = context;
     if (is_face(item)) {
         Tensor *x = layout_of(item);
-        if (x == NULL || is_watched || x->size > limit->most || x->size > limits.deferred || data_of(x) == NULL ||
-            (x->storage != NULL && ((Storage *)x->storage)->node != NULL)) {
+        if (x == NULL || is_watched || x->size > limit->most || x->size > limits.large || data_of(x) == NULL) {
             return NULL;
         }
         return new_ndarray(x);
@@ -341,8 +340,8 @@ static PyObject *face_subscript(PyObject *self, PyObject *key)
     }
     if (is_numpys_key(key)) {
         PyObject *const args[2] = {self, key};
-        PyObject *given[2] = {to_numpys(self, limits.deferred), NULL};
-        given[1] = given[0] == NULL ? NULL : to_numpys(key, limits.deferred);
+        PyObject *given[2] = {to_numpys(self, limits.large), NULL};
+        given[1] = given[0] == NULL ? NULL : to_numpys(key, limits.large);
         PyObject *result = given[1] == NULL ? NULL : from_numpys(PyObject_GetItem(given[0], given[1]), given, args, 0);
         const int done = given[1] != NULL || PyErr_Occurred();
         Py_XDECREF(given[0]);
@@ -370,9 +369,9 @@ static PyObject *face_item(PyObject *self, Py_ssize_t position)
 static int face_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     if (value != NULL && is_numpys_key(key)) {
-        PyObject *given[3] = {to_numpys(self, limits.deferred), NULL, NULL};
-        given[1] = given[0] == NULL ? NULL : to_numpys(key, limits.deferred);
-        given[2] = given[1] == NULL ? NULL : to_numpys(value, limits.deferred);
+        PyObject *given[3] = {to_numpys(self, limits.large), NULL, NULL};
+        given[1] = given[0] == NULL ? NULL : to_numpys(key, limits.large);
+        given[2] = given[1] == NULL ? NULL : to_numpys(value, limits.large);
         const int result = given[2] == NULL ? -1 : PyObject_SetItem(given[0], given[1], given[2]);
         const int done = given[2] != NULL || PyErr_Occurred();
         numpys_calls += given[2] != NULL;

@@ -196,7 +196,7 @@ static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssi
     if (self->is_small_only && self->is_operation && are_many(args, count)) {
         return DECLINED;
     }
-    const npy_intp most = self->is_small_only ? FEW_FOR_NUMPY : limits.deferred;
+    const npy_intp most = self->is_small_only ? FEW_FOR_NUMPY : limits.large;
     while (made < total && (given[made] = to_numpys(args[made], most)) != NULL) {
         made++;
     }

@@ -137,7 +137,7 @@ static PyObject *call_evaluate(int which, PyObject *const *values, Py_ssize_t co
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         const Tensor *layout = layout_of_any(values[i]);
-        if (layout == NULL || is_watched || layout->size > limits.most || (count > 1 && awaits_reduction(layout))) {
+        if (layout == NULL || is_watched || (count > 1 && awaits_reduction(layout))) {
             return DECLINED;
         }
     }

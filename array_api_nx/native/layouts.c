@@ -241,8 +241,8 @@ int can_be_written(Tensor *tensor)
     if (tensor->flags & READ_ONLY) {
         return 0;
     }
-    if (storage != NULL && (storage->node != NULL || storage->address == NULL)) {
-        return 0; /* an expression of Python's may read the memory, or is yet to fill it */
+    if (storage != NULL && storage->address == NULL) {
+        return 0;
     }
     if (!(tensor->flags & (ROW_MAJOR | COLUMN_MAJOR)) && may_overlap_itself(tensor)) {
         return 0; /* NumPy imports such arrays; what is written there depends on the order */

@@ -12,7 +12,7 @@ Tensor *movable(PyObject *object)
         return x;
     }
     /* Memory of large arrays needs an account of who reads it. */
-    return x->size <= limits.deferred && ensure_storage(x) ? x : NULL;
+    return x->size <= limits.large && ensure_storage(x) ? x : NULL;
 }
 
 void copy_layout(const Tensor *x, NewView *layout)

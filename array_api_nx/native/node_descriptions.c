@@ -1,4 +1,4 @@
-/* Operations that wait, told to Python, which makes nodes of its own of them (backends/cpu/lazy/deferral.py). */
+/* Operations that wait, told to Python, which reports them (backends/cpu/pass_reports.py). */
 
 #include "parts.h"
 #include "plans.h"
@@ -61,6 +61,8 @@ static PyObject *describe_reduction(const Node *node)
 
 static PyObject *describe_node(const Node *node)
 {
+    const int is_kept = Py_REFCNT(node->storage) > node->references;
+    PyObject *named = node->operation.row != NULL ? node->operation.row : node->operation.name;
     PyObject *operands = node->reduction != NULL ? describe_reduction(node) : PyTuple_New(node->operation.count);
     for (int k = 0; operands != NULL && node->reduction == NULL && k < node->operation.count; k++) {
         PyObject *operand = describe_operand(node, k);
@@ -71,8 +73,8 @@ static PyObject *describe_node(const Node *node)
         }
     }
     return operands == NULL ? NULL
-                            : Py_BuildValue("(ONiO)", node->operation.row, operands, (int)node->errors,
-                                            (PyObject *)node->storage);
+                            : Py_BuildValue("(ONOO)", named, operands,
+                                            is_kept ? Py_True : Py_False, (PyObject *)node->storage);
 }
 
 /* What a storage waits for, operands first. */
@@ -81,7 +83,7 @@ typedef struct {
     Node *nodes[MOST_NODES];
 } Waiting;
 
-/* Enter a node and all below it; 0 if there are too many, or one has no row. */
+/* Enter a node and all below it; 0 if there are too many. */
 static int collect(Waiting *waiting, Node *node, npy_uint64 walk)
 {
     if (node->walk == walk) {
@@ -97,7 +99,7 @@ static int collect(Waiting *waiting, Node *node, npy_uint64 walk)
             return 0;
         }
     }
-    if (node->operation.row == NULL || waiting->count == MOST_NODES) {
+    if (waiting->count == MOST_NODES) {
         return 0;
     }
     node->number = waiting->count++;
@@ -109,18 +111,6 @@ static int find_waiting(Storage *storage, Waiting *waiting)
 {
     waiting->count = 0;
     return storage->pending != NULL && collect(waiting, storage->pending, begin_walk());
-}
-
-/* Whether nothing but these operations reads their results. */
-static int is_by_itself(const Waiting *waiting)
-{
-    for (int i = 0; i < waiting->count; i++) {
-        const Node *node = waiting->nodes[i];
-        if (node->storage->readers != node->references - (i == waiting->count - 1)) {
-            return 0;
-        }
-    }
-    return 1;
 }
 
 static PyObject *describe_pending(PyObject *module, PyObject *object)
@@ -141,45 +131,13 @@ static PyObject *describe_pending(PyObject *module, PyObject *object)
     return list;
 }
 
-/* The storage in item `i` of a list that describe_pending gave; NULL if it is none. */
-static Storage *storage_in(PyObject *list, Py_ssize_t i)
-{
-    PyObject *item = PyList_GET_ITEM(list, i);
-    PyObject *storage = PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 4 ? PyTuple_GET_ITEM(item, 3) : NULL;
-    return storage != NULL && Py_IS_TYPE(storage, storage_type) ? (Storage *)storage : NULL;
-}
-
-static PyObject *forget_pending(PyObject *module, PyObject *list)
-{
-    Waiting waiting;
-    const Py_ssize_t count = PyList_Check(list) ? PyList_GET_SIZE(list) : 0;
-    Storage *last = count == 0 ? NULL : storage_in(list, count - 1);
-    int same = last != NULL && find_waiting(last, &waiting) && waiting.count == count && is_by_itself(&waiting);
-    for (Py_ssize_t i = 0; same && i < count; i++) {
-        same = (PyObject *)waiting.nodes[i]->storage == (PyObject *)storage_in(list, i);
-    }
-    /* What reads a result is dropped before it. */
-    for (Py_ssize_t i = count - 1; same && i >= 0; i--) {
-        Storage *storage = storage_in(list, i);
-        if (storage != NULL && storage->pending != NULL) {
-            drop_node(storage->pending);
-        }
-    }
-    return PyBool_FromLong(same);
-}
-
 PyMethodDef node_descriptions_methods[] = {
     {"describe_pending", describe_pending, METH_O,
      "describe_pending(storage)\n--\n\n"
-     "The operations that a storage waits for, operands first: a list of (row, operands, errors to warn of, "
-     "storage). An operand is a tuple with the number of an operation in the list, a Tensor, or a Python "
+     "The operations that a storage waits for, operands first: a list of (row or name, operands, whether the result is "
+     "kept for an array, storage). An operand is a tuple with the number of an operation in the list, a Tensor, or a Python "
      "scalar; where a view of an operation's result is read, its shape, strides and offset follow the "
      "number. The operand of a reduction is followed by the axes, and by whether they are kept. None if "
-     "it does not wait in C, or for a copy."},
-    {"forget_pending", forget_pending, METH_O,
-     "forget_pending(waiting)\n--\n\n"
-     "Whether what describe_pending gave is still so, and nothing else than these operations reads their "
-     "results: then it does not wait any more. The caller fills the "
-     "storages."},
+     "it does not wait."},
     {NULL, NULL, 0, NULL},
 };

@@ -83,7 +83,7 @@ void drop_node(Node *node)
 int evaluate_all(void)
 {
     while (newest != NULL) {
-        if (!evaluate_storage(newest->storage)) {
+        if (!evaluate_because(newest->storage, "all that waits is computed, as it would hold too much memory")) {
             return 0;
         }
     }
@@ -132,7 +132,8 @@ int release_readers(Storage *storage)
                 break;
             }
         }
-        if (reader == NULL || !evaluate_storage(reader->storage)) {
+        if (reader == NULL ||
+            !evaluate_because(reader->storage, "memory that it is to be computed from is written or handed out")) {
             return 0;
         }
     }
@@ -148,7 +149,7 @@ Operation cast_operation(DTypeCode from, DTypeCode to)
                        : is_float16(from) || is_float16(to)                ? RAISES_ANY
                                                                            : RAISES_IN_VECTORS;
     return (Operation){.function = cast_function(from, to), .operands = {from}, .time = 0.3f, .result = to,
-                       .count = 1, .is_exact = 1, .link = NO_LINK, .row = from == to ? NULL : cast_row,
+                       .count = 1, .is_exact = 1, .link = NO_LINK, .row = cast_row,
                        .name = raises == RAISES_NONE ? NULL : names_of.cast, .raises = (npy_uint8)raises};
 }
 
@@ -173,7 +174,6 @@ void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strid
     node->operands[0].offset = offset;
     memcpy(node->operands[0].strides, strides, (size_t)node->ndim * sizeof(npy_intp));
     of->readers++;
-    of->tracked = 1;
     for (int i = 0; i < count; i++) {
         Py_XDECREF(operands[i]);
     }

@@ -97,10 +97,10 @@ struct Node {
     int shared; /* the number of its place in scratch memory; or -1 */
 };
 
-/* Whether operations on so many elements wait. */
+/* Whether operations on so many elements may wait. */
 static inline int is_recorded_size(npy_intp size)
 {
-    return size > limits.recorded && size <= limits.most;
+    return size > limits.recorded && size <= MOST_ELEMENTS;
 }
 
 /* Whether an array waits for the reduction of a large array: what is computed with its elements waits, too, so that it is
@@ -139,8 +139,14 @@ PyObject *record_reduction(const Reduction *reduction, Tensor *x, int for_now);
    with an exception set. */
 int record_update(const Operation *operation, Tensor *x, Tensor *const *operands, char *const *numbers);
 
-/* The floating-point errors that pending operations are to warn of here, as NumPy's bits; -1 if operations cannot wait;
-   -2 with an exception set. */
+/* How operations wait here: the floating-point errors to warn of, as NumPy's bits, or -1 if none may wait; whether they may
+   read memory that others can write; and the number of elements that they have more of. */
+typedef struct {
+    int errors, reads_shared;
+    npy_intp threshold;
+} Modes;
+
+/* The errors; -2 with an exception set. */
 int find_errors(void);
 
 /* Have operations on arrays of any size wait, until `record_as_before`, before which all that waits then is computed
@@ -155,7 +161,8 @@ void record_as_before(const Recording *before);
 /* What there was before a list of calls began to run. */
 typedef struct {
     PyObject *settings;
-    int modes, reads_shared;
+    Modes modes;
+    int reads_shared;
 } ListRun;
 
 /* Begin to run a list of calls: operations that read memory which others can write may wait until the end. 0 with an
@@ -180,6 +187,9 @@ void enter_node(Node *node, Storage *storage);
 
 /* Whether pending operations are too many, or hold too much: then all are computed. */
 int is_too_much(void);
+
+/* `evaluate_storage`, of which those who watch are told the reason. */
+int evaluate_because(Storage *storage, const char *reason);
 
 /* Compute all that is pending, so that nothing is held any more; 0 with an exception set. */
 int evaluate_all(void);

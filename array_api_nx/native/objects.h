@@ -25,18 +25,18 @@ typedef struct {
     char is_tracked; /* by the garbage collector */
 } Array;
 
-/* Its elements lie in `memory`, an array of NumPy or of another engine, or else in `own`. While
-   neither is there it is deferred: by C, which keeps `pending`, or by Python, which keeps `node`. */
+/* Its elements lie in `memory`, an array of NumPy or of another engine, or else in `own`. While neither is there they are
+   yet to be computed, as `pending` says. */
 typedef struct {
     PyObject_VAR_HEAD
-    PyObject *memory, *node, *dtype, *weakrefs;
+    PyObject *memory, *dtype, *weakrefs;
     char *address;     /* of the first element, if the CPU can read it; else NULL */
     npy_intp bytes;    /* how many there are at `address` */
     npy_intp most;     /* how many there ever were */
     npy_intp itemsize;
     npy_uint8 code;    /* DTypeCode of `dtype` */
-    char shared, tracked, writeable;
-    char is_tracked;   /* by the garbage collector; `tracked` tells who reads the memory */
+    char shared, writeable;
+    char is_tracked;   /* by the garbage collector */
     char room;         /* 1 and the number of the room (storage.h) that follows the struct; 0 if the elements lie
                           elsewhere, or Python has set a field */
     struct Node *pending; /* the operation that fills the memory when it is read (nodes.h); or NULL */
@@ -73,24 +73,26 @@ extern PyTypeObject *array_type, *tensor_type, *storage_type;
 /* The class of arrays of NumPy's face, which have the fields of Array (face.h); array_type before the face is loaded. */
 extern PyTypeObject *face_type;
 
-/* What policy.py decides, as data: operations on at most `at_once` elements run at once, unless it
-   is -1; those on more than `deferred` elements may have to wait in Python. Between these, operations element
-   by element on more than `recorded` and at most `most` elements wait as nodes (nodes.h). Who reads the memory of arrays with
-   more elements than `tracked`, and who can write it, is known. */
+/* What policy.py decides, as data: operations on at most `at_once` elements run on this thread; those on more than `large`
+   are left to Python, unless they wait. Operations on more than `recorded` elements may wait as nodes (nodes.h). Who reads the
+   memory of arrays with more elements than `tracked`, and who can write it, is known. */
 typedef struct {
-    npy_intp at_once, deferred, recorded, most, tracked;
+    npy_intp at_once, large, recorded, tracked;
 } Limits;
+
+/* No memory has so many elements. */
+#define MOST_ELEMENTS ((npy_intp)1 << 48)
 
 extern Limits limits;
 
-/* Whether an operation on so many elements is computed now, on one thread or several. */
+/* Whether C computes an operation on so many elements now, on one thread or several. */
 static inline int is_computed_now(npy_intp size)
 {
-    return size <= limits.at_once || (limits.at_once >= 0 && size <= limits.deferred);
+    return limits.at_once >= 0 && size <= limits.large;
 }
 
 /* The device `cpu` and its backend, while that is the plain one. Before the device is used, `device`
-   and `committed` are None, and `backend` and `answered` NULL.
+   and `committed` are None, and `backend` NULL: then the only arrays are those of backend_calls.c.
    There are two objects for the device (see device.py): what C makes is on `device`, which is not
    committed, until `place_result` has looked at the operands. C computes with arrays on the devices
    `answered`: these two, or NULL while Python is to see all that arrays do. */
@@ -133,7 +135,7 @@ static inline PyObject *slot_at(PyObject *object, Py_ssize_t offset)
 static inline int is_cpu(PyObject *device)
 {
     return (device == cpu.answered[0] || device == cpu.answered[1]) && device != NULL &&
-           slot_at(device, cpu.backend_offset) == cpu.backend;
+           (device == Py_None || slot_at(device, cpu.backend_offset) == cpu.backend);
 }
 
 /* Whether an operand is an array that was put on `cpu`. */
@@ -253,13 +255,13 @@ PyObject *new_element(DTypeCode code, char **data);
 int ensure_storage(Tensor *tensor);
 
 /* The Array around an ndarray, whose reference is stolen: an exact one of the dtype's own descriptor,
-   and no larger than `limits.deferred`. */
+   and no larger than `limits.large`. */
 PyObject *wrap_ndarray(PyObject *ndarray, DTypeCode code);
 
 /* A new Array of another device, around an array of its engine. */
 PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device);
 
-/* A new ndarray over the elements, which must be there, and no more than `limits.deferred`. */
+/* A new ndarray over the elements, which must be there, and no more than `limits.large`. */
 PyObject *new_ndarray(Tensor *tensor);
 
 /* An Array for another layout of the elements of `of`, with room for `ndim` axes; the caller fills in shape,

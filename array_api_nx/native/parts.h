@@ -7,7 +7,7 @@
 
 /* The files that add nothing but functions to the module. */
 #define EACH_METHODS(M)                                                                          \
-    M(arg_extremes) M(calls) M(callables) M(distinct) M(elements) M(element_loops)                 \
+    M(arg_extremes) M(backend_calls) M(calls) M(callables) M(distinct) M(elements) M(element_loops) M(evaluation)   \
     M(face_calls) M(inspection) M(kernel_reductions) M(loops) M(nodes) M(node_descriptions)        \
     M(operations) M(random) M(recording) M(reductions) M(settings) M(totals) M(vectors)
 #define DECLARE_METHODS(NAME) extern PyMethodDef NAME##_methods[];

@@ -49,7 +49,7 @@ static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor *
     }
     const npy_intp most = limits.at_once < 0                   ? limits.at_once
                           : (*x)->ndim == 1 || (*y)->ndim == 1 ? NPY_MAX_INTP
-                                                               : limits.deferred;
+                                                               : limits.large;
     return (*x)->size <= most && (*y)->size <= most && (*x)->size > 0 && (*y)->size > 0 &&
            (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
 }
@@ -87,7 +87,7 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     const npy_intp columns = columns_missing ? 1 : y->shape[1];
     const npy_intp inner = x->shape[x->ndim - 1];
     const int code = x->code;
-    if (inner != y->shape[0] || rows > limits.deferred / columns || !find_product(&matmul, code)) {
+    if (inner != y->shape[0] || rows > limits.large / columns || !find_product(&matmul, code)) {
         return DECLINED;
     }
     npy_intp shape[2];

@@ -11,22 +11,21 @@
 
 /* ------------------------------------------------------------------ floating-point errors */
 
-/* fperrors.modes, and NumPy's context variable of the settings that it reads. */
-static PyObject *ask_modes, *settings_variable;
+/* policy._modes, NumPy's context variable of the settings that it reads, and that of ours. */
+static PyObject *ask_modes, *numpys_variable, *own_variable;
 
-/* What was answered for lines of a module under these settings: flags, or -1 where errors are to be raised when an
-   operation is called. */
+/* What was answered for lines of a module under these settings. */
 typedef struct {
-    PyObject *settings, *module;
-    int modes;
+    PyObject *numpys, *own, *module;
+    Modes modes;
 } Answer;
 
 enum { ANSWERS = 8 };
 static Answer answers[ANSWERS];
 
-/* What was answered for the lines that led to the list of calls that runs, whose settings it holds; or NULL. */
+/* What was answered for the lines that led to the list of calls that runs, under NumPy's settings there; or NULL. */
 static PyObject *list_settings;
-static int list_modes;
+static Modes list_modes;
 
 /* Whether it is the name of a module whose lines are not those that led here: of this package, NumPy or
    contextlib (contract/callers.py). */
@@ -44,39 +43,64 @@ static int is_inside(PyObject *module)
     return 0;
 }
 
-int find_errors(void)
+/* The answer of Python; 0 with an exception set. */
+static int ask_python(Modes *modes)
 {
-    PyObject *settings, *globals = PyEval_GetGlobals();
-    if (settings_variable == NULL) {
-        return -1;
+    PyObject *answer = PyObject_CallNoArgs(ask_modes);
+    const npy_int64 number = answer == NULL || answer == Py_None ? -1 : PyLong_AsLongLong(answer);
+    Py_XDECREF(answer);
+    *modes = (Modes){number < 0 ? -1 : (int)(number & 15), (int)(number >> 4 & 1), (npy_intp)(number >> 8)};
+    return !PyErr_Occurred();
+}
+
+/* 0 with an exception set. */
+static int find_modes(Modes *modes)
+{
+    PyObject *numpys, *own, *globals = PyEval_GetGlobals();
+    *modes = (Modes){-1, 0, 0};
+    if (numpys_variable == NULL) {
+        return 1;
     }
     PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
     if (module == NULL) {
         module = Py_None; /* lines that were executed in a dict of their own */
     }
-    if (PyContextVar_Get(settings_variable, Py_None, &settings) < 0) {
-        return -2;
+    if (PyContextVar_Get(numpys_variable, Py_None, &numpys) < 0) {
+        return 0;
     }
-    if (settings == list_settings) {
-        Py_DECREF(settings);
-        return list_modes;
+    if (numpys == list_settings) {
+        *modes = list_modes;
+        Py_DECREF(numpys);
+        return 1;
+    }
+    if (PyContextVar_Get(own_variable, Py_None, &own) < 0) {
+        Py_DECREF(numpys);
+        return 0;
     }
     Answer *answer = &answers[((npy_uintp)module / 64) % ANSWERS];
-    if (answer->module == module && answer->settings == settings) {
-        Py_DECREF(settings);
-        return answer->modes;
+    if (answer->module == module && answer->numpys == numpys && answer->own == own) {
+        *modes = answer->modes;
+        Py_DECREF(numpys);
+        Py_DECREF(own);
+        return 1;
     }
-    PyObject *modes = PyObject_CallNoArgs(ask_modes);
-    const long flags = modes == NULL ? -2 : modes == Py_None ? -1 : PyLong_AsLong(modes);
-    Py_XDECREF(modes);
-    if (flags == -2 || !(module == Py_None || (PyUnicode_CheckExact(module) && !is_inside(module)))) {
-        Py_DECREF(settings);
-        return (int)flags; /* of lines inside it depends on which others led there */
+    const int answered = ask_python(modes);
+    if (!answered || !(module == Py_None || (PyUnicode_CheckExact(module) && !is_inside(module)))) {
+        Py_DECREF(numpys);
+        Py_DECREF(own);
+        return answered; /* of lines inside it depends on which others led there */
     }
-    answer->modes = (int)flags;
+    answer->modes = *modes;
     Py_XSETREF(answer->module, Py_NewRef(module));
-    Py_XSETREF(answer->settings, settings);
-    return (int)flags;
+    Py_XSETREF(answer->numpys, numpys);
+    Py_XSETREF(answer->own, own);
+    return 1;
+}
+
+int find_errors(void)
+{
+    Modes modes;
+    return find_modes(&modes) ? modes.errors : -2;
 }
 
 /* ------------------------------------------------------------------ operands */
@@ -111,20 +135,44 @@ static int is_row_major(const Node *node, Tensor *const *operands)
     return all || one;
 }
 
+/* Of an operand that others can write a copy is read if the result has so many times its elements: that costs less than
+   to compute the result now, and what is made of it later. */
+enum { COPIED_TIMES = 4 };
+
+static int is_lent(const Tensor *x)
+{
+    const Storage *storage = (const Storage *)x->storage;
+    return storage == NULL || (storage->shared && !is_private(storage));
+}
+
+/* How many different elements there are. */
+static npy_intp distinct_size(const Tensor *x)
+{
+    npy_intp size = 1;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        size *= x->strides[dim] == 0 ? 1 : x->shape[dim];
+    }
+    return size;
+}
+
 /* Read a copy of an operand of few elements. */
 static int copy_operand(Tensor *x, const char *data, NodeOperand *operand)
 {
     const DTypeCode code = (DTypeCode)x->code;
+    npy_intp shape[NODE_DIMS]; /* without what is repeated */
     char *copied;
-    Tensor *copy = new_memory(x->ndim, x->shape, code, 0, &copied);
+    for (int dim = 0; dim < x->ndim; dim++) {
+        shape[dim] = x->strides[dim] == 0 ? 1 : x->shape[dim];
+    }
+    Tensor *copy = new_memory(x->ndim, shape, code, 0, &copied);
     if (copy == NULL) {
         return -1;
     }
-    copy_elements(x->ndim, x->shape, copied, copy->strides, data, x->strides, dtypes[code].itemsize);
+    copy_elements(x->ndim, shape, copied, copy->strides, data, x->strides, dtypes[code].itemsize);
     operand->storage = (Storage *)Py_NewRef(copy->storage);
     operand->offset = copy->offset;
     for (int dim = 0; dim < x->ndim; dim++) {
-        operand->strides[dim] = copy->strides[dim];
+        operand->strides[dim] = x->strides[dim] == 0 ? 0 : copy->strides[dim];
     }
     Py_DECREF(copy);
     return 1;
@@ -175,7 +223,7 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
         (!node->operation.is_exact && !lies_as_result)) {
         return 0;
     }
-    if (x->size <= limits.tracked) {
+    if (x->size <= limits.tracked || (is_lent(x) && !reads_shared && distinct_size(x) <= node->size / COPIED_TIMES)) {
         if (copy_operand(x, data, operand) < 0) {
             return -1;
         }
@@ -190,7 +238,6 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
             return 0;
         }
         has_read_shared |= reads_shared && storage->shared;
-        storage->tracked = 1;
         operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
         operand->offset = x->offset;
         for (int dim = 0; dim < x->ndim; dim++) {
@@ -249,7 +296,7 @@ static int shorten(Node *node)
     count_below(node);
     while (has_too_many(node)) {
         Node *largest = count_below(node);
-        if (largest == NULL || !evaluate_storage(largest->storage)) {
+        if (largest == NULL || !evaluate_because(largest->storage, "an expression became too large to wait any longer")) {
             return largest == NULL;
         }
         count_below(node);
@@ -304,7 +351,7 @@ static int take_operands(Node *node, Tensor *const *operands, char *const *numbe
 }
 
 /* The shape that the operands broadcast to; 0 if a node cannot have it. */
-static int find_shape(Node *node, Tensor *const *operands, int count)
+static int find_shape(Node *node, Tensor *const *operands, int count, npy_intp threshold)
 {
     npy_intp shape[ARRAY_DIMS];
     int ndim = 0;
@@ -318,13 +365,13 @@ static int find_shape(Node *node, Tensor *const *operands, int count)
     node->ndim = (npy_uint8)ndim;
     node->size = 1;
     for (int dim = 0; dim < ndim; dim++) {
-        if (shape[dim] == 0 || node->size > limits.most / shape[dim]) {
+        if (shape[dim] == 0 || node->size > MOST_ELEMENTS / shape[dim]) {
             return 0;
         }
         node->shape[dim] = shape[dim];
         node->size *= shape[dim];
     }
-    int recorded = node->size > limits.recorded;
+    int recorded = node->size > threshold;
     for (int i = 0; i < count && !recorded; i++) {
         recorded = operands[i] != NULL && awaits_reduction(operands[i]);
     }
@@ -344,16 +391,25 @@ static Node *make_node(const Operation *operation, Tensor *const *operands, char
         PyErr_NoMemory();
         return NULL;
     }
+    Modes modes;
     node->operation = *operation;
     node->reduction = NULL;
-    if (!find_shape(node, operands, operation->count) ||
-        take_operands(node, operands, numbers) != 1) {
+    if (!find_modes(&modes) || modes.errors < 0) {
         give_node(node);
         return NULL;
     }
-    const int errors = operation->name == NULL ? 0 : find_errors();
-    node->errors = (npy_uint8)errors;
-    if (errors < 0 || !shorten(node)) {
+    node->errors = operation->name == NULL ? 0 : (npy_uint8)modes.errors;
+    const int before = reads_shared;
+    reads_shared |= modes.reads_shared;
+    const int taken =
+        find_shape(node, operands, operation->count, limits.recorded < 0 ? limits.recorded : modes.threshold) &&
+        take_operands(node, operands, numbers) == 1;
+    reads_shared = before;
+    if (!taken) {
+        give_node(node);
+        return NULL;
+    }
+    if (!shorten(node)) {
         drop_operands(node, operation->count);
         give_node(node);
         return NULL;
@@ -455,8 +511,8 @@ PyObject *record_copy(Tensor *x, DTypeCode code)
 int begin_list(ListRun *before)
 {
     PyObject *settings = NULL;
-    const int modes = find_errors();
-    if (modes == -2 || (settings_variable != NULL && PyContextVar_Get(settings_variable, Py_None, &settings) < 0)) {
+    Modes modes;
+    if (!find_modes(&modes) || (numpys_variable != NULL && PyContextVar_Get(numpys_variable, Py_None, &settings) < 0)) {
         return 0;
     }
     *before = (ListRun){list_settings, list_modes, reads_shared};
@@ -561,16 +617,18 @@ PyObject *cast_row, *where_row;
 
 static PyObject *set_expressions(PyObject *module, PyObject *args)
 {
-    PyObject *modes, *variable, *report, *cast, *where;
-    if (!PyArg_ParseTuple(args, "OOOOO", &modes, &variable, &report, &cast, &where)) {
+    PyObject *modes, *numpys, *own, *report, *cast, *where;
+    if (!PyArg_ParseTuple(args, "OOOOOO", &modes, &numpys, &own, &report, &cast, &where)) {
         return NULL;
     }
     Py_XSETREF(cast_row, Py_NewRef(cast));
     Py_XSETREF(where_row, Py_NewRef(where));
     Py_XSETREF(ask_modes, Py_NewRef(modes));
-    Py_XSETREF(settings_variable, variable == Py_None ? NULL : Py_NewRef(variable));
+    Py_XSETREF(numpys_variable, numpys == Py_None ? NULL : Py_NewRef(numpys));
+    Py_XSETREF(own_variable, Py_NewRef(own));
     for (int i = 0; i < ANSWERS; i++) {
-        Py_CLEAR(answers[i].settings);
+        Py_CLEAR(answers[i].numpys);
+        Py_CLEAR(answers[i].own);
         Py_CLEAR(answers[i].module);
     }
     set_report(report);
@@ -579,8 +637,8 @@ static PyObject *set_expressions(PyObject *module, PyObject *args)
 
 PyMethodDef recording_methods[] = {
     {"set_expressions", set_expressions, METH_VARARGS,
-     "set_expressions(modes, variable, report, cast, where)\n--\n\n"
-     "fperrors.modes, the context variable that holds what it reads, fperrors.report, and the rows of casts "
-     "and of choices."},
+     "set_expressions(modes, numpys, own, report, cast, where)\n--\n\n"
+     "policy._modes, the context variables of what it reads, NumPy's and ours, fperrors.report, and the rows of "
+     "casts and of choices."},
     {NULL, NULL, 0, NULL},
 };

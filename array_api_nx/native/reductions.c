@@ -14,9 +14,6 @@ typedef enum { SUM, PROD, MAX, MIN, ANY, ALL, COUNT_NONZERO, REDUCTION_COUNT } R
 enum { MEAN = REDUCTION_COUNT, ROW_COUNT };
 static PyObject *rows[ROW_COUNT];
 
-/* Tells whether results of so many elements wait where nothing is gained by it (policy.decide). */
-static PyObject *ask_waiting;
-
 static const OperationCode operations[REDUCTION_COUNT] = {
     [SUM] = OP_ADD,        [PROD] = OP_MULTIPLY,   [MAX] = OP_MAXIMUM, [MIN] = OP_MINIMUM,
     [ANY] = OP_LOGICAL_OR, [ALL] = OP_LOGICAL_AND, [COUNT_NONZERO] = OP_ADD,
@@ -180,16 +177,7 @@ static PyObject *reduce_large(ReductionCode op, Tensor *x, int is_temporary, con
         size *= reduced[axis] ? 1 : x->shape[axis];
     }
     PyObject *result = DECLINED;
-    int waits = size > 1 && x->size > limits.at_once;
-    if (!waits && x->size > limits.deferred) {
-        PyObject *answer = PyObject_CallFunction(ask_waiting, "n", x->size);
-        waits = answer == Py_True;
-        Py_XDECREF(answer);
-        if (answer == NULL) {
-            return NULL;
-        }
-    }
-    if (waits) {
+    if (x->size > (size > 1 ? limits.at_once : limits.large)) {
         result = record_reduction(&reduction, x, 0);
     }
     if (result == DECLINED) {
@@ -282,14 +270,13 @@ Implementation reduction_functions[] = {
 
 static PyObject *set_reductions(PyObject *module, PyObject *args)
 {
-    PyObject *given, *ask;
-    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &given, &ask)) {
+    PyObject *given;
+    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &given)) {
         return NULL;
     }
     if (PyTuple_GET_SIZE(given) != ROW_COUNT) {
         return PyErr_Format(PyExc_ValueError, "there must be %d rows", ROW_COUNT);
     }
-    Py_XSETREF(ask_waiting, Py_NewRef(ask));
     for (int i = 0; i < ROW_COUNT; i++) {
         Py_XSETREF(rows[i], Py_NewRef(PyTuple_GET_ITEM(given, i)));
     }
@@ -298,8 +285,7 @@ static PyObject *set_reductions(PyObject *module, PyObject *args)
 
 PyMethodDef reductions_methods[] = {
     {"set_reductions", set_reductions, METH_VARARGS,
-     "set_reductions(rows, ask_waiting)\n--\n\n"
-     "The rows of primitives/table.py of sum, prod, max, min, any, all, count_nonzero and mean, and "
-     "whether results of so many elements wait."},
+     "set_reductions(rows)\n--\n\n"
+     "The rows of primitives/table.py of sum, prod, max, min, any, all, count_nonzero and mean."},
     {NULL, NULL, 0, NULL},
 };

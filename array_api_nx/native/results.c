@@ -20,7 +20,7 @@ void free_array(PyObject *array)
 /* Whether a Storage that belongs to a freed Array can have another result. */
 static inline int is_reusable(const Storage *storage)
 {
-    return Py_REFCNT(storage) == 1 && storage->room != 0 && !storage->tracked &&
+    return Py_REFCNT(storage) == 1 && storage->room != 0 &&
            storage->weakrefs == NULL;
 }
 

@@ -81,7 +81,7 @@ static PyObject *select_by_walk(Tensor *condition, const char *mask, const Choic
     Tensor *const sources[3] = {condition, choices[0].tensor, choices[1].tensor};
     Walk walk;
     npy_intp shape[ARRAY_DIMS];
-    if (!start_walk(&walk, sources, 3, limits.deferred, shape) || !is_computed_now(walk.count) ||
+    if (!start_walk(&walk, sources, 3, limits.large, shape) || !is_computed_now(walk.count) ||
         !order_walk(&walk, 1) || (walk.turned && has_thin_axis(walk.ndim, shape)) ||
         !can_divide(&walk)) {
         return DECLINED;

@@ -26,7 +26,7 @@ int is_new_on_cpu(PyObject *device)
     if (device == NULL || device == Py_None) {
         device = hints == NULL ? NULL : slot_at(hints, default_device_offset);
     }
-    return device != NULL && is_cpu(device);
+    return device != NULL && device != Py_None && is_cpu(device);
 }
 
 int takes_numpy_operands(void)
@@ -78,11 +78,11 @@ static PyObject *set_dtypes(PyObject *module, PyObject *args)
 
 static PyObject *set_limits(PyObject *module, PyObject *args)
 {
-    Py_ssize_t at_once, deferred, recorded, most, tracked;
-    if (!PyArg_ParseTuple(args, "nnnnn", &at_once, &deferred, &recorded, &most, &tracked)) {
+    Py_ssize_t at_once, large, recorded, tracked;
+    if (!PyArg_ParseTuple(args, "nnnn", &at_once, &large, &recorded, &tracked)) {
         return NULL;
     }
-    limits = (Limits){at_once, deferred, recorded, most, tracked};
+    limits = (Limits){at_once, large, recorded, tracked};
     Py_RETURN_NONE;
 }
 
@@ -176,7 +176,7 @@ PyMethodDef settings_methods[] = {
      "set_dtypes(dtypes, promotions)\n--\n\n"
      "The dtypes in the order of core/dtypes.py, and which of them each pair promotes to."},
     {"set_limits", set_limits, METH_VARARGS,
-     "set_limits(at_once, deferred, recorded, most, tracked)\n--\n\nThe sizes of policy.limits."},
+     "set_limits(at_once, large, recorded, tracked)\n--\n\nSee policy.py."},
     {"set_cpu", set_cpu, METH_VARARGS,
      "set_cpu(device, committed, backend)\n--\n\n"
      "The device whose arrays C computes with, as long as that is its backend: not committed, and "

@@ -135,18 +135,9 @@ static int storage_set_memory(PyObject *self, PyObject *value, void *closure)
     return 0;
 }
 
-static int storage_set_node(PyObject *self, PyObject *value, void *closure)
+static PyObject *storage_get_waits(PyObject *self, void *closure)
 {
-    Storage *storage = (Storage *)self;
-    if (refuse_deletion(value)) {
-        return -1;
-    }
-    Py_XSETREF(storage->node, Py_XNewRef(or_null(value)));
-    storage->room = 0;
-    if (storage->node != NULL) {
-        TRACK(storage);
-    }
-    return 0;
+    return PyBool_FromLong(((Storage *)self)->pending != NULL);
 }
 
 static int storage_set_dtype(PyObject *self, PyObject *value, void *closure)
@@ -173,15 +164,14 @@ static PyObject *storage_new(PyTypeObject *type, PyObject *args, PyObject *keywo
 
 static int storage_init(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"memory", "node", "shared", "tracked", NULL};
+    static char *names[] = {"memory", "shared", NULL};
     Storage *storage = (Storage *)self;
-    PyObject *memory, *node = Py_None;
-    int shared = 0, tracked = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$Opp:Storage", names, &memory, &node,
-                                     &shared, &tracked)) {
+    PyObject *memory;
+    int shared = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$p:Storage", names, &memory, &shared)) {
         return -1;
     }
-    PyObject *dtype = PyObject_GetAttrString(memory == Py_None ? node : memory, "dtype");
+    PyObject *dtype = PyObject_GetAttrString(memory, "dtype");
     PyObject *itemsize = dtype == NULL ? NULL : PyObject_GetAttrString(dtype, "itemsize");
     const Py_ssize_t size = itemsize == NULL ? -1 : PyLong_AsSsize_t(itemsize);
     Py_XDECREF(itemsize);
@@ -193,9 +183,7 @@ static int storage_init(PyObject *self, PyObject *args, PyObject *keywords)
     Py_DECREF(dtype);
     storage->itemsize = size;
     storage->shared = (char)shared;
-    storage->tracked = (char)tracked;
     storage_set_memory(self, memory, NULL);
-    storage_set_node(self, node, NULL);
     return 0;
 }
 
@@ -204,7 +192,6 @@ static int storage_traverse(PyObject *self, visitproc visit, void *arg)
     Storage *storage = (Storage *)self;
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(storage->memory);
-    Py_VISIT(storage->node);
     return 0;
 }
 
@@ -212,7 +199,6 @@ static int storage_clear(PyObject *self)
 {
     Storage *storage = (Storage *)self;
     Py_CLEAR(storage->memory);
-    Py_CLEAR(storage->node);
     return 0;
 }
 
@@ -263,14 +249,13 @@ static int storage_set_shared(PyObject *self, PyObject *value, void *closure)
 static PyGetSetDef storage_attributes[] = {
     {"shared", storage_get_shared, storage_set_shared, NULL, NULL},
     {"memory", storage_get_memory, storage_set_memory, NULL, NULL},
-    {"node", get_object, storage_set_node, NULL, AT(Storage, node)},
+    {"waits", storage_get_waits, NULL, NULL, NULL},
     {"dtype", get_object, storage_set_dtype, NULL, AT(Storage, dtype)},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyMemberDef storage_members[] = {
     {"itemsize", T_PYSSIZET, offsetof(Storage, itemsize), 0, NULL},
-    {"tracked", T_BOOL, offsetof(Storage, tracked), 0, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Storage, weakrefs), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };

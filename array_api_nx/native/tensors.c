@@ -10,7 +10,7 @@
 DTypeInfo dtypes[DTYPE_COUNT] = {EACH_DTYPE(DTYPE_INFO)};
 npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
 PyTypeObject *array_type, *face_type, *tensor_type;
-Limits limits = {-1, 0, NPY_MAX_INTP, 0, NPY_MAX_INTP};
+Limits limits = {-1, 0, NPY_MAX_INTP, NPY_MAX_INTP};
 CPU cpu;
 PyObject declined_object;
 
@@ -78,7 +78,7 @@ static PyObject *tensor_get_array(PyObject *self, void *closure)
 {
     Tensor *tensor = (Tensor *)self;
     if (tensor->array == NULL && ((tensor->flags & KNOWN) || learn_layout(tensor)) &&
-        tensor->size <= limits.deferred) {
+        tensor->size <= limits.large) {
         PyObject *array = make_ndarray(tensor);
         if (array == NULL || array == Py_None) {
             return array;
@@ -269,7 +269,7 @@ int ensure_storage(Tensor *tensor)
     }
     if (tensor->size > limits.tracked) {
         /* Others may have the array, too. From now on Python finds it by the storage alone. */
-        storage->shared = storage->tracked = 1;
+        storage->shared = 1;
         Py_CLEAR(tensor->array);
     }
     return 1;
@@ -296,6 +296,7 @@ int add_tensors(PyObject *module)
     tensor_type = (PyTypeObject *)PyType_FromSpec(&tensor_spec);
     cpu.device = Py_NewRef(Py_None);
     cpu.committed = Py_NewRef(Py_None);
+    cpu.answered[0] = cpu.device;
     return tensor_type == NULL || add_storage(module) < 0 ||
                    PyModule_AddStringConstant(module, "DTYPES", EACH_DTYPE(DTYPE_NAME)) < 0
                ? -1

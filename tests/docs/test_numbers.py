@@ -14,8 +14,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu import fourier, long_transforms, policy
-from array_api_nx.backends.cpu.engine import schedule, sliced_calls
-from array_api_nx.backends.cpu.lazy import builder
+from array_api_nx.backends.cpu.engine import sliced_calls
 from array_api_nx.backends.limited.devices import PROPERTIES
 from array_api_nx.config import Settings
 from array_api_nx.contract import distributions
@@ -54,11 +53,10 @@ SENTENCES = {
     ],
     "docs/index.md": [("version {}", xp.__array_api_version__)],
     "docs/behaviour.md": [
-        ("operations on more than {} elements, and element by element", THRESHOLD),
-        ("those on more than {}, may run later than they are called", policy.RECORDED_FROM),
+        ("those on more than {} elements, may run later than they are called", THRESHOLD),
         (
-            "of more than {} elements (`sum` and `mean`: {}, `var`: {})",
-            *(THRESHOLD, AT_ONCE, AT_ONCE // 2),
+            "of more than {} elements, or `var` of more than {}, and what is made of them",
+            *(AT_ONCE, AT_ONCE // 2),
         ),
         ("compute half of the result where it has {} elements or more", fourier._HALVED_MIN),
         ("a result of {} elements or more are cut in rows and columns", long_transforms.LONG_MIN),
@@ -69,19 +67,12 @@ SENTENCES = {
         ("with a value of {:,} elements or more, have a function of their own", 2**15),
     ],
     "docs/fusion.md": [
-        ("Operations element by element on more than {} elements wait in", policy.RECORDED_FROM),
-        ("those of more than {} elements along some of the axes, which wait", AT_ONCE),
+        ("Operations element by element on more than {} elements wait in", THRESHOLD),
+        ("Those of more than {} elements along some of the axes wait themselves", AT_ONCE),
+        ("of a whole array do where it has more than {} elements", policy.LARGE),
         ("axes of more than {} elements, blocks of {} KiB are added in pairs", AT_ONCE, 2),
-        ("operations are deferred on more than {} elements; of a reduction", THRESHOLD),
-        (
-            "(with a reduction, {} operations or {} arrays) is computed in parts",
-            *(builder.MAX_PENDING, builder.MAX_LEAVES),
-        ),
-        (
-            "Up to {} elements, and up to {} if it is not element by element, an operation costs",
-            *(policy.RECORDED_FROM, THRESHOLD),
-        ),
-        ("Above {} elements the extension computes it, if it is element by element", AT_ONCE),
+        ("Up to {} elements an operation costs less than to put it off", THRESHOLD),
+        ("Above {} elements it is computed with the same loops", AT_ONCE),
         ("the lines along other axes than the one sorted | {} elements", sliced_calls.SORT_MIN),
         ("| `argsort` | likewise | {} elements", sliced_calls.ARGSORT_MIN),
         ("a single row of more than {} elements", sliced_calls.VECTOR_SORT_MIN),
@@ -97,19 +88,11 @@ SENTENCES = {
             "row-major ones of 16 to {} | the stack | {} matrices of 4 x 4, {} of 32 x 32 |",
             *(sliced_calls._MATRIX_MAX, SMALL_PRODUCT, LARGE_PRODUCT),
         ),
-        ("(above {} elements of 8 bytes)", schedule.TILE_BYTES // 8),
         ("above {} elements `sum` and `mean`, above {} `var`", AT_ONCE, AT_ONCE // 2),
-        ("It gains nothing up to {} elements, nor where", policy.RECORDED_FROM),
-        ("Operands of up to {} distinct elements", THRESHOLD),
-        (
-            "of more than {} elements, and those of single operations on more than {}, take",
-            *(THRESHOLD, AT_ONCE),
-        ),
-        (
-            "| {} | operations on arrays with more elements are deferred, whatever they are; "
-            "element by element those on {} |",
-            *(THRESHOLD, policy.RECORDED_FROM),
-        ),
+        ("It gains nothing up to {} elements, nor where", THRESHOLD),
+        ("Operands of up to {} elements are copied into the expression", THRESHOLD),
+        ("Results of more than {} elements take the memory", AT_ONCE),
+        ("| {} | operations on arrays with more elements wait, if they can |", THRESHOLD),
         ('| `default_device` | `ARRAY_API_NX_DEFAULT_DEVICE` | `"{}"` |', "cpu"),
     ],
     "docs/random.md": [

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu.policy import limits
 from tests.support.implementations import count_pending, needs_native
+from tests.support.sizes import AT_ONCE
 
 pytestmark = needs_native
 
@@ -116,7 +116,7 @@ def test_extremes_of_nothing_but_infinities_and_nan() -> None:
 def test_extremes_of_integers_at_their_limits(dtype: str) -> None:
     info = np.iinfo(dtype)
     for number in (info.min, info.max):
-        x = xp.full(limits.at_once + 50, number, dtype=getattr(xp, dtype))
+        x = xp.full(AT_ONCE + 50, number, dtype=getattr(xp, dtype))
         assert int(xp.max(x)) == number
         assert int(xp.min(x)) == number
 

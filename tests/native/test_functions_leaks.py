@@ -272,13 +272,11 @@ def test_objects_filled_and_emptied_leave_nothing():
                 tensor.view = view
                 x = xp.Array()
                 x._handle, x._dtype, x._device = tensor, xp.float64, X.device
-                tensor.storage = storage = Storage(memory, node=None)
+                tensor.storage = storage = Storage(memory)
                 _swallow(operator.neg, x)
                 _swallow(getattr, x, "shape")
                 tensor.array = None
                 storage.memory = None
-                storage.node = [storage]
-                storage.node = None
                 _swallow(delattr, tensor, "view")
                 _swallow(setattr, tensor, "storage", 1)
             _swallow(Storage, None)

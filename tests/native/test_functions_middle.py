@@ -19,7 +19,7 @@ from tests.support.tables import for_each
 
 pytestmark = needs_native
 
-SIZES: Final = [AT_ONCE + 1, MIDDLE, 2**17 - 1, 2**17 + 1, policy.limits.deferred]
+SIZES: Final = [AT_ONCE + 1, MIDDLE, 2**17 - 1, 2**17 + 1, policy.LARGE]
 SPECIAL: Final = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-310, 3e38]
 DTYPES: Final = ["float32", "float64", "int32", "int64", "uint8", "bool"]
 

@@ -48,20 +48,13 @@ def shown(memory, view, dtype=xp.float64, array=None):
 
 
 def test_a_storage_says_what_it_was_given():
-    memory, node = np.arange(3.0), Box()
+    memory = np.arange(3.0)
     storage = Storage(memory, shared=True)
     assert storage.memory is memory
     assert storage.dtype is memory.dtype
-    assert (storage.itemsize, storage.node) == (8, None)
-    assert (storage.shared, storage.tracked) == (True, False)
-    storage = Storage(None, node=node, tracked=True)
-    assert storage.memory is None
-    assert storage.node is node
-    assert (storage.dtype, storage.itemsize) == (np.dtype(np.float64), 8)
-    storage.memory, storage.node = memory, None
-    storage.shared, storage.tracked, storage.itemsize, storage.dtype = True, False, 4, "anything"
+    assert (storage.itemsize, storage.shared, storage.waits) == (8, True, False)
+    storage.shared, storage.itemsize, storage.dtype = True, 4, "anything"
     assert storage.memory is memory
-    assert (storage.node, storage.shared, storage.tracked) == (None, True, False)
     assert (storage.itemsize, storage.dtype) == (4, "anything")
 
 
@@ -106,7 +99,7 @@ def test_attributes_of_tensors_can_be_none_but_not_be_deleted(name):
         tensor.another = 1
 
 
-@pytest.mark.parametrize("name", ["memory", "node", "dtype", "itemsize", "shared", "tracked"])
+@pytest.mark.parametrize("name", ["memory", "dtype", "itemsize", "shared"])
 def test_attributes_of_storages_cannot_be_deleted(name):
     with pytest.raises((AttributeError, TypeError)):
         delattr(own()._handle.storage, name)
@@ -134,7 +127,7 @@ def test_wrong_types_are_refused_or_declined():
     tensor = own()._handle
     with pytest.raises(TypeError, match="storage must be a Storage or None, not int"):
         tensor.storage = 1
-    for name in ("shared", "tracked", "itemsize"):
+    for name in ("shared", "itemsize"):
         with pytest.raises(TypeError):
             setattr(Storage(np.zeros(1)), name, "text")
     for handle in (None, 1, Box(), Storage(np.zeros(1))):
@@ -221,10 +214,9 @@ def test_cycles_through_a_foreign_handle_are_collected():
     assert died() is None
 
 
-@pytest.mark.parametrize("name", ["node", "memory"])
-def test_cycles_through_a_storage_are_collected(name):
+def test_cycles_through_a_storage_are_collected():
     box = Box()
-    storage = Storage(None, node=box) if name == "node" else Storage(box)
+    storage = Storage(box)
     assert gc.is_tracked(storage)
     x = shown(None, View((1,)))
     x._handle.storage = storage
@@ -235,17 +227,6 @@ def test_cycles_through_a_storage_are_collected(name):
     box.array = y
     died = weakref.ref(box)
     del storage, x, y, box
-    gc.collect()
-    assert died() is None
-
-
-def test_a_node_given_later_is_collected():
-    storage, box = own()._handle.storage, Box()
-    assert not gc.is_tracked(storage)
-    storage.node, box.storage = box, storage
-    assert gc.is_tracked(storage)
-    died = weakref.ref(box)
-    del storage, box
     gc.collect()
     assert died() is None
 
@@ -341,7 +322,7 @@ def test_a_storage_whose_dtype_was_changed(dtype):
 
 def test_a_storage_without_contents():
     storage = Storage.__new__(Storage)
-    for name in ("memory", "node", "dtype", "itemsize", "shared", "tracked"):
+    for name in ("memory", "dtype", "itemsize", "shared", "waits"):
         getattr(storage, name)
     for dtype in (np.dtype(np.float64), None):
         storage.dtype = dtype

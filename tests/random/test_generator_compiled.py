@@ -10,7 +10,6 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.compile import TraceError
-from array_api_nx.native import native
 from tests.backends.engines.devices import device
 from tests.extra.everywhere import assert_same
 from tests.support.refusals import refused
@@ -122,15 +121,6 @@ def test_passes_of_programs_draw(function, threads):
                 found, expected = (found,), (expected,)
             for each, wanted in zip(found, expected, strict=True):
                 assert_same(each, np.asarray(wanted))
-
-
-@pytest.mark.skipif(native is None, reason="without the extension there are no passes")
-def test_programs_write_no_array_of_numbers():
-    compiled = xp.compile(lambda x, rng: x + rng.standard_normal(x.shape))
-    text = str(compiled.explain(xp.ones((1000, 1000)), xp.random.default_rng(3)))
-    assert "2 passes, peak 8*n**2 + " in text
-    assert "draw(counters)" in text
-    assert "draw(counters)" not in str(compiled.explain(xp.ones((9, 9)), xp.random.default_rng(3)))
 
 
 def test_engines_compile_draws():

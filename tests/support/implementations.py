@@ -162,7 +162,7 @@ def _duplicate_tensor(tensor: Tensor, memo: dict[Any, Any]) -> Tensor:
 def _duplicate_storage(storage: Storage, memo: dict[Any, Any]) -> Storage:
     if id(storage) not in memo:
         memory = _duplicate_ndarray(storage.memory, memo)
-        copy = Storage(memory, shared=storage.shared, tracked=storage.tracked)
+        copy = Storage(memory, shared=storage.shared)
         memo[id(storage)] = storage, copy
     return memo[id(storage)][1]
 

@@ -12,7 +12,6 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import config
-from array_api_nx.backends.cpu import policy
 from array_api_nx.config import Settings, hints, watchers
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
@@ -97,14 +96,8 @@ def settings(mode: str, **more: object) -> AbstractContextManager[object]:
 @contextmanager
 def recorded_from(size: int) -> Iterator[None]:
     """Operations element by element on more elements than this wait in the extension."""
-    before = policy.RECORDED_FROM
-    policy.RECORDED_FROM = size  # type: ignore[misc]
-    policy._update()
-    try:
+    with _of_process({"fusion": "auto", "fusion_threshold": size}):
         yield
-    finally:
-        policy.RECORDED_FROM = before  # type: ignore[misc]
-        policy._update()
 
 
 def deferring() -> AbstractContextManager[object]:

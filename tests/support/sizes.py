@@ -5,8 +5,8 @@ They follow the package's defaults and ignore the environment of this process.
 
 from typing import Final
 
+from array_api_nx.backends.cpu import policy
 from array_api_nx.backends.cpu.engine.schedule import MIN_TASK, PARTIAL_MIN
-from array_api_nx.backends.cpu.policy import ONE_THREAD_MAX
 from array_api_nx.config import Settings
 
 __all__ = ["AT_ONCE", "DEFERRED", "MANY_TASKS", "MIDDLE", "THRESHOLD"]
@@ -14,14 +14,15 @@ __all__ = ["AT_ONCE", "DEFERRED", "MANY_TASKS", "MIDDLE", "THRESHOLD"]
 THRESHOLD: Final = Settings().fusion_threshold
 """The default of the setting `fusion_threshold`."""
 
-AT_ONCE: Final = min(ONE_THREAD_MAX, THRESHOLD)
+AT_ONCE: Final = policy.AT_ONCE_MAX
 """The most elements that an operation computes at once, on one thread."""
 
-MIDDLE: Final = min(AT_ONCE + 7_000, THRESHOLD)
-"""Elements that a kernel computes, on several threads, and that are not deferred."""
+MIDDLE: Final = AT_ONCE + 7_000
+"""Elements that the extension computes on several threads, where they do not wait."""
 
-DEFERRED: Final = THRESHOLD + 1
-"""The fewest elements that are deferred."""
+DEFERRED: Final = policy.LARGE + 1
+"""The fewest elements of which a reduction to one number waits, and that the extension leaves to
+the backend's methods where nothing waits."""
 
 MANY_TASKS: Final = PARTIAL_MIN + 2 * MIN_TASK + 3
 """Elements that every pass divides into several tasks, with something left over for the last."""

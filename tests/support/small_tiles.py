@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from unittest import mock
 
 from array_api_nx.backends.cpu.engine import schedule
-from array_api_nx.backends.cpu.lazy import evaluation
 
 __all__ = ["SMALL", "small_tiles"]
 
@@ -42,9 +41,6 @@ SMALL = {
 
 @contextmanager
 def small_tiles(**constants: float) -> Iterator[None]:
-    """Schedules are made with `SMALL` and other constants, and no earlier plan is used."""
-    with (
-        mock.patch.multiple(schedule, **(SMALL | constants)),
-        mock.patch.dict(evaluation._plans, clear=True),
-    ):
+    """Schedules are made with `SMALL` and other constants."""
+    with mock.patch.multiple(schedule, **(SMALL | constants)):
         yield

@@ -1,8 +1,7 @@
 """The default backend: NumPy's kernels on the CPU.
 
-backend.py has the methods of the contract, and policy.py the question that they ask first: is an
-operation computed at once, by a kernel, or deferred? storage.py and ufunc_table.py serve the first
-answer, engine/ the second, lazy/ the third.
+backend.py has the methods of the contract, storage.py the memory of arrays. policy.py says what may
+wait in the extension, and from which sizes on engine/ computes on several threads.
 """
 
 from .backend import CPUBackend

@@ -1,21 +1,20 @@
 """The CPU backend: the methods of the contract, by NumPy's kernels over strided Tensors.
 
-A method asks `policy.decide` how to carry out its operation, and hands it to NumPy, to
-engine/operations.py or to `defer` (lazy/deferral.py). The chapters linear_algebra.py, fourier.py
-and random_numbers.py are base classes.
+Up to `AT_ONCE_MAX` elements NumPy computes, above engine/operations.py, where it can. The chapters
+linear_algebra.py, fourier.py and random_numbers.py are base classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import product
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from ...config import current
 from ...contract import composed, replay
 from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.numpy_dtypes import NDArray, is_aligned
@@ -25,6 +24,8 @@ from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
+from ...core.view import View
+from ...native import native
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from . import counting, distinct, selected_rows, sorting
@@ -34,19 +35,8 @@ from .engine.loops import scipy_is_quiet
 from .engine.memory_pool import empty
 from .engine.operations import compute, scan, total
 from .fourier import FourierTransforms
-from .lazy.builder import NodeView
-from .lazy.deferral import builder, release_readers
 from .linear_algebra import LinearAlgebra
-from .policy import (
-    AT_ONCE,
-    AT_ONCE_MAX,
-    MOMENTS_AT_ONCE_MAX,
-    Way,
-    adds_by_kernel,
-    decide,
-    limits,
-    worth_deferring,
-)
+from .policy import AT_ONCE_MAX, LARGE, MOMENTS_AT_ONCE_MAX, adds_by_kernel
 from .random_numbers import RandomNumbers
 from .storage import LEAST_SAFE, MOST_SAFE, apart, on_arrays, wrap
 from .ufunc_table import (
@@ -63,7 +53,14 @@ from .widened import widened
 
 __all__ = ["CPUBackend"]
 
-_UNTRACKED: Final = nullcontext()
+_SUMS: Final = p.SUM, p.PROD
+
+
+def _declined(name: str, *values: object) -> None:
+    """Nothing is answered in C where there is no extension."""
+
+
+_in_c: Final[Callable[..., Any]] = _declined if native is None else native.call_on_tensors
 _ndarray: Final = np.ndarray
 _ufunc: Final = np.ufunc
 _sum: Final = REDUCE[p.SUM]
@@ -78,14 +75,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     prepare_compiled = replay.prepare
 
     def worth_deferring(self, size: int) -> bool:
-        return worth_deferring(size)
-
-    def _deferred(
-        self, size: int, build: Callable[..., NodeView | None], *arguments: object
-    ) -> Tensor | None:
-        """The result of `defer` if an operation on `size` elements is deferred, else None."""
-        way = decide(size)
-        return self.defer(way, build, *arguments) if way.defers else None
+        return size > LARGE and current().fusion != "off"
 
     # ------------------------------------------------------------------ creation
 
@@ -93,9 +83,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(empty(shape, dtype))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: ArrayOrScalar) -> Tensor:
-        deferred = self._deferred(prod(shape), builder.full, shape, dtype, value)
-        if deferred is not None:
-            return deferred
         if (type(value) is int and value == 0) or value is False:
             # Pages of zeros come from the system without being written.
             return wrap(np.zeros(shape, dtype))
@@ -105,14 +92,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         else:
             located(array.fill, value)
         return wrap(array)
-
-    def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Scalar) -> Tensor:
-        shape = self.shape(x)
-        size = prod([a + n + b for (a, b), n in zip(padding, shape, strict=True)])
-        deferred = self._deferred(size, builder.pad, x, padding, value) if 0 not in shape else None
-        if deferred is not None:
-            return deferred
-        return super().pad(x, padding, value)
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
         if copy:
@@ -144,11 +123,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     # ------------------------------------------------------------------ element by element
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:
-        way = self._way(x)
-        if way.defers:
-            deferred = self.defer(way, builder.unary, op, x)
-            if deferred is not None:
-                return deferred
+        waiting: Tensor | None = _in_c("unary", op, x)
+        if waiting is not None:
+            return waiting
         if op is p.ERF:
             erf: Tensor = composed.erf(self, x)
             return erf
@@ -156,7 +133,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         array = self.array(x)
         loop = loops.find(op, array.dtype)
         computed = None if loop is None else compute(loop, array)
-        if computed is None and way is not AT_ONCE and type(kernel) is _ufunc:
+        if computed is None and array.size > AT_ONCE_MAX and type(kernel) is _ufunc:
             out = _like(array, op.results[CANONICAL[array.dtype]])
             computed = located(kernel, array, out=out)
         return wrap(located(kernel, array) if computed is None else computed)
@@ -167,20 +144,17 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         if type(x1) is not Tensor and type(x2) is not Tensor:
             # Neither is a handle of this backend: NumPy raises its error.
             return wrap(located(BINARY_NEW[op], x1, x2))
-        way = self._way(x1, x2)
+        waiting: Tensor | None = _in_c("binary", op, x1, x2)
+        if waiting is not None:
+            return waiting
         if op is p.POW and type(x2) is int and x2 == 2:  # so x1 is an array
             base: Handle = x1
-            if way is AT_ONCE or self.dtype(base) not in d.COMPLEX:
-                return self.unary(p.SQUARE, base)
-        if way.defers:
-            deferred = self.defer(way, builder.binary, op, x1, x2)
-            if deferred is not None:
-                return deferred
+            return self.unary(p.SQUARE, base)
         first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
         second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
         array, other = (first, second) if type(x1) is Tensor else (second, first)
-        if way is not AT_ONCE:
-            loop = self.binary_loop(op, x1, x2)
+        if self._is_large(x1, x2):
+            loop = self._binary_loop(op, x1, x2)
             computed = None if loop is None else compute(loop, first, second)
             if computed is not None:
                 return wrap(computed)
@@ -192,12 +166,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(located(BINARY_NEW[op], first, second))
 
     def apply(self, op: UfuncLoop, *operands: Operand) -> Tensor:
-        way = self._way(*operands)
-        if way is not AT_ONCE and scipy_is_quiet():
-            if way.defers:
-                deferred = self.defer(way, builder.apply, op, *operands)
-                if deferred is not None:
-                    return deferred
+        if self._is_large(*operands) and scipy_is_quiet():
             loop = loops.of_ufunc(op)
             computed = None if loop is None else compute(loop, *self._arrays(op, operands))
             if computed is not None:
@@ -215,71 +184,57 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             for x, dtype in zip(operands, op.inputs, strict=True)
         ]
 
-    def _way(self, *operands: Operand | None) -> Way:
-        """How to compute element by element on operands that broadcast."""
-        bound = 1  # no fewer elements than the result has
-        for x in operands:
-            if type(x) is Tensor:
-                array = x.array
-                if array is None:
-                    return decide(self._size(*operands))
-                bound *= array.size
-        return AT_ONCE if bound <= limits.at_once else decide(self._size(*operands))
+    def _binary_loop(self, op: Primitive, x1: Operand, x2: Operand) -> loops.Loop | None:
+        """The loop that gives NumPy's result for these operands; None if there is none."""
+        array: Handle = x1 if type(x1) is Tensor else x2
+        if op is p.POW:
+            shape = self.shape(x1) if type(x1) is Tensor else None
+            exponent = self.view(x2) if type(x2) is Tensor else x2
+            if not is_plain_power(self.dtype(array), shape, exponent):
+                return None
+        return loops.find(op, self.dtype(array))
 
-    def _size(self, *operands: Operand | None) -> int:
-        """How many elements operands broadcast to."""
+    def _is_large(self, *operands: Operand | None) -> bool:
+        """Whether several threads are to compute on operands that broadcast."""
+        bound = 1  # no fewer elements than the result has
         found: KnownInts = None
         for x in operands:
             if type(x) is Tensor:
-                shape: KnownInts = (x.view if x.array is None else x.array).shape
+                bound *= prod(self.shape(x))
+        if bound <= AT_ONCE_MAX:
+            return False
+        for x in operands:
+            if type(x) is Tensor:
+                shape: KnownInts = self.shape(x)
                 if found is None:
                     found = shape
                 elif shape != found:
                     found = broadcast_shapes(found, shape)
-        return prod(found)
-
-    def _writing(self, x: Tensor) -> AbstractContextManager[None]:
-        """A context in which the memory of `x` may be written."""
-        storage = x.storage
-        if storage is None:
-            return _UNTRACKED
-        if storage.tracked:
-            return self.writing(x)
-        release_readers(storage)
-        return _UNTRACKED
+        return prod(found) > AT_ONCE_MAX
 
     def _binary_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> Tensor:
-        if out.storage is not None and out.storage.tracked and self.store_binary(op, x1, x2, out):
+        first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
+        second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
+        self.before_writing(out)
+        target = self.array(out)
+        if op is p.POW and type(second) is int and second == 2:
+            located(np.square, first, out=target)
             return out
-        with self._writing(out):
-            target = self.array(out)
-            first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
-            second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
-            if op is p.POW and type(second) is int and second == 2:
-                located(np.square, first, out=target)
-                return out
-            if type(first) is not _ndarray:
-                first = _cast_first(first, target.dtype)
-            elif type(second) is not _ndarray:
-                second = _cast_first(second, target.dtype)
-            located(BINARY[op], first, second, out=target)
+        if type(first) is not _ndarray:
+            first = _cast_first(first, target.dtype)
+        elif type(second) is not _ndarray:
+            second = _cast_first(second, target.dtype)
+        located(BINARY[op], first, second, out=target)
         return out
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
-        mask = condition.array
-        first: ArrayOrScalar = x1.array if type(x1) is Tensor else x1
-        second: ArrayOrScalar = x2.array if type(x2) is Tensor else x2
-        way = AT_ONCE
-        if mask is None or first is None or second is None or mask.size > limits.at_once:
-            way = decide(self._size(condition, x1, x2))
-            if way.defers:
-                deferred = self.defer(way, builder.where, condition, x1, x2)
-                if deferred is not None:
-                    return deferred
-            mask = self.array(condition)
-            first = self.array(x1) if type(x1) is Tensor else x1
-            second = self.array(x2) if type(x2) is Tensor else x2
-        if way is not AT_ONCE:
+        waiting: Tensor | None = _in_c("where", condition, x1, x2)
+        if waiting is not None:
+            return waiting
+        mask = self.array(condition)
+        first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
+        second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
+        if self._is_large(condition, x1, x2):
             values = first if type(first) is _ndarray else second
             selected = compute(loops.select(values.dtype), mask, first, second)
             if selected is not None:
@@ -289,13 +244,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(located(np.where, mask, first, second))
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
-        array = x.array
-        if array is None or array.size > limits.at_once:
-            way = decide(prod(self.shape(x)))
-            if way.defers:
-                clipped: Tensor = super().clip(x, low, high)
-                return clipped
-            array = self.array(x)
+        array = self.array(x)
         for op, bound in ((p.MAXIMUM, low), (p.MINIMUM, high)):
             if bound is not None:
                 other = self.array(bound) if type(bound) is Tensor else bound
@@ -314,21 +263,19 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         keepdims: bool,
         dtype: DType | None = None,
     ) -> Tensor:
-        array = x.array
+        # NumPy would widen sums and products of small integers on its own.
+        computed_in = (dtype or self.dtype(x),) if op in _SUMS else ()
+        waiting: Tensor | None = _in_c(op.name, x, axes, keepdims, *computed_in)
+        if waiting is not None:
+            return waiting
         if op is p.MEAN and self.dtype(x) in d.NARROW:
             wide = self.reduce(op, self.cast(x, d.NARROW[self.dtype(x)]), axes, keepdims)
             return self.cast(wide, self.dtype(x))
-        if array is None or array.size > limits.at_once:
-            way = decide(prod(self.shape(x)))
-            if way.defers:
-                deferred = self.defer(way, builder.reduce, op, x, axes, keepdims, dtype)
-                if deferred is not None:
-                    return deferred
-            array = self.array(x)
-            if way is not AT_ONCE and (dtype is None or dtype == array.dtype):
-                reduced = self._reduce_by_kernel(op, array, axes, keepdims)
-                if reduced is not None:
-                    return wrap(reduced)
+        array = self.array(x)
+        if array.size > AT_ONCE_MAX and (dtype is None or dtype == array.dtype):
+            reduced = self._reduce_by_kernel(op, array, axes, keepdims)
+            if reduced is not None:
+                return wrap(reduced)
         kernel = REDUCE.get(op)
         if kernel is not None:
             # NumPy would widen sums and products of small integers on its own.
@@ -378,9 +325,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         if self.dtype(x) in d.NARROW:
             wide = self.var(self.cast(x, d.NARROW[self.dtype(x)]), axes, keepdims, correction)
             return self.cast(wide, self.dtype(x))
-        deferred = self._deferred(prod(self.shape(x)), builder.var, x, axes, keepdims, correction)
-        if deferred is not None:
-            return deferred
         array = self.array(x)
         count = _count(array, axes)
         freedom = count - correction
@@ -431,20 +375,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap((np.triu if upper else np.tril)(self.array(x), k))
 
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
-        array = x.array
-        way = AT_ONCE
-        if array is None or array.size > limits.at_once:
-            way = decide(prod(self.shape(x)))
-            if way.defers:
-                deferred = self.defer(way, builder.cast, x, dtype)
-                if deferred is not None:
-                    return deferred
-            array = self.array(x)
+        array = self.array(x)
         kind = array.dtype.kind
         if kind == "c" and dtype.kind in "iuf":
             # NumPy would warn that the imaginary part is lost, which the contract asks for.
             array = array.real
-        if way is not AT_ONCE:
+        if array.size > AT_ONCE_MAX:
             loop = loops.cast(array.dtype, dtype)
             computed = None if loop is None else compute(loop, array)
             if computed is not None:
@@ -472,27 +408,18 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return result
 
     def copy(self, x: Tensor) -> Tensor:
-        deferred = self._deferred(prod(self.shape(x)), builder.copy, x)
-        if deferred is not None:
-            return deferred
         return wrap(self.array(x).copy())
 
     def assign(self, target: Tensor, value: Operand) -> None:
-        if target.storage is not None and target.storage.tracked:
-            if self.store_number(target, value):
-                return
-            if type(value) is Tensor and self.store(target, value):
-                return
-        with self._writing(target):
-            array = self.array(target)
-            if type(value) is Tensor:
-                written = self.array(value)
-                if array.ndim == 1 and array.strides != written.strides:
-                    # NumPy copies 1-d arrays that overlap only if their strides are equal.
-                    written = apart(written, array)
-                array[...] = written
-            else:
-                array[...] = _cast_first(value, array.dtype)
+        written = self.array(value) if type(value) is Tensor else value
+        self.before_writing(target)
+        array = self.array(target)
+        if type(written) is not _ndarray:
+            written = _cast_first(written, array.dtype)
+        elif array.ndim == 1 and array.strides != written.strides:
+            # NumPy copies 1-d arrays that overlap only if their strides are equal.
+            written = apart(written, array)
+        array[...] = written
 
     # ------------------------------------------------------------------ indexed access
 
@@ -527,8 +454,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             else _cast_first(value, self.array(target).dtype)
         )
         where = self._keys(keys, self._ordered)
-        with self._writing(target):
-            selected_rows.assign(self.array(target), where, written)
+        self.before_writing(target)
+        selected_rows.assign(self.array(target), where, written)
 
     take = on_arrays(sliced_calls.take)
     gather = on_arrays(sliced_calls.gather)
@@ -557,9 +484,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     matmul = on_arrays(sliced_calls.matmul)
 
     def vecdot(self, x1: Tensor, x2: Tensor) -> Tensor:
-        deferred = self._deferred(self._size(x1, x2), builder.vecdot, x1, x2)
-        if deferred is not None:
-            return deferred
         return wrap(located(np.vecdot, self.array(x1), self.array(x2)))
 
     def convolve(self, x1: Tensor, x2: Tensor, mode: Overlap) -> Tensor:
@@ -567,6 +491,24 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         if first.dtype.kind == "c":  # which np.correlate would conjugate
             return wrap(located(np.convolve, first, second, mode))
         return wrap(located(np.correlate, first, second[::-1], mode))
+
+
+def is_plain_power(dtype: DType, shape: KnownInts | None, exponent: View | Any) -> bool:
+    """Whether the loop of POW gives what `kernels` gives, which corrects some exponents.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+    shape : tuple of int or None
+        Of the base; None for a scalar.
+    exponent : View or Scalar
+    """
+    if type(exponent) is View:
+        # NumPy has special cases for an exponent that is the same for all elements (stride 0).
+        if dtype.kind != "f" or exponent.has_repeats or exponent.size == 1:
+            return False
+        return shape is None or shape == exponent.shape
+    return bool(exponent != 0.5) if dtype.kind == "f" else dtype.kind in "iu" and exponent >= 0
 
 
 def _like(array: NDArray, dtype: DType) -> NDArray | None:

@@ -13,8 +13,7 @@ from ...core import dtypes as d
 from .engine.fperrors import located
 from .engine.memory_pool import empty
 from .engine.small_inverses import invert_into
-from .lazy.deferral import DeferredExecution
-from .storage import on_arrays
+from .storage import NumPyMemory, on_arrays
 
 __all__ = ["LinearAlgebra"]
 
@@ -104,7 +103,7 @@ def _svdvals(x: NDArray) -> NDArray:
     return np.linalg.svd(factors[1] @ factors[2], compute_uv=False)
 
 
-class LinearAlgebra(DeferredExecution):
+class LinearAlgebra(NumPyMemory):
     """The section "Linear algebra" of the contract."""
 
     cholesky = _by_numpy(np.linalg.cholesky)

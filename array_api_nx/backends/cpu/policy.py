@@ -1,29 +1,27 @@
-"""`decide`, the one question: how is an operation on a number of elements carried out?
+"""Which operations wait, and from which sizes on several threads compute.
 
 At once
     Up to `AT_ONCE_MAX` elements: on one thread, as NumPy does it or in less time.
-By a kernel
-    Above: NumPy's inner loops run over tiles on several threads, into memory of the pool.
-Deferred
-    Above the setting `fusion_threshold`: the operation becomes a pending expression, and is fused
-    with those that read it. Whatever cannot be deferred is computed by a kernel.
+By several threads
+    Above: NumPy's inner loops run over tiles, into memory of the pool.
+Later
+    What C records (native/nodes.h): operations element by element on more elements than the setting
+    `fusion_threshold`, and reductions of what waits. The backend's own methods never wait.
 
 Without the extension everything runs at once, on NumPy. (Passes whose tiles were computed by calls
 from Python took two to three times as long as NumPy does one by one: 19 expressions over a million
 floats.)
-
-No other module of this backend reads thresholds or the settings behind them.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Final, NamedTuple
-
-from numpy import geterr
+from functools import partial
+from typing import Final
 
 from ... import config
-from ...contract.callers import CONSUMERS, INSIDE
+from ...config import current
+from ...contract.events import evaluated
 from ...core.dtypes import SELF_COMPUTED, DType
 from ...native import native
 from ...primitives import table as p
@@ -31,82 +29,36 @@ from ...primitives.table import Primitive
 from .engine import fperrors, loops
 
 __all__ = [
-    "AT_ONCE",
     "AT_ONCE_MAX",
-    "KERNEL",
+    "LARGE",
     "MOMENTS_AT_ONCE_MAX",
-    "ONE_THREAD_MAX",
-    "Limits",
-    "Way",
     "adds_by_kernel",
     "adds_in_any_order",
-    "decide",
     "limits",
-    "worth_deferring",
 ]
 
-ONE_THREAD_MAX: Final = 2**15
+AT_ONCE_MAX: Final = 2**15 if native is not None else sys.maxsize
 """Elements up to which a second thread, which takes some microseconds to join, makes no operation
 faster, but for those below (docs/tuning.md, 20)."""
-AT_ONCE_MAX: Final = min(ONE_THREAD_MAX, config.hints.threshold)
-"""Elements up to which an operation runs at once: one thread is enough, and none is deferred."""
 MOMENTS_AT_ONCE_MAX: Final = AT_ONCE_MAX // 2
 """The same for variances and scans, which take longer for each element (docs/tuning.md, 21)."""
 
-RECORDED_FROM: Final = 2000
-"""Elements above which an expression of two operations takes less time than the operations one by
-one, and a single operation that is read at once a tenth more (docs/tuning.md, 101)."""
-
-_TOO_LARGE: Final = 2**48
-"""No machine has memory for so many elements. NumPy, asked at once, raises the error."""
-
-
-class Way(NamedTuple):
-    """An answer of `decide`.
-
-    Attributes
-    ----------
-    defers : bool
-        Whether the operation is to be deferred, if it can be.
-    errors : int
-        The floating-point errors (NumPy's bits) of which a deferred operation warns.
-    reads_shared : bool
-        Whether a deferred operation may read memory that others can write.
-    """
-
-    defers: bool
-    errors: int = 0
-    reads_shared: bool = False
-
-
-# Told apart by identity.
-AT_ONCE: Final = Way(False)
-KERNEL: Final = Way(False)
+LARGE: Final = 2**19
+"""Elements above which the extension leaves operations that do not wait to the backend's methods
+(docs/tuning.md, 98)."""
 
 
 class Limits:
-    """The sizes at which operations must ask `decide`, for hot paths to compare with.
+    """What depends on the settings of all threads.
 
     Attributes
     ----------
-    at_once : int
-        An operation on at most so many elements runs at once. -1 while anybody asks to defer small
-        arrays, when `decide` looks closer.
-    deferred : int
-        The threshold of the process, above which operations may be deferred here.
-    recorded : int
-        Operations element by element on more elements than this wait in the extension
-        (native/nodes.h).
     tracked : int
-        The backend keeps account of who reads and who writes larger arrays. Their Tensors have no
-        array, so that no hot path takes them for small ones.
+        For larger arrays it is known who can write their memory, and what waits for it.
     """
 
-    __slots__ = ("at_once", "deferred", "recorded", "tracked")
+    __slots__ = ("tracked",)
 
-    at_once: int
-    deferred: int
-    recorded: int
     tracked: int
 
 
@@ -114,73 +66,48 @@ limits: Final = Limits()
 
 
 def _update() -> None:
-    if native is None:
-        limits.at_once = limits.deferred = limits.recorded = limits.tracked = sys.maxsize
-    else:
-        waits = not config.hints.defer_small and config.hints.fuses
-        limits.at_once = -1 if config.hints.defer_small else AT_ONCE_MAX
-        limits.deferred = config.hints.threshold
-        limits.recorded = RECORDED_FROM if waits else sys.maxsize
-        limits.tracked = min(RECORDED_FROM, limits.deferred)
-        # The extension neither shows progress nor reports evaluations.
-        observed = config.hints.shows_progress or config.hints.watched
-        most = limits.deferred if observed else _TOO_LARGE
-        native.set_limits(limits.at_once, limits.deferred, limits.recorded, most, limits.tracked)
+    limits.tracked = sys.maxsize
+    if native is not None:
+        # A hint for all threads, at most what any of them has set; what `_modes` says is exact.
+        lowest = 0 if config.hints.defer_small else config.hints.threshold
+        limits.tracked = lowest
+        native.set_limits(AT_ONCE_MAX, LARGE, lowest, lowest)
 
 
 _update()
 config.watchers.append(_update)
 
-_stack: Final = config.stack
+_SHARED: Final = 1 << 4
+_THRESHOLD: Final = 8
+"""The bit that says that shared memory may be read later, and the place of the threshold."""
+_MOST: Final = 2**48
+"""No array has so many elements."""
 
-_ways: Final[dict[tuple[object, ...], Way]] = {}
-"""The answers for large arrays, by NumPy's error settings, the setting `fusion`, and whether a line
-of `CONSUMERS` asks."""
 
+def _modes() -> int | None:
+    """Whether operations may wait here.
 
-def decide(size: int) -> Way:
-    """How to carry out an operation.
-
-    Parameters
-    ----------
-    size : int
-        The elements that its operands broadcast to, or those of its result if they are more.
+    Returns
+    -------
+    int or None
+        The floating-point errors to warn of (NumPy's bits), whether operations may read memory that
+        others can write, and the setting `fusion_threshold`. None if nothing may wait.
     """
-    if size <= limits.at_once:
-        return AT_ONCE
-    settings = _stack.get()[-1]
-    if settings.fusion_threshold < size < _TOO_LARGE and settings.fusion != "off":
-        # As `callers.is_consumer`, whose two calls take 5 % of the time of a deferred operation.
-        frame = sys._getframe(1)
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
-            frame = frame.f_back
-        consumer = str(frame.f_globals.get("__name__")).partition(".")[0] in CONSUMERS
-        key = (*geterr().values(), settings.fusion, consumer)
-        way = _ways.get(key)
-        if way is None:
-            errors = fperrors.modes()
-            # Errors that are to be raised, or passed to a function, must come with the call.
-            way = KERNEL if errors is None else Way(True, errors, settings.fusion == "always")
-            _ways[key] = way
-        if way.defers:
-            return way
-    return AT_ONCE if size <= AT_ONCE_MAX else KERNEL
-
-
-def _waits(size: int) -> bool:
-    """Whether a reduction of so many elements to one number waits in the extension."""
-    return decide(size).defers
+    settings = current()
+    # Errors that are to be raised, or passed to a function, must come with the call.
+    errors = None if settings.fusion == "off" else fperrors.modes()
+    if errors is None:
+        return None
+    shared = _SHARED if settings.fusion == "always" else 0
+    return errors | shared | min(settings.fusion_threshold, _MOST) << _THRESHOLD
 
 
 if native is not None:
-    native.set_reductions(
-        (p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL, p.COUNT_NONZERO, p.MEAN), _waits
+    native.set_observer(partial(evaluated, "cpu"))
+    native.set_expressions(
+        _modes, fperrors.settings_variable, config.stack, fperrors.report, p.CAST, p.WHERE
     )
-
-
-def worth_deferring(size: int) -> bool:
-    """See `Backend.worth_deferring`."""
-    return size > limits.deferred and config.current().fusion != "off"
+    native.set_reductions((p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL, p.COUNT_NONZERO, p.MEAN))
 
 
 def adds_by_kernel(op: Primitive, dtype: DType, count: int) -> bool:
@@ -209,4 +136,4 @@ def adds_by_kernel(op: Primitive, dtype: DType, count: int) -> bool:
 def adds_in_any_order() -> bool:
     """Whether sums of floating-point numbers may be rounded in another way than NumPy's, because
     they are added up in another order."""
-    return config.current().fusion != "off"
+    return current().fusion != "off"

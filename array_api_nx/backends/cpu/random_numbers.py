@@ -1,4 +1,4 @@
-"""Random numbers of the CPU backend, by the extension: in passes, or on several threads."""
+"""Random numbers of the CPU backend, by the extension, on several threads."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from ...contract.strided import Tensor
 from ...core.dtypes import DType
 from ...native import native
 from .engine import loops, sliced_calls
-from .lazy.deferral import DeferredExecution, builder
-from .policy import decide
-from .storage import wrap
+from .storage import NumPyMemory, wrap
 
 __all__ = ["RandomNumbers"]
 
 
-class RandomNumbers(DeferredExecution):
+class RandomNumbers(NumPyMemory):
     """The draws of the contract's section "random bits"."""
 
     def draw(
@@ -37,12 +35,6 @@ class RandomNumbers(DeferredExecution):
             return composite
         drawing = _described(kind, key, base, dtype, low, span, parameters)
         arrays = [None if isinstance(x, float) else self.array(x) for x in parameters]
-        way = decide(count)
-        if way.defers and first == 0 and all([x is None for x in arrays]):
-            name = loops.drawing_kind(kind, span)
-            deferred = self.defer(way, builder.draw, drawing, name, dtype, count)
-            if deferred is not None:
-                return deferred
         return wrap(sliced_calls.draw(drawing, first, (count,), dtype, arrays))
 
     def draw_from(
@@ -59,21 +51,6 @@ class RandomNumbers(DeferredExecution):
     ) -> Tensor:
         words, base = self._state(key, counter)
         return self.draw(kind, words, base + offset, 0, count, dtype, low, span, parameters)
-
-    def drawing(
-        self,
-        kind: Kind,
-        key: Tensor,
-        counter: Tensor,
-        offset: int,
-        dtype: DType,
-        low: int,
-        span: int,
-        parameters: tuple[float, ...],
-    ) -> Tensor:
-        """What the passes of a program make the numbers of `draw_from` from."""
-        words, base = self._state(key, counter)
-        return wrap(_described(kind, words, base + offset, dtype, low, span, parameters))
 
     def _state(self, key: Tensor, counter: Tensor) -> tuple[tuple[int, int], int]:
         """The words of a generator's key, and its counter."""

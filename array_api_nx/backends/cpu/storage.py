@@ -1,40 +1,63 @@
 """How NumPy arrays become storages and views, and back.
 
 `wrap` makes a Tensor (contract/strided.py) of what NumPy returned. `NumPyMemory`, a base class of
-the CPU backend, gives Tensors arrays; its subclass in lazy/deferral.py adds pending storages.
+the CPU backend, gives Tensors arrays. A storage of the extension may wait for operations
+(native/nodes.h): its `memory` computes them.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from threading import RLock
 from typing import Any, Final
 
 import numpy as np
 
-from ...contract.backend import Handle, Native, Scalar
+from ...contract.backend import Handle, Info, Native, Scalar
+from ...contract.events import evaluated, unobserved
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
 from ...core.forks import hold_at_forks
 from ...core.view import View
+from ...explain.explanation import Explanation
 from ...native import native
+from .engine import memory_pool
+from .engine.diagnostics import runtime_info
 from .engine.fperrors import located
+from .pass_reports import explanation
 from .policy import limits
 from .ufunc_table import ArrayOrScalar
 
-__all__ = ["LEAST_SAFE", "MOST_SAFE", "NumPyMemory", "apart", "lock", "on_arrays", "wrap"]
+__all__ = ["LEAST_SAFE", "MOST_SAFE", "NumPyMemory", "apart", "on_arrays", "wrap"]
 
-lock: Final = RLock()
-"""Held while pending expressions are made or evaluated, and while memory that they may read is
-written."""
-hold_at_forks(lock)
+_lock: Final = RLock()
+"""Held while a large array gets its storage, so that there is one."""
+hold_at_forks(_lock)
 
 # Python scalars between these overflow no floating-point dtype: writing them gives no warning.
 LEAST_SAFE: Final = max([float(d.limits(dtype).min) for dtype in d.REAL_FLOATING])
 MOST_SAFE: Final = min([float(d.limits(dtype).max) for dtype in d.REAL_FLOATING])
+
+
+def _nothing(storage: Storage) -> None:
+    """Nothing waits where there is no extension."""
+
+
+release_readers: Final = _nothing if native is None else native.release_readers
+
+
+def _length(storage: Storage) -> int:
+    """How many operations a storage waits for."""
+    assert native is not None
+    return len(native.describe_pending(storage) or ())
+
+
+def is_waiting(x: Tensor) -> bool:
+    """Whether the elements of `x` are yet to be computed."""
+    return x.storage is not None and x.storage.waits  # x.array would compute few elements
+
 
 _ndarray: Final = np.ndarray
 _may_share: Final = np.may_share_memory if native is None else native.may_share_memory
@@ -91,9 +114,9 @@ def _ensure_view(x: Tensor, *, shared: bool = True) -> View:
         x.storage = Storage(memory)
         x.view = view
         return view
-    with lock:
+    with _lock:
         if x.view is None:
-            x.storage = Storage(memory.reshape(-1), shared=shared, tracked=True)
+            x.storage = Storage(memory.reshape(-1), shared=shared)
             x.view = view
             x.array = None  # from now on it is found by the storage alone
     return x.view
@@ -112,18 +135,43 @@ class NumPyMemory(StridedBackend):
 
     shares_host = True
 
-    @abstractmethod
-    def force(self, storage: Storage) -> None:
-        """Give a deferred storage memory."""
+    def runtime_info(self) -> Info:
+        return runtime_info()
 
-    @abstractmethod
-    def probe(self, x: Tensor) -> NDArray | None:
-        """The array of a deferred `x` of one element, to be read only, if it can be had without
-        computing the others; None otherwise."""
+    def release_memory(self) -> None:
+        memory_pool.release()
 
-    @abstractmethod
+    # ------------------------------------------------------------------ what waits
+
+    def evaluate(self, *handles: Tensor) -> None:
+        waiting = [x.storage for x in handles if is_waiting(x)]
+        if waiting:
+            evaluated("cpu", "evaluate was called")
+            if len(waiting) > 1:
+                # What another one is made of is computed along with that.
+                waiting.sort(key=_length, reverse=True)
+            with unobserved():
+                for storage in waiting:
+                    storage.memory  # noqa: B018  # computes it
+
+    def explain(self, *handles: Tensor) -> Explanation:
+        return explanation([x.storage for x in handles if is_waiting(x)])
+
     def hand_out(self, x: Tensor) -> None:
         """Prepare for others to write the memory of `x`, who are about to get it."""
+        if x.storage is None:
+            if x.array.size <= limits.tracked:
+                return
+            self.ensure_view(x)
+        storage = x.storage
+        storage.memory  # noqa: B018  # computes it
+        release_readers(storage)
+        storage.shared = True
+
+    def before_writing(self, x: Tensor) -> None:
+        """Compute all that waits and reads the memory of `x`, which is about to be written."""
+        if x.storage is not None:
+            release_readers(x.storage)
 
     # ------------------------------------------------------------------ views and memory
 
@@ -132,11 +180,6 @@ class NumPyMemory(StridedBackend):
 
     def bind(self, x: Tensor) -> NDArray:
         view, storage = x.view, x.storage
-        if storage.memory is None:
-            probed = self.probe(x) if view.size == 1 else None
-            if probed is not None:
-                return probed
-            self.force(storage)
         if view.mask is not None:
             array = self.array(self.materialise(x, 0))
             array.flags.writeable = False
@@ -145,7 +188,10 @@ class NumPyMemory(StridedBackend):
                 offset, strides = view.byte_layouts[storage.itemsize]
             except KeyError:
                 offset, strides = view.byte_layout(storage.itemsize)
-            array = _ndarray(view.shape, storage.dtype, storage.memory, offset, strides)
+            memory = storage.memory
+            if memory is None:  # of which NumPy would make new memory
+                raise ValueError("the storage of an array has no memory")
+            array = _ndarray(view.shape, storage.dtype, memory, offset, strides)
             if view.is_read_only:
                 array.flags.writeable = False
         if view.size <= limits.tracked:
@@ -153,9 +199,7 @@ class NumPyMemory(StridedBackend):
         return array
 
     def peek(self, x: Tensor) -> NDArray | None:
-        if x.array is None and x.storage.memory is None:
-            return None
-        return self.array(x)
+        return None if is_waiting(x) else self.array(x)
 
     def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
         view, storage = x.view, x.storage
@@ -189,9 +233,8 @@ class NumPyMemory(StridedBackend):
     def read_only_reason(self, x: Tensor) -> str | None:
         array = x.array
         if array is None:
-            storage = x.storage
-            # The answer does not depend on the elements: a pending storage stays pending.
-            if storage.memory is None:
+            # The answer does not depend on the elements: what waits goes on waiting.
+            if is_waiting(x):
                 return x.view.read_only_reason
             array = self.bind(x)
         if array.flags.writeable:
@@ -204,15 +247,16 @@ class NumPyMemory(StridedBackend):
         storage1, storage2 = x1.storage, x2.storage
         if storage1 is storage2:
             return view1.overlaps(view2)
-        # Two storages can lie over one memory, but a pending one has a memory of its own.
-        memory1, memory2 = storage1.memory, storage2.memory
-        return memory1 is not None and memory2 is not None and bool(_may_share(memory1, memory2))
+        # Two storages can lie over one memory, but one that waits has a memory of its own.
+        if is_waiting(x1) or is_waiting(x2):
+            return False
+        return bool(_may_share(storage1.memory, storage2.memory))
 
     def item(self, x: Tensor) -> Scalar:
         array = x.array
         if array is None:
             view, storage = x.view, x.storage
-            if view.ndim == 0 and storage.memory is not None:
+            if view.ndim == 0:
                 element: Scalar = storage.memory.item(view.offset)
                 return element
             array = self.bind(x)

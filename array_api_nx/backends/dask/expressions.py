@@ -44,7 +44,6 @@ __all__ = [
 
 host: Final = CPUBackend()
 """What computes inside chunks."""
-host.device_name = ""
 
 _MAX_STEPS: Final = 200
 """Longer chains are cut into several tasks."""

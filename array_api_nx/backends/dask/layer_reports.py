@@ -117,11 +117,7 @@ def _passes(arrays: Sequence[da.Array]) -> tuple[PassExplanation, ...]:
         step = StepExplanation(
             name.rsplit("-", 1)[0], tuple([each.name for each in inputs]), result.name
         )
-        chunk = told.get("chunksize") or (1,)
-        tile = prod(chunk[:-1]), chunk[-1]
-        found.append(
-            PassExplanation(result.shape or (1,), tile, len(layer), inputs, (result,), 0, (step,))
-        )
+        found.append(PassExplanation(result.shape, len(layer), inputs, (result,), (step,)))
     return tuple(found)
 
 

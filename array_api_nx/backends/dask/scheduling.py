@@ -6,6 +6,7 @@ from bisect import insort
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
+from typing import Final
 
 import dask
 import dask.array as da
@@ -17,9 +18,11 @@ from ...config import current
 from ...contract.backend import Native
 from ...contract.errors import EngineError
 from ...contract.events import evaluated
-from ..cpu.engine.progress import SECONDS
 
 __all__ = ["client", "compute", "persist"]
+
+_SECONDS: Final = 1.0
+"""How long a computation lasts before a bar is shown: so long that somebody wonders."""
 
 
 def compute(*arrays: da.Array, why: str) -> tuple[Native, ...]:
@@ -61,7 +64,7 @@ def _bar(cluster: Native) -> AbstractContextManager[object]:
         return nullcontext()
     from tqdm.dask import TqdmCallback
 
-    return TqdmCallback(delay=SECONDS, miniters=1, unit="task")
+    return TqdmCallback(delay=_SECONDS, miniters=1, unit="task")
 
 
 @contextmanager

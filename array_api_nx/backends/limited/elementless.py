@@ -103,9 +103,7 @@ class ElementlessBackend(TracingBackend):
     kind = Elementless
 
     def __init__(self, name: str, recorder: Recorder) -> None:
-        cpu = CPUBackend()
-        cpu.device_name = ""
-        super().__init__(cpu)
+        super().__init__(CPUBackend())
         self.name = name
         self._recorder = recorder
         self.shares_host = False

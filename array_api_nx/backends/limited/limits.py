@@ -222,8 +222,6 @@ def limited(name: str, properties: Sequence[str]) -> Backend:
     if "lazy" in properties:
         backend = LimitedLazyBackend(name)
     else:
-        cpu = CPUBackend()
-        cpu.device_name = name
-        backend = LimitedBackend(cpu)
+        backend = LimitedBackend(CPUBackend())
     backend.limit(name, properties)
     return backend

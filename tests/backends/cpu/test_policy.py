@@ -1,4 +1,4 @@
-"""The one question: at once, by a kernel, or deferred?"""
+"""What may wait, by the settings of the line that calls."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu.policy import AT_ONCE, AT_ONCE_MAX, KERNEL, decide, limits
-from tests.support.programs import default_process, needs_extension
+from tests.support.programs import default_process, needs_extension, pending
 from tests.support.sizes import DEFERRED, THRESHOLD
 
 pytestmark = needs_extension
@@ -19,38 +18,46 @@ def by_default() -> Iterator[None]:
         yield
 
 
-def test_the_three_answers():
-    assert decide(0) is decide(AT_ONCE_MAX) is AT_ONCE
-    assert decide(AT_ONCE_MAX + 1) is decide(THRESHOLD) is KERNEL
-    assert decide(DEFERRED).defers
-    assert decide(2**62) is KERNEL  # NumPy raises MemoryError at once
+def own(size: int) -> xp.Array:
+    return xp.asarray(np.ones(size), copy=True)
 
 
-def test_settings():
-    with xp.config_context(fusion="off"):
-        assert decide(AT_ONCE_MAX) is AT_ONCE
-        assert decide(DEFERRED) is KERNEL
-    with xp.config_context(fusion_threshold=10):
-        assert limits.at_once == -1
-        assert decide(10) is (AT_ONCE if AT_ONCE_MAX >= 10 else KERNEL)
-        assert decide(11).defers
-        assert not decide(11).reads_shared
+def test_sizes():
+    assert not pending(own(THRESHOLD) / 2)
+    assert pending(own(THRESHOLD + 1) / 2)
+    assert not pending(xp.sum(own(DEFERRED - 1)))
+    assert pending(xp.sum(own(DEFERRED)))
+    with pytest.raises(MemoryError):
+        np.asarray(xp.broadcast_to(own(2**20), (2**38, 2**20)) * 2)
+
+
+@pytest.mark.parametrize("threshold", [0, 10, THRESHOLD + 10])
+def test_a_context_has_a_threshold_of_its_own(threshold):
+    with xp.config_context(fusion_threshold=threshold):
+        assert not pending(own(threshold) * 2)
+        assert pending(own(threshold + 1) * 2)
+        with xp.config_context(fusion="off"):
+            assert not pending(own(DEFERRED) * 2)
+
+
+def test_memory_that_others_can_write():
+    lent = xp.asarray(np.ones(DEFERRED), copy=False)
+    numbers = np.asarray(lent)
+    assert not pending(lent * 2)
     with xp.config_context(fusion="always"):
-        assert decide(DEFERRED).reads_shared
-    assert limits.at_once == AT_ONCE_MAX
+        assert pending(lent * 2)
+    assert numbers[0] == 1
 
 
 def test_floating_point_errors_that_want_more_than_warnings_do_not_wait():
-    everything = decide(DEFERRED).errors
-    with np.errstate(divide="ignore"):
-        assert decide(DEFERRED).errors == everything & ~1
+    x = own(DEFERRED)
     for mode in ("raise", "print", "log"):
         with np.errstate(divide=mode):
-            assert decide(DEFERRED) is KERNEL
-    assert decide(DEFERRED).errors == everything
+            assert not pending(x / 2)
+    assert pending(x / 2)
 
 
-def test_sums_of_small_integers_keep_their_dtype_when_tasks_are_put_together():
+def test_sums_of_small_integers_keep_their_dtype():
     x = xp.ones(4 * DEFERRED, dtype=xp.int8)
     total = xp.sum(x, dtype=xp.int8)
     assert total.dtype is xp.int8

@@ -2,5 +2,5 @@
 
 kernel.py describes what the extension runs over memory, and is the place to begin. schedule.py
 chooses its tiles, loops.py has the inner loops, and passes.py adds the memory and runs it.
-operations.py uses all that for one operation; lazy/ does for many.
+operations.py uses all that.
 """

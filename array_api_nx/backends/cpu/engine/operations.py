@@ -117,9 +117,6 @@ def _described(
 if native is not None:
     native.set_operations(loop_for_native, threads.count)
     native.set_errors(fperrors.apply_errstate)
-    native.set_expressions(
-        fperrors.modes, fperrors.settings_variable, fperrors.report, p.CAST, p.WHERE
-    )
 
 
 # ---------------------------------------------------------------------- reductions

@@ -1,20 +1,17 @@
 """Passes: a kernel, the memory that it works on, and the results of its reductions.
 
-Pending expressions, compiled programs, and reductions of one array are all computed as lists of
-passes over *slots*, which are numbered blocks of memory. `make_pass` makes a pass of a schedule and
-a program, `run_pass` runs it.
+Reductions and scans are passes over *slots*, which are numbered blocks of memory. `make_pass` makes
+a pass of a schedule and a program, `run_pass` runs it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ....config import current
 from ....contract.numpy_dtypes import NDArray
 from ....core.dtypes import DType
 from ....native import native
@@ -22,7 +19,6 @@ from ..ufunc_table import divide_by_count
 from . import fperrors, memory_pool
 from .kernel import Instruction, Kernel, PreparedKernel, Product, TileReduction, prepare
 from .loops import Loop, quiet_scipy
-from .progress import ProgressBar
 from .schedule import Schedule
 from .threads import count
 
@@ -33,7 +29,6 @@ __all__ = [
     "Slot",
     "Slots",
     "errors_of",
-    "following",
     "make_pass",
     "run_pass",
 ]
@@ -153,31 +148,6 @@ class Pass(NamedTuple):
     threads: int
     calls_scipy: bool
 
-    @property
-    def elements(self) -> int:
-        """How many elements the pass goes over."""
-        return prod(self.kernel.dims)
-
-    def over(self, slots: Sequence[Slot]) -> Pass:
-        """The same pass over other slots: slot i becomes ``slots[i]``."""
-        return self._replace(
-            operands=tuple([(slots[slot], offset) for slot, offset in self.operands]),
-            outputs=tuple([each._replace(slot=slots[each.slot]) for each in self.outputs]),
-            accumulations=tuple(
-                [
-                    each._replace(
-                        slot=slots[each.slot], mean=None if each.mean is None else slots[each.mean]
-                    )
-                    for each in self.accumulations
-                ]
-            ),
-        )
-
-    def results(self) -> list[Slot]:
-        """The slots of reductions and their means: a run puts new memory into each."""
-        means = [each.mean for each in self.accumulations if each.mean is not None]
-        return [*[each.slot for each in self.accumulations], *means]
-
 
 def make_pass(
     timetable: Schedule,
@@ -249,17 +219,7 @@ def errors_of(loop: Loop, met: int, asked: int) -> Iterator[tuple[str, int, int]
         yield loop.name, met, asked
 
 
-_NOTHING: Final = nullcontext()
-
-
-def following(passes: Sequence[Pass]) -> AbstractContextManager[ProgressBar | None]:
-    """A context for running passes, with a progress bar if the settings ask for one."""
-    if current().progress:
-        return ProgressBar(sum([each.elements for each in passes]))
-    return _NOTHING
-
-
-def run_pass(each: Pass, slots: Slots, progress: ProgressBar | None = None) -> tuple[int, ...]:
+def run_pass(each: Pass, slots: Slots) -> tuple[int, ...]:
     """Run a pass.
 
     Parameters
@@ -267,8 +227,6 @@ def run_pass(each: Pass, slots: Slots, progress: ProgressBar | None = None) -> t
     each : Pass
     slots : Slots
         Outputs without memory, and results of reductions, get new memory, which is put here.
-    progress : ProgressBar, optional
-        Shows how far the pass is.
 
     Returns
     -------
@@ -282,13 +240,11 @@ def run_pass(each: Pass, slots: Slots, progress: ProgressBar | None = None) -> t
         slots[reduction.slot] = reduction.start(each.copies)
     memories = [(slots[slot], offset) for slot, offset in each.operands]
     threads = min(count(), each.threads)
-    if progress is not None:
-        progress.begin(each.elements)
     if each.calls_scipy:
         with quiet_scipy():
-            flags = each.prepared.run(memories, threads, progress)
+            flags = each.prepared.run(memories, threads)
     else:
-        flags = each.prepared.run(memories, threads, progress)
+        flags = each.prepared.run(memories, threads)
     for reduction in each.accumulations:
         slots[reduction.slot], mean = reduction.finish(slots[reduction.slot], each.copies)
         if reduction.mean is not None:

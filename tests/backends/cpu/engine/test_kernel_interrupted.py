@@ -10,7 +10,7 @@ import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support.sizes import MANY_TASKS
 
-from ....support.programs import assert_same, numpy_of, pending
+from ....support.programs import assert_same, numpy_of
 from ....support.signals import Alarm, alarm, needs_timers
 
 pytestmark = [
@@ -35,17 +35,6 @@ def assert_all_is_well(x: xp.Array) -> None:
     assert_same(numpy_of(xp.sum(x + 0.5)), np.asarray(float(x.size)))
     small = xp.compile(lambda x: xp.sin(x) * 2)(x[:1000])
     assert_same(numpy_of(small), np.sin(np.full(1000, 0.5)) * 2)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 4])
-def test_deferred(threads):
-    x = xp.full((SIZE,), 0.5)
-    y = sines(x)
-    with xp.config_context(num_threads=threads), pytest.raises(Alarm), alarm():
-        xp.evaluate(y)
-    assert pending(y)
-    del y  # else all of it would be computed before NumPy sees the memory of x
-    assert_all_is_well(x)
 
 
 def test_what_was_ended_can_be_computed_again():

@@ -1,7 +1,6 @@
-"""Ufuncs that are no primitives, deferred and fused as NumPy's other loops are."""
+"""Ufuncs that are no functions of the standard, beside what waits."""
 
 import threading
-import warnings
 from collections.abc import Callable
 from inspect import unwrap
 from types import SimpleNamespace
@@ -64,17 +63,6 @@ def test_chains_have_the_bits_of_numpys_arrays(name, dtype, way):
         assert_same(numpy_of(result), expected)
 
 
-def test_large_arrays_are_deferred_and_computed_in_one_pass():
-    x = xp.linspace(0, 1, DEFERRED)
-    result = xp.exp(-x * x) * special.erf(x) + np.cbrt(x)
-    assert pending(result)
-    (one,) = xp.explain(result).passes
-    assert {"erf", "cbrt"} <= {step.operation for step in one.steps}
-    values = np.asarray(x)
-    expected = np.exp(-values * values) * special.erf(values) + np.cbrt(values)
-    assert_same(numpy_of(result), expected)
-
-
 def test_no_ufunc_of_others_is_deferred():
     assert loops.of_ufunc(ufunc_loop(np.fmax, (d.float64,) * 2, (d.float64,))) is not None
     assert loops.of_ufunc(ufunc_loop(special.erf, (d.float32,), (d.float32,))) is not None
@@ -120,26 +108,6 @@ def test_scipys_errors_are_told_where_somebody_asked_for_them():
         warning = pytest.warns(scipy_special.SpecialFunctionWarning)
         with scipy_special.errstate(all="warn"), warning:
             special.gammaln(y)
-    # A later setting does not concern the call.
-    waiting = special.gammaln(x)
-    assert pending(waiting)
-    with scipy_special.errstate(all="raise"), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        xp.evaluate(waiting)
-    assert waiting[-1] == xp.inf
-
-
-def test_floating_point_errors_are_those_of_the_call():
-    x = xp.full(DEFERRED, 1e4)
-    with np.errstate(all="ignore"):
-        silent = np.exp2(x)
-    loud = np.exp2(x)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        xp.evaluate(silent)
-    with pytest.warns(RuntimeWarning, match="overflow encountered in exp2") as caught:
-        xp.evaluate(loud)
-    assert caught[0].filename == __file__
 
 
 def test_several_threads_compute_at_the_same_time():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.backends.cpu.lazy.hazards import numbers
+from tests.native.hazards import numbers
 from tests.support.programs import LARGE, SETTINGS, NDArray, assert_same, numpy_of, settings
 from tests.support.tables import for_each
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.backends.cpu.lazy.hazards import numbers
+from tests.native.hazards import numbers
 from tests.support.programs import (
     LARGE,
     NDArray,

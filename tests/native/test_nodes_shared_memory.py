@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.backends.cpu.lazy.hazards import READS, VIEWS, numbers
+from tests.native.hazards import READS, VIEWS, numbers
 from tests.support.programs import (
     LARGE,
     NDArray,
@@ -500,15 +500,14 @@ def test_always_defers_what_reads_handed_out_memory(export):
 
 
 @for_each("times", [1, 2, 3, 4, 8])
-def test_what_is_small_beside_the_result_is_copied_and_read_late(times, threshold):
+def test_what_is_small_beside_the_result_is_copied_and_read_late(times):
     """With four times the elements and more, the result waits, and a later write is not seen."""
     lent, other = numbers((50, 4)), numbers((times, 4))
     expected = (lent[:, None, :] - other) ** 2
     with deferring():
         x, y = xp.asarray(lent), xp.asarray(other)
         difference = x[:, None, :] - y[None, :, :]
-        # Below the threshold of the process all are copied.
-        assert pending(difference) == (times >= 4 or threshold == "context")
+        assert pending(difference) == (times >= 4)
         result = difference**2
         lent[...] = -1.0
         other[...] = -2.0

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.backends.cpu.lazy.hazards import numbers
+from tests.native.hazards import numbers
 from tests.support.programs import assert_same, deferring, numpy_of, pending, settings
 
 pytestmark = pytest.mark.usefixtures("threshold")
@@ -55,7 +55,7 @@ def test_dropped_results_are_never_computed(x):
     with deferring(), warned() as texts:
         zero = xp.zeros(SHAPE)
         y = x / zero
-        z = xp.sum(xp.log(zero) + y)
+        z = xp.log(zero) + y
         del y, z
         gc.collect()
         kept = x + zero
@@ -77,27 +77,6 @@ def test_dropped_results_are_not_computed_by_exports_or_writes(x):
     assert texts == []
 
 
-def test_equal_expressions_are_computed_once(x):
-    zero = xp.asarray(np.zeros(SHAPE), copy=True)
-    with settings("process"), warned() as texts:
-        y = xp.log(zero)
-        z = xp.log(zero)
-        w = xp.log(zero) + 1.0
-        xp.evaluate(y)
-        xp.evaluate(z)
-        xp.evaluate(w)
-    assert texts == ["divide by zero encountered in log"]
-
-
-def test_equal_chains_are_computed_once(x):
-    with deferring():
-        zero = x * 0.0
-        with warned() as texts:
-            sums = [xp.sum(xp.log(zero[1:] * 2.0), axis=0) + float(i) for i in range(3)]
-            xp.evaluate(*sums)
-    assert texts == ["divide by zero encountered in log"]
-
-
 def test_a_part_asked_for_does_not_cost_the_whole_twice(x):
     a = numbers(SHAPE)
     with deferring():
@@ -110,20 +89,6 @@ def test_a_part_asked_for_does_not_cost_the_whole_twice(x):
             assert float(total) == a.sum()
             numpy_of(y)
     assert texts.count("divide by zero encountered in log") == 1
-
-
-def test_probing_a_pending_array(x):
-    a = numbers(SHAPE)
-    with deferring():
-        y = x * 2.0
-        assert bool(xp.any(y[0] > 0))
-        assert not bool(xp.any(y[0] > 1000))
-        assert float(y[1, 1]) == a[1, 1] * 2.0
-        z = y + 1.0
-        y[0] = 0.0
-        assert_same(numpy_of(z), a * 2.0 + 1.0)
-        assert float(xp.sum(y[0])) == 0.0
-        assert_same(numpy_of(y[1:]), a[1:] * 2.0)
 
 
 @pytest.mark.parametrize("second", ["ignore", "warn", "raise"])
