@@ -527,13 +527,14 @@ static PyObject *join(Joint *joint, PyObject *arrays)
 {
     PyObject *const *items = PySequence_Fast_ITEMS(arrays);
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(arrays);
-    npy_intp length = 0, ignored;
+    npy_intp length = 0, size = 0, ignored;
     int order[ARRAY_DIMS], row_major = 1;
     for (Py_ssize_t i = 0; i < count; i++) {
         const Tensor *x = joinable(joint, items[i]);
-        if (x == NULL || !is_computed_now(1)) {
+        if (x == NULL || x->size > MOST_ELEMENTS - size) {
             return decline_unless_raised();
         }
+        size += x->size;
         length += size_along(joint, x, joint->axis, &ignored);
         row_major = row_major && (x->flags & ROW_MAJOR);
     }

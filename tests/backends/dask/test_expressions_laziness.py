@@ -124,17 +124,17 @@ def test_a_progress_bar_when_asked(capsys):
 
 def test_a_progress_bar_by_the_setting(capsys, monkeypatch):
     pytest.importorskip("tqdm")
-    monkeypatch.setattr(scheduling, "SECONDS", 0.0)
+    monkeypatch.setattr(scheduling, "_SECONDS", 0.0)
     x = xp.ones((5, 5), device=SMALL)
     with xp.config_context(progress=True):
         assert float(xp.sum(x)) == 25.0
         assert "100%" in capsys.readouterr().err
         xp.evaluate(x + 1)
         assert "100%" in capsys.readouterr().err
-        monkeypatch.setattr(scheduling, "SECONDS", 1000.0)
+        monkeypatch.setattr(scheduling, "_SECONDS", 1000.0)
         xp.evaluate(x + 2)
         assert capsys.readouterr().err == ""
-    monkeypatch.setattr(scheduling, "SECONDS", 0.0)
+    monkeypatch.setattr(scheduling, "_SECONDS", 0.0)
     xp.evaluate(x + 3)
     assert capsys.readouterr() == ("", "")
 
