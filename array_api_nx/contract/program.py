@@ -47,7 +47,6 @@ __all__ = [
     "Value",
     "ValueView",
     "operands_in",
-    "shape_text",
     "symbols_in",
 ]
 
@@ -366,12 +365,6 @@ def _with_canonical_dtypes(x: Argument) -> Argument:
         parts = [_with_canonical_dtypes(part) for part in x]
         return tuple(parts) if type(x) is tuple else type(x)(*parts)
     return x
-
-
-def shape_text(shape: Sizes) -> str:
-    """A shape as it is printed."""
-    sizes = ", ".join(map(str, shape))
-    return f"({sizes}{',' if len(shape) == 1 else ''})"
 
 
 def _function(code: str) -> Generated:

@@ -6,7 +6,7 @@ By several threads
     Above: NumPy's inner loops run over tiles, into memory of the pool.
 Later
     What C records (native/nodes.h): operations element by element on more elements than the setting
-    `fusion_threshold`, and reductions of what waits. The backend's own methods never wait.
+    `fusion_threshold`, and reductions of many elements.
 
 Without the extension everything runs at once, on NumPy. (Passes whose tiles were computed by calls
 from Python took two to three times as long as NumPy does one by one: 19 expressions over a million

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context
 from importlib import import_module
 from operator import itemgetter
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,6 @@ __all__ = [
     "INVALID",
     "OVERFLOW",
     "UNDERFLOW",
-    "ErrorSettings",
     "Modes",
     "apply_errstate",
     "located",
@@ -78,43 +77,6 @@ settings_variable: Final[object] = getattr(
 )
 """NumPy's context variable of its errstate, which `modes` reads; None where NumPy has no such
 thing."""
-
-
-class ErrorSettings(NamedTuple):
-    """The errstate that a program's own code sets around an operation.
-
-    Attributes
-    ----------
-    warned, ignored : int
-        The flags that the code says to warn of and to ignore. For other flags, the errstate holds
-        under which the program runs.
-    """
-
-    warned: Modes
-    ignored: Modes
-
-    @staticmethod
-    def of(errstate: Iterable[tuple[str, str]]) -> ErrorSettings | None:
-        """From the arguments of `numpy.errstate`; None unless all are "warn" or "ignore"."""
-        warned = ignored = 0
-        bits = {name: bit for bit, name, _ in _CATEGORIES}
-        for name, mode in errstate:
-            if mode == "warn":
-                warned |= bits[name]
-            elif mode == "ignore":
-                ignored |= bits[name]
-            else:
-                return None
-        return ErrorSettings(warned, ignored)
-
-    def code(self) -> Modes:
-        """These settings as one number, which nodes and passes of programs have for `Modes`."""
-        return self.warned | self.ignored << 4
-
-    @staticmethod
-    def asked(code: Modes, here: Modes) -> Modes:
-        """The flags to warn of, by settings as `code` and the `Modes` where the program runs."""
-        return here & ~(code >> 4) | code & 15
 
 
 def modes() -> Modes | None:

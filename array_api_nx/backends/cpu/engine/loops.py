@@ -34,15 +34,12 @@ __all__ = [
     "cast",
     "combining",
     "drawing_kind",
-    "drawn",
     "extreme",
     "find",
     "floor_division",
     "of_ufunc",
-    "product",
     "quiet_scipy",
     "reduction",
-    "replace_nan",
     "running",
     "scipy_is_quiet",
     "select",
@@ -271,26 +268,6 @@ def quiet_scipy() -> AbstractContextManager[object]:
 MATMUL: Final[np.ufunc] = np.matmul if native is None else native.matmul
 """`numpy.matmul`, with the extension several times as fast for stacks of small matrices."""
 
-_PRODUCT_COST: Final = 0.08
-"""Nanoseconds of a multiplication and addition in a product of a tile of float64."""
-
-
-@cache
-def product(dtype: DType, inner: int) -> Loop | None:
-    """The loop of `numpy.matmul` for real floating-point numbers; None for other dtypes.
-
-    It is no loop of an instruction: see `kernel.Product`. `inner` is the size that is summed over,
-    on which the cost of an element depends.
-    """
-    if dtype.kind != "f" or native is None:
-        return None
-    pointer = native.ufunc_loop(MATMUL, (dtype, dtype, dtype), False)
-    if pointer is None:
-        return None
-    cost = 0.2 + inner * _PRODUCT_COST * dtype.itemsize / 8
-    return Loop("matmul", (dtype, dtype), dtype, cost, MATMUL, MATMUL, pointer)
-
-
 # ---------------------------------------------------------------------- casts and selection
 
 
@@ -313,24 +290,9 @@ def cast(source: DType, target: DType) -> Loop | None:
     return loop
 
 
-# Measured with a million numbers of 8 bytes on one thread of an AMD EPYC with AVX-512; with AVX2
-# alone they take three times as long.
-_DRAW_COSTS: Final = {
-    "bits": 0.4, "uniform": 0.8, "normal": 2.3, "integers": 0.8, "wide": 2.3, "exponential": 1.6,
-    "gamma": 9.0, "beta": 30.0, "poisson": 15.0, "binomial": 20.0,
-}  # fmt: skip
-
-
 def drawing_kind(kind: str, span: int) -> str:
     """What `native.drawing` calls a kind of `Backend.draw`."""
     return "wide" if span > MAX_NARROW_SPAN else kind
-
-
-@cache
-def drawn(kind: str, dtype: DType) -> Loop:
-    """The loop that copies random numbers, with the cost of drawing them."""
-    pointer = None if native is None else native.cast_loop(dtype, dtype)
-    return Loop("draw", (dtype,), dtype, _DRAW_COSTS[kind], None, _copy_cast, pointer)
 
 
 def _copy_selected(condition: NDArray, x1: NDArray, x2: NDArray, out: NDArray) -> None:
@@ -343,19 +305,6 @@ def select(dtype: DType) -> Loop:
     """The loop of where: (bool, `dtype`, `dtype`) -> `dtype`."""
     pointer = None if native is None else native.select_loop(dtype.itemsize)
     return Loop("where", (_BOOL, dtype, dtype), dtype, 0.4, None, _copy_selected, pointer)
-
-
-def _replace_nan(x: NDArray, value: NDArray, out: NDArray) -> None:
-    np.copyto(out, np.where(np.isnan(x), value, x))
-
-
-@cache
-def replace_nan(dtype: DType) -> Loop | None:
-    """The loop of ``where(isnan(x), value, x)``: (`dtype`, `dtype`) -> `dtype`, real numbers."""
-    if dtype.kind != "f" or dtype in d.NARROW:
-        return None
-    pointer = None if native is None else native.replace_nan_loop(dtype)
-    return Loop("where", (dtype, dtype), dtype, 0.2, None, _replace_nan, pointer)
 
 
 # ---------------------------------------------------------------------- reductions

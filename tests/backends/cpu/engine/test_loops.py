@@ -206,20 +206,6 @@ def test_select(dtype):
             assert same_bits(out, np.where(condition, first, second))
 
 
-@for_each("dtype", DTYPES)
-def test_replace_nan(dtype):
-    loop = loops.replace_nan(dtype)
-    assert (loop is not None) is (dtype in d.SELF_COMPUTED and dtype.kind == "f")
-    if loop is None:
-        return
-    for length in LENGTHS:
-        x, value = values(dtype, length, 1), values(dtype, length, 2)
-        x[length // 2] = np.nan
-        for other in (value, value[::-1], np.broadcast_to(value[0], length)):
-            for given in (x, x[::-1], np.repeat(x, 2)[::2]):
-                check(loop, lambda x, y: np.where(np.isnan(x), y, x), [given, other])
-
-
 REDUCTIONS = [p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL, p.COUNT_NONZERO]
 
 
