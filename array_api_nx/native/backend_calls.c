@@ -26,6 +26,7 @@ static int wrap_values(PyObject **values, Py_ssize_t count)
             }
             return PyErr_Occurred() ? -1 : 0;
         }
+        Py_SETREF(((Array *)values[i])->device, Py_NewRef(cpu.unplaced));
         size *= (double)x->size;
         is_large |= awaits_reduction(x);
     }

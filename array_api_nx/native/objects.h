@@ -92,12 +92,13 @@ static inline int is_computed_now(npy_intp size)
 }
 
 /* The device `cpu` and its backend, while that is the plain one. Before the device is used, `device`
-   and `committed` are None, and `backend` NULL: then the only arrays are those of backend_calls.c.
+   and `committed` are None, and `backend` and `answered` NULL.
    There are two objects for the device (see device.py): what C makes is on `device`, which is not
    committed, until `place_result` has looked at the operands. C computes with arrays on the devices
    `answered`: these two, or NULL while Python is to see all that arrays do. */
 typedef struct {
     PyObject *device, *committed, *backend, *answered[2];
+    PyObject *unplaced; /* that of arrays around Tensors whose device is the caller's business (backend_calls.c) */
     Py_ssize_t backend_offset; /* of the slot Device.backend */
 } CPU;
 
@@ -131,11 +132,11 @@ static inline PyObject *slot_at(PyObject *object, Py_ssize_t offset)
     return *(PyObject **)((char *)object + offset);
 }
 
-/* Whether `device` is `cpu` and has its plain backend. */
+/* Whether `device` is `cpu` and has its plain backend, or C need not ask. */
 static inline int is_cpu(PyObject *device)
 {
-    return (device == cpu.answered[0] || device == cpu.answered[1]) && device != NULL &&
-           (device == Py_None || slot_at(device, cpu.backend_offset) == cpu.backend);
+    return device == cpu.unplaced || ((device == cpu.answered[0] || device == cpu.answered[1]) && device != NULL &&
+                                      slot_at(device, cpu.backend_offset) == cpu.backend);
 }
 
 /* Whether an operand is an array that was put on `cpu`. */

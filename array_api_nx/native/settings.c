@@ -26,7 +26,7 @@ int is_new_on_cpu(PyObject *device)
     if (device == NULL || device == Py_None) {
         device = hints == NULL ? NULL : slot_at(hints, default_device_offset);
     }
-    return device != NULL && device != Py_None && is_cpu(device);
+    return device != NULL && is_cpu(device);
 }
 
 int takes_numpy_operands(void)

@@ -77,6 +77,10 @@ static int ensure_view(Tensor *tensor)
 static PyObject *tensor_get_array(PyObject *self, void *closure)
 {
     Tensor *tensor = (Tensor *)self;
+    const Storage *storage = (const Storage *)tensor->storage;
+    if (storage != NULL && storage->pending != NULL) {
+        Py_RETURN_NONE; /* whoever needs elements asks the storage for them */
+    }
     if (tensor->array == NULL && ((tensor->flags & KNOWN) || learn_layout(tensor)) &&
         tensor->size <= limits.large) {
         PyObject *array = make_ndarray(tensor);
@@ -296,7 +300,10 @@ int add_tensors(PyObject *module)
     tensor_type = (PyTypeObject *)PyType_FromSpec(&tensor_spec);
     cpu.device = Py_NewRef(Py_None);
     cpu.committed = Py_NewRef(Py_None);
-    cpu.answered[0] = cpu.device;
+    cpu.unplaced = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
+    if (cpu.unplaced == NULL) {
+        return -1;
+    }
     return tensor_type == NULL || add_storage(module) < 0 ||
                    PyModule_AddStringConstant(module, "DTYPES", EACH_DTYPE(DTYPE_NAME)) < 0
                ? -1

@@ -49,7 +49,9 @@ def test_containers_of_arrays_are_taken_on_every_device(device):
         pytest.importorskip(device.partition(":")[0])
     y, total, cosine = pending(device)
     containers = (y, [total]), {"a": cosine, "b": (y,)}
-    assert xp.explain(*containers).pending == xp.explain(y).pending
+    assert xp.explain(*containers).pending == any(
+        [xp.explain(x).pending for x in (y, total, cosine)]
+    )
     assert xp.explain(*containers).operations == xp.explain(y, total, cosine).operations
     xp.evaluate(*containers)
     assert not xp.explain(*containers).pending

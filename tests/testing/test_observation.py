@@ -325,11 +325,9 @@ def test_evaluations_on_the_cpu():
         z.tolist()
         z.tolist()
     assert isinstance(count, Evaluations)
-    assert [(each.device, each.call) for each in count] == [
-        ("cpu", "float(x)"),
-        ("cpu", "evaluate()"),
-        ("cpu", "a call"),
-    ]
+    assert [each.device for each in count] == ["cpu"] * 3
+    assert [each.call for each in count][:2] == ["float(x)", "evaluate()"]
+    assert count[2].call in ("a call", "x[key] = value")  # answered in C, or not
     assert {each.filename for each in count} == {__file__}
     lines = [each.lineno - count[0].lineno for each in count]
     assert lines == [0, 1, 4]
@@ -360,7 +358,7 @@ def test_single_elements_of_what_waits():
         "its elements are needed",
         "its elements are needed",
     ]
-    assert count[1].call == "a call"
+    assert count[1].call in ("a call", "nonzero()")
 
 
 @needs_extension
@@ -447,7 +445,11 @@ def test_the_examples_of_the_documentation(tmp_path):
         [sys.executable, "model.py"],
         cwd=tmp_path,
         env={
-            **{name: value for name, value in os.environ.items() if "NX_FUSION" not in name},
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if "NX_FUSION" not in name and "NX_CHECKED" not in name
+            },
             "PYTHONPATH": str(Path(xp.__file__).parents[1]),
         },
         capture_output=True,

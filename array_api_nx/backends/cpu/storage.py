@@ -56,7 +56,7 @@ def _length(storage: Storage) -> int:
 
 def is_waiting(x: Tensor) -> bool:
     """Whether the elements of `x` are yet to be computed."""
-    return x.storage is not None and x.storage.waits  # x.array would compute few elements
+    return x.storage is not None and x.storage.waits
 
 
 _ndarray: Final = np.ndarray

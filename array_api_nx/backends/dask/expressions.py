@@ -6,8 +6,9 @@ computed in one pass over memory, however many operations there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import prod
 from typing import Final, NamedTuple, TypeAlias, final
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from ...config import DEFAULTS, config_context
 from ...contract.backend import Handle
+from ...contract.events import unobserved
 from ...contract.numpy_dtypes import NDArray, suitable
 from ...contract.program import Argument
 from ...core.dtypes import CANONICAL, DType
@@ -369,18 +371,31 @@ def bound(value: StorageValue, grid: Grid) -> da.Array:
     return array
 
 
-def task_settings() -> AbstractContextManager[object]:
+@contextmanager
+def task_settings() -> Iterator[None]:
     """The settings under which tasks compute, in any thread of any process.
 
-    They do not depend on the caller's settings, since deferral decides how sums are rounded.
-    Dask has tasks for every core, and one thread each is enough.
+    They do not depend on the caller's settings, since deferral decides how sums are rounded. A pass
+    over what waits holds the GIL: so it may use as many threads as there are tasks at a time. What
+    is computed is a part of Dask's evaluation, and not reported again.
     """
-    return config_context(
-        num_threads=1,
+    settings = config_context(
+        num_threads=_threads_of_worker() or DEFAULTS.num_threads,
         progress=False,
         fusion=DEFAULTS.fusion,
         fusion_threshold=DEFAULTS.fusion_threshold,
     )
+    with unobserved(), settings:
+        yield
+
+
+def _threads_of_worker() -> int | None:
+    """The threads of the cluster's worker that this is; None in other processes."""
+    worker = sys.modules.get("distributed.worker")
+    try:
+        return None if worker is None else int(worker.get_worker().state.nthreads)
+    except ValueError:  # no worker runs here
+        return None
 
 
 def on_host(method: str, *arguments: Argument, **options: Argument) -> Part:
