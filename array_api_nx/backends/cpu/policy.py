@@ -37,7 +37,7 @@ __all__ = [
     "limits",
 ]
 
-AT_ONCE_MAX: Final = 2**15 if native is not None else sys.maxsize
+AT_ONCE_MAX: Final = 2**15
 """Elements up to which a second thread, which takes some microseconds to join, makes no operation
 faster, but for those below (docs/tuning.md, 20)."""
 MOMENTS_AT_ONCE_MAX: Final = AT_ONCE_MAX // 2
