@@ -191,7 +191,8 @@ static PyObject *record_loop(const ElementLoop *loop, Tensor *const *operands, c
     return loop->is_alone ? DECLINED : record(&operation, operands, args);
 }
 
-/* Whether operands of few elements may broadcast to so many that the operation waits. */
+/* Whether operands of few elements may broadcast to so many that the operation waits. (Where a pass has to copy what is
+   repeated, as for all that orders do not compute, it takes twice as long as the operation alone.) */
 static int is_recorded_outer(Tensor *const *operands, int count)
 {
     double size = 1;
@@ -235,7 +236,7 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
             steps[i] = step_of(x);
         }
     }
-    if (!alike && is_recorded_outer(operands, count)) {
+    if (!alike && loop->link != NO_LINK && is_recorded_outer(operands, count)) {
         PyObject *recorded = record_loop(loop, operands, args, count);
         if (recorded != DECLINED) {
             return recorded;
