@@ -81,7 +81,7 @@ typedef struct {
 } Limits;
 
 /* No memory has so many elements. */
-#define MOST_ELEMENTS ((npy_intp)1 << 48)
+#define MOST_ELEMENTS ((npy_intp)(sizeof(npy_intp) > 4 ? (npy_int64)1 << 48 : NPY_MAX_INTP / 16))
 
 extern Limits limits;
 
