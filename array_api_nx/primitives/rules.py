@@ -229,7 +229,9 @@ def _nonzero_size(x: ArrayType, most: DimLike) -> Outcome:
 
 def _distinct_shape(x: ArrayType) -> Shape:
     def count(elements: Elements) -> int:
-        return int(np.unique(elements, equal_nan=False).size)
+        # NumPy does not sort NaN of another package's dtype last.
+        wide = elements.astype(d.NARROW.get(x.dtype, x.dtype), copy=False)
+        return int(np.unique(wide, equal_nan=False).size)
 
     return (x.decided_size("the number of distinct ones", prod(x.shape), count),)
 

@@ -101,7 +101,8 @@ def _compute(
         return backend.cast(x, result) if backend.dtype(x) is wide else x
 
     row = arguments[0] if type(arguments[0]) is Primitive else _ROWS.get(name, p.MATMUL)
-    result = narrow if options.get("dtype") is narrow else row.results[narrow]
+    asked = [x for x in (*arguments, *options.values()) if isinstance(x, np.dtype)]
+    result = asked[0] if asked else row.results[narrow]
     target = options.pop("out", None)
     if name == "binary" and len(arguments) == 4:
         *arguments, target = arguments  # type: ignore[assignment]

@@ -137,6 +137,8 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
                f"{_PYTORCH}/198183"),
     Workaround("torch:cpu:compiled", (p.ACOSH,), d.REAL_FLOATING, "formula",
                "a square that overflows", f"{_PYTORCH}/198134"),
+    Workaround("torch:cpu", (p.ERF,), d.NARROW, "float64",
+               "small results lose their digits", f"{_PYTORCH}/198183"),
     Workaround("torch:cpu:compiled", (p.ERF,), d.BELOW_DOUBLE, "float64",
                "small results lose their digits", f"{_PYTORCH}/198183"),
     Workaround("jax:cpu", _OF_FLOATS, d.REAL_FLOATING, "none",

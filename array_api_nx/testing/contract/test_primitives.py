@@ -37,7 +37,7 @@ def dtypes_of(method: str) -> list[DType]:
     """The dtypes that a method is tried for."""
     # Methods that are no rows are tried for all dtypes, as are the weights of `bincount`.
     named = method in rules.ROWS and method != "bincount"
-    dtypes = rules.ROWS[method].results if named else d.NUMPYS
+    dtypes = rules.ROWS[method].results if named else d.ALL
     return [dtype for dtype in dtypes if any(True for _ in TRIALS[method].arguments(dtype))]
 
 
@@ -58,7 +58,7 @@ def test_elementwise(backend: Backend, op: Primitive) -> None:
 
 @pytest.mark.parametrize("op", trials_axes.ROWS, ids=lambda op: op.name)
 def test_along_axes(backend: Backend, op: Primitive) -> None:
-    for dtype in d.NUMPYS if op.by is not None else op.results:
+    for dtype in d.ALL if op.by is not None else op.results:
         run(backend, op.family, dtype, trials_axes.of_row(op, dtype))
 
 
@@ -108,7 +108,7 @@ WRITES: dict[str, tuple[Callable[[DType], Iterator[Arguments]], Callable[..., No
 }
 
 
-@pytest.mark.parametrize("dtype", d.NUMPYS, ids=str)
+@pytest.mark.parametrize("dtype", d.ALL, ids=str)
 @pytest.mark.parametrize("method", WRITES)
 def test_writing(backend: Backend, dtype: DType, method: str) -> None:
     trials, write = WRITES[method]

@@ -61,8 +61,8 @@ class Trials(NamedTuple):
     ulp : float
         By how many units in the last place results may differ; 0 compares signs of zeros too.
     rtol : float
-        Where it is given, results agree to this in float64, to 1e7 times this in float32, and to
-        1e9 times in float16.
+        Where it is given, results agree to this in float64, and in narrower dtypes to 1e7 times
+        this or to one unit in the last place, if that is more.
     suits : callable
         Whether the arguments of a trial, as their layouts have changed them, mean something.
     seen : callable
@@ -245,4 +245,4 @@ def run_writes(
                 assert backend.to_host(x.handle).tobytes() == x.oracle.tobytes(), hint
             if before is not None:
                 backend.assign(target.handle, tensor(backend, before, target.handle.view))
-                np.testing.assert_array_equal(backend.to_host(whole), before, err_msg=str(hint))
+                assert_same(backend.to_host(whole), before, hint=hint)

@@ -123,6 +123,8 @@ def variance(x: NDArray, axes: tuple[int, ...], keepdims: bool, correction: floa
 
 def argsorted(x: NDArray, axis: int, descending: bool = False, stable: bool = True) -> NDArray:
     """Indices that sort: ties keep their order in either direction, NaN comes last."""
+    if x.dtype in d.ADDED:  # whose own order does not have NaN last
+        x = x.astype(np.float64)
     if not descending:
         return np.argsort(x, axis, kind="stable")
     backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
@@ -167,7 +169,7 @@ def partly_sorted(found: NDArray, x: NDArray, kth: tuple[int, ...], axis: int) -
     """
     borders = [border for k in kth for border in (k, k + 1)]
     return unsigned_zeros(
-        np.concatenate([np.sort(part, axis) for part in np.split(found, borders, axis)], axis)
+        np.concatenate([in_order(part, axis) for part in np.split(found, borders, axis)], axis)
     )
 
 

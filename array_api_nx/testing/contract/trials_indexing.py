@@ -177,7 +177,7 @@ def unsigned(found: Any, *arguments: object) -> Any:
     """Results with 0.0 for -0.0 among values: a zero of either sign may be given."""
     if isinstance(found, tuple):
         return (unsigned(found[0]), *found[1:])
-    return found if found.dtype.kind == "b" else found + np.zeros((), found.dtype)
+    return found if d.KIND[found.dtype] == "b" else found + np.zeros((), found.dtype)
 
 
 def members(dtype: DType) -> Iterator[Arguments]:

@@ -216,7 +216,7 @@ def triangles(dtype: DType) -> Iterator[Arguments]:
 
 
 def casts(dtype: DType) -> Iterator[Arguments]:
-    for target in d.NUMPYS:
+    for target in d.ALL:
         values = limits(dtype)
         if dtype in d.FLOATING and target in d.INTEGRAL:
             # Others have no defined result.
@@ -227,7 +227,7 @@ def casts(dtype: DType) -> Iterator[Arguments]:
 
 
 def converted(x: NDArray, dtype: DType) -> NDArray:
-    return (x.real if x.dtype.kind == "c" and dtype in d.REAL else x).astype(dtype)
+    return (x.real if d.KIND[x.dtype] == "c" and dtype in d.REAL else x).astype(dtype)
 
 
 def bitcasts(dtype: DType) -> Iterator[Arguments]:
