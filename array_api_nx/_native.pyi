@@ -11,23 +11,12 @@ from typing_extensions import disjoint_base as _disjoint_base
 
 _NDArray: TypeAlias = np.ndarray[Any, Any]
 _DType: TypeAlias = np.dtype[Any]
-_Loop: TypeAlias = object
-"""A capsule, for `Kernel` and the operations."""
-_Operation: TypeAlias = tuple[_Loop, tuple[_DType, ...], _DType, int, bool, bool]
-"""A loop, the dtypes of its inputs and of its output, the elements up to which one thread computes
-all, whether it is slow with scalars, and whether it gives the same bits when it reads backwards."""
-_Reduction: TypeAlias = tuple[_Loop, _DType, object, int]
-"""A loop, the dtype of the elements, the identity, and the elements up to which one thread is
-enough."""
-_Scalar: TypeAlias = bool | int | float | complex
 
 @type_check_only
 class Native(_ModuleType):
     """The module as a type, for those that load it and may get None."""
 
     VERSION: str
-    MAX_OPERANDS: int
-    MAX_STEPS: int
     DTYPES: str  # the codes of native/dtypes.h, with spaces between them
     SOURCES: str
     PROCESSOR: str  # "baseline", "avx2" or "avx512": what hot functions use
@@ -43,37 +32,6 @@ class Native(_ModuleType):
         def __call__(
             self, function: _Callable[..., Any], /, *args: Any, **keywords: Any
         ) -> Any: ...
-
-    @final
-    class Kernel:
-        def __new__(
-            cls,
-            *,
-            dims: tuple[int, ...],
-            tile: tuple[int, int],
-            split: int,
-            step: int,
-            tasks: int,
-            operands: tuple[object, ...],
-            registers: tuple[int, ...],
-            program: tuple[object, ...],
-        ) -> Self: ...
-        def run(
-            self,
-            memories: _Sequence[tuple[_NDArray, int]],
-            threads: int,
-            listener: _Callable[[int, int], None] | None = None,
-            /,
-        ) -> tuple[int, ...]: ...
-        def reduce(
-            self,
-            array: _NDArray,
-            shape: tuple[int, ...],
-            divisor: float | None,
-            combining: _Loop | None,
-            threads: int,
-            /,
-        ) -> tuple[_NDArray, int]: ...
 
     @final
     class CallGroup:
@@ -161,17 +119,6 @@ class Native(_ModuleType):
     def set_dtypes(self, dtypes: tuple[_DType, ...], promotions: bytes, /) -> None: ...
     def set_errors(self, apply: _Callable[[str, int], None], /) -> None: ...
     def set_hints(self, hints: object, /) -> None: ...
-    def set_tiles(
-        self,
-        *,
-        transposed_rows: int,
-        column_bytes: int,
-        transposed_columns: int,
-        row_bytes: int,
-        packed_columns: int,
-        fetched_bytes: int,
-        streamed_bytes: int,
-    ) -> None: ...
     def set_limits(self, at_once: int, large: int, recorded: int, tracked: int, /) -> None: ...
     def set_expressions(
         self,
@@ -194,7 +141,7 @@ class Native(_ModuleType):
     def set_operations(
         self,
         ask: _Callable[
-            [Any, Any], tuple[np.ufunc, int, str, int, int, int, bool, bool, bool, bool] | None
+            [Any, Any], tuple[np.ufunc, int, str, int, int, int, bool, bool, bool] | None
         ],
         count_threads: _Callable[[], int],
         /,
@@ -217,22 +164,6 @@ class Native(_ModuleType):
 
     def invert(self, matrices: _NDArray, inverses: _NDArray, /) -> bool: ...
     def computes_product(self, dtype: _DType, rows: int, inner: int, columns: int, /) -> bool: ...
-    def ufunc_loop(
-        self, ufunc: np.ufunc, dtypes: tuple[_DType, ...], is_arithmetic: bool = False, /
-    ) -> _Loop | None: ...
-    def is_link(self, loop: _Loop, /) -> bool: ...
-    def cast_loop(self, source: _DType, target: _DType, /) -> _Loop | None: ...
-    def select_loop(self, itemsize: int, /) -> _Loop | None: ...
-    def replace_nan_loop(self, dtype: _DType, /) -> _Loop | None: ...
-    def count_loop(self) -> _Loop: ...
-    def sum_loop(self, dtype: _DType, /) -> _Loop | None: ...
-    def merge_moments(self, rows: _NDArray, /) -> None: ...
-    def moments_loop(self, dtype: _DType, /) -> _Loop | None: ...
-    def extreme_loop(self, dtype: _DType, largest: bool, /) -> _Loop | None: ...
-    def running_loop(self, dtype: _DType, multiplies: bool, /) -> _Loop | None: ...
-    def compute(
-        self, operation: _Operation, threads: int, /, *operands: _NDArray | _Scalar
-    ) -> _NDArray | tuple[_NDArray, int] | None: ...
     def draw(
         self,
         drawing: _NDArray,
@@ -277,9 +208,6 @@ class Native(_ModuleType):
     def count_values(self, vector: _NDArray, least: int, counts: _NDArray, /) -> bool: ...
     def look_up(self, vector: _NDArray, least: int, table: _NDArray, out: _NDArray, /) -> bool: ...
     def assign_where(self, vector: _NDArray, mask: _NDArray, value: _NDArray, /) -> None: ...
-    def total(
-        self, reduction: _Reduction, threads: int, array: _NDArray, /
-    ) -> Any: ...  # ndarray or None
     def forget_threads(self) -> None: ...
     def parallel_for(self, task: _Callable[[int], object], count: int, threads: int, /) -> None: ...
     def retire_workers(self) -> None: ...

@@ -152,7 +152,7 @@ def test_the_rooms_are_there():
     assert room(f"{NAME}.backends") == "backends"
     assert room(f"{NAME}.backends.cpu.backend") == "backends/cpu"
     assert room(f"{NAME}.backends.cpu.storage") == "backends/cpu/storage"
-    assert room(f"{NAME}.backends.cpu.engine.kernel") == "backends/cpu/engine"
+    assert room(f"{NAME}.backends.cpu.engine.loops") == "backends/cpu/engine"
 
 
 def test_the_reader_of_imports_sees_every_form(tmp_path, monkeypatch):

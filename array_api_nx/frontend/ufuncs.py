@@ -110,7 +110,7 @@ def _loop_for_native(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None
     """The loop of the compiled callable of `apply_ufunc`, for arrays on device cpu and
     scalars: what `loop_for_native` of that backend says. None if Python is to compute it."""
     # Loaded when there are arrays of that device.
-    from ..backends.cpu.engine import loops, operations
+    from ..backends.cpu.engine import loops
 
     if ufunc.signature is not None or ufunc is np.power:
         return None
@@ -123,11 +123,11 @@ def _loop_for_native(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None
         (dtype, *_) = kinds
         if not isinstance(dtype, np.dtype) or len({*kinds}) > 1:
             return None
-        return operations.loop_for_native(_STANDARD[ufunc][0], dtype)
+        return loops.loop_for_native(_STANDARD[ufunc][0], dtype)
     loop = loops.of_ufunc(chosen) if len({*chosen.inputs}) == 1 else None
     if loop is None:
         return None
-    return operations.ufunc_loop_for_native(loop, chosen.inputs[0], chosen.output)
+    return loops.ufunc_loop_for_native(loop, chosen.inputs[0], chosen.output)
 
 
 def _mixed(ufunc: np.ufunc, compiler: Foreign, operands: tuple[Foreign, ...]) -> Results:

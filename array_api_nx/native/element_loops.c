@@ -18,14 +18,13 @@ static PyObject *ask;
 int read_loop(PyObject *answer, ElementLoop *loop)
 {
     PyObject *ufunc, *name;
-    int index, operand, result, reversible, is_arithmetic, materialise_scalar, is_alone;
+    int index, operand, result, reversible, is_arithmetic, is_alone;
     Py_ssize_t serial_limit;
     if (answer == Py_None) {
         loop->state = NONE;
     } else if (answer != NULL &&
-               PyArg_ParseTuple(answer, "O!iUiinpppp", &PyUFunc_Type, &ufunc, &index, &name, &operand,
-                                &result, &serial_limit, &reversible, &is_arithmetic,
-                                &materialise_scalar, &is_alone)) {
+               PyArg_ParseTuple(answer, "O!iUiinppp", &PyUFunc_Type, &ufunc, &index, &name, &operand,
+                                &result, &serial_limit, &reversible, &is_arithmetic, &is_alone)) {
         const PyUFuncObject *found = (PyUFuncObject *)ufunc;
         if (index < 0 || index >= found->ntypes || operand < 0 || operand >= DTYPE_COUNT ||
             result < 0 || result >= DTYPE_COUNT || found->nin >= WALK_OPERANDS) {
@@ -43,7 +42,6 @@ int read_loop(PyObject *answer, ElementLoop *loop)
             loop->reversible = (char)reversible;
             /* NumPy's loops of float16 raise flags by functions. */
             loop->is_arithmetic = (char)(is_arithmetic && (replaced || !is_float16(operand)));
-            loop->materialise_scalar = (char)materialise_scalar;
             loop->is_alone = (char)is_alone;
             loop->state = FOUND;
         }

@@ -1,51 +1,95 @@
 #include "element_walks.h"
 #include "flags.h"
-#include "operations.h"
 #include "settings.h"
+#include "threads.h"
 
 /* `start_walk` with the axes ordered; 0 if C does not compute. */
 static int begin_walk(Walk *walk, Tensor *const *operands, int count, int reversible,
                       npy_intp *shape)
 {
-    return start_walk(walk, operands, count, limits.large, shape) &&
-           is_computed_now(walk->count) && order_walk(walk, reversible) && can_divide(walk);
+    return start_walk(walk, operands, count, MOST_ELEMENTS, shape) && order_walk(walk, reversible);
 }
 
-int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
-                 int is_exact, int *flags)
+/* A walk that is cut along one of its axes into parts of so many indices. */
+typedef struct {
+    const Walk *walk;
+    const WalkLoop *loop;
+    int axis;
+    npy_intp each;
+    atomic_uchar flags; /* the floating-point errors met */
+} Parts;
+
+static void run_all(const Walk *walk, const WalkLoop *loop)
 {
-    if (walk->count <= serial_limit && walk->count < TILED_FROM) {
+    if (loop->is_exact) {
+        run_exact_walk(walk, loop->itemsizes, loop->link, loop->function, loop->data);
+    } else {
+        run_walk(walk, loop->function, loop->data);
+    }
+}
+
+static void run_part(const void *parts, npy_intp number, char *scratch)
+{
+    Parts *all = (Parts *)parts;
+    Walk part = *all->walk;
+    const int axis = all->axis;
+    const npy_intp from = number * all->each;
+    for (int i = 0; i < part.operands; i++) {
+        part.data[i] += from * part.strides[i][axis];
+    }
+    part.shape[axis] = least(all->each, part.shape[axis] - from);
+    clear_flags();
+    run_all(&part, all->loop);
+    note_flags(&all->flags, take_flags());
+}
+
+/* Cut the first axis that has enough indices, or else the longest one. The parts of a row begin at lines of their own. */
+static void cut(const Walk *walk, Parts *parts)
+{
+    const npy_intp share = share_of(walk->count, parts->loop->serial_limit), wanted = (walk->count - 1) / share + 1;
+    const int last = walk->ndim - 1;
+    parts->axis = 0;
+    for (int axis = 1; axis <= last && walk->shape[parts->axis] < wanted; axis++) {
+        parts->axis = walk->shape[axis] > walk->shape[parts->axis] ? axis : parts->axis;
+    }
+    parts->each = (walk->shape[parts->axis] - 1) / least(wanted, walk->shape[parts->axis]) + 1;
+    if (parts->axis == last) {
+        parts->each = (parts->each + GRAIN - 1) / GRAIN * GRAIN;
+    }
+}
+
+int compute_walk(const Walk *walk, const WalkLoop *loop, int *flags)
+{
+    Walk merged;
+    if (walk->count <= loop->serial_limit) {
         clear_flags();
-        if (is_exact) {
-            run_exact_walk(walk, loop->itemsizes, loop->link, loop->function, loop->data);
-        } else {
-            run_walk(walk, loop->function, loop->data);
-        }
+        run_all(walk, loop);
         *flags = take_flags();
         return 1;
     }
-    const Py_ssize_t threads = walk->count > serial_limit ? most_threads() : 1;
+    const Py_ssize_t threads = most_threads();
     if (threads < 1) {
         return 0;
     }
-    npy_uint8 raised = 0;
-    const int complete = run_divided(walk, loop, serial_limit, materialise_scalar, is_exact,
-                                     threads, &raised);
-    *flags = raised;
+    Parts parts = {.walk = &merged, .loop = loop};
+    atomic_init(&parts.flags, 0);
+    merge_walk(walk, &merged);
+    memcpy(merged.data, walk->data, sizeof(merged.data));
+    cut(&merged, &parts);
+    const int complete = run_parts_freely(run_part, &parts, (merged.shape[parts.axis] - 1) / parts.each + 1, threads);
+    *flags = parts.flags;
     return complete;
 }
 
 /* `compute_walk` by the loop of an operation. */
 static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
 {
-    Loop described = {loop->function, loop->data, walk->operands - 1, {0}, loop->is_arithmetic,
-                      loop->link};
+    WalkLoop described = {loop->function, loop->data, {0}, loop->link, loop->reversible, loop->serial_limit};
     for (int i = 0; i < walk->operands - 1; i++) {
         described.itemsizes[i] = dtypes[loop->operand].itemsize;
     }
     described.itemsizes[walk->operands - 1] = dtypes[loop->result].itemsize;
-    return compute_walk(walk, &described, loop->serial_limit, loop->materialise_scalar,
-                        loop->reversible, flags);
+    return compute_walk(walk, &described, flags);
 }
 
 PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int count,

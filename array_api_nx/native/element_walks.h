@@ -5,16 +5,19 @@
 
 #include "elementwise.h"
 
-/* Elements from which a walk that is not a single row is cut into tiles, which use the caches better than whole rows
-   do, and reads packed copies of what lies across the others (docs/tuning.md, 136). */
-enum { TILED_FROM = 8192 };
+/* A loop over the operands of a walk, the last of which is the target. */
+typedef struct {
+    PyUFuncGenericFunction function;
+    void *data;
+    npy_intp itemsizes[WALK_OPERANDS]; /* of all operands */
+    LinkOperation link;
+    int is_exact;          /* whether its bits do not depend on how its operands lie */
+    npy_intp serial_limit; /* elements up to which one thread is as fast as several */
+} WalkLoop;
 
-/* Compute over a walk that `can_divide`, whose last operand is the target, on several threads if it
-   has more elements than `serial_limit`. `materialise_scalar` says that the loop is slow with an array
-   and a scalar, `is_exact` that its bits do not depend on how its operands lie. 0 with an exception
-   set if there was no memory or a signal came. Runs Python code. */
-int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
-                 int is_exact, int *flags);
+/* Compute over a walk, on several threads if it is worth it. 0 with an exception set if there was no memory or a signal
+   came. Runs Python code. */
+int compute_walk(const Walk *walk, const WalkLoop *loop, int *flags);
 
 /* The result of a loop over arrays of any layout, and scalars where `operands` has NULL; `data` is where they lie. */
 PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int count, char *const *data);

@@ -12,7 +12,6 @@
 #include "flags.h"
 #include "loops.h"
 #include "nodes.h"
-#include "operations.h"
 
 /* The bytes from one element to the next of an operand that is one run. NumPy does not step through arrays without
    axes, and some loops compute other last bits then. */
@@ -85,7 +84,7 @@ static Tensor *cast_copy(Tensor *x, DTypeCode code)
             return cast;
         }
     }
-    return is_computed_now(x->size) ? cast_contiguous(x, code, NULL) : NULL;
+    return cast_contiguous(x, code, NULL);
 }
 
 /* `x` itself or a copy with that dtype, a new reference; as `cast_copy`. */
@@ -128,16 +127,6 @@ static INLINE int has_recorded_size(Tensor *const *operands, const int count)
     return recorded && count <= NODE_OPERANDS;
 }
 
-static int are_computed_now(Tensor *const *operands, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (operands[i] != NULL && !is_computed_now(operands[i]->size)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* Whether all operands are single elements: arrays without axes, or scalars. */
 static INLINE int are_elements(Tensor *const *operands, const int count)
 {
@@ -171,8 +160,7 @@ static INLINE PyObject *compute_elements(const ElementLoop *loop, Tensor *const 
 static INLINE int is_one_row(const ElementLoop *loop, const Tensor *first, Tensor *const *operands,
                              const int count, npy_intp *steps)
 {
-    if (first->ndim != 1 || first->size > loop->serial_limit || first->size >= TILED_FROM ||
-        first->size > limits.at_once) {
+    if (first->ndim != 1 || first->size > loop->serial_limit || first->size > limits.at_once) {
         return 0;
     }
     for (int i = 0; i < count; i++) {
@@ -189,6 +177,24 @@ static PyObject *record_loop(const ElementLoop *loop, Tensor *const *operands, c
     Operation operation;
     describe_operation(loop, count, &operation);
     return loop->is_alone ? DECLINED : record(&operation, operands, args);
+}
+
+/* The result of a loop on operands of which one has many elements, by a pass; DECLINED where there is none. */
+static PyObject *compute_large(const ElementLoop *loop, Tensor *const *operands, char **args, int count)
+{
+    Operation operation;
+    describe_operation(loop, count, &operation);
+    return loop->is_alone || count > NODE_OPERANDS ? DECLINED : compute_by_pass(&operation, operands, args);
+}
+
+/* Whether an operand has so many elements that several threads may be worth it. */
+static INLINE int is_any_large(Tensor *const *operands, const int count)
+{
+    int large = 0;
+    for (int i = 0; i < count; i++) {
+        large |= operands[i] != NULL && operands[i]->size > limits.at_once;
+    }
+    return large;
 }
 
 /* Whether operands of few elements may broadcast to so many that the operation waits. (Where a pass has to copy what is
@@ -210,13 +216,19 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
     Tensor *first = NULL;
     int order = ROW_MAJOR | COLUMN_MAJOR, alike = 1;
     npy_intp steps[WALK_OPERANDS];
-    if (are_elements(operands, count) && is_computed_now(1)) {
+    if (are_elements(operands, count) ) {
         return compute_elements(loop, operands, args, count);
     }
     if (has_recorded_size(operands, count)) {
         PyObject *recorded = record_loop(loop, operands, args, count);
-        if (recorded != DECLINED || !are_computed_now(operands, count)) {
+        if (recorded != DECLINED) {
             return recorded;
+        }
+    }
+    if (is_any_large(operands, count)) {
+        PyObject *computed = compute_large(loop, operands, args, count);
+        if (computed != DECLINED) {
+            return computed;
         }
     }
     for (int i = 0; i < count; i++) {
@@ -325,7 +337,7 @@ static const ElementLoop *loop_of_pair(OperationCode op, DTypeCode first, DTypeC
 
 static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
 {
-    if (!is_answered(x->size) || !is_answered(y->size) || (op == OP_POW && !is_plain_power(x, y))) {
+    if ((op == OP_POW && !is_plain_power(x, y))) {
         return decline_unless_raised();
     }
     const ElementLoop *loop = loop_of_pair(op, (DTypeCode)x->code, (DTypeCode)y->code);
@@ -366,7 +378,7 @@ static PyObject *compute_with_numpy_scalar(OperationCode op, Tensor *x, PyObject
 {
     ScalarMemory number;
     const DTypeCode code = dtype_of_numpy_scalar(scalar);
-    if (code == NO_DTYPE || op == OP_POW || !is_answered(x->size) || x->size == 0 ||
+    if (code == NO_DTYPE || op == OP_POW || x->size == 0 ||
         !is_new_on_cpu(NULL)) {
         return DECLINED;
     }
@@ -387,7 +399,7 @@ static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scal
     if (common == NO_DTYPE) {
         return compute_with_numpy_scalar(op, x, scalar, place);
     }
-    if (!is_answered(x->size) || x->size == 0) {
+    if (x->size == 0) {
         return DECLINED;
     }
     if (op == OP_POW) {
@@ -528,7 +540,7 @@ PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
 {
     ScalarMemory number;
     Tensor *x = layout_of(object);
-    if (x == NULL || !is_answered(x->size) || x->size == 0 || op == OP_POW) {
+    if (x == NULL || x->size == 0 || op == OP_POW) {
         return DECLINED;
     }
     if (is_recorded_size(x->size) && (pending_of(object) != NULL || pending_of(other) != NULL)) {
@@ -540,7 +552,7 @@ PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
             return updated;
         }
     }
-    if (!is_computed_now(x->size) || !is_writeable(x) || data_of(x) == NULL) {
+    if (!is_writeable(x) || data_of(x) == NULL) {
         return decline_unless_raised();
     }
     const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
@@ -557,7 +569,7 @@ PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
                    : DECLINED;
     }
     Tensor *y = layout_of(other);
-    if (y == NULL || promotions[x->code][y->code] != x->code || !is_computed_now(y->size)) {
+    if (y == NULL || promotions[x->code][y->code] != x->code) {
         return DECLINED;
     }
     Tensor *cast = cast_operand(y, (DTypeCode)x->code);

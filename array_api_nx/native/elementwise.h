@@ -37,7 +37,6 @@ typedef struct {
     char reversible;         /* whether the bits are the same if it reads backwards */
     char is_arithmetic;      /* whether it raises floating-point flags by vector instructions alone */
     char is_quiet;           /* whether it raises none */
-    char materialise_scalar; /* whether it is slow with an array and a scalar */
     char is_alone;           /* whether no other thread may run parts of it */
     LinkOperation link;      /* if orders can compute it (orders.h) */
     PyObject *row;           /* of primitives/table.py; NULL of other ufuncs */

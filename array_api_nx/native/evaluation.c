@@ -2,6 +2,7 @@
 #include "expression_pass.h"
 #include "nest.h"
 #include "parts.h"
+#include "settings.h"
 #include "storage.h"
 #include "threads.h"
 
@@ -44,7 +45,7 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     pass->numbers = expression->numbers;
     pass->threads = expression->threads;
     pass->time = time_of(expression) + (fold != NULL ? FOLD_TIME * (double)root->size : 0);
-    pass->fetches = block == NULL && root->size * expression->leaf_count * 8 >= tile_sizes.fetched_bytes;
+    pass->fetches = block == NULL && root->size * expression->leaf_count * 8 >= FETCHED_BYTES;
     pass->leaf_count = expression->leaf_count;
     pass->area_count = expression->leaf_count + stored + (fold != NULL);
     for (int i = 0; i < expression->leaf_count; i++) {
@@ -79,7 +80,7 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     if (fold != NULL) {
         Area *area = &pass->areas[pass->area_count - 1];
         area->data = fold->data;
-        area->itemsize = dtypes[fold->reduction->accumulator].itemsize;
+        area->itemsize = fold->reduction->accumulator_bytes;
         given[pass->area_count - 1] = fold->reduction->strides;
     }
     if (expression->is_flat && target == NULL && fold == NULL && block == NULL) {
@@ -140,15 +141,15 @@ int report_errors(const Errors *errors)
     if (errors->count == 0 || report == NULL) {
         return 1;
     }
-    PyObject *list = PyList_New(errors->count);
+    PyObject *list = PyList_New(0);
     for (int i = 0; list != NULL && i < errors->count; i++) {
-        PyObject *item = Py_BuildValue("(Oii)", errors->items[i].name, errors->items[i].flags,
-                                       errors->items[i].mask);
-        if (item == NULL) {
+        const Error *error = &errors->items[i];
+        const int applies = error->mask & APPLY_ERRSTATE;
+        PyObject *item = applies ? NULL : Py_BuildValue("(Oii)", error->name, error->flags, error->mask);
+        if (applies ? apply_errstate(error->name, error->flags) < 0 : item == NULL || PyList_Append(list, item) < 0) {
             Py_CLEAR(list);
-        } else {
-            PyList_SET_ITEM(list, i, item);
         }
+        Py_XDECREF(item);
     }
     PyObject *done = list == NULL ? NULL : PyObject_CallOneArg(report, list);
     Py_XDECREF(list);
@@ -261,7 +262,7 @@ static void run_part(const void *parts, npy_intp number, char *scratch)
         part.areas[i].data += from * part.areas[i].strides[division->axis];
     }
     if (part.partials != NULL) {
-        part.areas[part.area_count - 1].data = part.partials + number * (npy_intp)sizeof(Element);
+        part.areas[part.area_count - 1].data = part.partials + number * (npy_intp)sizeof(Accumulator);
     }
     part.shape[division->axis] = least(division->each, pass->shape[division->axis] - from);
     division->run(&part, scratch);
@@ -269,7 +270,7 @@ static void run_part(const void *parts, npy_intp number, char *scratch)
 
 int run_pass(Pass *pass, int in_rows)
 {
-    Element partials[MOST_PARTIALS];
+    Accumulator partials[MOST_PARTIALS];
     Division division = {.pass = pass, .run = in_rows ? run_rows : run_tiles};
     const npy_intp bytes = in_rows ? scratch_for_rows(pass) : scratch_for_tiles(pass);
     divide(pass, &division);
@@ -284,7 +285,7 @@ int run_pass(Pass *pass, int in_rows)
     if (!is_apart(pass, division.axis)) {
         pass->partials = (char *)partials;
         for (npy_intp i = 0; i < parts; i++) {
-            memcpy(&partials[i], pass->fold->data, (size_t)dtypes[pass->fold->reduction->accumulator].itemsize);
+            memcpy(&partials[i], pass->fold->data, (size_t)pass->fold->reduction->accumulator_bytes);
         }
     }
     /* Operands that are overwritten could not be read once more. */
@@ -305,7 +306,7 @@ static int is_streamed(const Pass *pass)
     for (int dim = 0; dim < pass->ndim; dim++) {
         bytes *= pass->shape[dim];
     }
-    return bytes >= tile_sizes.streamed_bytes && !pass->overlaps && !pass->discards &&
+    return bytes >= STREAMED_BYTES && !pass->overlaps && !pass->discards &&
            root->strides[pass->ndim - 1] == root->itemsize;
 }
 
@@ -472,7 +473,7 @@ int compute_expression(const Expression *expression, const Plan *plan, const Tar
         stored[k] = (Storage *)Py_NewRef((PyObject *)expression->nodes[expression->stored[k]]->storage);
     }
     if (fold != NULL) {
-        divide_accumulators(fold, fold->data, fold->node->size);
+        finish_accumulators(fold, 0, fold->node->size);
         note_reduction_errors(fold, errors);
         drop_node(fold->node);
     }
@@ -507,7 +508,7 @@ static int tell_of_evaluation(Storage *storage)
     return told != NULL;
 }
 
-static int compute_storage(Storage *storage)
+int compute_pending(Storage *storage)
 {
     if (storage->pending->reduction != NULL) {
         return evaluate_reduction(storage, 0);
@@ -539,7 +540,7 @@ int evaluate_storage(Storage *storage)
         return 1;
     }
     evaluations++;
-    const int computed = compute_storage(storage);
+    const int computed = compute_pending(storage);
     evaluations--;
     return computed;
 }

@@ -20,10 +20,10 @@ typedef struct {
 typedef struct {
     Node *node; /* that is the reduction */
     const Reduction *reduction;
-    char *data;         /* the accumulators, which hold the identity */
+    char *data;         /* the accumulators, which hold the identity; of moments in memory of their own */
     int drops_root;     /* whether the root is not needed otherwise, and so gets no memory */
     int is_read;        /* whether the root is but a copy, whose operand is read instead */
-    atomic_uchar flags, divided, cast; /* that reducing raised, and dividing */
+    atomic_uchar flags, divided, cast; /* that reducing raised, and dividing or rounding to the result */
 } Fold;
 
 /* The floating-point errors of a node, and those to warn of, as NumPy's bits. */
@@ -67,11 +67,14 @@ int is_copy(const Node *node);
    set. */
 Storage *source_of(const Node *node);
 
-/* Write the identity into accumulators. */
-void fill_accumulators(const Reduction *reduction, char *data, npy_intp size);
+/* Give the fold accumulators, which hold the identity, for a result whose memory is there. 0 if there is no memory. */
+int begin_accumulators(Fold *fold);
 
-/* Divide `size` accumulators that are complete, if they are sums that are to be divided. */
-void divide_accumulators(Fold *fold, char *data, npy_intp size);
+/* Make the elements of the result of `size` accumulators that are complete, from number `from` on. */
+void finish_accumulators(Fold *fold, npy_intp from, npy_intp size);
+
+/* Free what the fold has taken. */
+void end_accumulators(Fold *fold);
 
 /* Note the errors that reducing and dividing raised. */
 void note_reduction_errors(const Fold *fold, Errors *errors);

@@ -26,7 +26,12 @@ static void fold_runs_to(const Reduction *reduction, char *accumulators, npy_int
         return;
     }
     for (npy_intp i = 0; i < rows; i++, accumulators += step, elements += columns * itemsize) {
-        if (reduction->kind == COUNT_ONES) {
+        if (reduction->kind == ADD_MOMENTS) {
+            RunOfMoments run;
+            begin_moments(&run);
+            extend_moments(&run, elements, columns, itemsize);
+            end_moments(&run, (Moments *)accumulators);
+        } else if (reduction->kind == COUNT_ONES) {
             *(npy_int64 *)accumulators += ask_truth(COUNT_TRUE, NULL, elements, BOOL, columns);
         } else {
             char *args[3] = {accumulators, (char *)elements, accumulators};
@@ -37,10 +42,14 @@ static void fold_runs_to(const Reduction *reduction, char *accumulators, npy_int
 }
 
 /* Reduce rows, which begin `step` bytes after each other, to one row of accumulators. */
-static void fold_rows_to(const Reduction *reduction, char *accumulators, const char *elements, npy_intp step,
-                         npy_intp rows, npy_intp columns)
+static void fold_few_rows_to(const Reduction *reduction, char *accumulators, const char *elements, npy_intp step,
+                             npy_intp rows, npy_intp columns)
 {
     const npy_intp itemsize = dtypes[reduction->element].itemsize;
+    if (reduction->kind == ADD_MOMENTS) {
+        fold_columns((Moments *)accumulators, elements, step, rows, columns, itemsize);
+        return;
+    }
     if (reduction->kind == COUNT_ONES) {
         for (npy_intp row = 0; row < rows; row++, elements += step) {
             for (npy_intp i = 0; i < columns; i++) {
@@ -57,10 +66,35 @@ static void fold_rows_to(const Reduction *reduction, char *accumulators, const c
     run_reduction(&plan, reduction->loop->function, reduction->loop->data, elements, accumulators, 0, itemsize);
 }
 
+/* Rows are reduced some at a time: their columns, a few of which are in registers together, are then still in the cache. */
+enum { ROWS_AT_ONCE = 32 };
+
+static void fold_rows_to(const Reduction *reduction, char *accumulators, const char *elements, npy_intp step,
+                         npy_intp rows, npy_intp columns)
+{
+    for (npy_intp row = 0; row < rows; row += ROWS_AT_ONCE) {
+        fold_few_rows_to(reduction, accumulators, elements + row * step, step, least(rows - row, ROWS_AT_ONCE), columns);
+    }
+}
+
+static void begin_fold(const Reduction *reduction, FoldedRun *folded)
+{
+    if (reduction->kind == ADD_MOMENTS) {
+        begin_moments(&folded->run.moments);
+    } else {
+        begin_run(&folded->run.elements);
+    }
+}
+
 void end_fold(const Pass *pass, FoldedRun *folded)
 {
+    const Reduction *reduction = pass->fold->reduction;
     if (folded->accumulator != NULL) {
-        end_run(&folded->run, folded->accumulator, dtypes[pass->fold->reduction->element].itemsize);
+        if (reduction->kind == ADD_MOMENTS) {
+            end_moments(&folded->run.moments, (Moments *)folded->accumulator);
+        } else {
+            end_run(&folded->run.elements, folded->accumulator, dtypes[reduction->element].itemsize);
+        }
         note_flags(&pass->fold->flags, take_vector_flags());
         folded->accumulator = NULL;
     }
@@ -90,15 +124,19 @@ void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, npy_in
                 fold_rows_to(reduction, corner + i * row_step, elements + i * row, row, 1, columns);
             }
         }
-    } else if (reduction->kind == ADD_RUNS && (row_step == 0 || columns < pass->shape[last])) {
+    } else if (reduction->kind <= ADD_MOMENTS && (row_step == 0 || columns < pass->shape[last])) {
         for (npy_intp i = 0; i < rows; i++) {
             char *accumulator = corner + i * row_step;
             if (folded->accumulator != accumulator) {
                 end_fold(pass, folded);
-                begin_run(&folded->run);
+                begin_fold(reduction, folded);
                 folded->accumulator = accumulator;
             }
-            extend_run(&folded->run, elements + i * row, columns, itemsize);
+            if (reduction->kind == ADD_MOMENTS) {
+                extend_moments(&folded->run.moments, elements + i * row, columns, itemsize);
+            } else {
+                extend_run(&folded->run.elements, elements + i * row, columns, itemsize);
+            }
         }
     } else {
         fold_runs_to(reduction, corner, row_step, elements, rows, columns);
@@ -110,18 +148,21 @@ void merge_partials(const Pass *pass, npy_intp count)
 {
     Fold *fold = pass->fold;
     const Reduction *reduction = fold->reduction;
-    const npy_intp itemsize = dtypes[reduction->accumulator].itemsize;
+    const npy_intp step = sizeof(Accumulator);
     clear_vector_flags();
     if (reduction->kind == ADD_RUNS) {
-        merge_sums(pass->partials, sizeof(Element), count, itemsize);
-        memcpy(fold->data, pass->partials, (size_t)itemsize);
+        merge_sums(pass->partials, step, count, reduction->accumulator_bytes);
+        memcpy(fold->data, pass->partials, (size_t)reduction->accumulator_bytes);
+    } else if (reduction->kind == ADD_MOMENTS) {
+        merge_moments(pass->partials, step, count);
+        memcpy(fold->data, pass->partials, sizeof(Moments));
     } else if (reduction->kind == COUNT_ONES) {
         for (npy_intp i = 0; i < count; i++) {
-            *(npy_int64 *)fold->data += *(npy_int64 *)(pass->partials + i * (npy_intp)sizeof(Element));
+            *(npy_int64 *)fold->data += *(npy_int64 *)(pass->partials + i * step);
         }
     } else {
         char *args[3] = {fold->data, pass->partials, fold->data};
-        npy_intp steps[3] = {0, sizeof(Element), 0};
+        npy_intp steps[3] = {0, step, 0};
         reduction->loop->function(args, &count, steps, reduction->loop->data);
     }
     note_flags(&fold->flags, take_vector_flags());
@@ -129,11 +170,34 @@ void merge_partials(const Pass *pass, npy_intp count)
 
 /* ------------------------------------------------------------------ reductions that wait */
 
-void fill_accumulators(const Reduction *reduction, char *data, npy_intp size)
+int begin_accumulators(Fold *fold)
 {
-    const npy_intp itemsize = dtypes[reduction->accumulator].itemsize;
-    memcpy(data, &reduction->identity, (size_t)itemsize);
-    repeat_bytes(data, itemsize, size * itemsize);
+    const Reduction *reduction = fold->reduction;
+    const npy_intp bytes = reduction->accumulator_bytes;
+    atomic_init(&fold->flags, 0);
+    atomic_init(&fold->divided, 0);
+    atomic_init(&fold->cast, 0);
+    if (reduction->kind == ADD_MOMENTS) {
+        if (fold->data == NULL) {
+            fold->data = PyMem_RawMalloc((size_t)(fold->node->size * bytes));
+        }
+        if (fold->data != NULL) {
+            memset(fold->data, 0, (size_t)(fold->node->size * bytes));
+        }
+        return fold->data != NULL;
+    }
+    fold->data = fold->node->storage->address;
+    memcpy(fold->data, &reduction->identity, (size_t)bytes);
+    repeat_bytes(fold->data, bytes, fold->node->size * bytes);
+    return 1;
+}
+
+void end_accumulators(Fold *fold)
+{
+    if (fold->reduction->kind == ADD_MOMENTS) {
+        PyMem_RawFree(fold->data);
+        fold->data = NULL;
+    }
 }
 
 static void note_error(Errors *errors, const Node *node, PyObject *name, int flags)
@@ -143,12 +207,18 @@ static void note_error(Errors *errors, const Node *node, PyObject *name, int fla
     }
 }
 
-void divide_accumulators(Fold *fold, char *data, npy_intp size)
+void finish_accumulators(Fold *fold, npy_intp from, npy_intp size)
 {
     const Reduction *reduction = fold->reduction;
+    char *results = fold->node->storage->address + from * dtypes[reduction->result].itemsize;
     QuotientFlags flags = {0, 0};
-    if (reduction->divide != NULL) {
-        divide_numbers(reduction->divide, data, reduction->accumulator, size, reduction->divisor, &flags);
+    if (reduction->kind == ADD_MOMENTS) {
+        clear_flags();
+        write_variances((const Moments *)fold->data + from, results, size, reduction->divisor,
+                        dtypes[reduction->result].itemsize);
+        note_flags(&fold->flags, (npy_uint8)(take_flags() & NPY_FPE_OVERFLOW));
+    } else if (reduction->divide != NULL) {
+        divide_numbers(reduction->divide, results, reduction->result, size, reduction->divisor, &flags);
         note_flags(&fold->divided, (npy_uint8)flags.divided);
         note_flags(&fold->cast, (npy_uint8)flags.cast);
     }
@@ -156,6 +226,12 @@ void divide_accumulators(Fold *fold, char *data, npy_intp size)
 
 void note_reduction_errors(const Fold *fold, Errors *errors)
 {
+    if (fold->reduction->kind == ADD_MOMENTS) {
+        /* NumPy meets them where it subtracts the mean, and where it squares distances. */
+        note_error(errors, fold->node, names_of.subtract, fold->flags & NPY_FPE_INVALID);
+        note_error(errors, fold->node, names_of.multiply, fold->flags & NPY_FPE_OVERFLOW);
+        return;
+    }
     note_error(errors, fold->node, names_of.reduce, fold->flags);
     note_error(errors, fold->node, names_of.divide, fold->divided);
     note_error(errors, fold->node, names_of.cast, fold->cast);
@@ -213,24 +289,24 @@ int evaluate_reduction(Storage *storage, int drops_source)
         Storage *source = source_of(node);
         const Plan *plan = source == NULL ? NULL : prepare_expression(source, storage, &expression, &errors);
         Fold fold = {.node = node, .reduction = reduction};
-        atomic_init(&fold.flags, 0);
-        atomic_init(&fold.divided, 0);
-        atomic_init(&fold.cast, 0);
         computed = PyErr_Occurred() ? 0 : -1;
         if (plan == NULL || storage->pending != node) {
             /* It was computed meanwhile, or its operand was. */
-        } else if (!fill_storage(storage, node->size * dtypes[reduction->accumulator].itemsize)) {
+        } else if (!fill_storage(storage, node->size * dtypes[reduction->result].itemsize)) {
+            computed = 0;
+        } else if (!begin_accumulators(&fold)) {
+            empty_storage(storage);
+            PyErr_NoMemory();
             computed = 0;
         } else {
             fold.is_read = is_copy(source->pending);
             /* One reference is the node's, one is `source`, and one may be the caller's. */
             fold.drops_root = fold.is_read || Py_REFCNT(source) <= 2 + drops_source;
-            fold.data = storage->address;
-            fill_accumulators(reduction, fold.data, node->size);
             computed = compute_expression(&expression, plan, NULL, &fold, &errors);
             if (computed != 1) {
                 empty_storage(storage);
             }
+            end_accumulators(&fold);
         }
         Py_XDECREF(source);
     }

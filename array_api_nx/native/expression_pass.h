@@ -6,7 +6,7 @@
 
 #include "evaluation.h"
 #include "flags.h"
-#include "sums.h"
+#include "welford.h"
 #include "sizes.h"
 
 enum { MOST_AREAS = MOST_LEAVES + MOST_STORED + 1 };
@@ -159,10 +159,19 @@ void arrange_tiles(Pass *pass);
 npy_intp scratch_for_tiles(const Pass *pass);
 void run_tiles(const Pass *pass, char *scratch);
 
+/* What one part of a pass reduces to. */
+typedef union {
+    Element element;
+    Moments moments;
+} Accumulator;
+
 /* The run of elements that is being reduced to one accumulator. */
 typedef struct {
     char *accumulator; /* or NULL */
-    RunOfElements run;
+    union {
+        RunOfElements elements;
+        RunOfMoments moments;
+    } run;
 } FoldedRun;
 
 /* Whether the rows of tiles are reduced to one row. */

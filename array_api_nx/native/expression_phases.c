@@ -73,6 +73,7 @@ static int add_phase(Computation *computation, Node *node, Storage *source)
     phase->source = source;
     phase->result = (Storage *)Py_NewRef((PyObject *)node->storage);
     phase->plan = NULL;
+    phase->fold.node = NULL;
     node->phase = computation->count;
     computation->phases[computation->count++] = phase;
     return 1;
@@ -190,7 +191,8 @@ static npy_intp result_stride(const Computation *computation, const Phase *phase
     const int own = axis_of(computation, phase, axis);
     const Node *node = phase->node;
     if (phase->source != NULL) {
-        return node->reduction->strides[own];
+        return node->reduction->strides[own] / node->reduction->accumulator_bytes *
+               dtypes[node->reduction->result].itemsize;
     }
     npy_intp step = dtypes[node->operation.result].itemsize;
     for (int dim = node->ndim - 1; dim > own; dim--) {
@@ -429,14 +431,13 @@ static void run_block(const void *parts, npy_intp number, char *scratch)
         }
         (in_rows ? run_rows : run_tiles)(&pass, scratch + computation->shared_bytes);
         if (phase->source != NULL) {
-            npy_intp size = 1;
-            char *data = phase->fold.data;
+            npy_intp size = 1, from = 0;
             const Reduction *reduction = phase->node->reduction;
             for (int dim = 0; dim < reduction->ndim; dim++) {
-                data += block.from[dim] * reduction->strides[dim];
+                from += block.from[dim] * (reduction->strides[dim] / reduction->accumulator_bytes);
                 size *= reduction->reduced[dim] ? 1 : block.length[dim];
             }
-            divide_accumulators(&phase->fold, data, size);
+            finish_accumulators(&phase->fold, from, size);
         }
     }
 }
@@ -462,12 +463,8 @@ static int run_blocks(Computation *computation, npy_intp threads)
     for (int p = 0; p < computation->count; p++) {
         Phase *phase = computation->phases[p];
         clear_all(phase->flags, phase->plan->step_count);
-        if (phase->source != NULL) {
-            phase->fold.data = phase->result->address;
-            atomic_init(&phase->fold.flags, 0);
-            atomic_init(&phase->fold.divided, 0);
-            atomic_init(&phase->fold.cast, 0);
-            fill_accumulators(phase->node->reduction, phase->fold.data, phase->node->size);
+        if (phase->source != NULL && !begin_accumulators(&phase->fold)) {
+            return 0;
         }
     }
     const npy_intp bytes = computation->shared_bytes + find_pass_bytes(computation);
@@ -493,6 +490,9 @@ static void release_phases(Computation *computation)
         Phase *phase = computation->phases[p];
         if (phase->plan != NULL) {
             release_plan((Plan *)phase->plan);
+        }
+        if (phase->fold.node != NULL) {
+            end_accumulators(&phase->fold);
         }
         Py_DECREF(phase->result);
         Py_XDECREF(phase->source);
@@ -554,7 +554,7 @@ int compute_phases(Storage *storage, npy_intp threads, Errors *errors)
     }
     if (computed == 1) {
         const Phase *last = computation->phases[computation->count - 1];
-        computation->streams = last->node->size * dtypes[last->node->operation.result].itemsize >= tile_sizes.streamed_bytes;
+        computation->streams = last->node->size * dtypes[last->node->operation.result].itemsize >= STREAMED_BYTES;
         int complete = run_blocks(computation, threads);
         if (complete == 1 && are_flags_unclear(computation)) {
             /* All is computed once more, with the same results, operation by operation. */

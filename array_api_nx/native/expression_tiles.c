@@ -337,8 +337,8 @@ static TileShape shape_tiles(const Pass *pass)
     const npy_intp largest = pass->plan->largest;
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
     if (turned) {
-        const npy_intp rows = greatest(1, least(tile_sizes.transposed_rows, tile_sizes.column_bytes / largest));
-        const npy_intp columns = greatest(tile_sizes.transposed_columns, tile_sizes.row_bytes / largest);
+        const npy_intp rows = greatest(1, least(TRANSPOSED_ROWS, COLUMN_BYTES / largest));
+        const npy_intp columns = greatest(TRANSPOSED_COLUMNS, ROW_BYTES / largest);
         return (TileShape){1, least(rows, all_rows), least(columns, all_columns), rows * columns * largest + APART};
     }
     if (reads_columns(pass)) {

@@ -4,7 +4,7 @@
 #define ARRAY_API_NX_HALF_LOOPS_H
 
 #include "dtypes.h"
-#include "kernel_types.h"
+#include "inner_loops.h"
 
 /* A loop of a ufunc on float16. */
 typedef struct {

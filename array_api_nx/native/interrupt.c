@@ -2,9 +2,9 @@
 
 #include <fenv.h>
 
-/* Tiles between two looks at the clock, which takes as long as the additions of some hundred
-   elements. Tiles take from one to some hundred microseconds, parts of a loop a millisecond at most. */
-enum { TILES_PER_LOOK = 16 };
+/* Parts between two looks at the clock, which takes as long as the additions of some hundred elements. Parts take a
+   millisecond at most. */
+enum { PARTS_PER_LOOK = 16 };
 
 /* Processor time between two looks for signals. Taking the GIL disturbs other Python threads. */
 static const clock_t TIME_PER_LOOK = CLOCKS_PER_SEC / 50;
@@ -13,10 +13,8 @@ void start_interrupt(Interrupt *interrupt)
 {
     atomic_init(&interrupt->stopped, 0);
     interrupt->state = NULL;
-    interrupt->countdown = TILES_PER_LOOK;
+    interrupt->countdown = PARTS_PER_LOOK;
     interrupt->last = 0;
-    interrupt->listener = NULL;
-    interrupt->begun = NULL;
 }
 
 void release_gil(Interrupt *interrupt)
@@ -34,23 +32,9 @@ int take_gil(Interrupt *interrupt)
     return !atomic_load(&interrupt->stopped) && !PyErr_Occurred();
 }
 
-/* Tell the listener how far the computation is; 0 if there was an exception. */
-static int notify(Interrupt *interrupt)
-{
-    if (interrupt->listener == NULL || interrupt->begun == NULL) {
-        return 1;
-    }
-    const npy_intp begun = atomic_load(interrupt->begun);
-    PyObject *result = PyObject_CallFunction(interrupt->listener, "nn",
-                                             begun < interrupt->tasks ? begun : interrupt->tasks,
-                                             interrupt->tasks);
-    Py_XDECREF(result);
-    return result != NULL;
-}
-
 void look_for_signals(Interrupt *interrupt)
 {
-    interrupt->countdown = TILES_PER_LOOK;
+    interrupt->countdown = PARTS_PER_LOOK;
     const clock_t now = clock();
     if (interrupt->last == 0) {
         interrupt->last = now;
@@ -60,7 +44,7 @@ void look_for_signals(Interrupt *interrupt)
     }
     PyEval_RestoreThread(interrupt->state);
     /* Loops of other libraries may have raised an exception, with which nothing may be called. */
-    if (PyErr_CheckSignals() < 0 || (PyErr_Occurred() == NULL && !notify(interrupt))) {
+    if (PyErr_CheckSignals() < 0) {
         atomic_store(&interrupt->stopped, 1);
     }
     interrupt->state = PyEval_SaveThread();

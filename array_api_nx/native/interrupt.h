@@ -2,8 +2,7 @@
 
    Python runs the handlers of signals in its main thread, when that one has the GIL. So a thread that
    computes without the GIL takes it now and then, and lets Python look. If a handler raises an
-   exception, all threads of the computation stop before their next tile. The listener, which may show
-   progress, is called at the same time. */
+   exception, all threads of the computation stop before their next part. */
 
 #ifndef ARRAY_API_NX_INTERRUPT_H
 #define ARRAY_API_NX_INTERRUPT_H
@@ -17,9 +16,6 @@ typedef struct {
     PyThreadState *state; /* of the thread that waits for the computation; NULL if it has the GIL */
     int countdown;
     clock_t last; /* when Python last handled signals, at first when the clock was first read */
-    PyObject *listener; /* called with the numbers of tasks begun and of all tasks; or NULL */
-    _Atomic npy_intp *begun; /* how many tasks were begun, or more than `tasks`; or NULL */
-    npy_intp tasks;
 } Interrupt;
 
 /* Begin a computation, which may or may not release the GIL. */
@@ -32,7 +28,7 @@ void release_gil(Interrupt *interrupt);
    a loop of another library raised the exception. */
 int take_gil(Interrupt *interrupt);
 
-/* Let Python handle signals, and tell the listener, if it is time. Only the thread that waits for
+/* Let Python handle signals, if it is time. Only the thread that waits for
    the computation, and has released the GIL, may call this. */
 void look_for_signals(Interrupt *interrupt);
 

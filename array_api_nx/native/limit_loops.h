@@ -3,7 +3,7 @@
 #ifndef ARRAY_API_NX_LIMIT_LOOPS_H
 #define ARRAY_API_NX_LIMIT_LOOPS_H
 
-#include "kernel_types.h"
+#include "inner_loops.h"
 
 /* In place of NumPy's loop of the ufunc for operands of a type, with the same bits, a faster one, if there is one:
    `*function` and `*data`, which the function takes. Whether there is; `replace_half_loop` among others. */

@@ -254,6 +254,34 @@ static PyObject *round_moments(PyObject *result, DTypeCode code)
     return rounded;
 }
 
+/* Variances of more elements are found in one pass, in which two threads are worth it for half as many elements as
+   otherwise (docs/tuning.md, 21). */
+#define VARIANCES_AT_ONCE (limits.at_once / 2)
+
+/* The moment of an array of many elements, now or later. */
+static PyObject *moment_of_many(int code, PyObject *array, PyObject *axis, int keepdims, double correction)
+{
+    char reduced[ARRAY_DIMS];
+    Tensor *x = tensor_of(array);
+    Loops loops;
+    if ((x->code != FLOAT64 && x->code != FLOAT32) || !take_axes(axis, x->ndim, reduced)) {
+        return DECLINED;
+    }
+    if (!find_loops(code, (DTypeCode)x->code, &loops)) {
+        return decline_unless_raised();
+    }
+    if (code == MEAN) {
+        return average_large(x, is_temporary(array), reduced, keepdims, loops.divide);
+    }
+    PyObject *variances = find_variances(x, is_temporary(array), reduced, keepdims, correction);
+    if (code == VAR || variances == NULL || variances == DECLINED) {
+        return variances;
+    }
+    PyObject *deviations = compute_unary(OP_SQRT, variances);
+    Py_DECREF(variances);
+    return deviations;
+}
+
 static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims, double correction)
 {
     char reduced[ARRAY_DIMS];
@@ -261,17 +289,10 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
     Loops loops;
     Ordered elements;
     const char *data;
-    /* As in policy.py, two threads are worth it for half as many elements if it is a variance. */
-    if (code == MEAN && x->size > limits.at_once && is_recorded_size(x->size)) {
-        if ((x->code != FLOAT64 && x->code != FLOAT32) || !take_axes(axis, x->ndim, reduced)) {
-            return DECLINED;
-        }
-        return find_loops(MEAN, (DTypeCode)x->code, &loops)
-                   ? average_large(x, is_temporary(array), reduced, keepdims, loops.divide)
-                   : decline_unless_raised();
+    if (x->size > (code == MEAN ? limits.at_once : VARIANCES_AT_ONCE)) {
+        return moment_of_many(code, array, axis, keepdims, correction);
     }
-    const npy_intp most = code == MEAN ? limits.at_once : limits.at_once / 2;
-    if (x->size > most || x->size == 0 || is_complex(x->code) ||
+    if (x->size == 0 || is_complex(x->code) ||
         !take_axes(axis, x->ndim, reduced) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }

@@ -6,7 +6,7 @@
 #include "common.h"
 
 #define EACH_NAME(N)                                                                             \
-    N(reduce) N(accumulate) N(divide) N(cast) N(array_api_nx) N(_run) N(_resized) N(backend)        \
+    N(reduce) N(accumulate) N(divide) N(subtract) N(multiply) N(cast) N(array_api_nx) N(_run) N(_resized) N(backend)        \
     N(copy) N(shape) N(is_row_major) N(__name__)
 
 #define AS_MEMBER(NAME) PyObject *NAME;

@@ -30,6 +30,9 @@ enum { MOST_OPERATIONS = 400, MOST_REDUCTIONS = 12 };
 /* Which floating-point exceptions a function raises. */
 enum { RAISES_NONE, RAISES_IN_VECTORS, RAISES_ANY };
 
+/* All floating-point errors; and a bit beside them, which says that what errstate asks for now is to be done. */
+enum { ALL_ERRORS = 15, APPLY_ERRSTATE = 16 };
+
 /* What a node computes. */
 typedef struct {
     PyUFuncGenericFunction function;
@@ -44,21 +47,22 @@ typedef struct {
     LinkOperation link; /* if orders can compute it (orders.h) */
 } Operation;
 
-/* How the elements that a pass computes are reduced: runs are added up (sums.h), true elements are counted, or a loop
-   takes (accumulator, element) to the accumulator. */
-typedef enum { ADD_RUNS, COUNT_ONES, RUN_LOOP } FoldKind;
+/* How the elements that a pass computes are reduced: runs are added up (sums.h), or their moments are found (welford.h), true
+   elements are counted, or a loop takes (accumulator, element) to the accumulator. */
+typedef enum { ADD_RUNS, ADD_MOMENTS, COUNT_ONES, RUN_LOOP } FoldKind;
 
 /* A reduction of an array along some of its axes. */
 typedef struct {
     FoldKind kind;
     OperationCode operation;
     PyObject *row;           /* of primitives/table.py, which is kept for ever */
-    const ElementLoop *loop; /* of the operation; not used by counts */
+    const ElementLoop *loop; /* of the operation; not used by counts and moments */
     int is_divisible;        /* whether parts of a run may be reduced apart, with the same bits */
-    DTypeCode element, accumulator;
-    Element identity;        /* which accumulators hold at first */
-    const ElementLoop *divide; /* of doubles, if sums are divided by the divisor; or NULL */
-    double divisor;
+    DTypeCode element, result;
+    npy_intp accumulator_bytes; /* of Moments, or of an element of the result, in whose place each sum is formed */
+    Element identity;           /* which accumulators hold at first; not used by moments */
+    const ElementLoop *divide;  /* of doubles, if sums are divided by the divisor; or NULL */
+    double divisor;             /* also of the squared distances of moments */
     char reduced[NODE_DIMS]; /* whether an axis is reduced */
     int ndim, keepdims;
     npy_intp shape[NODE_DIMS], size; /* of the operand */
@@ -80,7 +84,7 @@ struct Node {
     Node *next, **place; /* in the list of all nodes */
     Storage *storage;    /* that has the node */
     Operation operation;
-    npy_uint8 errors;    /* floating-point errors to warn of, as NumPy's bits */
+    npy_uint8 errors;    /* floating-point errors to warn of, as NumPy's bits, and perhaps APPLY_ERRSTATE */
     npy_uint8 ndim, is_flat; /* is_flat: all operands that are no numbers lie row-major in one run */
     Reduction *reduction;    /* of the only operand, along whose axes the strides of that are; or NULL */
     int operations, reductions; /* how many there are at and below it, those that are shared counted more than once */
@@ -111,12 +115,6 @@ static inline int awaits_reduction(const Tensor *x)
     return x->array == NULL && storage != NULL && storage->pending != NULL && storage->pending->reductions > 0;
 }
 
-/* Whether C answers operations on so many elements, now or later. */
-static inline int is_answered(npy_intp size)
-{
-    return is_computed_now(size) || is_recorded_size(size);
-}
-
 /* The rows of casts and of choices between two operands; NULL before Python gives them. */
 extern PyObject *cast_row, *where_row;
 
@@ -129,6 +127,9 @@ PyObject *record_for_now(const Operation *operation, Tensor *const *operands, ch
 
 /* `record_for_now` of a copy or a cast of an array of a size that is recorded; others are declined. */
 PyObject *record_copy(Tensor *x, DTypeCode code);
+
+/* Its result at once, whatever the settings are: operands may be shared, and what errstate asks for is done. As `record`. */
+PyObject *compute_by_pass(const Operation *operation, Tensor *const *operands, char *const *numbers);
 
 /* Have a reduction of an array wait: a new Array. What follows from the array's shape is not set. `for_now` says that it is
    computed before anything else happens. As `record`. */
@@ -187,6 +188,9 @@ void enter_node(Node *node, Storage *storage);
 
 /* Whether pending operations are too many, or hold too much: then all are computed. */
 int is_too_much(void);
+
+/* Compute what a storage waits for, of which nobody is told. 0 with an exception set. */
+int compute_pending(Storage *storage);
 
 /* `evaluate_storage`, of which those who watch are told the reason. */
 int evaluate_because(Storage *storage, const char *reason);

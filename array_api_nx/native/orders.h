@@ -6,7 +6,7 @@
 #define ARRAY_API_NX_ORDERS_H
 
 #include "compiler.h"
-#include "kernel_types.h"
+#include "inner_loops.h"
 
 /* The compiler has to have vectors that can be computed with, and addresses of labels. */
 #ifdef HAS_GNU_C

@@ -8,14 +8,14 @@
 /* The files that add nothing but functions to the module. */
 #define EACH_METHODS(M)                                                                          \
     M(arg_extremes) M(backend_calls) M(calls) M(callables) M(distinct) M(elements) M(element_loops) M(evaluation)   \
-    M(face_calls) M(inspection) M(kernel_reductions) M(loops) M(nodes) M(node_descriptions)        \
-    M(operations) M(random) M(recording) M(reductions) M(settings) M(totals) M(vectors)
+    M(face_calls) M(inspection) M(nodes) M(node_descriptions)        \
+    M(random) M(recording) M(reductions) M(settings) M(vectors)
 #define DECLARE_METHODS(NAME) extern PyMethodDef NAME##_methods[];
 EACH_METHODS(DECLARE_METHODS)
 
 /* Those that add types and values, too: each function returns -1 with an exception set if it fails. */
 #define EACH_PART(P)                                                                              \
-    P(processor) P(names) P(threads) P(memory) P(kernel) P(context) P(tensors) P(array)            \
+    P(processor) P(names) P(threads) P(memory) P(context) P(tensors) P(array)            \
     P(callables) P(call_lists) P(call_groups) P(ufuncs) P(compiled) P(small_matrices) P(products) \
     P(iteration) P(exchange) P(tables) P(face)
 #define DECLARE_PART(NAME) int add_##NAME(PyObject *module);

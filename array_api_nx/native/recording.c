@@ -379,8 +379,8 @@ static int find_shape(Node *node, Tensor *const *operands, int count, npy_intp t
 }
 
 /* A node for an operation, which is in no list yet; NULL, perhaps with an exception set, if the operation
-   cannot wait. */
-static Node *make_node(const Operation *operation, Tensor *const *operands, char *const *numbers)
+   cannot wait. `given` says how operations wait, if that is not NULL. */
+static Node *make_node(const Operation *operation, Tensor *const *operands, char *const *numbers, const Modes *given)
 {
     /* Not by `record_all`: what it records may be a part of what is being computed. */
     if (limits.recorded >= 0 && is_too_much() && !evaluate_all()) {
@@ -391,18 +391,21 @@ static Node *make_node(const Operation *operation, Tensor *const *operands, char
         PyErr_NoMemory();
         return NULL;
     }
-    Modes modes;
+    Modes modes = {0, 0, 0};
     node->operation = *operation;
     node->reduction = NULL;
-    if (!find_modes(&modes) || modes.errors < 0) {
+    if (given != NULL) {
+        modes = *given;
+    } else if (!find_modes(&modes) || modes.errors < 0) {
         give_node(node);
         return NULL;
     }
     node->errors = operation->name == NULL ? 0 : (npy_uint8)modes.errors;
     const int before = reads_shared;
     reads_shared |= modes.reads_shared;
+    const npy_intp threshold = limits.recorded < 0 ? limits.recorded : modes.threshold;
     const int taken =
-        find_shape(node, operands, operation->count, limits.recorded < 0 ? limits.recorded : modes.threshold) &&
+        find_shape(node, operands, operation->count, threshold) &&
         take_operands(node, operands, numbers) == 1;
     reads_shared = before;
     if (!taken) {
@@ -444,15 +447,26 @@ static PyObject *wait_for(Node *node)
 
 PyObject *record(const Operation *operation, Tensor *const *operands, char *const *numbers)
 {
-    Node *node = make_node(operation, operands, numbers);
+    Node *node = make_node(operation, operands, numbers, NULL);
     return node == NULL ? decline_unless_raised() : wait_for(node);
+}
+
+PyObject *compute_by_pass(const Operation *operation, Tensor *const *operands, char *const *numbers)
+{
+    const Modes now = {ALL_ERRORS | APPLY_ERRSTATE, 1, -1};
+    Node *node = make_node(operation, operands, numbers, &now);
+    PyObject *result = node == NULL ? decline_unless_raised() : wait_for(node);
+    if (result != NULL && result != DECLINED && !compute_pending((Storage *)tensor_of(result)->storage)) {
+        Py_CLEAR(result);
+    }
+    return result;
 }
 
 /* What follows from the shape of the operand: that of the result, and where accumulators lie. */
 static void lay_out_reduction(Node *node)
 {
     Reduction *reduction = node->reduction;
-    npy_intp step = dtypes[reduction->accumulator].itemsize;
+    npy_intp step = reduction->accumulator_bytes;
     reduction->ndim = node->ndim;
     reduction->size = node->size;
     node->ndim = 0;
@@ -473,10 +487,10 @@ static void lay_out_reduction(Node *node)
 PyObject *record_reduction(const Reduction *reduction, Tensor *x, int for_now)
 {
     const Operation operation = {.name = names_of.reduce, .row = reduction->row, .operands = {reduction->element},
-                                 .result = reduction->accumulator, .count = 1, .is_exact = 1, .link = NO_LINK};
+                                 .result = reduction->result, .count = 1, .is_exact = 1, .link = NO_LINK};
     const int before = reads_shared;
     reads_shared = before || for_now;
-    Node *node = make_node(&operation, &x, NULL);
+    Node *node = make_node(&operation, &x, NULL, NULL);
     reads_shared = before;
     if (node == NULL) {
         return decline_unless_raised();
@@ -568,7 +582,7 @@ int record_update(const Operation *operation, Tensor *x, Tensor *const *operands
     for (int i = 0; i < operation->count; i++) {
         given[i] = operands[i] == x ? &old : operands[i];
     }
-    Node *update = make_node(operation, given, numbers);
+    Node *update = make_node(operation, given, numbers, NULL);
     if (update != NULL && update->size != x->size) {
         drop_operands(update, operation->count);
         give_node(update);

@@ -7,11 +7,12 @@
 #include "reduce.h"
 #include "scalars.h"
 #include "truth.h"
+#include "welford.h"
 
 typedef enum { SUM, PROD, MAX, MIN, ANY, ALL, COUNT_NONZERO, REDUCTION_COUNT } ReductionCode;
 
-/* The rows of primitives/table.py: in this order, and the one of means. */
-enum { MEAN = REDUCTION_COUNT, ROW_COUNT };
+/* The rows of primitives/table.py: in this order, and those of means and variances. */
+enum { MEAN = REDUCTION_COUNT, VAR, ROW_COUNT };
 static PyObject *rows[ROW_COUNT];
 
 static const OperationCode operations[REDUCTION_COUNT] = {
@@ -97,6 +98,16 @@ static PyObject *count_elements(const ElementLoop *loop, const Tensor *x, const 
     return result;
 }
 
+static PyObject *truth_array(int truth)
+{
+    char *out;
+    PyObject *result = new_element(BOOL, &out);
+    if (result != NULL) {
+        *out = (char)truth;
+    }
+    return result;
+}
+
 /* any, all or count_nonzero of all elements, which follow each other. */
 static PyObject *reduce_truth(ReductionCode op, Tensor *x, const char *data)
 {
@@ -106,15 +117,12 @@ static PyObject *reduce_truth(ReductionCode op, Tensor *x, const char *data)
     if (loop == NULL) {
         return decline_unless_raised();
     }
-    PyObject *result = new_array_like_memory(0, NULL, op == COUNT_NONZERO ? NX_INT64 : BOOL, 0, &out);
-    if (result == NULL) {
-        return NULL;
+    if (op != COUNT_NONZERO) {
+        return truth_array(ask_truth(op == ANY ? IS_ANY_TRUE : IS_ALL_TRUE, loop, data, code, x->size) != 0);
     }
-    if (op == COUNT_NONZERO) {
+    PyObject *result = new_element(NX_INT64, &out);
+    if (result != NULL) {
         *(npy_int64 *)out = ask_truth(COUNT_TRUE, loop, data, code, x->size);
-    } else {
-        *(npy_bool *)out = (npy_bool)ask_truth(op == ANY ? IS_ANY_TRUE : IS_ALL_TRUE, loop, data,
-                                               code, x->size);
     }
     return result;
 }
@@ -144,8 +152,39 @@ static int find_identity(ReductionCode op, DTypeCode code, Element *identity)
     return 1;
 }
 
-/* Reduce an array of many elements along with the operations that it waits for: now, if the result is one number that is
-   likely to be read next; else when it is needed. `divide` makes a mean of a sum. */
+/* Fold an array of many elements along the axes that are marked, along with the operations that it waits for: now, if the
+   result is one number that is likely to be read next; else when it is needed. The reduction's divisor is that of the
+   number of elements for each result, which is less by the correction. */
+static PyObject *fold(Reduction *reduction, Tensor *x, int is_temporary, const char *reduced, int keepdims,
+                      double correction)
+{
+    npy_intp results = 1;
+    double count = 1;
+    for (int axis = 0; axis < x->ndim; axis++) {
+        reduction->reduced[axis] = reduced[axis];
+        count *= reduced[axis] ? (double)x->shape[axis] : 1;
+        results *= reduced[axis] ? 1 : x->shape[axis];
+    }
+    reduction->keepdims = keepdims;
+    reduction->divisor = count - correction > 0 ? count - correction : NPY_NAN;
+    PyObject *result = DECLINED;
+    if (is_recorded_size(x->size) && x->size > (results > 1 ? limits.at_once : limits.large)) {
+        result = record_reduction(reduction, x, 0);
+    }
+    if (result == DECLINED) {
+        Recording before;
+        record_all(&before);
+        result = record_reduction(reduction, x, 1);
+        record_as_before(&before);
+        if (result != NULL && result != DECLINED &&
+            !evaluate_reduction((Storage *)tensor_of(result)->storage, is_temporary)) {
+            Py_CLEAR(result);
+        }
+    }
+    return result;
+}
+
+/* Reduce an array of many elements. `divide` makes a mean of a sum. */
 static PyObject *reduce_large(ReductionCode op, Tensor *x, int is_temporary, const char *reduced, DTypeCode code,
                               int keepdims, const ElementLoop *divide)
 {
@@ -166,28 +205,10 @@ static PyObject *reduce_large(ReductionCode op, Tensor *x, int is_temporary, con
     reduction.loop = loop;
     reduction.is_divisible = op != PROD || !is_inexact(code);
     reduction.element = element;
-    reduction.accumulator = code;
+    reduction.result = code;
+    reduction.accumulator_bytes = dtypes[code].itemsize;
     reduction.divide = divide;
-    reduction.divisor = 1;
-    reduction.keepdims = keepdims;
-    npy_intp size = 1;
-    for (int axis = 0; axis < x->ndim; axis++) {
-        reduction.reduced[axis] = reduced[axis];
-        reduction.divisor *= reduced[axis] ? (double)x->shape[axis] : 1;
-        size *= reduced[axis] ? 1 : x->shape[axis];
-    }
-    PyObject *result = DECLINED;
-    if (x->size > (size > 1 ? limits.at_once : limits.large)) {
-        result = record_reduction(&reduction, x, 0);
-    }
-    if (result == DECLINED) {
-        result = record_reduction(&reduction, x, 1);
-        if (result != NULL && result != DECLINED &&
-            !evaluate_reduction((Storage *)tensor_of(result)->storage, is_temporary)) {
-            Py_CLEAR(result);
-        }
-    }
-    return result;
+    return fold(&reduction, x, is_temporary, reduced, keepdims, 0);
 }
 
 PyObject *average_large(Tensor *x, int is_temporary, const char *reduced, int keepdims, const ElementLoop *divide)
@@ -195,12 +216,36 @@ PyObject *average_large(Tensor *x, int is_temporary, const char *reduced, int ke
     return reduce_large(SUM, x, is_temporary, reduced, (DTypeCode)x->code, keepdims, divide);
 }
 
-/* Whether an array of a size that is folded is: of few elements, sums have the bits of NumPy's; of what is in
-   memory, the first element may tell `any`. */
+PyObject *find_variances(Tensor *x, int is_temporary, const char *reduced, int keepdims, double correction)
+{
+    Reduction reduction = {.kind = ADD_MOMENTS, .operation = OP_ADD, .row = rows[VAR], .is_divisible = 1,
+                           .element = (DTypeCode)x->code, .result = (DTypeCode)x->code,
+                           .accumulator_bytes = sizeof(Moments)};
+    npy_intp results = 1;
+    for (int axis = 0; axis < x->ndim; axis++) {
+        results *= reduced[axis] ? 1 : x->shape[axis];
+    }
+    /* Moments of so few elements each would take more memory than these. */
+    const int are_few = results * reduction.accumulator_bytes > x->size * dtypes[x->code].itemsize;
+    return x->ndim > NODE_DIMS || are_few ? DECLINED : fold(&reduction, x, is_temporary, reduced, keepdims, correction);
+}
+
+/* Whether an array is folded: of few elements, sums have the bits of NumPy's. */
 static int is_folded(ReductionCode op, PyObject *array)
 {
-    const int is_large = tensor_of(array)->size > limits.at_once;
-    return pending_of(array) != NULL ? is_large || (op != SUM && op != PROD) : is_large && op != ANY && op != ALL;
+    return tensor_of(array)->size > limits.at_once ||
+           (pending_of(array) != NULL && is_recorded_size(tensor_of(array)->size) && op != SUM && op != PROD);
+}
+
+/* Whether the first elements of many already tell `any` or `all`. */
+static int is_settled(ReductionCode op, Tensor *x, int *truth)
+{
+    const char *data = x->code == BOOL && (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) ? data_of(x) : NULL;
+    if (data == NULL) {
+        return 0;
+    }
+    *truth = ask_truth(op == ANY ? IS_ANY_TRUE : IS_ALL_TRUE, NULL, data, BOOL, least(x->size, limits.at_once)) != 0;
+    return *truth == (op == ANY);
 }
 
 static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObject *dtype, int keepdims)
@@ -215,19 +260,23 @@ static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObj
         asked != code) {
         return DECLINED;
     }
-    if (is_recorded_size(x->size) && is_folded(op, array)) {
+    const int is_whole = !keepdims && memchr(reduced, 0, (size_t)x->ndim) == NULL;
+    if (is_folded(op, array)) {
+        int truth;
+        if (is_whole && (op == ANY || op == ALL) && pending_of(array) == NULL && is_settled(op, x, &truth)) {
+            return truth_array(truth);
+        }
         PyObject *result = reduce_large(op, x, is_temporary(array), reduced, code, keepdims, NULL);
         if (result != DECLINED) {
             return result;
         }
     }
-    /* Larger sums several threads add up, in an order of their own. */
-    if (!(op == SUM ? x->size <= limits.at_once : is_computed_now(x->size)) ||
+    const int is_asked = op >= ANY && is_whole && (x->flags & (ROW_MAJOR | COLUMN_MAJOR));
+    if (!(is_asked || (op == SUM ? x->size <= limits.at_once : is_computed_now(x->size))) ||
         (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }
-    if (op >= ANY && !keepdims && (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) &&
-        memchr(reduced, 0, (size_t)x->ndim) == NULL) {
+    if (is_asked) {
         return reduce_truth(op, x, data);
     }
     const ElementLoop *loop = find_loop(operations[op], code);

@@ -26,4 +26,7 @@ void divide_numbers(const ElementLoop *loop, char *data, DTypeCode code, npy_int
    it, NULL with an exception set. `is_temporary` says that nothing else needs the array; `divide` is of doubles. */
 PyObject *average_large(Tensor *x, int is_temporary, const char *reduced, int keepdims, const ElementLoop *divide);
 
+/* The same of variances. */
+PyObject *find_variances(Tensor *x, int is_temporary, const char *reduced, int keepdims, double correction);
+
 #endif

@@ -1,37 +1,186 @@
-/* Running sums and products, row by row. */
+/* Running sums and products, along one axis. */
 
 #include "chapters.h"
 #include "elementwise.h"
 #include "flags.h"
+#include "inner_loops.h"
 #include "movement.h"
 #include "nest.h"
 #include "reduce.h"
 #include "reductions.h"
+#include "threads.h"
 
-/* Along one axis: the first element of each row is copied, and the loop adds each of the others
-   to the result before it. */
-static void scan_rows(const ElementLoop *loop, int ndim, const npy_intp *shape, int axis,
-                      const char *from, const npy_intp *from_strides, char *to,
-                      const npy_intp *to_strides, npy_intp itemsize)
-{
-    npy_intp rows[ARRAY_DIMS], index[ARRAY_DIMS];
-    int dim;
-    const npy_intp step = from_strides[axis], to_step = to_strides[axis];
-    for (dim = 0; dim < ndim; dim++) {
-        rows[dim] = dim == axis ? 1 : shape[dim];
-        index[dim] = 0;
+/* ------------------------------------------------------------------ along rows */
+
+/* As an operation's loop on operands of which the first is the target one element before. That is not read again: a processor
+   takes three times as long to write a number and to read it as to add to it. */
+#define RUNNING(NAME, TYPE, OP)                                                       \
+    LOOP(NAME)                                                                        \
+    {                                                                                 \
+        TYPE total = *(const TYPE *)args[0];                                          \
+        for (npy_intp i = 0; i < *count; i++) {                                       \
+            total = total OP *(const TYPE *)(args[1] + i * steps[1]);                 \
+            *(TYPE *)(args[2] + i * steps[2]) = total;                                \
+        }                                                                             \
     }
-    do {
-        memcpy(to, from, (size_t)itemsize);
-        if (shape[axis] > 1) {
-            char *args[3] = {to, (char *)from + step, to + to_step};
-            npy_intp n = shape[axis] - 1, steps[3] = {to_step, step, to_step};
-            loop->function(args, &n, steps, loop->data);
+
+RUNNING(run_sum_of_floats, npy_float, +)
+RUNNING(run_sum_of_doubles, npy_double, +)
+RUNNING(run_sum_of_integers, npy_uint64, +)
+RUNNING(run_product_of_floats, npy_float, *)
+RUNNING(run_product_of_doubles, npy_double, *)
+RUNNING(run_product_of_integers, npy_uint64, *)
+
+/* NULL for dtypes that have none. */
+static PyUFuncGenericFunction running_loop(OperationCode op, DTypeCode code)
+{
+    switch (code) {
+    case FLOAT32:
+        return op == OP_ADD ? run_sum_of_floats : run_product_of_floats;
+    case FLOAT64:
+        return op == OP_ADD ? run_sum_of_doubles : run_product_of_doubles;
+    case NX_INT64:
+    case NX_UINT64: /* integers of either kind wrap in the same way */
+        return op == OP_ADD ? run_sum_of_integers : run_product_of_integers;
+    default:
+        return NULL;
+    }
+}
+
+/* ------------------------------------------------------------------ parts */
+
+/* Another thread is worth it for so many elements, if there are more than two of them (docs/tuning.md, 78). */
+enum { SCANNED_EACH = 1 << 14 };
+
+/* Columns that lie next to each other are scanned together, row after row, if there are so many: fewer are not worth a call
+   of the loop for each row, and more would leave the first-level cache before the next row reads them
+   (docs/tuning.md, 76 and 77). */
+enum { FEWEST_COLUMNS = 16, MOST_COLUMNS = 1 << 11 };
+
+/* Elements up to which one thread scans as fast as several: half as many as are added in the time (docs/tuning.md, 21). */
+#define SCANNED_AT_ONCE (limits.at_once / 2)
+
+/* A scan along an axis, and how it is cut along another one into parts. */
+typedef struct {
+    const ElementLoop *loop;
+    PyUFuncGenericFunction running;
+    int ndim, axis;
+    int columns; /* the axis of columns that are scanned together; or -1 */
+    npy_intp shape[ARRAY_DIMS], from_strides[ARRAY_DIMS], to_strides[ARRAY_DIMS];
+    const char *from;
+    char *to;
+    npy_intp itemsize;
+    int cut;
+    npy_intp each;
+    atomic_uchar flags;
+} Scan;
+
+/* One element after the other: the first one is copied, and each of the others is added to the result before it. */
+static void scan_row(const Scan *scan, const char *from, char *to)
+{
+    const npy_intp step = scan->from_strides[scan->axis], to_step = scan->to_strides[scan->axis];
+    memcpy(to, from, (size_t)scan->itemsize);
+    char *args[3] = {to, (char *)from + step, to + to_step};
+    npy_intp n = scan->shape[scan->axis] - 1, steps[3] = {to_step, step, to_step};
+    if (n > 0) {
+        (scan->running != NULL ? scan->running : scan->loop->function)(args, &n, steps, scan->loop->data);
+    }
+}
+
+/* Many columns, one row after the other. */
+static void scan_columns(const Scan *scan, const char *from, char *to, npy_intp columns)
+{
+    const npy_intp step = scan->from_strides[scan->axis], to_step = scan->to_strides[scan->axis];
+    const npy_intp size = scan->itemsize;
+    for (npy_intp done = 0; done < columns; done += MOST_COLUMNS) {
+        const npy_intp width = least(columns - done, MOST_COLUMNS);
+        const char *row = from + done * size;
+        char *target = to + done * size;
+        memcpy(target, row, (size_t)(width * size));
+        for (npy_intp i = 1; i < scan->shape[scan->axis]; i++) {
+            row += step;
+            target += to_step;
+            char *args[3] = {target - to_step, (char *)row, target};
+            npy_intp n = width, steps[3] = {size, size, size};
+            scan->loop->function(args, &n, steps, scan->loop->data);
         }
-        dim = next_index(ndim, rows, index);
-        from += distance(dim, ndim, rows, from_strides);
-        to += distance(dim, ndim, rows, to_strides);
+    }
+}
+
+static void run_part(const void *parts, npy_intp number, char *scratch)
+{
+    Scan *all = (Scan *)parts, scan = *all;
+    npy_intp rows[ARRAY_DIMS], index[ARRAY_DIMS] = {0};
+    const npy_intp from = number * all->each;
+    int dim;
+    scan.from += from * all->from_strides[all->cut];
+    scan.to += from * all->to_strides[all->cut];
+    scan.shape[all->cut] = least(all->each, all->shape[all->cut] - from);
+    for (dim = 0; dim < scan.ndim; dim++) {
+        rows[dim] = dim == scan.axis || dim == scan.columns ? 1 : scan.shape[dim];
+    }
+    clear_flags();
+    do {
+        if (scan.columns < 0) {
+            scan_row(&scan, scan.from, scan.to);
+        } else {
+            scan_columns(&scan, scan.from, scan.to, scan.shape[scan.columns]);
+        }
+        dim = next_index(scan.ndim, rows, index);
+        scan.from += distance(dim, scan.ndim, rows, scan.from_strides);
+        scan.to += distance(dim, scan.ndim, rows, scan.to_strides);
     } while (dim >= 0);
+    note_flags(&all->flags, take_flags());
+}
+
+/* Find out whether columns are scanned together. Results are then computed by vector instructions, whose products of complex
+   numbers may be rounded once less than NumPy's. */
+static void choose_columns(Scan *scan, OperationCode op, DTypeCode code, const npy_uint8 *order)
+{
+    const int first = order[0];
+    scan->columns = first != scan->axis && scan->shape[first] >= FEWEST_COLUMNS &&
+                            scan->from_strides[first] == scan->itemsize &&
+                            scan->to_strides[first] == scan->itemsize &&
+                            (op == OP_ADD || !is_complex(code))
+                        ? first
+                        : -1;
+}
+
+/* Cut the longest axis that can be. */
+static void cut(Scan *scan, npy_intp size, npy_intp threads)
+{
+    scan->cut = -1;
+    for (int dim = 0; dim < scan->ndim; dim++) {
+        if (dim != scan->axis && (scan->cut < 0 || scan->shape[dim] > scan->shape[scan->cut])) {
+            scan->cut = dim;
+        }
+    }
+    if (scan->cut < 0) {
+        scan->cut = scan->axis;
+        scan->each = scan->shape[scan->axis];
+        return;
+    }
+    const npy_intp length = scan->shape[scan->cut], most = scan->cut == scan->columns ? length / FEWEST_COLUMNS : length;
+    const npy_intp parts = greatest(1, least(least(4 * threads, size / SCANNED_EACH), most));
+    scan->each = (length - 1) / parts + 1;
+}
+
+/* Compute a scan whose memory is there. 0 with an exception set. */
+static int run_scan(Scan *scan, npy_intp size)
+{
+    const npy_intp threads = size > SCANNED_AT_ONCE ? most_threads() : 1;
+    if (threads < 1) {
+        return 0;
+    }
+    cut(scan, size, threads);
+    const npy_intp parts = (scan->shape[scan->cut] - 1) / scan->each + 1;
+    if (size > SCANNED_AT_ONCE) {
+        return run_parts_freely(run_part, scan, parts, threads);
+    }
+    for (npy_intp part = 0; part < parts; part++) {
+        run_part(scan, part, NULL);
+    }
+    return 1;
 }
 
 static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObject *dtype)
@@ -39,24 +188,21 @@ static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObjec
     npy_intp strides[ARRAY_DIMS];
     Ordered elements;
     const char *data;
-    char *out;
+    Scan scan;
     int axis = 0;
-    /* As in policy.py, two threads are worth it for half as many elements. */
-    if (x->size > limits.at_once / 2 || x->size == 0 || x->ndim == 0 ||
-        (data = data_of(x)) == NULL || !is_aligned(x, data)) {
-        return DECLINED;
+    if (x->size == 0 || x->ndim == 0 || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
+        return decline_unless_raised();
     }
     if (axis_value == NULL || axis_value == Py_None ? x->ndim != 1
                                                     : !take_axis(axis_value, x->ndim, &axis)) {
         return DECLINED;
     }
-    const DTypeCode code = accumulator_of((DTypeCode)x->code);
-    DTypeCode asked = code;
-    if (!take_dtype(dtype, &asked) || asked != code) {
+    DTypeCode code = accumulator_of((DTypeCode)x->code);
+    if (!take_dtype(dtype, &code) || code == BOOL || !can_pack((DTypeCode)x->code, code)) {
         return DECLINED;
     }
     const ElementLoop *loop = find_loop(op, code);
-    if (loop == NULL || loop->result != code) {
+    if (loop == NULL || loop->operand != code || loop->result != code) {
         return decline_unless_raised();
     }
     const npy_intp itemsize = dtypes[code].itemsize;
@@ -64,14 +210,25 @@ static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObjec
         return NULL;
     }
     dense_strides(x->ndim, x->shape, elements.order, itemsize, strides);
-    PyObject *result = new_ordered(x->ndim, x->shape, strides, code, &out);
+    PyObject *result = new_ordered(x->ndim, x->shape, strides, code, &scan.to);
     if (result != NULL) {
-        clear_flags();
-        scan_rows(loop, x->ndim, x->shape, axis, elements.data, elements.strides, out, strides,
-                  itemsize);
+        scan.loop = loop;
+        scan.running = running_loop(op, code);
+        scan.ndim = x->ndim;
+        scan.axis = axis;
+        scan.from = elements.data;
+        scan.itemsize = itemsize;
+        memcpy(scan.shape, x->shape, (size_t)x->ndim * sizeof(npy_intp));
+        memcpy(scan.from_strides, elements.strides, (size_t)x->ndim * sizeof(npy_intp));
+        memcpy(scan.to_strides, strides, (size_t)x->ndim * sizeof(npy_intp));
+        atomic_init(&scan.flags, 0);
+        choose_columns(&scan, op, code, elements.order);
+        if (!run_scan(&scan, x->size)) {
+            Py_CLEAR(result);
+        }
     }
     free_scratch(&elements.scratch);
-    return settle(result, names_of.accumulate, result == NULL ? 0 : take_flags());
+    return settle(result, names_of.accumulate, result == NULL ? 0 : scan.flags);
 }
 
 static PyObject *call_scan(int which, PyObject *const *values, Py_ssize_t count)

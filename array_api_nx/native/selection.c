@@ -5,7 +5,6 @@
 #include "flags.h"
 #include "loops.h"
 #include "nodes.h"
-#include "operations.h"
 #include "sizes.h"
 
 /* An operand: an array, or a Python scalar, which has no tensor and lies in `scalar`. */
@@ -76,14 +75,15 @@ enum { SERIAL_CHOICES = 1 << 15 };
 
 /* Over operands of any layout, on several threads if there are many elements. */
 static PyObject *select_by_walk(Tensor *condition, const char *mask, const Choice *choices,
-                                const Loop *loop, DTypeCode code)
+                                PyUFuncGenericFunction select, DTypeCode code)
 {
+    const npy_intp itemsize = dtypes[code].itemsize;
+    const WalkLoop loop = {select, NULL, {1, itemsize, itemsize, itemsize}, NO_LINK, 1, SERIAL_CHOICES};
     Tensor *const sources[3] = {condition, choices[0].tensor, choices[1].tensor};
     Walk walk;
     npy_intp shape[ARRAY_DIMS];
-    if (!start_walk(&walk, sources, 3, limits.large, shape) || !is_computed_now(walk.count) ||
-        !order_walk(&walk, 1) || (walk.turned && has_thin_axis(walk.ndim, shape)) ||
-        !can_divide(&walk)) {
+    if (!start_walk(&walk, sources, 3, MOST_ELEMENTS, shape) || !order_walk(&walk, 1) ||
+        (walk.turned && has_thin_axis(walk.ndim, shape))) {
         return DECLINED;
     }
     walk.data[0] = (char *)mask;
@@ -92,44 +92,49 @@ static PyObject *select_by_walk(Tensor *condition, const char *mask, const Choic
     PyObject *result = new_array_like_memory(walk.ndim, shape, code, walk.turned, &walk.data[3]);
     if (result != NULL) {
         int flags;
-        lay_out(&walk, 3, dtypes[code].itemsize);
+        lay_out(&walk, 3, itemsize);
         walk.operands = 4;
-        if (!compute_walk(&walk, loop, SERIAL_CHOICES, 0, 1, &flags)) {
+        if (!compute_walk(&walk, &loop, &flags)) {
             Py_CLEAR(result);
         }
     }
     return result;
 }
 
-/* Have it wait; DECLINED if it cannot. */
-static PyObject *record_where(Tensor *condition, const Choice *choices, const Loop *loop, DTypeCode code)
+/* Have it wait, or if it is computed `now`, have a pass compute it; DECLINED if that cannot be. */
+static PyObject *record_where(Tensor *condition, const Choice *choices, PyUFuncGenericFunction select, DTypeCode code, int now)
 {
-    const Operation operation = {.function = loop->function, .data = loop->data, .count = 3,
+    const Operation operation = {.function = select, .count = 3,
                                  .operands = {BOOL, (npy_uint8)code, (npy_uint8)code},
                                  .result = (npy_uint8)code, .time = 0.4f, .is_exact = 1, .link = NO_LINK, .row = where_row};
     Tensor *const operands[3] = {condition, choices[0].tensor, choices[1].tensor};
     char *const numbers[3] = {NULL, choices[0].data, choices[1].data};
-    return record(&operation, operands, numbers);
+    return (now ? compute_by_pass : record)(&operation, operands, numbers);
 }
 
 static PyObject *call_where(int which, PyObject *const *values, Py_ssize_t count)
 {
     Choice choices[2];
-    Loop loop;
     Tensor *condition = layout_of_any(values[0]);
     char *mask;
-    if (condition == NULL || condition->code != BOOL || !is_answered(condition->size) ||
-        condition->size == 0) {
+    if (condition == NULL || condition->code != BOOL || condition->size == 0) {
         return DECLINED;
     }
     const DTypeCode code = take_choices(values + 1, choices);
-    if (code == NO_DTYPE || !find_select(dtypes[code].itemsize, &loop)) {
+    const PyUFuncGenericFunction select = code == NO_DTYPE ? NULL : select_function(dtypes[code].itemsize);
+    if (select == NULL) {
         return DECLINED;
     }
     if (is_recorded_size(condition->size)) {
-        PyObject *recorded = record_where(condition, choices, &loop, code);
-        if (recorded != DECLINED || !is_computed_now(condition->size)) {
+        PyObject *recorded = record_where(condition, choices, select, code, 0);
+        if (recorded != DECLINED) {
             return recorded;
+        }
+    }
+    if (condition->size > limits.at_once) {
+        PyObject *computed = record_where(condition, choices, select, code, 1);
+        if (computed != DECLINED) {
+            return computed;
         }
     }
     mask = data_of(condition);
@@ -145,7 +150,7 @@ static PyObject *call_where(int which, PyObject *const *values, Py_ssize_t count
     if (condition->size > SERIAL_CHOICES || !(condition->flags & order) ||
         !lies_alike(choices[0].tensor, condition, order) ||
         !lies_alike(choices[1].tensor, condition, order)) {
-        return select_by_walk(condition, mask, choices, &loop, code);
+        return select_by_walk(condition, mask, choices, select, code);
     }
     if (order == COLUMN_MAJOR && has_thin_axis(condition->ndim, condition->shape)) {
         return DECLINED;
@@ -158,7 +163,7 @@ static PyObject *call_where(int which, PyObject *const *values, Py_ssize_t count
         const npy_intp steps[4] = {1, choices[0].tensor == NULL ? 0 : step,
                                    choices[1].tensor == NULL ? 0 : step, step};
         const npy_intp size = condition->size;
-        loop.function(operands, &size, steps, loop.data);
+        select(operands, &size, steps, NULL);
     }
     return result;
 }
@@ -314,14 +319,14 @@ static int clip_elements(Clipping *both, char *source, npy_intp size, char *targ
         clip_loop(args, &size, steps, both);
         return 1;
     }
-    const Loop loop = {clip_loop, both, 3, {itemsize, itemsize, itemsize, itemsize}, 0, NO_LINK};
+    const WalkLoop loop = {clip_loop, both, {itemsize, itemsize, itemsize, itemsize}, NO_LINK, 0, SERIAL_CHOICES};
     Walk walk = {.ndim = 1, .operands = 4, .count = size, .shape = {size}};
     for (int i = 0; i < 4; i++) {
         walk.data[i] = args[i];
         walk.strides[i][0] = steps[i];
     }
     int flags; /* none: the loop takes them */
-    return compute_walk(&walk, &loop, SERIAL_CHOICES, 0, 0, &flags);
+    return compute_walk(&walk, &loop, &flags);
 }
 
 /* Copy elements of any layout to where they lie one after the other, in the order in which NumPy

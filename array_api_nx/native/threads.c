@@ -4,7 +4,6 @@
 #include "flags.h"
 #include "memory.h"
 #include "sizes.h"
-#include "tiles.h"
 
 #include <time.h>
 
@@ -26,10 +25,6 @@ enum { WAIT_AWAKE = 50000 };
    LEAST_CREDIT to MOST_CREDIT nanoseconds; below 0 it grows by this part of the time for which the caller
    works alone (docs/tuning.md, 132). */
 enum { MOST_CREDIT = 10000000, LEAST_CREDIT = -20000000, RECOVERY = 20 };
-
-/* Kernels of fewer tasks than this, with so many elements in all their steps, are long: additions of so
-   many take as long as it is worth to wake workers for. */
-enum { FEW_TASKS = 8, MANY_ELEMENTS = 1 << 19 };
 
 /* A task of the caller counts as at most so many times the shortest one of the job. */
 enum { LONGEST = 8 };
@@ -83,43 +78,6 @@ static int reserve_scratch(TileMemory *scratch, size_t size)
 
 /* ------------------------------------------------------------------ jobs */
 
-/* Run the loop over the elements of one task. */
-static void run_part(const Run *run, npy_intp task)
-{
-    char *args[MAX_SOURCES + 1];
-    const npy_intp begin = task * run->each;
-    const npy_intp count = least(run->count - begin, run->each);
-    for (int i = 0; i <= run->loop->sources; i++) {
-        args[i] = run->args[i] + (run->steps[i] == 0 ? task * run->accumulator_stride : begin * run->steps[i]);
-    }
-    run->loop->function(args, &count, run->steps, run->loop->data);
-}
-
-static void work_on_run(Job *job, char *scratch, int is_caller)
-{
-    const Run run = job->run;
-    take_flags();
-    for (npy_intp task; (task = take_task(job, is_caller)) >= 0;) {
-        if (is_interrupted(job->interrupt, is_caller)) {
-            break;
-        }
-        run_part(&run, task);
-    }
-    note_flags(&job->flags[0], take_flags());
-}
-
-static void work_on_kernel(Job *job, char *scratch, int is_caller)
-{
-    Frame frame;
-    start_frame(&frame, job->kernel, job->memories, scratch, job->interrupt, is_caller);
-    for (npy_intp task; (task = take_task(job, is_caller)) >= 0;) {
-        run_task(&frame, task);
-    }
-    for (int i = 0; i < job->kernel->step_count; i++) {
-        note_flags(&job->flags[i], frame.flags[i]);
-    }
-}
-
 /* The threads that work on parts stop when the main thread was asked to by Ctrl-C. Only that thread sees it; a
    handler would run Python code, which may compute what the parts belong to. */
 static void work_on_parts(Job *job, char *scratch, int is_caller)
@@ -128,7 +86,7 @@ static void work_on_parts(Job *job, char *scratch, int is_caller)
         if (is_caller && job->stops && PyOS_InterruptOccurred()) {
             atomic_store(&job->interrupt->stopped, 1);
         }
-        if (atomic_load(&job->interrupt->stopped)) {
+        if (is_interrupted(job->interrupt, is_caller)) {
             break;
         }
         job->run_part(job->parts, task, scratch);
@@ -409,8 +367,6 @@ void begin_job(Team *team, int call, int is_long)
     job->helpers = team->helpers;
     job->woken = 0;
     job->call = call;
-    team->interrupt.begun = &job->taken;
-    team->interrupt.tasks = job->tasks;
     if (job->helpers == 0) {
         return;
     }
@@ -442,7 +398,7 @@ static void settle(Pool *own, const Job *job)
 }
 
 /* Have the team do its job. Call it without the GIL. */
-static void do_job(Team *team, int is_long)
+static void do_job(Team *team)
 {
     Job *job = team->job;
     Pool *own = team->helpers > 0 ? team->pool : NULL;
@@ -457,7 +413,7 @@ static void do_job(Team *team, int is_long)
     if (job->start - own->ended > STAY_AWAKE) {
         own->burst = 0;
     }
-    begin_job(team, CALLED, is_long);
+    begin_job(team, CALLED, 0);
     job->work(job, team->scratch->start, 1);
     if (!close_gate(&job->gate)) {
         await_empty(&job->gate);
@@ -465,58 +421,14 @@ static void do_job(Team *team, int is_long)
     settle(own, job);
 }
 
-/* Elements of a part of a kernel that is one loop, at most. They take a millisecond; after some of them
-   interrupts are looked for. */
-enum { RUN_MAX = 1 << 17 };
-
-/* Whether the kernel is one loop over one row, which is faster without tiles (docs/tuning.md, 58). */
-static int is_run(const Kernel *kernel)
-{
-    const KernelStep *step = &kernel->steps[0];
-    return kernel->step_count == 1 && kernel->ndim == 2 && kernel->dims[0] == 1 &&
-           kernel->split == 1 && kernel->scratch == 0 && !step->reduces && step->inner == 0;
-}
-
-/* Compute such a kernel in parts of as many elements as a task has. */
-static npy_uint8 run_row(Team *team, const Kernel *kernel, char *const *memories)
-{
-    const KernelStep *step = &kernel->steps[0];
-    const npy_intp count = kernel->dims[1], each = least(kernel->step, RUN_MAX);
-    Run run = {&step->loop, {NULL}, {0}, count, each, 0};
-    for (int i = 0; i <= step->loop.sources; i++) {
-        const int slot = i < step->loop.sources ? step->sources[i] : step->target;
-        run.args[i] = memories[slot];
-        run.steps[i] = kernel->operands[slot].strides[1];
-    }
-    return run_loop(team, &run, (count - 1) / each + 1);
-}
-
-/* Whether workers should be woken for a kernel at once, since the first task is a large part of it. */
-static int is_long(const Kernel *kernel)
-{
-    double elements = kernel->step_count;
-    for (int dim = 0; dim < kernel->ndim; dim++) {
-        elements *= (double)kernel->dims[dim];
-    }
-    return kernel->tasks < FEW_TASKS && elements >= MANY_ELEMENTS;
-}
-
-void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
+static void begin_parts(Team *team, RunPart run, const void *parts, npy_intp count, int stops)
 {
     Job *job = team->job;
-    if (is_run(kernel)) {
-        flags[0] = run_row(team, kernel, memories);
-        return;
-    }
-    job->work = work_on_kernel;
-    job->kernel = kernel;
-    job->memories = memories;
-    job->tasks = kernel->tasks;
-    memset(job->flags, 0, (size_t)kernel->step_count * sizeof(*job->flags));
-    do_job(team, is_long(kernel));
-    for (int i = 0; i < kernel->step_count; i++) {
-        flags[i] = job->flags[i];
-    }
+    job->work = work_on_parts;
+    job->run_part = run;
+    job->parts = parts;
+    job->tasks = count;
+    job->stops = stops;
 }
 
 int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, npy_intp threads, int stops)
@@ -524,28 +436,28 @@ int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, 
     Team team;
     int complete = acquire_team(&team, scratch, count, threads);
     if (complete) {
-        Job *job = team.job;
-        job->work = work_on_parts;
-        job->run_part = run;
-        job->parts = parts;
-        job->tasks = count;
-        job->stops = stops;
-        do_job(&team, 0);
+        begin_parts(&team, run, parts, count, stops);
+        do_job(&team);
         complete = atomic_load(&team.interrupt.stopped) ? -1 : 1;
     }
     release_team(&team);
     return complete;
 }
 
-npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
+int run_parts_freely(RunPart run, const void *parts, npy_intp count, npy_intp threads)
 {
-    Job *job = team->job;
-    job->work = work_on_run;
-    job->run = *run;
-    job->tasks = tasks;
-    job->flags[0] = 0;
-    do_job(team, 0);
-    return job->flags[0];
+    Team team;
+    int complete = acquire_team(&team, 0, count, threads);
+    if (complete) {
+        begin_parts(&team, run, parts, count, 0);
+        release_gil(&team.interrupt);
+        do_job(&team);
+        complete = take_gil(&team.interrupt);
+    } else {
+        PyErr_NoMemory();
+    }
+    release_team(&team);
+    return complete;
 }
 
 /* ------------------------------------------------------------------ the module's part */

@@ -3,9 +3,9 @@
 
    A job is a number of tasks. The thread that asks for it (the caller) begins at once; it and the workers
    that come take one task after the other until there are none left. The caller waits only for workers
-   that are inside the job: a worker that comes later finds the job's gate closed. There are three kinds
-   of jobs: the tasks of a kernel, the parts of one long loop, and calls of a Python function (calls.h).
-   For the first two a worker never touches Python, and needs no thread state. For the third it holds the
+   that are inside the job: a worker that comes later finds the job's gate closed. There are two kinds
+   of jobs: the parts of something that C computes, and calls of a Python function (calls.h).
+   For the first a worker never touches Python, and needs no thread state. For the second it holds the
    GIL from before its first task until after its last one. Workers that sleep do not hinder the
    interpreter's end.
 
@@ -24,7 +24,7 @@
 #define ARRAY_API_NX_THREADS_H
 
 #include "common.h"
-#include "kernel_types.h"
+#include "interrupt.h"
 #include "sizes.h"
 
 enum { MAX_WORKERS = 255 };
@@ -47,16 +47,6 @@ static inline npy_intp share_of(npy_intp count, npy_intp serial_limit)
 {
     return greatest(greatest(serial_limit, 1), least(count / 32, 4 * serial_limit));
 }
-
-/* One loop over `count` elements, cut into tasks of `each` elements. The elements of an argument lie
-   `steps` bytes apart. Those of step 0 are the same for all elements of a task; if they are
-   accumulators, that of the next task lies `accumulator_stride` bytes further. */
-typedef struct {
-    const Loop *loop;
-    char *args[MAX_SOURCES + 1];
-    npy_intp steps[MAX_SOURCES + 1];
-    npy_intp count, each, accumulator_stride;
-} Run;
 
 /* Compute one of the parts that something is divided into, with scratch memory. */
 typedef void (*RunPart)(const void *parts, npy_intp number, char *scratch);
@@ -93,17 +83,10 @@ struct Job {
     npy_int64 shortest; /* that of the shortest one */
     void (*work)(Job *job, char *scratch, int is_caller); /* take tasks until there are no more */
     Interrupt *interrupt;
-    /* for the job of a kernel */
-    const Kernel *kernel;
-    char *const *memories;
-    /* for the job of a long loop */
-    Run run;
     /* for the job of parts */
     RunPart run_part;
     int stops; /* whether Ctrl-C ends it */
     const void *parts;
-    /* the floating-point errors met, by step of the kernel; those of a loop come first */
-    atomic_uchar flags[MAX_STEPS];
     /* for the job of calls */
     PyObject *function;
     PyObject *context; /* the caller's context variables */
@@ -174,15 +157,13 @@ void begin_job(Team *team, int call, int is_long);
 npy_intp take_task(Job *job, int is_caller);
 
 
-/* Run all tasks of a kernel, and write each step's floating-point flags. Call it without the GIL. */
-void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags);
-
 /* Compute so many parts, on at most `threads` threads, each with so many bytes of scratch memory. The caller keeps
    the GIL. 0 if there is no memory; -1 if it `stops` and Ctrl-C came before all were computed, of which Python is yet to
    be told (`PyErr_SetInterrupt`). */
 int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, npy_intp threads, int stops);
 
-/* Run all tasks of a long loop. Returns the floating-point flags. Call it without the GIL. */
-npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks);
+/* Compute so many parts while other threads of Python run. 0 with an exception set if there is no memory, or a signal or a
+   loop of another library raised it. */
+int run_parts_freely(RunPart run, const void *parts, npy_intp count, npy_intp threads);
 
 #endif

@@ -230,7 +230,7 @@ static int plan_blocks(Plane *plane)
         plane->copied[i] = (plane->block_rows > 1 && !is_flat) || is_slow;
         plane->held[i] = NULL;
         pays |= is_slow || (plane->block_rows > 1 && !is_flat &&
-                            (plane->columns <= tile_sizes.packed_columns || is_across));
+                            (plane->columns <= PACKED_COLUMNS || is_across));
     }
     return pays && !plane->copied[target];
 }

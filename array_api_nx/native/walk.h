@@ -3,7 +3,7 @@
 #ifndef ARRAY_API_NX_WALK_H
 #define ARRAY_API_NX_WALK_H
 
-#include "kernel_types.h"
+#include "inner_loops.h"
 #include "objects.h"
 
 enum { WALK_OPERANDS = 5 };

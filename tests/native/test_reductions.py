@@ -317,3 +317,21 @@ def test_nothing_else_has_the_operand(function: str, dtype: str, size: int) -> N
         lambda: xp.asarray(mine, copy=True) * 1,
     ):
         assert np.isclose(np.asarray(call(*(make(),))), expected, rtol=rtol, atol=1e-9)
+
+
+@pytest.mark.parametrize("position", [None, 0, 1, 29_999, 30_000, 59_999])
+def test_totals_of_booleans(position):
+    ones, zeros = np.ones(60_000, bool), np.zeros(60_000, bool)
+    if position is not None:
+        ones[position], zeros[position] = False, True
+    for threads in (1, 2, 5):
+        with xp.config_context(num_threads=threads):
+            for memory in (ones, zeros):
+                x = xp.asarray(memory, copy=True)
+                assert bool(xp.all(x)) is bool(memory.all())
+                assert bool(xp.any(x)) is bool(memory.any())
+                count = xp.count_nonzero(x)
+                assert count.dtype is xp.int64
+                assert int(count) == memory.sum()
+                count[...] = 3
+                assert int(count) == 3

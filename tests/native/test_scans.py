@@ -1,9 +1,9 @@
-"""Differences of neighbours in C against the Python function.
-
-The tests of running sums are in test_reductions.
-"""
+"""Differences of neighbours in C against the Python function, and running sums and products of many
+elements against NumPy's. (Those of few are in test_reductions.)"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +11,8 @@ import pytest
 import array_api_nx as xp
 from tests.support import implementations
 from tests.support.alike import DTYPES, compare, layouts
+
+NDArray = np.ndarray[Any, Any]
 
 pytestmark = implementations.needs_native
 
@@ -39,3 +41,65 @@ def test_many_elements_and_bad_arguments() -> None:
     compare(xp.diff, x, axis=None)
     compare(xp.diff, x, 1.0)
     compare(xp.diff, x, unknown=1)
+
+
+SCANNED = ("float32", "float64", "int8", "uint16", "int64", "complex128", "bool")
+SHAPES: Any = [
+    *((70_000,), (300, 400), (2, 30_000), (30_000, 20)),
+    *((5, 70, 330), (40, 3, 210), (1, 9, 5000)),
+]
+
+
+def numbers(shape: tuple[int, ...], dtype: str) -> NDArray:
+    """With zeros of either sign and NaN."""
+    rng = np.random.default_rng(17)
+    values = rng.integers(-3, 4, shape) * 0.3
+    if dtype.startswith(("float", "complex")):
+        values[rng.random(shape) < 0.3] *= -0.0
+        values[rng.random(shape) < 0.0005] = np.nan
+    if dtype.startswith("complex"):
+        values = values + 1j * rng.standard_normal(shape)
+    return values.astype(dtype)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "int8", "uint16", "int64", "complex128", "bool"]
+)
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_scans_of_many_elements_are_numpys(name: str, dtype: str, threads: int) -> None:
+    scan = np.add.accumulate if name == "cumulative_sum" else np.multiply.accumulate
+    shapes = [
+        (70_000,),
+        (300, 400),
+        (2, 30_000),
+        (30_000, 20),
+        (5, 70, 330),
+        (40, 3, 210),
+        (1, 9, 5000),
+    ]
+    for shape in shapes:
+        whole = numbers(shape, dtype)
+        for x in (whole, whole.T, whole[::-1], whole[..., ::2]):
+            ours = xp.asarray(x)
+            for axis in range(x.ndim):
+                with xp.config_context(num_threads=threads):
+                    found = getattr(xp, name)(ours, axis=axis)
+                assert not np.any(np.isnan(x)) or x.dtype.kind in "fc"
+                expected = scan(x, axis, np.asarray(found).dtype)
+                np.testing.assert_array_equal(np.asarray(found), expected)
+                assert np.asarray(found).strides == expected.strides
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("axis", [0, 1])
+def test_scans_warn_once(axis: int) -> None:
+    x = xp.full((200, 300), 1e307)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in accumulate") as found:
+        xp.cumulative_sum(x, axis=axis)
+    assert len(found) == 1
+    with np.errstate(over="ignore"):
+        xp.cumulative_sum(x, axis=axis)
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="accumulate"):
+        xp.cumulative_sum(x, axis=axis)

@@ -6,7 +6,6 @@ They follow the package's defaults and ignore the environment of this process.
 from typing import Final
 
 from array_api_nx.backends.cpu import policy
-from array_api_nx.backends.cpu.engine.schedule import MIN_TASK, PARTIAL_MIN
 from array_api_nx.config import Settings
 
 __all__ = ["AT_ONCE", "DEFERRED", "MANY_TASKS", "MIDDLE", "THRESHOLD"]
@@ -24,5 +23,5 @@ DEFERRED: Final = policy.LARGE + 1
 """The fewest elements of which a reduction to one number waits, and that the extension leaves to
 the backend's methods where nothing waits."""
 
-MANY_TASKS: Final = PARTIAL_MIN + 2 * MIN_TASK + 3
+MANY_TASKS: Final = 2**17 + 2**16 + 3
 """Elements that every pass divides into several tasks, with something left over for the last."""

@@ -1,7 +1,8 @@
 """The CPU backend: the methods of the contract, by NumPy's kernels over strided Tensors.
 
-Up to `AT_ONCE_MAX` elements NumPy computes, above engine/operations.py, where it can. The chapters
-linear_algebra.py, fourier.py and random_numbers.py are base classes.
+What the extension answers by itself, now or later, comes first (`_in_c`); the rest NumPy computes,
+on several threads if that is worth it. The chapters linear_algebra.py, fourier.py and
+random_numbers.py are base classes.
 """
 
 from __future__ import annotations
@@ -22,21 +23,17 @@ from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
-from ...core.shape import broadcast_shapes
-from ...core.symbolic import KnownInts
-from ...core.view import View
 from ...native import native
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from . import counting, distinct, selected_rows, sorting
-from .engine import loops, operations, sliced_calls
+from .engine import sliced_calls
 from .engine.fperrors import located
-from .engine.loops import scipy_is_quiet
+from .engine.loops import is_threadable
 from .engine.memory_pool import empty
-from .engine.operations import compute, scan, total
 from .fourier import FourierTransforms
 from .linear_algebra import LinearAlgebra
-from .policy import AT_ONCE_MAX, LARGE, MOMENTS_AT_ONCE_MAX, adds_by_kernel
+from .policy import AT_ONCE_MAX, LARGE
 from .random_numbers import RandomNumbers
 from .storage import LEAST_SAFE, MOST_SAFE, apart, on_arrays, wrap
 from .ufunc_table import (
@@ -54,6 +51,7 @@ from .widened import widened
 __all__ = ["CPUBackend"]
 
 _SUMS: Final = p.SUM, p.PROD
+_RUNNING: Final = p.CUMULATIVE_SUM, p.CUMULATIVE_PROD
 
 
 def _declined(name: str, *values: object) -> None:
@@ -131,12 +129,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             return erf
         kernel = UNARY[op]
         array = self.array(x)
-        loop = loops.find(op, array.dtype)
-        computed = None if loop is None else compute(loop, array)
-        if computed is None and array.size > AT_ONCE_MAX and type(kernel) is _ufunc:
+        if array.size > AT_ONCE_MAX and type(kernel) is _ufunc:
             out = _like(array, op.results[CANONICAL[array.dtype]])
-            computed = located(kernel, array, out=out)
-        return wrap(located(kernel, array) if computed is None else computed)
+            if out is not None:
+                return wrap(sliced_calls.elementwise(kernel, [array], out))
+        return wrap(located(kernel, array))
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
         if out is not None:
@@ -152,26 +149,24 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             return self.unary(p.SQUARE, base)
         first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
         second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
-        array, other = (first, second) if type(x1) is Tensor else (second, first)
-        if self._is_large(x1, x2):
-            loop = self._binary_loop(op, x1, x2)
-            computed = None if loop is None else compute(loop, first, second)
-            if computed is not None:
-                return wrap(computed)
-            whole = type(other) is not _ndarray or other.ndim == 0 or other.strides == array.strides
-            if whole and type(BINARY[op]) is _ufunc:
-                memory = _like(array, op.results[CANONICAL[array.dtype]])
-                if memory is not None:
-                    return wrap(located(BINARY[op], first, second, out=memory))
+        arrays = [x for x in (first, second) if type(x) is _ndarray and x.ndim > 0]
+        if arrays and arrays[0].size > AT_ONCE_MAX and type(BINARY[op]) is _ufunc:
+            array, other = arrays[0], arrays[-1]
+            alike = other.shape == array.shape and other.strides == array.strides
+            memory = _like(array, op.results[CANONICAL[array.dtype]]) if alike else None
+            if memory is not None:
+                return wrap(sliced_calls.elementwise(BINARY[op], [first, second], memory))
         return wrap(located(BINARY_NEW[op], first, second))
 
     def apply(self, op: UfuncLoop, *operands: Operand) -> Tensor:
-        if self._is_large(*operands) and scipy_is_quiet():
-            loop = loops.of_ufunc(op)
-            computed = None if loop is None else compute(loop, *self._arrays(op, operands))
-            if computed is not None:
-                return wrap(computed)
-        found = located(op.ufunc, *self._arrays(op, operands))
+        arrays = self._arrays(op, operands)
+        if len(op.outputs) == 1 and is_threadable(op.ufunc):
+            shape = np.broadcast_shapes(*[np.shape(x) for x in arrays])
+            rows = all([type(x) is not _ndarray or x.flags.c_contiguous for x in arrays])
+            if rows and prod(shape) > AT_ONCE_MAX:
+                out = empty(shape, op.output)
+                return wrap(sliced_calls.elementwise(op.ufunc, arrays, out))
+        found = located(op.ufunc, *arrays)
         return wrap(found if op.wanted is None else found[op.wanted])
 
     def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Tensor, ...]:
@@ -183,34 +178,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             self.array(x) if type(x) is Tensor else dtype.type(x)
             for x, dtype in zip(operands, op.inputs, strict=True)
         ]
-
-    def _binary_loop(self, op: Primitive, x1: Operand, x2: Operand) -> loops.Loop | None:
-        """The loop that gives NumPy's result for these operands; None if there is none."""
-        array: Handle = x1 if type(x1) is Tensor else x2
-        if op is p.POW:
-            shape = self.shape(x1) if type(x1) is Tensor else None
-            exponent = self.view(x2) if type(x2) is Tensor else x2
-            if not is_plain_power(self.dtype(array), shape, exponent):
-                return None
-        return loops.find(op, self.dtype(array))
-
-    def _is_large(self, *operands: Operand | None) -> bool:
-        """Whether several threads are to compute on operands that broadcast."""
-        bound = 1  # no fewer elements than the result has
-        found: KnownInts = None
-        for x in operands:
-            if type(x) is Tensor:
-                bound *= prod(self.shape(x))
-        if bound <= AT_ONCE_MAX:
-            return False
-        for x in operands:
-            if type(x) is Tensor:
-                shape: KnownInts = self.shape(x)
-                if found is None:
-                    found = shape
-                elif shape != found:
-                    found = broadcast_shapes(found, shape)
-        return prod(found) > AT_ONCE_MAX
 
     def _binary_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> Tensor:
         first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
@@ -234,11 +201,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         mask = self.array(condition)
         first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
         second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
-        if self._is_large(condition, x1, x2):
-            values = first if type(first) is _ndarray else second
-            selected = compute(loops.select(values.dtype), mask, first, second)
-            if selected is not None:
-                return wrap(selected)
         if type(first) is _ndarray and type(second) is _ndarray:
             return wrap(np.where(mask, first, second))
         return wrap(located(np.where, mask, first, second))
@@ -252,9 +214,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         for op, bound in ((p.MAXIMUM, low), (p.MINIMUM, high)):
             if bound is not None:
                 other = self.array(bound) if type(bound) is Tensor else bound
-                loop = loops.find(op, array.dtype)
-                computed = None if loop is None else compute(loop, array, other)
-                array = located(BINARY[op], array, other) if computed is None else computed
+                array = located(BINARY[op], array, other)
         return wrap(array)
 
     # ------------------------------------------------------------------ reductions and scans
@@ -272,14 +232,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         waiting: Tensor | None = _in_c(op.name, x, axes, keepdims, *computed_in)
         if waiting is not None:
             return waiting
-        if op is p.MEAN and self.dtype(x) in d.NARROW:
-            wide = self.reduce(op, self.cast(x, d.NARROW[self.dtype(x)]), axes, keepdims)
-            return self.cast(wide, self.dtype(x))
+        own = self.dtype(x)
+        is_many = prod(self.shape(x)) > AT_ONCE_MAX
+        if own in d.NARROW and (op is p.MEAN or (op is p.SUM and is_many and dtype in (None, own))):
+            # Sums of many are rounded once, as means are.
+            wide = self.reduce(op, self.cast(x, d.NARROW[own]), axes, keepdims)
+            return self.cast(wide, own)
         array = self.array(x)
-        if array.size > AT_ONCE_MAX and (dtype is None or dtype == array.dtype):
-            reduced = self._reduce_by_kernel(op, array, axes, keepdims)
-            if reduced is not None:
-                return wrap(reduced)
         kernel = REDUCE.get(op)
         if kernel is not None:
             # NumPy would widen sums and products of small integers on its own.
@@ -297,47 +256,30 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             return wrap(np.asarray(np.count_nonzero(array), dtype=d.int64))
         return wrap(_sum(array.astype(bool), axes, d.int64, None, keepdims))
 
-    def _reduce_by_kernel(
-        self, op: Primitive, array: NDArray, axes: tuple[int, ...], keepdims: bool
-    ) -> NDArray | None:
-        """`reduce` by the extension, or None."""
-        if array.dtype.kind != "f":
-            return total(op, array) if len(axes) == array.ndim and not keepdims else None
-        count = _count(array, axes)
-        wide = d.COMPUTED_IN[array.dtype]
-        if not adds_by_kernel(op, wide, count):
-            return None
-        divisor = count if op is p.MEAN else None
-        numbers = self.array(self.cast(wrap(array), wide))
-        reduced = operations.reduce(p.SUM, numbers, axes, keepdims, divisor)
-        return None if reduced is None else self.array(self.cast(wrap(reduced), array.dtype))
-
     def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
         return wrap(sliced_calls.arg_reduce(ARG_REDUCE[op], self.array(x), axis, keepdims))
 
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
-        array = self.array(x)
         # NumPy would widen small integers on its own.
-        target = array.dtype if dtype is None else dtype
-        if array.size > MOMENTS_AT_ONCE_MAX:
-            scanned = scan(op, array, axis, target)
+        target = self.dtype(x) if dtype is None else dtype
+        if op in _RUNNING:
+            scanned: Tensor | None = _in_c(op.name, x, axis, target, False)
             if scanned is not None:
-                return wrap(scanned)
-        return wrap(located(SCAN[op], array, axis, target))
+                return scanned
+        return wrap(located(SCAN[op], self.array(x), axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
         if self.dtype(x) in d.NARROW:
             wide = self.var(self.cast(x, d.NARROW[self.dtype(x)]), axes, keepdims, correction)
             return self.cast(wide, self.dtype(x))
+        waiting: Tensor | None = _in_c("var", x, axes, keepdims, correction)
+        if waiting is not None:
+            return waiting
         array = self.array(x)
         count = _count(array, axes)
         freedom = count - correction
         if freedom <= 0:
             freedom = np.nan
-        if array.size > MOMENTS_AT_ONCE_MAX and adds_by_kernel(p.VAR, array.dtype, count):
-            variance = operations.reduce(p.VAR, array, axes, keepdims, freedom)
-            if variance is not None:
-                return wrap(variance)
         return wrap(located(_var, array, axes, keepdims, freedom))
 
     # ------------------------------------------------------------------ sorting and searching
@@ -385,14 +327,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             # NumPy would warn that the imaginary part is lost, which the contract asks for.
             array = array.real
         if array.size > AT_ONCE_MAX:
-            loop = loops.cast(array.dtype, dtype)
-            computed = None if loop is None else compute(loop, array)
-            if computed is not None:
-                return wrap(computed)
+            waiting: Tensor | None = _in_c("astype", x, dtype)
+            if waiting is not None:
+                return waiting
             out = _like(array, dtype)
             if out is not None:
-                located(np.copyto, out, array, casting="unsafe")
-                return wrap(out)
+                return wrap(sliced_calls.elementwise(_copy_cast, [array], out))
         may_warn = kind in "fc" or dtype in d.NARROW
         cast = located(_astype, array, dtype) if may_warn else array.astype(dtype)
         return wrap(cast)
@@ -497,24 +437,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(located(np.correlate, first, second[::-1], mode))
 
 
-def is_plain_power(dtype: DType, shape: KnownInts | None, exponent: View | Any) -> bool:
-    """Whether the loop of POW gives what `kernels` gives, which corrects some exponents.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-    shape : tuple of int or None
-        Of the base; None for a scalar.
-    exponent : View or Scalar
-    """
-    if type(exponent) is View:
-        # NumPy has special cases for an exponent that is the same for all elements (stride 0).
-        if dtype.kind != "f" or exponent.has_repeats or exponent.size == 1:
-            return False
-        return shape is None or shape == exponent.shape
-    return bool(exponent != 0.5) if dtype.kind == "f" else dtype.kind in "iu" and exponent >= 0
-
-
 def _like(array: NDArray, dtype: DType) -> NDArray | None:
     """Memory of the pool for a result with the layout of `array`; None if `array` is neither
     row-major nor column-major."""
@@ -531,6 +453,10 @@ def _cast_first(value: ArrayOrScalar, dtype: DType) -> ArrayOrScalar:
     if type(value) is not complex and LEAST_SAFE <= value <= MOST_SAFE:
         return value
     return located(_asarray, value, dtype) if dtype.char in "fF" else value
+
+
+def _copy_cast(array: NDArray, out: NDArray) -> None:
+    np.copyto(out, array, casting="unsafe")
 
 
 def _count(array: NDArray, axes: tuple[int, ...]) -> int:

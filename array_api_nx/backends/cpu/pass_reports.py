@@ -103,7 +103,7 @@ class _Report:
         numbers: Sequence[int],
     ) -> None:
         over, keepdims = None, False
-        if isinstance(op, Primitive) and op.family == "reduce":
+        if isinstance(op, Primitive) and op.family in ("reduce", "var"):
             given, over, keepdims = given[:1], given[1], given[2]
         operands = tuple(
             [

@@ -3,7 +3,7 @@
 At once
     Up to `AT_ONCE_MAX` elements: on one thread, as NumPy does it or in less time.
 By several threads
-    Above: NumPy's inner loops run over tiles, into memory of the pool.
+    Above: NumPy's inner loops run over parts of the elements, into memory of the pool.
 Later
     What C records (native/nodes.h): operations element by element on more elements than the setting
     `fusion_threshold`, and reductions of many elements.
@@ -22,26 +22,19 @@ from typing import Final
 from ... import config
 from ...config import current
 from ...contract.events import evaluated
-from ...core.dtypes import SELF_COMPUTED, DType
 from ...native import native
 from ...primitives import table as p
-from ...primitives.table import Primitive
-from .engine import fperrors, loops
+from .engine import fperrors
 
 __all__ = [
     "AT_ONCE_MAX",
     "LARGE",
-    "MOMENTS_AT_ONCE_MAX",
-    "adds_by_kernel",
-    "adds_in_any_order",
     "limits",
 ]
 
 AT_ONCE_MAX: Final = 2**15
 """Elements up to which a second thread, which takes some microseconds to join, makes no operation
 faster, but for those below (docs/tuning.md, 20)."""
-MOMENTS_AT_ONCE_MAX: Final = AT_ONCE_MAX // 2
-"""The same for variances and scans, which take longer for each element (docs/tuning.md, 21)."""
 
 LARGE: Final = 2**19
 """Elements above which the extension leaves operations that do not wait to the backend's methods
@@ -107,33 +100,6 @@ if native is not None:
     native.set_expressions(
         _modes, fperrors.settings_variable, config.stack, fperrors.report, p.CAST, p.WHERE
     )
-    native.set_reductions((p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL, p.COUNT_NONZERO, p.MEAN))
-
-
-def adds_by_kernel(op: Primitive, dtype: DType, count: int) -> bool:
-    """Whether a kernel adds up many elements for a sum, mean or variance outside expressions, in
-    another order than NumPy's.
-
-    Parameters
-    ----------
-    op : Primitive
-    dtype : numpy.dtype
-        Of the elements.
-    count : int
-        How many elements there are for each element of the result.
-    """
-    least = loops.MIN_MOMENTS if op is p.VAR else 2
-    adds = op is p.SUM or op is p.MEAN or op is p.VAR
-    return (
-        adds
-        and dtype.kind == "f"
-        and dtype in SELF_COMPUTED
-        and count >= least
-        and adds_in_any_order()
+    native.set_reductions(
+        (p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL, p.COUNT_NONZERO, p.MEAN, p.VAR)
     )
-
-
-def adds_in_any_order() -> bool:
-    """Whether sums of floating-point numbers may be rounded in another way than NumPy's, because
-    they are added up in another order."""
-    return current().fusion != "off"

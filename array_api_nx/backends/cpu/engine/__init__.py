@@ -1,6 +1,6 @@
-"""The engine: kernels over strided memory, tile by tile, on all processors.
+"""The engine: what computes, or has NumPy compute, on all processors.
 
-kernel.py describes what the extension runs over memory, and is the place to begin. schedule.py
-chooses its tiles, loops.py has the inner loops, and passes.py adds the memory and runs it.
-operations.py uses all that.
+loops.py names the inner loops to the extension, sliced_calls.py has several threads call NumPy,
+fperrors.py reports floating-point errors as NumPy does, and threads.py says how many threads there
+may be.
 """

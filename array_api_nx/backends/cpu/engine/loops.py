@@ -1,22 +1,19 @@
-"""The inner loops that kernels are made of: a `Loop` for each operation on given dtypes.
+"""The inner loops that the extension computes with: a `Loop` for each operation on given dtypes.
 
-`find`, `cast`, `select` and `reduction` look them up. A loop computes what the functions of
-`..ufunc_table` compute, bit for bit; where these correct NumPy's answer, there is no loop.
+A loop computes what the functions of `..ufunc_table` compute, bit for bit; where these correct
+NumPy's answer, there is no loop.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from inspect import unwrap
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ....contract.numpy_dtypes import NDArray
+from ....contract.numpy_dtypes import COMPILED
 from ....contract.random_numbers import MAX_NARROW_SPAN
 from ....contract.ufuncs import UfuncLoop
 from ....core import dtypes as d
@@ -25,29 +22,19 @@ from ....native import native
 from ....primitives import table as p
 from ....primitives.table import EXACT_COST, Primitive
 from ..ufunc_table import CORRECTED
+from . import fperrors, threads
 
 __all__ = [
-    "MIN_MOMENTS",
-    "MOMENTS",
+    "MATMUL",
+    "Described",
     "Loop",
-    "Operation",
-    "cast",
-    "combining",
     "drawing_kind",
-    "extreme",
     "find",
-    "floor_division",
+    "is_threadable",
+    "loop_for_native",
     "of_ufunc",
-    "quiet_scipy",
-    "reduction",
-    "running",
-    "scipy_is_quiet",
-    "select",
+    "ufunc_loop_for_native",
 ]
-
-Operation: TypeAlias = tuple[object, tuple[DType, ...], DType, int, bool, bool]
-"""What the extension's `compute` and `update` take of a `Loop`: its `pointer`, `inputs`, `output`,
-`serial_limit`, `materialise_scalar` and `is_exact`."""
 
 _CHEAP: Final = 0.4
 """Nanoseconds per element up to which a loop waits for the second-level cache, not for itself."""
@@ -60,13 +47,10 @@ _WORTH_THREADS: Final = 3_000.0
 if the threads are still awake from an earlier loop, and about as fast if they must be woken."""
 
 _BOOL: Final = np.dtype(bool)
-_INT64: Final = np.dtype(np.int64)
 
 
-@final
-@dataclass(eq=False, repr=False, slots=True)
-class Loop:
-    """An operation, element by element, on given dtypes; equal only to itself.
+class Loop(NamedTuple):
+    """An operation, element by element, on given dtypes.
 
     Attributes
     ----------
@@ -76,55 +60,27 @@ class Loop:
     output : dtype
     cost : float
         Roughly the nanoseconds per element, if all operands are in cache.
-    ufunc : ufunc or None
-    call : callable or None
-        ``call(*inputs, out)`` computes with NumPy into `out`, which may be one of the inputs. None
-        for moments, which are not folded element by element (see native/sums.c).
-    pointer : capsule or None
-        The extension's name for it; None without the extension.
-    is_scipy : bool
-        Whether it does what `scipy.special.errstate` asks for.
-    materialise_scalar : bool
-        Whether it has vector instructions for arrays, but not for an array and a scalar.
-    serial_limit : int
-        Elements up to which one thread is as fast as several.
-    is_exact : bool
-        Whether every bit is defined, so that the layout of the operands cannot change one.
-    is_link : bool
-        Whether a chain can have it, whose results stay in registers (native/chains.h).
-    operation : tuple or None
-        What the extension takes to compute the loop at once; None without the extension.
+    ufunc : ufunc
     """
 
     name: str
     inputs: tuple[DType, ...]
     output: DType
     cost: float
-    ufunc: np.ufunc | None
-    call: Callable[..., object] | None
-    pointer: object
-    is_scipy: bool = False
-    materialise_scalar: bool = field(init=False)
-    serial_limit: int = field(init=False)
-    is_exact: bool = field(init=False)
-    is_link: bool = field(init=False, default=False)
-    operation: Operation | None = field(init=False, default=None)
+    ufunc: np.ufunc
 
-    def __post_init__(self) -> None:
-        self.materialise_scalar = self.ufunc is np.maximum or self.ufunc is np.minimum
+    @property
+    def serial_limit(self) -> int:
+        """Elements up to which one thread is as fast as several."""
         traffic = sum([dtype.itemsize for dtype in (*self.inputs, self.output)])
         # A cheap loop takes as long as the second-level cache takes to deliver the operands.
         time = self.cost if self.cost > _CHEAP else _PER_BYTE * traffic
-        self.serial_limit = int(_WORTH_THREADS / time)
-        self.is_exact = self.cost <= EXACT_COST
-        if self.pointer is not None:
-            limit, materialise = self.serial_limit, self.materialise_scalar
-            known = self.pointer, self.inputs, self.output, limit, materialise, self.is_exact
-            self.operation = known
-            self.is_link = native is not None and native.is_link(self.pointer)
+        return int(_WORTH_THREADS / time)
 
-    def __repr__(self) -> str:
-        return f"<loop {self.name}: {', '.join(map(str, self.inputs))} -> {self.output}>"
+    @property
+    def is_exact(self) -> bool:
+        """Whether every bit is defined, so that the layout of the operands cannot change one."""
+        return self.cost <= EXACT_COST
 
 
 # ---------------------------------------------------------------------- ufuncs
@@ -147,19 +103,11 @@ def _of_ufunc(
     signature = f"{''.join([each.char for each in inputs])}->{output.char}"
     if signature not in ufunc.types:
         return None
-    # A square root is one instruction, though a slow one, and correctly rounded.
-    is_arithmetic = cost <= EXACT_COST or (ufunc is np.sqrt and output.kind == "f")
-    pointer = None if native is None else native.ufunc_loop(ufunc, (*inputs, output), is_arithmetic)
     if inputs[0].kind == "c":
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
     elif inputs[0] in d.BELOW_DOUBLE and cost > 0.4:
         cost /= 2
-    return _runnable(Loop(name, inputs, output, cost, ufunc, ufunc, pointer))
-
-
-def _runnable(loop: Loop) -> Loop | None:
-    """The loop; None where the extension, which is there, has none for these dtypes."""
-    return loop if native is None or loop.pointer is not None else None
+    return Loop(name, inputs, output, cost, ufunc)
 
 
 def is_arithmetic(op: Primitive) -> bool:
@@ -224,10 +172,13 @@ def of_ufunc(op: UfuncLoop) -> Loop | None:
     if len(op.outputs) > 1 or not (is_numpy or _is_scipy(op.ufunc)):
         return None
     cost = _COSTS.get(op.ufunc, _OTHER_COST)
-    loop = _of_ufunc(op.ufunc, op.inputs, op.output, cost, op.name)
-    if loop is not None:
-        loop.is_scipy = not is_numpy
-    return loop
+    return _of_ufunc(op.ufunc, op.inputs, op.output, cost, op.name)
+
+
+def is_threadable(ufunc: np.ufunc) -> bool:
+    """Whether several threads may run loops of a ufunc: as `of_ufunc`, and only while SciPy ignores
+    errors in special functions, of which it would warn while they run."""
+    return getattr(np, ufunc.__name__, None) is ufunc or (_is_scipy(ufunc) and scipy_is_quiet())
 
 
 def _is_scipy(ufunc: np.ufunc) -> bool:
@@ -255,39 +206,12 @@ def scipy_is_quiet() -> bool:
     return settings.pop("memory", None) == "raise" and _IGNORED.issuperset(settings.values())
 
 
-def quiet_scipy() -> AbstractContextManager[object]:
-    """A context in which loops of SciPy's neither warn nor raise."""
-    special: Any = sys.modules.get("scipy.special")
-    context: AbstractContextManager[object]
-    context = nullcontext() if scipy_is_quiet() else special.errstate(all="ignore")
-    return context
-
-
 # ---------------------------------------------------------------------- products of matrices
 
 MATMUL: Final[np.ufunc] = np.matmul if native is None else native.matmul
 """`numpy.matmul`, with the extension several times as fast for stacks of small matrices."""
 
-# ---------------------------------------------------------------------- casts and selection
-
-
-def _copy_cast(x: NDArray, out: NDArray) -> None:
-    np.copyto(out, x, casting="unsafe")
-
-
-@cache
-def cast(source: DType, target: DType) -> Loop | None:
-    """The loop that casts `source` to `target`, a copy if they are the same.
-
-    None from floating-point and complex numbers to integers, where results that do not fit differ
-    from loop to loop, and from complex to real numbers.
-    """
-    loop = None
-    lossy = source.kind in "fc" and target.kind in "iu"
-    if not lossy and (source.kind != "c" or target.kind in "bc"):
-        pointer = None if native is None else native.cast_loop(source, target)
-        loop = _runnable(Loop("cast", (source,), target, 0.3, None, _copy_cast, pointer))
-    return loop
+# ---------------------------------------------------------------------- random numbers
 
 
 def drawing_kind(kind: str, span: int) -> str:
@@ -295,121 +219,57 @@ def drawing_kind(kind: str, span: int) -> str:
     return "wide" if span > MAX_NARROW_SPAN else kind
 
 
-def _copy_selected(condition: NDArray, x1: NDArray, x2: NDArray, out: NDArray) -> None:
-    # By way of new memory, because `out` may be any of the inputs.
-    np.copyto(out, np.where(condition, x1, x2))
+# ---------------------------------------------------------------------- the extension's loops
+
+Described: TypeAlias = tuple[np.ufunc, int, str, int, int, int, bool, bool, bool]
 
 
-@cache
-def select(dtype: DType) -> Loop:
-    """The loop of where: (bool, `dtype`, `dtype`) -> `dtype`."""
-    pointer = None if native is None else native.select_loop(dtype.itemsize)
-    return Loop("where", (_BOOL, dtype, dtype), dtype, 0.4, None, _copy_selected, pointer)
+def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
+    """The loop of a compiled callable, for operands of one dtype.
 
-
-# ---------------------------------------------------------------------- reductions
-
-
-def _identity(op: Primitive, dtype: DType) -> NDArray:
-    if op.identity is not None:
-        value: float = op.identity
-    elif dtype.kind == "b":
-        value = op is p.MIN
-    elif dtype.kind == "f":
-        value = -np.inf if op is p.MAX else np.inf
-    else:
-        limits = np.iinfo(dtype)
-        value = limits.min if op is p.MAX else limits.max
-    identity = np.asarray(value, dtype=dtype)
-    identity.flags.writeable = False
-    return identity
-
-
-_FIELDS: Final = ("count", "sum", "reference", "offset", "squares")
-MOMENTS: Final = np.dtype([(name, "f8") for name in _FIELDS])
-"""The accumulator of a variance: the number of elements, their sum, their mean (reference +
-offset), and the sum of their squared distances from it. Where elements lie near each other and far
-from 0, one double would not hold the mean exactly enough to subtract that of other elements from
-it."""
-MIN_MOMENTS: Final = 32
-"""Variances of fewer elements each are computed in two passes: an accumulator of 40 bytes for so
-few elements would take too much memory."""
-
-
-def _count_loop() -> Loop:
-    pointer = None if native is None else native.count_loop()
-    return Loop("reduce", (_INT64, _BOOL), _INT64, 0.1, np.add, np.add, pointer)
-
-
-def _sum_loop(dtype: DType) -> Loop:
-    pointer = None if native is None else native.sum_loop(dtype)
-    return Loop("reduce", (dtype, dtype), dtype, 0.1, np.add, np.add, pointer)
-
-
-def _moments_loop(dtype: DType) -> Loop:
-    pointer = None if native is None else native.moments_loop(dtype)
-    return Loop("reduce", (MOMENTS, dtype), MOMENTS, 0.3, None, None, pointer)
-
-
-@cache
-def reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
-    """The loop (accumulator, `dtype`) -> accumulator of a reduction, and its identity, 0-d.
-
-    None for what is no reduction by a loop, and for dtypes it does not take: SUM and PROD take
-    numbers, MAX and MIN bools and real numbers, ANY, ALL and COUNT_NONZERO bools, VAR real
-    floating-point numbers. Accumulators have the elements' dtype; those of COUNT_NONZERO are int64,
-    those of VAR MOMENTS.
+    Returns
+    -------
+    ufunc, index, name, operand, result, serial_limit, is_exact, is_arithmetic, is_alone
+        The ufunc and the number of its loop; NumPy's name in warnings; the dtypes to which operands
+        are cast first and of the result, as numbers in `COMPILED`; what `Loop` and `is_arithmetic`
+        say; and whether one thread computes all. None where NumPy's result has to be corrected,
+        where the dtype is not legal, and where the extension knows no such elements, as float16
+        without a compiler that has it.
     """
-    if dtype.kind == "f" and (op is p.SUM or op is p.VAR):
-        loop = _runnable(_sum_loop(dtype) if op is p.SUM else _moments_loop(dtype))
-        identity = _identity(op, dtype) if op is p.SUM else np.zeros((), MOMENTS)
-        return None if loop is None else (loop, identity)
-    if op is p.COUNT_NONZERO:
-        return (_count_loop(), _identity(op, _INT64)) if dtype == _BOOL else None
-    kinds = "b" if op is p.ANY or op is p.ALL else "iufc" if op is p.SUM or op is p.PROD else "biuf"
-    if op.family != "reduce" or op.by is None or dtype.kind not in kinds:
+    dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
+    loop = find(op, dtype) if dtype in op.results else None
+    if loop is None and op is p.FLOOR_DIVIDE and dtype.kind == "f":
+        # The extension computes it alone, where no operand is infinite (native/corrections.c).
+        return _described(floor_division(dtype), dtype, dtype, False, True)
+    if loop is None:
         return None
-    loop = _of_ufunc(_UFUNCS[op.by], (dtype, dtype), dtype, 0.3, "reduce")
-    return None if loop is None else (loop, _identity(op, dtype))
+    return _described(loop, dtype, op.results[dtype], is_arithmetic(op), False)
 
 
-@cache
-def combining(loop: Loop) -> Loop | None:
-    """The loop that combines two accumulators of a reduction's loop. None for moments, which the
-    extension merges without one."""
-    if loop.ufunc is None:
+def ufunc_loop_for_native(loop: Loop, operand: DType, result: DType) -> Described | None:
+    """What `loop_for_native` returns, for a loop of a ufunc that is no function of the standard."""
+    return _described(loop, operand, result, False, True)
+
+
+def _described(
+    loop: Loop | None, operand: DType, result: DType, is_arithmetic: bool, is_alone: bool
+) -> Described | None:
+    if loop is None or not {operand, result} <= {*COMPILED}:
         return None
-    dtype = loop.output
-    return _of_ufunc(loop.ufunc, (dtype, dtype), dtype, loop.cost, loop.name)
+    signature = f"{''.join([each.char for each in loop.inputs])}->{loop.output.char}"
+    return (
+        loop.ufunc,
+        loop.ufunc.types.index(signature),
+        loop.name,
+        COMPILED.index(operand),
+        COMPILED.index(result),
+        loop.serial_limit,
+        loop.is_exact,
+        is_arithmetic,
+        is_alone,
+    )
 
 
-@cache
-def extreme(op: Primitive, dtype: DType) -> Loop | None:
-    """The loop (accumulator, `dtype`) -> accumulator of MAX or MIN that passes over NaN.
-
-    It gives what the loop of `reduction` gives where every NaN was replaced by its identity. None
-    for dtypes without NaN.
-    """
-    if dtype.kind != "f" or dtype in d.NARROW:
-        return None
-    ufunc = np.fmax if op is p.MAX else np.fmin
-    pointer = None if native is None else native.extreme_loop(dtype, op is p.MAX)
-    return Loop("reduce", (dtype, dtype), dtype, 0.1, ufunc, ufunc, pointer)
-
-
-# ---------------------------------------------------------------------- scans
-
-
-@cache
-def running(op: Primitive, dtype: DType) -> Loop | None:
-    """The loop of a binary primitive for operands that are its own results, one element before.
-
-    It gives what the loop of `find` gives, in less time.
-    """
-    loop = find(op, dtype)
-    if loop is None or native is None or (op is not p.ADD and op is not p.MULTIPLY):
-        return loop
-    pointer = native.running_loop(dtype, op is p.MULTIPLY)
-    if pointer is None:
-        return loop
-    return Loop(loop.name, loop.inputs, loop.output, loop.cost, loop.ufunc, loop.call, pointer)
+if native is not None:
+    native.set_operations(loop_for_native, threads.count)
+    native.set_errors(fperrors.apply_errstate)

@@ -21,6 +21,7 @@ import numpy as np
 from ....contract.numpy_dtypes import COMPILED, NDArray
 from ....core.dtypes import DType
 from ....native import native
+from ..ufunc_table import ArrayOrScalar
 from . import fperrors, loops, threads
 from .memory_pool import empty
 from .parallel import parallel_for
@@ -31,6 +32,7 @@ __all__ = [
     "BINCOUNT_MIN",
     "COUNT_MIN",
     "DRAW_MIN",
+    "ELEMENTWISE_MIN",
     "FFT_MIN",
     "GATHER_MIN",
     "MATMUL_MIN",
@@ -49,6 +51,7 @@ __all__ = [
     "count_from_least",
     "divide",
     "draw",
+    "elementwise",
     "gather",
     "like",
     "look_up",
@@ -74,6 +77,7 @@ ARGPARTITION_MIN: Final = 2**16
 SEARCH_MIN: Final = 2**16
 FFT_MIN: Final = 2**17
 BINCOUNT_MIN: Final = 2**18
+ELEMENTWISE_MIN: Final = 2**16
 COUNT_MIN: Final = 2**10  # counts the ints from which on their range is looked for
 DRAW_MIN: Final = 2**16
 
@@ -184,6 +188,24 @@ def one_operation(name: str) -> Iterator[None]:
 
 
 # ---------------------------------------------------------------------- operations
+
+
+def elementwise(
+    function: Callable[..., object], operands: Sequence[ArrayOrScalar], out: NDArray
+) -> NDArray:
+    """``function(*operands, out)``, slice by slice: of a ufunc, or of what else computes element by
+    element, and operands that broadcast to the shape of `out`."""
+    keys = divide(out.shape, None, ELEMENTWISE_MIN // SLICES_MIN)
+    if keys is None:
+        fperrors.located(function, *operands, out)
+        return out
+    whole = [np.broadcast_to(x, out.shape) if type(x) is np.ndarray else x for x in operands]
+
+    def task(key: Key) -> None:
+        function(*[x[key] if type(x) is np.ndarray else x for x in whole], out[key])
+
+    run(task, keys, getattr(function, "__name__", ""))
+    return out
 
 
 def by_slices(

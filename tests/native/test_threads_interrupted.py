@@ -8,10 +8,9 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
+from tests.support.programs import assert_same, numpy_of
+from tests.support.signals import Alarm, alarm, needs_timers
 from tests.support.sizes import MANY_TASKS
-
-from ....support.programs import assert_same, numpy_of
-from ....support.signals import Alarm, alarm, needs_timers
 
 pytestmark = [
     pytest.mark.skipif(native is None, reason="NumPy's calls are interrupted by Python itself"),

@@ -1,5 +1,5 @@
 """Steps of arithmetic that follow each other run as one, with the results and the floating-point
-errors of steps that run one by one. (`test_kernel` has random ones.)"""
+errors of steps that run one by one."""
 
 from typing import Any
 
