@@ -70,7 +70,6 @@ class Native(_ModuleType):
     Tensor: type
     Array: type
     Face: type
-    FEW_FOR_NUMPY: int
     ARRAY_METHODS: tuple[str, ...]
 
     def complete_array(self, methods: dict[str, Any], /) -> None: ...
@@ -91,11 +90,12 @@ class Native(_ModuleType):
         name: str,
         parameters: str,
         gives_scalars: bool,
-        is_small_only: bool,
+        most: int,
         refused: tuple[Any, ...],
         /,
     ) -> Any: ...
     def count_numpys(self, more: int, /) -> int: ...
+    def numpys(self, array: Any, /) -> _NDArray | None: ...
     def set_as_faces(self, function: _Callable[[Any], Any], /) -> None: ...
     def front(self, function: _Callable[..., Any], /) -> Any: ...  # it has the function's signature
     def guard(self, function: _Callable[..., Any], /) -> Any: ...  # this one, too

@@ -18,7 +18,7 @@ typedef struct {
     enum { OF_STANDARD, GIVES_ARRAYS, GIVES_SCALARS } gives; /* what results without axes become in NumPy's face */
     /* Of functions of the face alone: */
     PyObject *numpys;  /* NumPy's function, which computes what the implementation declines */
-    int is_small_only; /* whether it does for small arrays alone */
+    npy_intp most;     /* the most elements of an array for which it does */
     int is_operation;  /* whether `code` is an OperationCode */
     int dtype_place;   /* of the parameter dtype; or -1 */
     npy_uint32 refused; /* bits of the dtypes that the face leaves to NumPy */

@@ -566,8 +566,8 @@ static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t co
 static PyObject *call_array(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = layout_of_any(values[0]);
-    if (x == NULL || is_given(values[2]) || is_watched || x->size > limits.large || data_of(x) == NULL) {
-        return DECLINED;
+    if (x == NULL || is_given(values[2]) || is_watched || data_of(x) == NULL) {
+        return decline_unless_raised();
     }
     if (is_given(values[1]) && values[1] != (PyObject *)dtypes[x->code].descr) {
         return DECLINED;

@@ -4,12 +4,16 @@
 #include "conversion.h"
 #include "elementwise.h"
 #include "indexing.h"
+#include "layouts.h"
 #include "parts.h"
 #include "movement.h"
 #include "scalars.h"
 
 /* adoption.scalar, for results of other devices; and what assigns to attributes: assign(array, name, value). */
 static PyObject *convert_function, *assign_function;
+
+/* What members of the class mean, by their names. */
+static PyObject *members;
 
 /* ------------------------------------------------------------------ results */
 
@@ -45,10 +49,8 @@ static PyObject *face_of_array(PyObject *array, int gives_scalars)
     return scalar;
 }
 
-/* A tuple or list of the items of another one, each as `convert` makes it of the borrowed item; the same one where all
-   items stay the same. A new reference. */
-static PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject *item, const void *context),
-                               const void *context)
+PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject *item, const void *context),
+                        const void *context)
 {
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
     PyObject *items = PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count);
@@ -98,111 +100,6 @@ PyObject *standard_of(PyObject *object)
 {
     return PyTuple_CheckExact(object) || PyList_CheckExact(object) ? convert_items(object, standard_of_item, NULL)
                                                                   : standard_of_item(object, NULL);
-}
-
-/* ------------------------------------------------------------------ NumPy in our place */
-
-/* How often NumPy computed something, here or in Python. */
-static npy_intp numpys_calls;
-
-/* adoption.as_faces, for what C does not adopt. */
-static PyObject *as_faces_function;
-
-/* Whether an object of another class has a method that may give an array of the face. */
-static int may_give_array(PyObject *object)
-{
-    return object != Py_None && !PyLong_Check(object) && !PyFloat_Check(object) && !PyUnicode_Check(object) &&
-           !PyArray_Check(object) && !PyArray_IsScalar(object, Generic) && !PyArray_DescrCheck(object) &&
-           !PyType_Check(object) && PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__array__");
-}
-
-/* What `to_numpys` converts: arrays of up to `most` elements, in lists of `depth` lists around them. */
-typedef struct {
-    npy_intp most;
-    int depth;
-} Conversion;
-
-static PyObject *to_numpys_item(PyObject *item, const void *context)
-{
-    const Conversion *limit = context;
-    if (is_face(item)) {
-        Tensor *x = layout_of(item);
-        if (x == NULL || is_watched || x->size > limit->most || x->size > limits.large || data_of(x) == NULL) {
-            return NULL;
-        }
-        return new_ndarray(x);
-    }
-    if (item == (PyObject *)face_type) {
-        return Py_NewRef(&PyArray_Type);
-    }
-    if ((PyTuple_CheckExact(item) || PyList_CheckExact(item)) && limit->depth <= NPY_MAXDIMS) {
-        const Conversion inner = {limit->most, limit->depth + 1};
-        return convert_items(item, to_numpys_item, &inner);
-    }
-    return PyDict_CheckExact(item) || is_array(item) || may_give_array(item) ? NULL : Py_NewRef(item);
-}
-
-PyObject *to_numpys(PyObject *object, npy_intp most)
-{
-    const Conversion limit = {most, 0};
-    return to_numpys_item(object, &limit);
-}
-
-/* The arguments of a call, and what NumPy was given for them. */
-typedef struct {
-    PyObject *const *given, *const *args;
-    Py_ssize_t count;
-} Arguments;
-
-static PyObject *from_numpys_item(PyObject *item, const void *context)
-{
-    const Arguments *arguments = context;
-    for (Py_ssize_t i = 0; i < arguments->count; i++) {
-        PyObject *given = arguments->given[i], *arg = arguments->args[i];
-        if (item == given) {
-            return Py_NewRef(arg);
-        }
-        for (Py_ssize_t j = 0; PyTuple_CheckExact(given) && j < PyTuple_GET_SIZE(given); j++) {
-            if (item == PyTuple_GET_ITEM(given, j)) { /* of out */
-                return Py_NewRef(PyTuple_GET_ITEM(arg, j));
-            }
-        }
-    }
-    if (PyTuple_CheckExact(item) || PyList_CheckExact(item)) {
-        return convert_items(item, from_numpys_item, context);
-    }
-    if (PyTuple_Check(item)) { /* one with names, such as EighResult */
-        PyObject *plain = PySequence_Tuple(item), *items = NULL;
-        if (plain != NULL) {
-            items = convert_items(plain, from_numpys_item, context);
-        }
-        PyObject *result = items == NULL    ? NULL
-                           : items == plain ? Py_NewRef(item)
-                                            : PyObject_CallObject((PyObject *)Py_TYPE(item), items);
-        Py_XDECREF(plain);
-        Py_XDECREF(items);
-        return result;
-    }
-    if (!PyArray_CheckExact(item)) {
-        return Py_NewRef(item);
-    }
-    PyObject *adopted = array_from_ndarray((PyArrayObject *)item, NO_DTYPE, 0);
-    if (adopted == DECLINED) {
-        return PyErr_Occurred() ? NULL : PyObject_CallOneArg(as_faces_function, item);
-    }
-    return face_of(adopted, 0);
-}
-
-PyObject *from_numpys(PyObject *result, PyObject *const *given, PyObject *const *args, Py_ssize_t count)
-{
-    numpys_calls++;
-    if (result == NULL || result == Py_None || PyArray_IsScalar(result, Generic)) {
-        return result;
-    }
-    const Arguments arguments = {given, args, count};
-    PyObject *converted = from_numpys_item(result, &arguments);
-    Py_DECREF(result);
-    return converted;
 }
 
 /* ------------------------------------------------------------------ slots */
@@ -340,8 +237,8 @@ static PyObject *face_subscript(PyObject *self, PyObject *key)
     }
     if (is_numpys_key(key)) {
         PyObject *const args[2] = {self, key};
-        PyObject *given[2] = {to_numpys(self, limits.large), NULL};
-        given[1] = given[0] == NULL ? NULL : to_numpys(key, limits.large);
+        PyObject *given[2] = {to_numpys(self, MOST_ELEMENTS), NULL};
+        given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
         PyObject *result = given[1] == NULL ? NULL : from_numpys(PyObject_GetItem(given[0], given[1]), given, args, 0);
         const int done = given[1] != NULL || PyErr_Occurred();
         Py_XDECREF(given[0]);
@@ -369,9 +266,9 @@ static PyObject *face_item(PyObject *self, Py_ssize_t position)
 static int face_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     if (value != NULL && is_numpys_key(key)) {
-        PyObject *given[3] = {to_numpys(self, limits.large), NULL, NULL};
-        given[1] = given[0] == NULL ? NULL : to_numpys(key, limits.large);
-        given[2] = given[1] == NULL ? NULL : to_numpys(value, limits.large);
+        PyObject *given[3] = {to_numpys(self, MOST_ELEMENTS), NULL, NULL};
+        given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
+        given[2] = given[1] == NULL ? NULL : to_numpys(value, MOST_ELEMENTS);
         const int result = given[2] == NULL ? -1 : PyObject_SetItem(given[0], given[1], given[2]);
         const int done = given[2] != NULL || PyErr_Occurred();
         numpys_calls += given[2] != NULL;
@@ -507,6 +404,40 @@ static PyObject *get_T(PyObject *self, void *closure)
     return result == DECLINED ? ask_one(METHOD_T, self) : face_of(result, 0);
 }
 
+/* An attribute that C alone has, of arrays of other devices. */
+static PyObject *read_by_python(PyObject *self, const char *name)
+{
+    PyObject *read = PyErr_Occurred() ? NULL : PyDict_GetItemString(members, name);
+    return read == NULL ? NULL : PyObject_CallOneArg(read, self);
+}
+
+static PyObject *get_itemsize(PyObject *self, void *closure)
+{
+    const Tensor *x = layout_of(self);
+    return x != NULL ? PyLong_FromSsize_t(dtypes[x->code].itemsize) : read_by_python(self, closure);
+}
+
+static PyObject *get_nbytes(PyObject *self, void *closure)
+{
+    const Tensor *x = layout_of(self);
+    return x != NULL ? PyLong_FromSsize_t(x->size * dtypes[x->code].itemsize) : read_by_python(self, closure);
+}
+
+static PyObject *get_strides(PyObject *self, void *closure)
+{
+    const Tensor *x = layout_of(self);
+    return x != NULL ? tuple_of_sizes(x->ndim, x->strides, 1) : read_by_python(self, closure);
+}
+
+/* What an attribute of NumPy's array over the same elements is. */
+static PyObject *read_numpys(PyObject *self, void *closure)
+{
+    PyObject *array = to_numpys(self, MOST_ELEMENTS);
+    PyObject *value = array == NULL ? read_by_python(self, closure) : PyObject_GetAttrString(array, closure);
+    Py_XDECREF(array);
+    return value;
+}
+
 static int set_by_python(PyObject *self, PyObject *value, void *closure)
 {
     if (refuse_deletion(value)) {
@@ -537,6 +468,12 @@ static PyGetSetDef face_attributes[] = {
     {"ndim", get_ndim, NULL, NULL, NULL},
     {"size", get_size, NULL, NULL, NULL},
     {"T", get_T, NULL, NULL, NULL},
+    {"data", read_numpys, set_by_python, NULL, "data"},
+    {"__array_interface__", read_numpys, NULL, NULL, "__array_interface__"},
+    {"__array_struct__", read_numpys, NULL, NULL, "__array_struct__"},
+    {"itemsize", get_itemsize, NULL, NULL, "itemsize"},
+    {"nbytes", get_nbytes, NULL, NULL, "nbytes"},
+    {"strides", get_strides, set_by_python, NULL, "strides"},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -622,30 +559,16 @@ static PyObject *complete_face(PyObject *module, PyObject *args)
     take_slots(face->tp_as_sequence, face->tp_base->tp_as_sequence, sizeof(PySequenceMethods));
     take_slots(face->tp_as_mapping, face->tp_base->tp_as_mapping, sizeof(PyMappingMethods));
     face_type = (PyTypeObject *)Py_NewRef(type);
+    Py_XSETREF(members, Py_NewRef(methods));
     Py_XSETREF(convert_function, Py_NewRef(convert));
     Py_XSETREF(assign_function, Py_NewRef(assign));
     Py_RETURN_NONE;
 }
 
-static PyObject *count_numpys(PyObject *module, PyObject *more)
-{
-    const Py_ssize_t added = PyLong_AsSsize_t(more);
-    if (added == -1 && PyErr_Occurred()) {
-        return NULL;
-    }
-    numpys_calls += added;
-    return PyLong_FromSsize_t(numpys_calls);
-}
-
-KEEP_ARGUMENT(set_as_faces, as_faces_function)
-
 static PyMethodDef functions[] = {
     {"standard", standard, METH_O,
      "standard(array)\n--\n\nThe Array with the contents of an array of NumPy's face."},
     {"adopt", adopt, METH_O, "adopt(array)\n--\n\nThe array of NumPy's face with the contents of an Array."},
-    {"count_numpys", count_numpys, METH_O,
-     "count_numpys(more, /)\n--\n\nHow often the face had NumPy compute, `more` added."},
-    {"set_as_faces", set_as_faces, METH_O, "set_as_faces(function)\n--\n\nadoption.as_faces."},
     {"complete_face", complete_face, METH_VARARGS,
      "complete_face(type, methods, convert, assign)\n--\n\n"
      "The class of the face's arrays; what it asks where C declines; a function for results of other devices; and "
@@ -659,8 +582,7 @@ int add_face(PyObject *module)
         face_slots[i].pfunc = PyType_GetSlot(array_type, face_slots[i].slot);
     }
     PyObject *type = PyType_FromSpec(&face_spec);
-    const int failed = type == NULL || PyModule_AddObjectRef(module, "Face", type) < 0 ||
-                       PyModule_AddIntConstant(module, "FEW_FOR_NUMPY", FEW_FOR_NUMPY) < 0;
+    const int failed = type == NULL || PyModule_AddObjectRef(module, "Face", type) < 0;
     Py_XDECREF(type);
     return failed ? -1 : PyModule_AddFunctions(module, functions);
 }

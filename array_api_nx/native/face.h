@@ -7,9 +7,6 @@
 
 #include "objects.h"
 
-/* A function of ours in Python takes longer to begin than it saves on fewer elements (docs/tuning.md, 137). */
-enum { FEW_FOR_NUMPY = 1 << 13 };
-
 static inline int is_face(PyObject *object)
 {
     return Py_IS_TYPE(object, face_type) && face_type != array_type;
@@ -47,6 +44,11 @@ static inline int is_call_of_face(PyObject *const *args, size_t count)
     return 0;
 }
 
+/* A tuple or list of the items of another one, each as `convert` makes it of the borrowed item; the same one where all
+   items stay the same. A new reference. */
+PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject *item, const void *context),
+                        const void *context);
+
 /* A result as an array of the face; `gives_scalars`: without axes as a scalar. Tuples and lists become those of such
    results. Steals the reference to `result`, which may be NULL or DECLINED. */
 PyObject *face_of(PyObject *result, int gives_scalars);
@@ -57,6 +59,9 @@ PyObject *standard_of(PyObject *object);
 /* An argument as NumPy takes it, a new reference: arrays of the face, up to `most` elements, as NumPy's over the same
    memory. NULL, perhaps with an exception set, if C does not say. */
 PyObject *to_numpys(PyObject *object, npy_intp most);
+
+/* How often NumPy computed something, here or in Python. */
+extern npy_intp numpys_calls;
 
 /* What NumPy returned, whose reference is stolen, in the face: an argument itself where it was given back. */
 PyObject *from_numpys(PyObject *result, PyObject *const *given, PyObject *const *args, Py_ssize_t count);

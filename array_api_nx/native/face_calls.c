@@ -168,7 +168,7 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
 /* ------------------------------------------------------------------ NumPy's function in place of ours */
 
 /* Whether operands are broadcast to more elements than NumPy is to compute. */
-static int are_many(PyObject *const *args, Py_ssize_t count)
+static int are_many(PyObject *const *args, Py_ssize_t count, npy_intp most)
 {
     npy_intp shape[ARRAY_DIMS], size = 1;
     int ndim = 0;
@@ -178,10 +178,10 @@ static int are_many(PyObject *const *args, Py_ssize_t count)
             return 0;
         }
     }
-    for (int dim = 0; dim < ndim && size <= FEW_FOR_NUMPY; dim++) {
+    for (int dim = 0; dim < ndim && size <= most; dim++) {
         size *= shape[dim];
     }
-    return size > FEW_FOR_NUMPY;
+    return size > most;
 }
 
 static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
@@ -193,11 +193,10 @@ static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssi
         find_name(names, "device") >= 0) {
         return DECLINED;
     }
-    if (self->is_small_only && self->is_operation && are_many(args, count)) {
+    if (self->is_operation && are_many(args, count, self->most)) {
         return DECLINED;
     }
-    const npy_intp most = self->is_small_only ? FEW_FOR_NUMPY : limits.large;
-    while (made < total && (given[made] = to_numpys(args[made], most)) != NULL) {
+    while (made < total && (given[made] = to_numpys(args[made], self->most)) != NULL) {
         made++;
     }
     if (made == total) {
@@ -278,8 +277,9 @@ static PyObject *front_face(PyObject *module, PyObject *args)
 {
     PyObject *function, *numpys, *refused;
     const char *name, *parameters;
-    int gives_scalars, is_small_only;
-    if (!PyArg_ParseTuple(args, "OOssppO!", &function, &numpys, &name, &parameters, &gives_scalars, &is_small_only,
+    int gives_scalars;
+    Py_ssize_t most;
+    if (!PyArg_ParseTuple(args, "OOsspnO!", &function, &numpys, &name, &parameters, &gives_scalars, &most,
                           &PyTuple_Type, &refused)) {
         return NULL;
     }
@@ -292,7 +292,7 @@ static PyObject *front_face(PyObject *module, PyObject *args)
         return NULL;
     }
     self->gives = gives_scalars ? GIVES_SCALARS : GIVES_ARRAYS;
-    self->is_small_only = is_small_only;
+    self->most = most;
     self->numpys = numpys == Py_None ? NULL : Py_NewRef(numpys);
     if (numpys != Py_None && Py_TYPE(numpys)->tp_descr_get == NULL) {
         unbind(self);
@@ -317,10 +317,10 @@ static PyObject *front_face(PyObject *module, PyObject *args)
 
 PyMethodDef face_calls_methods[] = {
     {"front_face", front_face, METH_VARARGS,
-     "front_face(function, numpys, name, parameters, gives_scalars, is_small_only, refused)\n--\n\n"
+     "front_face(function, numpys, name, parameters, gives_scalars, most, refused)\n--\n\n"
      "A callable of NumPy's face that answers calls as the C implementation of a name does, if that is not empty; "
-     "has `numpys`, unless that is None, compute what it declines, of small arrays alone if it is so; and passes the "
-     "rest on to the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are "
+     "has `numpys`, unless that is None, compute what it declines, of arrays of at most `most` elements; and passes "
+     "the rest on to the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are "
      "those. `refused`: dtypes of operands whose calls are NumPy's; None for those of operands that do not lie row by "
      "row. Results without axes are scalars if it is so. LookupError if there is none of that name."},
     {NULL, NULL, 0, NULL},

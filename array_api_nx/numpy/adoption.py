@@ -35,6 +35,12 @@ def count_numpys(more: int) -> int:
     return _numpys_calls
 
 
+def _numpys(x: Any) -> Any:
+    """NumPy's array over the memory of an array of the face."""
+    array = None if native is None else native.numpys(x)
+    return to_numpy(standard(x)) if array is None else array
+
+
 if native is not None:
     count_numpys = native.count_numpys  # type: ignore[assignment]
 
@@ -47,7 +53,7 @@ def as_numpys(x: Any, given: Given | None = None, depth: int = 0) -> Any:
     """`x` with NumPy's arrays in place of ours, in containers too: over the same memory."""
     kind = type(x)
     if kind is ndarray or kind is Array:
-        array = to_numpy(x if kind is Array else standard(x))
+        array = to_numpy(x) if kind is Array else _numpys(x)
         if given is not None:
             given[id(array)] = array, x
         return array

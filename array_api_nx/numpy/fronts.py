@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ..native import native
 from .differences import KEEPS_ORDER, REFUSED
+from .thresholds import ANY
 
 __all__ = ["FUNCTIONS", "METHODS", "fronted"]
 
@@ -94,6 +95,7 @@ _METHODS: Final = """
 """
 
 _METHODS_WITH_ARRAYS: Final = """
+    __array__   __array__   self, dtype=, copy=
     astype      astype      self, dtype, *, copy=, -=
     copy        copy        self, order=
     reshape     reshape_to
@@ -128,7 +130,7 @@ def fronted(
     row: tuple[str, str, bool] | None = None,
     *,
     name: str = "",
-    is_small_only: bool = False,
+    most: int = ANY,
 ) -> Callable[..., Any]:
     """A function or a method with C in front of it, which answers as the row says, or asks NumPy.
 
@@ -142,11 +144,11 @@ def fronted(
         One of `FUNCTIONS` or `METHODS`.
     name : str, optional
         Its name in the tables of differences.py.
-    is_small_only : bool, optional
-        Whether NumPy computes small arrays alone, since `function` computes large ones faster.
+    most : int, optional
+        The most elements of an array that NumPy computes, since `function` computes more faster.
     """
     if native is None:
         return function
     refused = (*REFUSED.get(name, ()), *([None] if name in KEEPS_ORDER else []))
-    front = native.front_face(function, numpys, *(row or ("", "", False)), is_small_only, refused)
+    front = native.front_face(function, numpys, *(row or ("", "", False)), most, refused)
     return update_wrapper(front, function)

@@ -12,11 +12,11 @@ import numpy
 from ..frontend.array import Array
 from ..frontend.inspection import namespace
 from ..frontend.numpy_functions import known_functions
-from ..native import native
 from .adoption import as_faces, as_standards, by_numpy, scalar
 from .arrays import ndarray
 from .differences import KEEPS_ORDER, REFUSED, has_special_elements
 from .fronts import FUNCTIONS, fronted
+from .thresholds import ANY, most_for_numpy
 
 __all__ = ["REFUSALS", "function_of", "is_ours", "is_own", "like", "named", "ours"]
 
@@ -39,12 +39,6 @@ unique_values
 """Functions that NumPy always computes: orders, because ours are stable and slower; those for
 which ours call LAPACK through NumPy; and those whose results here have other classes, dtypes or
 orders."""
-
-
-_NUMPYS_ON_CPU: Final = """
-gradient linalg.norm median meshgrid pad percentile quantile trapezoid tril triu
-"""
-"""Functions that NumPy computes in less time than ours on the device `cpu`, whatever the size."""
 
 
 def ours(x: Any) -> list[Any]:
@@ -74,7 +68,10 @@ def is_ours(
     given = ours(args)
     if not given or any([named.get(x) is not None for x in _NUMPYS_PARAMETERS]):
         return False
-    if not any([_is_worth(x) for x in given]) and not (broadcasts and _are_many(given)):
+    most = most_for_numpy(name)
+    if not any([_is_elsewhere(x) or x.size > most for x in given]) and not (
+        broadcasts and _are_many(given, most)
+    ):
         return False
     refused = REFUSED.get(name, ())
     if any([not x.size or x.dtype in refused for x in given]) or has_special_elements(name, args):
@@ -113,31 +110,25 @@ def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any
     """The face's function for one of NumPy's, whose path there is `path`."""
     name, own = _own(numpys)
     if own is None or path in KEEPS_ORDER:
-        return named(fronted(_by_numpy_alone(numpys), numpys, FUNCTIONS.get(path), name=path), path)
-    is_small_only = name not in _NUMPYS_ON_CPU.split()
-    function = _by_ours(numpys, name, own, path, is_small_only)
-    front = fronted(function, numpys, FUNCTIONS.get(path), name=path, is_small_only=is_small_only)
-    return named(front, path)
+        function, most = _by_numpy_alone(numpys), ANY
+    else:
+        function, most = _by_ours(numpys, name, own, path), most_for_numpy(path)
+    return named(fronted(function, numpys, FUNCTIONS.get(path), name=path, most=most), path)
 
 
-def _are_many(arrays: list[Any]) -> bool:
-    """Whether arrays are broadcast to more elements than NumPy computes. C has the same limit."""
+def _are_many(arrays: list[Any], most: int) -> bool:
+    """Whether arrays are broadcast to more elements than NumPy computes."""
     shapes = {x.shape for x in arrays}
-    if native is None or len(shapes) == 1:
+    if len(shapes) == 1:
         return False
     try:
-        return prod(numpy.broadcast_shapes(*shapes)) > native.FEW_FOR_NUMPY
+        return prod(numpy.broadcast_shapes(*shapes)) > most
     except ValueError:
         return False
 
 
 def _is_elsewhere(x: Any) -> bool:
     return str(x.device) != "cpu"
-
-
-def _is_worth(x: Any) -> bool:
-    """Whether functions of ours compute an array in less time than NumPy. C has the same limit."""
-    return _is_elsewhere(x) or (native is not None and x.size > native.FEW_FOR_NUMPY)
 
 
 def _own(numpys: Any) -> tuple[str, Callable[..., Any] | None]:
@@ -168,13 +159,13 @@ def _by_numpy_alone(numpys: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _by_ours(
-    numpys: Callable[..., Any], name: str, own: Callable[..., Any], path: str, on_cpu: bool
+    numpys: Callable[..., Any], name: str, own: Callable[..., Any], path: str
 ) -> Callable[..., Any]:
     convert = as_faces if name in _ARRAYS_WITHOUT_AXES.split() else scalar
     xp = namespace(None)
 
     def call(*args: Any, **named: Any) -> Any:
-        if (on_cpu or any([_is_elsewhere(x) for x in ours(args)])) and is_ours(path, args, named):
+        if is_ours(path, args, named):
             try:
                 return convert(own(xp, *as_standards(args), **as_standards(named)))
             except REFUSALS:

@@ -19,6 +19,7 @@ from .arrays import adopt, ndarray, standard
 from .differences import PRIMITIVES
 from .fronts import METHODS, fronted
 from .functions import REFUSALS, is_ours
+from .thresholds import ANY, most_for_numpy
 
 __all__: list[str] = []
 
@@ -245,7 +246,7 @@ def _part(name: str) -> property:
 # ---------------------------------------------------------------------- methods
 
 _OWN: Final = """
-all any argmax argmin max mean min prod std sum var round searchsorted item
+all any argmax argmin item max mean min prod round searchsorted std sum var
 """
 _VIEWS: Final = "copy flatten reshape squeeze transpose"
 _FUNCTIONS: Final = """
@@ -358,8 +359,9 @@ def _inherited(name: str, member: object) -> Any:
     return getattr(numpy.ndarray, name)
 
 
+_INHERITED: Final = {name: _inherited(name, each) for name, each in vars(numpy.ndarray).items()}
 _MEMBERS: Final[dict[str, Any]] = {
-    **{name: _inherited(name, member) for name, member in vars(numpy.ndarray).items()},
+    **_INHERITED,
     **{name: _method(name, scalar) for name in _OWN.split()},
     **{name: _method(name, as_faces) for name in _VIEWS.split()},
     **{name: _function(name) for name in _FUNCTIONS.split()},
@@ -386,8 +388,6 @@ _MEMBERS: Final[dict[str, Any]] = {
     "__int__": _conversion(int),
     "__float__": _conversion(float),
     "__index__": _conversion(operator.index),
-    "__divmod__": lambda self, other: by_numpy(divmod, self, other),
-    "__rdivmod__": lambda self, other: by_numpy(divmod, other, self),
     "__copy__": lambda self: self.copy("K"),
     "__deepcopy__": lambda self, memo: self.copy("K"),
     "__hash__": None,
@@ -408,16 +408,13 @@ for _name, _ufunc in _UFUNCS.items():
 
 
 def _fronted(name: str, member: Any) -> Any:
-    own = ("resize", "setflags", "to_device")
-    if name in METHODS or (name[0] != "_" and name not in own and hasattr(member, "__code__")):
-        numpys = None if name[0] == "_" else getattr(numpy.ndarray, name)
-        return fronted(
-            member,
-            numpys,
-            METHODS.get(name),
-            name=name,
-            is_small_only=name in (*_OWN.split(), *_FUNCTIONS.split()),
-        )
+    is_numpys = name[0] != "_" or member is _INHERITED.get(name)
+    is_own = name in ("resize", "setflags", "to_device")
+    if name in METHODS or (is_numpys and not is_own and hasattr(member, "__code__")):
+        numpys = getattr(numpy.ndarray, name) if is_numpys else None
+        has_own = name in (*_OWN.split(), *_FUNCTIONS.split())
+        most = most_for_numpy(name) if has_own else ANY
+        return fronted(member, numpys, METHODS.get(name), name=name, most=most)
     return member
 
 

@@ -28,9 +28,11 @@ class _Indexed:
 
     def __init__(self, numpys: Any) -> None:
         self._numpys = numpys
+        get = numpys.__getitem__
+        self._get = fronted(lambda key: by_numpy(get, key), get)
 
     def __getitem__(self, key: Any) -> Any:
-        return by_numpy(self._numpys.__getitem__, key)
+        return self._get(key)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._numpys, name)
@@ -51,7 +53,7 @@ def _with_our_arrays(numpys: type) -> type:
             return by_numpy(inherited, self, *args, **named)
 
         call.__name__, call.__doc__ = name, inherited.__doc__
-        return call
+        return fronted(call, inherited)
 
     names = [name for name in dir(numpys) if name[0] != "_" and callable(getattr(numpys, name))]
     kept = ("spawn", "get_state", "set_state", "seed")

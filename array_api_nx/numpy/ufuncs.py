@@ -14,6 +14,7 @@ from .arrays import ndarray
 from .differences import PRIMITIVES
 from .fronts import fronted
 from .functions import REFUSALS, is_ours, like, named
+from .thresholds import ANY, most_for_numpy
 
 __all__ = ["UfuncType", "apply", "has_loops", "ufunc", "ufunc_of"]
 
@@ -70,7 +71,7 @@ def ufunc_of(numpys: numpy.ufunc) -> Any:
     if numpys is numpy.matmul:
         row = "matmul", "x1, x2, /", True
     name = numpys.__name__
-    front = fronted(like(numpys, call), numpys, row, name=name, is_small_only=True)
+    front = fronted(like(numpys, call), numpys, row, name=name, most=most_for_numpy(name))
     function: Any = named(front, "")
     for member in dir(numpys):
         if member[:2] != "__" or member == "__signature__":
@@ -90,8 +91,10 @@ def _method(function: Any, method: Any) -> Any:
             return function(a.reshape((*a.shape, *(1,) * b.ndim)), b)
         return by_numpy(method, a, b, **named)
 
+    name = f"{function.__name__}.{method.__name__}"
+
     def reduce(array: Any, *args: Any, **named: Any) -> Any:
-        if type(array) is ndarray:
+        if type(array) is ndarray and is_ours(name, (array,), named):
             try:
                 return scalar(method(as_standards(array), *args, **named))
             except REFUSALS:
@@ -100,8 +103,8 @@ def _method(function: Any, method: Any) -> Any:
 
     chosen: Any = {"outer": outer, "reduce": reduce}.get(method.__name__, by_numpys)
     call: Any = update_wrapper(chosen, method, assigned=("__name__", "__doc__"))
-    call.__qualname__ = f"{function.__name__}.{method.__name__}"
+    call.__qualname__ = name
     call.__module__ = function.__module__
     # `outer` of few elements may give many, which NumPy is not to compute.
     asked = None if chosen is outer else method
-    return fronted(call, asked, is_small_only=chosen is not by_numpys)
+    return fronted(call, asked, most=most_for_numpy(name) if chosen is reduce else ANY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy
+import pytest
 
 import array_api_nx as xp
 import array_api_nx.numpy as np
@@ -17,6 +18,7 @@ from array_api_nx.numpy.adoption import (
     count_numpys,
     scalar,
 )
+from tests.support.implementations import needs_native
 
 Pair = namedtuple("Pair", "first second")
 
@@ -83,3 +85,72 @@ def test_calls_of_numpy_are_counted():
     by_numpy(numpy.add, 1, 2)
     x.tolist()
     assert count_numpys(0) == before + 2
+
+
+@needs_native
+def test_views_that_numpy_makes_of_arguments_lie_in_their_storage():
+    x = np.arange(12.0).reshape(3, 4)
+    for view in (np.flipud(x), x[1:].squeeze(), np.swapaxes(x, 0, 1), x.view("u8"), x.diagonal()):
+        assert view._handle.storage is x._handle.storage
+    assert np.array_equal(np.flipud(x), x[::-1])
+    assert np.array_equal(x.diagonal(), [0, 5, 10])
+    reversed_rows = np.flipud(x[1:, ::2])
+    reversed_rows[0, 1] = 70
+    assert x[2, 2] == 70
+    assert reversed_rows.tolist() == [[8, 70], [4, 6]]
+    y = np.arange(2**20, dtype=np.float64)
+    np.flip(y)[0] = -1
+    assert y[-1] == -1
+    assert not np.broadcast_to(y, (2, y.size)).flags.writeable
+
+
+def test_views_of_the_bytes_of_other_elements_are_numpys():
+    x = np.arange(3, dtype=np.uint8)
+    assert type(x.view(bool)) is numpy.ndarray
+    records = np.arange(4, dtype=np.int32).view([("a", "i4"), ("b", "i4")])
+    assert type(records) is numpy.ndarray
+    records["b"] = 9
+    assert records["a"].tolist() == [0, 2]
+    halves = np.arange(4.0).view("c16").view("f8").reshape(2, 2)[:, 1]
+    halves += 1
+    assert halves.tolist() == [2, 4]
+
+
+def test_classes_with_an_array_method_are_recognized_whatever_came_before():
+    class Without:
+        pass
+
+    class With:
+        def __array__(self, dtype=None, copy=None):
+            return np.ones(2)
+
+    for each in (Without(), With(), range(2), With(), Without(), range(3)):
+        found = np.atleast_1d(each)
+        assert found.shape == numpy.atleast_1d(found).shape
+        assert (type(each) is With) == (found.tolist() == [1.0, 1.0])
+
+
+def test_attributes_are_numpys():
+    for x in (
+        np.zeros((3, 4), np.int16),
+        np.zeros((2, 0)),
+        np.asarray(2.0),
+        np.zeros((4, 6))[::2, ::-3],
+    ):
+        array = numpy.asarray(x)
+        for name in ("strides", "itemsize", "nbytes", "shape", "ndim", "size", "dtype"):
+            assert getattr(x, name) == getattr(array, name), name
+        assert x.__array_interface__["data"][0] == array.__array_interface__["data"][0]
+        assert x.data.shape == array.data.shape
+    with pytest.raises(AttributeError):
+        np.zeros(2).itemsize = 3
+
+
+def test_division_with_remainder_is_numpys():
+    x = np.asarray([7, -7, 5])
+    for given in (divmod(x, 3), divmod(20, x), divmod(x, x[::-1]), divmod(x, 2.5)):
+        assert [type(each) for each in given] == [np.ndarray] * 2
+    assert [each.tolist() for each in divmod(x, 3)] == [[2, -3, 1], [1, 2, 2]]
+    assert [each.tolist() for each in divmod(20, x)] == [[2, -3, 4], [6, -1, 0]]
+    with pytest.raises(TypeError):
+        divmod(x, "a")

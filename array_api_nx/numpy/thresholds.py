@@ -1,0 +1,45 @@
+"""Up to how many elements NumPy computes a function in less time than this package.
+
+A function of ours that C does not answer itself takes microseconds to begin, and gains by its
+passes over memory and its threads (docs/tuning.md, 137).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from ..native import native
+
+__all__ = ["ANY", "most_for_numpy"]
+
+FEW: Final = 2**15
+MANY: Final = 2**19
+ANY: Final = sys.maxsize
+
+_TO_ANY: Final = """
+array_equal atleast_1d atleast_2d atleast_3d bincount convolve diag diagonal divmod dstack
+fft.fftshift fft.ifftshift frexp gcd gradient heaviside imag inner iscomplexobj isin isrealobj item
+lcm ldexp linalg.diagonal linalg.norm linalg.trace maximum.reduce median meshgrid minimum.reduce
+modf multiply.reduce nanmax nanmin ndim nonzero pad percentile quantile real result_type
+searchsorted shape size squeeze swapaxes trace trapezoid tril triu vdot
+"""
+"""Functions of any size: views and attributes, and those whose passes are NumPy's, too."""
+
+_TO_MANY: Final = """
+add.reduce cbrt exp2 fmax fmin hstack linalg.vecdot nanmean nanstd nansum nanvar vstack
+"""
+
+
+_LIMITS: Final = dict.fromkeys(_TO_MANY.split(), MANY) | dict.fromkeys(_TO_ANY.split(), ANY)
+
+
+def most_for_numpy(name: str) -> int:
+    """The most elements of an operand of a function that NumPy computes on the device `cpu`.
+
+    Parameters
+    ----------
+    name : str
+        NumPy's name of a function, a method, or a ufunc's method, such as ``add.reduce``.
+    """
+    return ANY if native is None else _LIMITS.get(name, FEW)

@@ -1,0 +1,47 @@
+"""Who computes a function of an array of a size: NumPy, or this package."""
+
+import numpy
+import pytest
+
+import array_api_nx.numpy as np
+from array_api_nx.numpy.adoption import count_numpys
+from array_api_nx.numpy.thresholds import ANY, FEW, MANY, most_for_numpy
+from tests.support.implementations import needs_native
+
+
+def calls_of_numpy(function, *args):
+    before = count_numpys(0)
+    function(*args)
+    return count_numpys(0) - before
+
+
+@needs_native
+def test_the_limit_of_a_function_is_found_by_numpys_name():
+    limits = [most_for_numpy(name) for name in ("round", "nansum", "squeeze", "add.reduce")]
+    assert limits == [FEW, MANY, ANY, MANY]
+
+
+@needs_native
+@pytest.mark.parametrize("name", ["round", "nansum"])
+def test_numpy_computes_arrays_up_to_the_limit_alone(name):
+    function, most = getattr(np, name), most_for_numpy(name)
+    assert calls_of_numpy(function, np.ones(most)) == 1
+    assert calls_of_numpy(function, np.ones(most + 1)) == 0
+
+
+@pytest.mark.parametrize("name", ["squeeze", "flipud", "ascontiguousarray", "ravel"])
+def test_views_of_arrays_of_any_size_share_their_memory(name):
+    x = np.ones((2**10, 2**10))
+    view = getattr(np, name)(x)
+    view[3] = 7.0
+    assert np.shares_memory(view, x)
+    assert x.sum() == view.sum() == getattr(np, name)(np.asarray(x.tolist())).sum()
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "logical_and"])
+@pytest.mark.parametrize("size", [7, FEW + 1, MANY + 1])
+def test_reductions_by_ufuncs_of_any_size_are_numpys(name, size):
+    x = numpy.linspace(0.99, 1.01, size)
+    found, expected = getattr(np, name).reduce(np.asarray(x)), getattr(numpy, name).reduce(x)
+    assert numpy.isclose(found, expected, 1e-9)
+    assert type(found) is type(expected)
