@@ -4,6 +4,7 @@
 #include "chapters.h"
 #include "sizes.h"
 #include "flags.h"
+#include "layouts.h"
 #include "loops.h"
 #include "names.h"
 #include "nodes.h"
@@ -153,7 +154,7 @@ static Tensor *cast_strided(Tensor *x, DTypeCode code, int *errors)
 PyObject *cast_array(Tensor *x, DTypeCode code)
 {
     const Operation cast = cast_operation((DTypeCode)x->code, code);
-    if (is_recorded_size(x->size) && cast.function != NULL && order_of_cast(x) == 0) {
+    if (is_recorded_size(x->size) && cast.function != NULL && (order_of_cast(x) == 0 || is_column_major(x))) {
         PyObject *waiting = record(&cast, &x, NULL);
         if (waiting != DECLINED) {
             return waiting;

@@ -280,3 +280,38 @@ PyObject *shape_of(Tensor *tensor)
     }
     return Py_XNewRef(tensor->shape_tuple);
 }
+
+/* ------------------------------------------------------------------ column-major arrays */
+
+int is_column_major(const Tensor *x)
+{
+    int has_thin = 0;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        has_thin |= x->shape[dim] == 1; /* which NumPy lays out in its own way */
+    }
+    return !has_thin && (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) == COLUMN_MAJOR;
+}
+
+Tensor *turn(Tensor *x, int ndim)
+{
+    npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
+    if (!ensure_storage(x)) {
+        return NULL;
+    }
+    for (int dim = 0; dim < ndim; dim++) {
+        shape[dim] = dim < x->ndim ? x->shape[x->ndim - 1 - dim] : 1;
+        strides[dim] = dim < x->ndim ? x->strides[x->ndim - 1 - dim] : 0;
+    }
+    return tensor_over_storage((Storage *)x->storage, x->offset, ndim, shape, strides);
+}
+
+PyObject *turn_result(PyObject *result)
+{
+    if (result == NULL || result == DECLINED || tensor_of(result)->ndim < 2) {
+        return result;
+    }
+    Tensor *tensor = tensor_of(result);
+    PyObject *turned = wrap_tensor(turn(tensor, tensor->ndim), (DTypeCode)tensor->code);
+    Py_DECREF(result);
+    return turned;
+}

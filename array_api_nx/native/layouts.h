@@ -47,4 +47,14 @@ static inline int make_room(Tensor *tensor, int ndim)
     return allocate_room(tensor, ndim);
 }
 
+/* Whether an array is column-major and no row: then its axes in the opposite order are those of a row-major one. */
+int is_column_major(const Tensor *x);
+
+/* A view of so many axes in the opposite order, some of length 1 among them if there are more than the array has. NULL with
+   an exception set. */
+Tensor *turn(Tensor *x, int ndim);
+
+/* The same of an array of as many axes, in place of it. */
+PyObject *turn_result(PyObject *result);
+
 #endif

@@ -147,8 +147,14 @@ typedef struct {
     npy_intp threshold;
 } Modes;
 
-/* The errors; -2 with an exception set. */
+/* Those of the line that led here (modes.c). 0 with an exception set. */
+int find_modes(Modes *modes);
+
+/* Their errors; -2 with an exception set. */
 int find_errors(void);
+
+/* policy._modes, NumPy's context variable of the settings that it reads, and that of ours. */
+void set_modes(PyObject *modes, PyObject *numpys, PyObject *own);
 
 /* Have operations on arrays of any size wait, until `record_as_before`, before which all that waits then is computed
    or dropped: operands may be shared, and none are copied. */
@@ -165,6 +171,10 @@ typedef struct {
     Modes modes;
     int reads_shared;
 } ListRun;
+
+/* Use the modes of the line that led here for all of a list of calls, until the end; 0 with an exception set. */
+int begin_list_modes(ListRun *before);
+void end_list_modes(const ListRun *before);
 
 /* Begin to run a list of calls: operations that read memory which others can write may wait until the end. 0 with an
    exception set. */

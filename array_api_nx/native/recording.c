@@ -1,4 +1,4 @@
-/* Operations become nodes: what they read is described, and it is found out what they are to warn of. */
+/* Operations become nodes: what they read is described. */
 
 #include "nodes.h"
 #include "evaluation.h"
@@ -8,100 +8,6 @@
 #include "elements.h"
 #include "sizes.h"
 #include "storage.h"
-
-/* ------------------------------------------------------------------ floating-point errors */
-
-/* policy._modes, NumPy's context variable of the settings that it reads, and that of ours. */
-static PyObject *ask_modes, *numpys_variable, *own_variable;
-
-/* What was answered for lines of a module under these settings. */
-typedef struct {
-    PyObject *numpys, *own, *module;
-    Modes modes;
-} Answer;
-
-enum { ANSWERS = 8 };
-static Answer answers[ANSWERS];
-
-/* What was answered for the lines that led to the list of calls that runs, under NumPy's settings there; or NULL. */
-static PyObject *list_settings;
-static Modes list_modes;
-
-/* Whether it is the name of a module whose lines are not those that led here: of this package, NumPy or
-   contextlib (contract/callers.py). */
-static int is_inside(PyObject *module)
-{
-    static const char *const names[] = {"array_api_nx", "numpy", "contextlib"};
-    const char *name = PyUnicode_AsUTF8(module);
-    for (int i = 0; name != NULL && i < 3; i++) {
-        const size_t length = strlen(names[i]);
-        if (strncmp(name, names[i], length) == 0 && (name[length] == '\0' || name[length] == '.')) {
-            return 1;
-        }
-    }
-    PyErr_Clear();
-    return 0;
-}
-
-/* The answer of Python; 0 with an exception set. */
-static int ask_python(Modes *modes)
-{
-    PyObject *answer = PyObject_CallNoArgs(ask_modes);
-    const npy_int64 number = answer == NULL || answer == Py_None ? -1 : PyLong_AsLongLong(answer);
-    Py_XDECREF(answer);
-    *modes = (Modes){number < 0 ? -1 : (int)(number & 15), (int)(number >> 4 & 1), (npy_intp)(number >> 8)};
-    return !PyErr_Occurred();
-}
-
-/* 0 with an exception set. */
-static int find_modes(Modes *modes)
-{
-    PyObject *numpys, *own, *globals = PyEval_GetGlobals();
-    *modes = (Modes){-1, 0, 0};
-    if (numpys_variable == NULL) {
-        return 1;
-    }
-    PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
-    if (module == NULL) {
-        module = Py_None; /* lines that were executed in a dict of their own */
-    }
-    if (PyContextVar_Get(numpys_variable, Py_None, &numpys) < 0) {
-        return 0;
-    }
-    if (numpys == list_settings) {
-        *modes = list_modes;
-        Py_DECREF(numpys);
-        return 1;
-    }
-    if (PyContextVar_Get(own_variable, Py_None, &own) < 0) {
-        Py_DECREF(numpys);
-        return 0;
-    }
-    Answer *answer = &answers[((npy_uintp)module / 64) % ANSWERS];
-    if (answer->module == module && answer->numpys == numpys && answer->own == own) {
-        *modes = answer->modes;
-        Py_DECREF(numpys);
-        Py_DECREF(own);
-        return 1;
-    }
-    const int answered = ask_python(modes);
-    if (!answered || !(module == Py_None || (PyUnicode_CheckExact(module) && !is_inside(module)))) {
-        Py_DECREF(numpys);
-        Py_DECREF(own);
-        return answered; /* of lines inside it depends on which others led there */
-    }
-    answer->modes = *modes;
-    Py_XSETREF(answer->module, Py_NewRef(module));
-    Py_XSETREF(answer->numpys, numpys);
-    Py_XSETREF(answer->own, own);
-    return 1;
-}
-
-int find_errors(void)
-{
-    Modes modes;
-    return find_modes(&modes) ? modes.errors : -2;
-}
 
 /* ------------------------------------------------------------------ operands */
 
@@ -445,17 +351,65 @@ static PyObject *wait_for(Node *node)
     return wrap_tensor(result, code);
 }
 
+/* ------------------------------------------------------------------ turned operands */
+
+/* How many axes have more than one element. */
+static int count_long_axes(const Tensor *x)
+{
+    int count = 0;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        count += x->shape[dim] > 1;
+    }
+    return count;
+}
+
+/* Whether some operands are column-major, and all others are numbers, or vectors along one of their axes: how many axes they
+   have; or 0. */
+static int find_turned(Tensor *const *operands, int count)
+{
+    const Tensor *found = NULL;
+    for (int i = 0; i < count; i++) {
+        found = operands[i] != NULL && is_column_major(operands[i]) ? operands[i] : found;
+    }
+    for (int i = 0; found != NULL && i < count; i++) {
+        const Tensor *x = operands[i];
+        if (x != NULL && !(is_column_major(x) ? has_shape(x, found->ndim, found->shape)
+                                              : count_long_axes(x) <= 1 && x->ndim <= found->ndim)) {
+            return 0;
+        }
+    }
+    return found == NULL || found->ndim > NODE_DIMS ? 0 : found->ndim;
+}
+
+/* `record` in given modes. Of column-major operands the node reads the transposed ones. */
+static PyObject *make_array(const Operation *operation, Tensor *const *operands, char *const *numbers, const Modes *given)
+{
+    const int ndim = find_turned(operands, operation->count);
+    if (ndim == 0) {
+        Node *node = make_node(operation, operands, numbers, given);
+        return node == NULL ? decline_unless_raised() : wait_for(node);
+    }
+    Tensor *turned[NODE_OPERANDS] = {NULL};
+    int done = 0;
+    while (done < operation->count && (operands[done] == NULL || (turned[done] = turn(operands[done], ndim)) != NULL)) {
+        done++;
+    }
+    Node *node = done < operation->count ? NULL : make_node(operation, turned, numbers, given);
+    for (int i = 0; i < operation->count; i++) {
+        Py_XDECREF(turned[i]);
+    }
+    return node == NULL ? decline_unless_raised() : turn_result(wait_for(node));
+}
+
 PyObject *record(const Operation *operation, Tensor *const *operands, char *const *numbers)
 {
-    Node *node = make_node(operation, operands, numbers, NULL);
-    return node == NULL ? decline_unless_raised() : wait_for(node);
+    return make_array(operation, operands, numbers, NULL);
 }
 
 PyObject *compute_by_pass(const Operation *operation, Tensor *const *operands, char *const *numbers)
 {
     const Modes now = {ALL_ERRORS | APPLY_ERRSTATE, 1, -1};
-    Node *node = make_node(operation, operands, numbers, &now);
-    PyObject *result = node == NULL ? decline_unless_raised() : wait_for(node);
+    PyObject *result = make_array(operation, operands, numbers, &now);
     if (result != NULL && result != DECLINED && !compute_pending((Storage *)tensor_of(result)->storage)) {
         Py_CLEAR(result);
     }
@@ -524,14 +478,10 @@ PyObject *record_copy(Tensor *x, DTypeCode code)
 
 int begin_list(ListRun *before)
 {
-    PyObject *settings = NULL;
-    Modes modes;
-    if (!find_modes(&modes) || (numpys_variable != NULL && PyContextVar_Get(numpys_variable, Py_None, &settings) < 0)) {
+    if (!begin_list_modes(before)) {
         return 0;
     }
-    *before = (ListRun){list_settings, list_modes, reads_shared};
-    list_settings = settings;
-    list_modes = modes;
+    before->reads_shared = reads_shared;
     has_read_shared &= reads_shared;
     reads_shared = 1;
     return 1;
@@ -539,8 +489,7 @@ int begin_list(ListRun *before)
 
 int end_list(const ListRun *before)
 {
-    Py_XSETREF(list_settings, before->settings);
-    list_modes = before->modes;
+    end_list_modes(before);
     reads_shared = before->reads_shared;
     return reads_shared || !has_read_shared || evaluate_all();
 }
@@ -637,14 +586,7 @@ static PyObject *set_expressions(PyObject *module, PyObject *args)
     }
     Py_XSETREF(cast_row, Py_NewRef(cast));
     Py_XSETREF(where_row, Py_NewRef(where));
-    Py_XSETREF(ask_modes, Py_NewRef(modes));
-    Py_XSETREF(numpys_variable, numpys == Py_None ? NULL : Py_NewRef(numpys));
-    Py_XSETREF(own_variable, Py_NewRef(own));
-    for (int i = 0; i < ANSWERS; i++) {
-        Py_CLEAR(answers[i].numpys);
-        Py_CLEAR(answers[i].own);
-        Py_CLEAR(answers[i].module);
-    }
+    set_modes(modes, numpys, own);
     set_report(report);
     Py_RETURN_NONE;
 }

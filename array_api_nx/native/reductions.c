@@ -4,6 +4,7 @@
 #include "chapters.h"
 #include "evaluation.h"
 #include "flags.h"
+#include "layouts.h"
 #include "reduce.h"
 #include "scalars.h"
 #include "truth.h"
@@ -158,6 +159,16 @@ static int find_identity(ReductionCode op, DTypeCode code, Element *identity)
 static PyObject *fold(Reduction *reduction, Tensor *x, int is_temporary, const char *reduced, int keepdims,
                       double correction)
 {
+    if (is_column_major(x)) {
+        char opposite[ARRAY_DIMS];
+        for (int axis = 0; axis < x->ndim; axis++) {
+            opposite[axis] = reduced[x->ndim - 1 - axis];
+        }
+        Tensor *turned = turn(x, x->ndim);
+        PyObject *result = turned == NULL ? NULL : fold(reduction, turned, 0, opposite, keepdims, correction);
+        Py_XDECREF(turned);
+        return turn_result(result);
+    }
     npy_intp results = 1;
     double count = 1;
     for (int axis = 0; axis < x->ndim; axis++) {

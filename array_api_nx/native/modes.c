@@ -1,0 +1,127 @@
+/* How operations wait where they are called: what Python says of the settings there, kept for lines of the same module. */
+
+#include "names.h"
+#include "nodes.h"
+
+/* policy._modes, NumPy's context variable of the settings that it reads, and that of ours. */
+static PyObject *ask_modes, *numpys_variable, *own_variable;
+
+/* What was answered for lines of a module under these settings. */
+typedef struct {
+    PyObject *numpys, *own, *module;
+    Modes modes;
+} Answer;
+
+enum { ANSWERS = 8 };
+static Answer answers[ANSWERS];
+
+/* What was answered for the lines that led to the list of calls that runs, under NumPy's settings there; or NULL. */
+static PyObject *list_settings;
+static Modes list_modes;
+
+/* Whether it is the name of a module whose lines are not those that led here: of this package, NumPy or
+   contextlib (contract/callers.py). */
+static int is_inside(PyObject *module)
+{
+    static const char *const names[] = {"array_api_nx", "numpy", "contextlib"};
+    const char *name = PyUnicode_AsUTF8(module);
+    for (int i = 0; name != NULL && i < 3; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncmp(name, names[i], length) == 0 && (name[length] == '\0' || name[length] == '.')) {
+            return 1;
+        }
+    }
+    PyErr_Clear();
+    return 0;
+}
+
+/* The answer of Python; 0 with an exception set. */
+static int ask_python(Modes *modes)
+{
+    PyObject *answer = PyObject_CallNoArgs(ask_modes);
+    const npy_int64 number = answer == NULL || answer == Py_None ? -1 : PyLong_AsLongLong(answer);
+    Py_XDECREF(answer);
+    *modes = (Modes){number < 0 ? -1 : (int)(number & 15), (int)(number >> 4 & 1), (npy_intp)(number >> 8)};
+    return !PyErr_Occurred();
+}
+
+int find_modes(Modes *modes)
+{
+    PyObject *numpys, *own, *globals = PyEval_GetGlobals();
+    *modes = (Modes){-1, 0, 0};
+    if (numpys_variable == NULL) {
+        return 1;
+    }
+    PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
+    if (module == NULL) {
+        module = Py_None; /* lines that were executed in a dict of their own */
+    }
+    if (PyContextVar_Get(numpys_variable, Py_None, &numpys) < 0) {
+        return 0;
+    }
+    if (numpys == list_settings) {
+        *modes = list_modes;
+        Py_DECREF(numpys);
+        return 1;
+    }
+    if (PyContextVar_Get(own_variable, Py_None, &own) < 0) {
+        Py_DECREF(numpys);
+        return 0;
+    }
+    Answer *answer = &answers[((npy_uintp)module / 64) % ANSWERS];
+    if (answer->module == module && answer->numpys == numpys && answer->own == own) {
+        *modes = answer->modes;
+        Py_DECREF(numpys);
+        Py_DECREF(own);
+        return 1;
+    }
+    const int answered = ask_python(modes);
+    if (!answered || !(module == Py_None || (PyUnicode_CheckExact(module) && !is_inside(module)))) {
+        Py_DECREF(numpys);
+        Py_DECREF(own);
+        return answered; /* of lines inside it depends on which others led there */
+    }
+    answer->modes = *modes;
+    Py_XSETREF(answer->module, Py_NewRef(module));
+    Py_XSETREF(answer->numpys, numpys);
+    Py_XSETREF(answer->own, own);
+    return 1;
+}
+
+int find_errors(void)
+{
+    Modes modes;
+    return find_modes(&modes) ? modes.errors : -2;
+}
+
+int begin_list_modes(ListRun *before)
+{
+    PyObject *settings = NULL;
+    Modes modes;
+    if (!find_modes(&modes) || (numpys_variable != NULL && PyContextVar_Get(numpys_variable, Py_None, &settings) < 0)) {
+        return 0;
+    }
+    before->settings = list_settings;
+    before->modes = list_modes;
+    list_settings = settings;
+    list_modes = modes;
+    return 1;
+}
+
+void end_list_modes(const ListRun *before)
+{
+    Py_XSETREF(list_settings, before->settings);
+    list_modes = before->modes;
+}
+
+void set_modes(PyObject *modes, PyObject *numpys, PyObject *own)
+{
+    Py_XSETREF(ask_modes, Py_NewRef(modes));
+    Py_XSETREF(numpys_variable, numpys == Py_None ? NULL : Py_NewRef(numpys));
+    Py_XSETREF(own_variable, Py_NewRef(own));
+    for (int i = 0; i < ANSWERS; i++) {
+        Py_CLEAR(answers[i].numpys);
+        Py_CLEAR(answers[i].own);
+        Py_CLEAR(answers[i].module);
+    }
+}
