@@ -5,6 +5,7 @@
 #include "settings.h"
 #include "storage.h"
 #include "threads.h"
+#include "walk.h"
 
 /* ------------------------------------------------------------------ passes */
 
@@ -310,6 +311,40 @@ static int is_streamed(const Pass *pass)
            root->strides[pass->ndim - 1] == root->itemsize;
 }
 
+/* Elements that are not adjacent are read by the loops where they lie if the operands of a pass have no more bytes: each loop
+   then saves a copy, but every line is read from memory for one element (docs/tuning.md, 5). */
+enum { STEPPED_BYTES = 1 << 24 };
+
+/* Whether the loops of a pass are to read leaves whose elements are not adjacent where they lie: if there is one for each
+   operation. Several operations on one are faster on a copy, in vector registers. */
+static int is_read_in_steps(const Pass *pass, const Expression *expression)
+{
+    const int last = pass->ndim - 1;
+    int stepped = 0, halved = 0; /* `halved`: every other element, which vector instructions copy */
+    if (pass->overlaps || (pass->fold != NULL && pass->fold->is_read) || pass->shape[last] <= PACKED_COLUMNS ||
+        expression->nodes[expression->node_count - 1]->size * expression->leaf_count * 8 > STEPPED_BYTES) {
+        return 0;
+    }
+    for (int i = 0; i < pass->leaf_count; i++) {
+        const Area *area = &pass->areas[i];
+        const npy_intp step = area->strides[last], row = last > 0 ? magnitude(area->strides[last - 1]) : 0;
+        if (step == 0 || step == area->itemsize) {
+            continue;
+        }
+        if (is_slow_step(step, area->itemsize) || (0 < row && row < magnitude(step))) {
+            return 0;
+        }
+        stepped++;
+        halved += step == 2 * area->itemsize;
+    }
+    for (int n = 0; n < expression->node_count; n++) {
+        if (!expression->nodes[n]->operation.is_exact) {
+            return 0;
+        }
+    }
+    return expression->node_count < stepped + (halved == 0);
+}
+
 /* Compute, and find out which operations raised exceptions. The result is that of `run_parts`. */
 static int run(const Plan *plan, const Expression *expression, const Target *target, Fold *fold,
                Errors *errors)
@@ -335,6 +370,14 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
         clear_all(single_flags, pass.one_by_one->step_count);
     }
     begin_pass(&pass, plan, expression, target, NULL);
+    pass.is_stepped = is_read_in_steps(&pass, expression);
+    if (pass.is_stepped) {
+        pass.plan = plan = plan_singly(plan, expression);
+        if (plan == NULL) {
+            return 0;
+        }
+        clear_all(flags, plan->step_count);
+    }
     pass.streams = is_streamed(&pass);
     const int in_rows = has_rows(&pass);
     if (!in_rows) {
@@ -354,7 +397,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
             clear_all(single_flags, singly->step_count);
             pass.flags = single_flags;
             pass.discards = 1;
-            pass.streams = 0;
+            pass.streams = pass.is_stepped = 0;
             pass.fold = NULL;
             pass.partials = NULL;
             begin_pass(&pass, singly, expression, target, NULL);

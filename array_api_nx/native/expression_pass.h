@@ -31,6 +31,7 @@ typedef struct {
     int discards;    /* whether the root is not written anywhere */
     int streams;     /* whether the root is written past the caches */
     int fetches;     /* whether tiles are fetched from memory ahead */
+    int is_stepped;  /* whether loops read and write elements that are not adjacent where they lie */
     Fold *fold;      /* of the root; or NULL */
     char *partials;  /* an accumulator for each part, if the parts' elements are reduced to one; or NULL */
     atomic_uchar *flags; /* of each step */

@@ -86,6 +86,21 @@ static void fetch_ahead(const Pass *pass, NextTile *ahead)
     }
 }
 
+/* The bytes from one element at a place to the next. */
+static npy_intp step_at(const Pass *pass, Place place, const npy_intp *steps, npy_intp itemsize)
+{
+    switch (kind_of(place)) {
+    case IN_SLOT:
+        return itemsize;
+    case IN_NUMBER:
+        return 0;
+    case IN_LEAF:
+        return steps[number_of(place)];
+    default:
+        return steps[pass->leaf_count + number_of(place)];
+    }
+}
+
 static void run_steps(const Pass *pass, const Plan *plan, const TileOfPass *tile, const Tiling *tiling,
                       atomic_uchar *flags)
 {
@@ -109,10 +124,9 @@ static void run_steps(const Pass *pass, const Plan *plan, const TileOfPass *tile
         npy_intp steps[NODE_OPERANDS + 1], count = tile->count;
         for (int k = 0; k <= operation->count; k++) {
             const Place place = step->places[k];
-            const npy_intp itemsize =
-                dtypes[k < operation->count ? operation->operands[k] : operation->result].itemsize;
             args[k] = address_of(pass, place, tile->data, tiling->slots, tiling->slot_bytes);
-            steps[k] = is_one(place, tile->steps) ? 0 : itemsize;
+            steps[k] = step_at(pass, place, tile->steps,
+                               dtypes[k < operation->count ? operation->operands[k] : operation->result].itemsize);
         }
         operation->function(args, &count, steps, operation->data);
         if (operation->raises != RAISES_NONE) {
@@ -221,7 +235,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         if (stored >= 0) {
             copies[stored] = 0;
         }
-        if (is_run(pass, area, rows, columns, &tile.steps[i]) && !buffered &&
+        if ((is_run(pass, area, rows, columns, &tile.steps[i]) || pass->is_stepped) && !buffered &&
             (tile.steps[i] != 0 || tile.count == 1 || (stored < 0 && !is_read))) {
             continue;
         }
@@ -345,7 +359,7 @@ static TileShape shape_tiles(const Pass *pass)
         return (TileShape){0, all_rows, least(all_columns, READ_BYTES / largest), tile_bytes(pass) + APART};
     }
     const npy_intp most = greatest(1, tile_bytes(pass) / largest), columns = least(all_columns, most);
-    return (TileShape){0, columns < all_columns ? 1 : least(all_rows, greatest(1, most / columns)), columns,
+    return (TileShape){0, columns < all_columns || pass->is_stepped ? 1 : least(all_rows, greatest(1, most / columns)), columns,
                        tile_bytes(pass) + APART};
 }
 

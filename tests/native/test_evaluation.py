@@ -155,3 +155,40 @@ def test_warnings_that_are_errors_leave_everything_intact(x):
             assert_same(numpy_of(z), a * 2.0)
             x[...] = 5.0
         assert_same(numpy_of(x), np.full(SHAPE, 5.0))
+
+
+SLABS: dict[str, Any] = {
+    "one": lambda a, b, c, k: -a[:, :, k],
+    "two": lambda a, b, c, k: 0.25 * (a[1:, :, k + 1] + a[:-1, :, k]),
+    "three": lambda a, b, c, k: a[:, :, k] * b[:, :, k] + c[:, :, k],
+    "six": lambda a, b, c, k: -a[..., k] * (b[..., k - 1] - b[..., k]) - c[..., k] * a[..., k + 1],
+    "rows": lambda a, b, c, k: a[:, ::3, 0] + b[:, ::3, 0],
+    "a number": lambda a, b, c, k: (a[:, :, k] + b[:, :, k]) / 0,
+    "compared": lambda a, b, c, k: (a[:, :, k] < b[:, :, k]) & (b[:, :, k] < c[:, :, k]),
+    "backwards": lambda a, b, c, k: a[::-1, :, k] - b[::-1, :, k],
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", SLABS)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int16"])
+def test_elements_far_from_each_other_are_read_where_they_lie(name, dtype):
+    rng = np.random.default_rng(5)
+    arrays = [rng.integers(-9, 9, (70, 60, 7)).astype(dtype) for _ in range(3)]
+    ours = [xp.asarray(a, copy=True) for a in arrays]
+    expected = SLABS[name](*arrays, 3)
+    if dtype.startswith("float") or name not in ("two", "a number"):
+        assert_same(numpy_of(SLABS[name](*ours, 3)), expected)
+        if expected.dtype != bool:
+            np.testing.assert_equal(float(xp.max(SLABS[name](*ours, 3) * 1)), expected.max())
+    if expected.shape == (70, 60) and expected.dtype == arrays[2].dtype:
+        arrays[2][:, :, 5], ours[2][:, :, 5] = expected, SLABS[name](*ours, 3)
+        assert_same(numpy_of(ours[2]), arrays[2])
+
+
+def test_elements_far_from_each_other_warn_once():
+    a = np.ones((70, 60, 7))
+    x = xp.asarray(a, copy=True)
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide") as met:
+        numpy_of(x[:, :, 2] / (x[:, :, 3] - 1))
+    assert len(met) == 1
