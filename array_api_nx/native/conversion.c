@@ -2,6 +2,7 @@
 
 #include "conversion.h"
 #include "chapters.h"
+#include "face.h"
 #include "sizes.h"
 #include "flags.h"
 #include "layouts.h"
@@ -513,6 +514,25 @@ PyObject *adopt_operand(PyObject *object)
                : array_from_ndarray((PyArrayObject *)object, NO_DTYPE, 0);
 }
 
+/* An array of arrays of NumPy's face in a list or tuple, one after the other; DECLINED for those of other dtypes than
+   `code`, if that is one. */
+static PyObject *array_of_arrays(PyObject *list, DTypeCode code)
+{
+    static const Implementation *stack;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
+        PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+        const Tensor *x = is_face(item) ? layout_of(item) : NULL;
+        if (x == NULL || (code != NO_DTYPE && x->code != code)) {
+            return decline_unless_raised();
+        }
+    }
+    if (stack == NULL && (stack = find_implementation("stack")) == NULL) {
+        return NULL;
+    }
+    PyObject *const values[2] = {list, NULL};
+    return stack->compute(stack->code, values, 1);
+}
+
 static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t count)
 {
     DTypeCode code = NO_DTYPE;
@@ -552,7 +572,9 @@ static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t co
         return DECLINED;
     }
     if (is_sequence(object)) {
-        return array_from_list(object, code);
+        const Py_ssize_t length = PySequence_Fast_GET_SIZE(object);
+        return length > 0 && is_face(PySequence_Fast_GET_ITEM(object, 0)) ? array_of_arrays(object, code)
+                                                                          : array_from_list(object, code);
     }
     if (PyArray_IsScalar(object, Generic)) {
         return limits.at_once < 1 ? DECLINED : array_from_numpy_scalar(object, code);

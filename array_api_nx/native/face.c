@@ -226,6 +226,20 @@ static int is_numpys_key(PyObject *key)
     return found;
 }
 
+/* What NumPy selects; DECLINED if C does not say. */
+static PyObject *select_by_numpy(PyObject *self, PyObject *key)
+{
+    PyObject *const args[2] = {self, key};
+    PyObject *given[2] = {to_numpys(self, MOST_ELEMENTS), NULL}, *result = DECLINED;
+    given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
+    if (given[1] != NULL) {
+        result = from_numpys(PyObject_GetItem(given[0], given[1]), given, args, 1);
+    }
+    Py_XDECREF(given[0]);
+    Py_XDECREF(given[1]);
+    return result == DECLINED ? decline_unless_raised() : result;
+}
+
 static PyObject *face_subscript(PyObject *self, PyObject *key)
 {
     Tensor *x = layout_of(self);
@@ -235,19 +249,20 @@ static PyObject *face_subscript(PyObject *self, PyObject *key)
             return element == NULL ? NULL : scalar_of(element, (DTypeCode)x->code);
         }
     }
-    if (is_numpys_key(key)) {
-        PyObject *const args[2] = {self, key};
-        PyObject *given[2] = {to_numpys(self, MOST_ELEMENTS), NULL};
-        given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
-        PyObject *result = given[1] == NULL ? NULL : from_numpys(PyObject_GetItem(given[0], given[1]), given, args, 0);
-        const int done = given[1] != NULL || PyErr_Occurred();
-        Py_XDECREF(given[0]);
-        Py_XDECREF(given[1]);
-        if (done) {
-            return result;
+    PyObject *const args[2] = {self, key};
+    PyObject *result = is_numpys_key(key) ? DECLINED : get_item(self, key);
+    if (result == DECLINED && !PyErr_Occurred() && PyArray_Check(key)) {
+        PyObject *adopted = adopt_operand(key);
+        result = adopted == NULL || adopted == DECLINED ? adopted : get_item(self, adopted);
+        if (adopted != DECLINED) {
+            Py_XDECREF(adopted);
         }
     }
-    return face_of(array_type->tp_as_mapping->mp_subscript(self, key), !has_ellipsis(key));
+    if (result != DECLINED) {
+        return face_of(place_result(result, args, 2), !has_ellipsis(key));
+    }
+    result = PyErr_Occurred() ? NULL : select_by_numpy(self, key);
+    return result != DECLINED ? result : ask_python(METHOD___getitem__, args, 2);
 }
 
 static PyObject *face_item(PyObject *self, Py_ssize_t position)
@@ -263,32 +278,55 @@ static PyObject *face_item(PyObject *self, Py_ssize_t position)
     return item;
 }
 
+/* 1 if NumPy wrote the elements, 0 if C does not say, -1 with an exception set. */
+static int assign_by_numpy(PyObject *self, PyObject *key, PyObject *value)
+{
+    PyObject *given[3] = {to_numpys(self, MOST_ELEMENTS), NULL, NULL};
+    given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
+    given[2] = given[1] == NULL ? NULL : to_numpys(value, MOST_ELEMENTS);
+    int done = PyErr_Occurred() ? -1 : 0;
+    if (given[2] != NULL) {
+        done = PyObject_SetItem(given[0], given[1], given[2]) < 0 ? -1 : 1;
+        numpys_calls++;
+    }
+    for (int i = 0; i < 3; i++) {
+        Py_XDECREF(given[i]);
+    }
+    return done;
+}
+
+/* Whether the key leads to one element, and the value is an array with axes, which NumPy does not write there. */
+static int is_refused(PyObject *self, PyObject *key, PyObject *value)
+{
+    Tensor *x = is_array(value) ? layout_of(self) : NULL;
+    const Tensor *given = x == NULL ? NULL : layout_of(value);
+    return given != NULL && given->ndim > 0 && find_element(x, key) != NULL;
+}
+
 static int face_assign(PyObject *self, PyObject *key, PyObject *value)
 {
-    if (value != NULL && is_numpys_key(key)) {
-        PyObject *given[3] = {to_numpys(self, MOST_ELEMENTS), NULL, NULL};
-        given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
-        given[2] = given[1] == NULL ? NULL : to_numpys(value, MOST_ELEMENTS);
-        const int result = given[2] == NULL ? -1 : PyObject_SetItem(given[0], given[1], given[2]);
-        const int done = given[2] != NULL || PyErr_Occurred();
-        numpys_calls += given[2] != NULL;
-        for (int i = 0; i < 3; i++) {
-            Py_XDECREF(given[i]);
-        }
-        if (done) {
-            return result;
+    if (value == NULL) {
+        return array_type->tp_as_mapping->mp_ass_subscript(self, key, value);
+    }
+    const int is_numpys = is_numpys_key(key) || is_refused(self, key, value);
+    int done = PyErr_Occurred() ? -1 : is_numpys ? 0 : set_item(self, key, value);
+    if (done == 0 && !is_numpys && !PyErr_Occurred()) {
+        PyObject *adopted = adopt_operand(value);
+        if (adopted != DECLINED) {
+            done = adopted == NULL ? -1 : set_item(self, key, adopted);
+            Py_XDECREF(adopted);
         }
     }
-    /* NumPy writes no array with axes into one element. */
-    Tensor *x = value != NULL && is_array(value) ? layout_of(self) : NULL;
-    const Tensor *given = x == NULL ? NULL : layout_of(value);
-    if (given != NULL && given->ndim > 0 && find_element(x, key) != NULL) {
+    if (done == 0) {
+        done = PyErr_Occurred() ? -1 : assign_by_numpy(self, key, value);
+    }
+    if (done == 0) {
         PyObject *const args[3] = {self, key, value};
-        PyObject *done = ask_python(METHOD___setitem__, args, 3);
-        Py_XDECREF(done);
-        return done == NULL ? -1 : 0;
+        PyObject *written = ask_python(METHOD___setitem__, args, 3);
+        done = written == NULL ? -1 : 1;
+        Py_XDECREF(written);
     }
-    return array_type->tp_as_mapping->mp_ass_subscript(self, key, value);
+    return done < 0 ? -1 : 0;
 }
 
 /* Items one by one, as NumPy's arrays have them read. */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from functools import partial, update_wrapper
+from functools import lru_cache, partial, update_wrapper
 from types import GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
@@ -212,10 +212,10 @@ class _Flat:
         return as_faces(getattr(self._flat, name))
 
     def __getitem__(self, key: Any) -> Any:
-        return by_numpy(operator.getitem, self._flat, key)
+        return as_faces(self._flat[as_numpys(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        by_numpy(operator.setitem, self._flat, key, value)
+        self._flat[as_numpys(key)] = as_numpys(value)
 
     def __delitem__(self, key: Any) -> None:
         del self._flat[key]
@@ -240,7 +240,15 @@ def _part(name: str) -> property:
         # The imaginary part of real numbers is an array of its own.
         return self if name == "real" else as_faces(as_numpys(self).imag)
 
-    return _attribute(name, fronted(read, None, (f"{name}_part", "", False)))
+    attribute = _attribute(name, fronted(read, None, (f"{name}_part", "", False)))
+
+    def assign(self: Any, value: Any) -> None:
+        if self.dtype.kind == "c":
+            attribute.fget(self)[...] = value  # type: ignore[misc]  # it has a getter
+        else:
+            attribute.fset(self, value)  # type: ignore[misc]
+
+    return property(attribute.fget, assign)
 
 
 # ---------------------------------------------------------------------- methods
@@ -325,16 +333,26 @@ def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     return array.__array__(dtype, copy=copy) if copy is not None else array.__array__(dtype)
 
 
-def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+@lru_cache(256)
+def _of_ufunc(ufunc: Any, method: str) -> Any:
+    """A ufunc of NumPy or another package, or its method, on arrays of the face."""
     from .ufuncs import apply
 
-    for x in (*inputs, *options.get("out", ())):
-        answer = getattr(type(x), "__array_ufunc__", numpy.ndarray.__array_ufunc__)
-        if type(x) not in (ndarray, Array) and answer is not numpy.ndarray.__array_ufunc__:
-            return NotImplemented
     if method == "__call__":
-        return apply(ufunc, inputs, options)
-    return by_numpy(getattr(ufunc, method), *inputs, **options)
+        name = ufunc.__name__
+        most = most_for_numpy(name)
+        return fronted(lambda *x, **named: apply(ufunc, x, named), ufunc, name=name, most=most)
+    numpys = getattr(ufunc, method)
+    return fronted(partial(by_numpy, numpys), numpys)
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    for x in (*inputs, *options.get("out", ())):
+        kind = type(x)
+        answer = getattr(kind, "__array_ufunc__", numpy.ndarray.__array_ufunc__)
+        if kind not in (ndarray, Array) and answer is not numpy.ndarray.__array_ufunc__:
+            return NotImplemented
+    return _of_ufunc(ufunc, method)(*inputs, **options)
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any) -> Any:

@@ -14,10 +14,11 @@ from typing import Any, Final, cast
 import numpy
 
 from . import creation
-from .adoption import as_faces, as_numpys, by_numpy
+from .adoption import as_faces, by_numpy
 from .arrays import ndarray
 from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
+from .generators import GENERATORS, default_rng
 from .ufuncs import has_loops, ufunc, ufunc_of
 
 __all__ = ["faced", "front_of", "kind_of"]
@@ -38,44 +39,12 @@ class _Indexed:
         return getattr(self._numpys, name)
 
 
+def _call_vectorized(self: Any, *args: Any, **named: Any) -> Any:
+    return by_numpy(numpy.vectorize.__call__, self, *args, **named)
+
+
 class _Vectorized(numpy.vectorize):
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        return by_numpy(super().__call__, *args, **named)
-
-
-def _with_our_arrays(numpys: type) -> type:
-    """A subclass whose methods take and give arrays of the face."""
-
-    def method(name: str) -> Any:
-        inherited = getattr(numpys, name)
-
-        def call(self: Any, *args: Any, **named: Any) -> Any:
-            return by_numpy(inherited, self, *args, **named)
-
-        call.__name__, call.__doc__ = name, inherited.__doc__
-        return fronted(call, inherited)
-
-    names = [name for name in dir(numpys) if name[0] != "_" and callable(getattr(numpys, name))]
-    kept = ("spawn", "get_state", "set_state", "seed")
-    members = {name: method(name) for name in names if name not in kept}
-    members["__module__"] = "array_api_nx.numpy.random"
-    reduce: Any = numpys.__reduce__
-    members["__reduce__"] = lambda self: (type(self), *reduce(self)[1:])
-    return type(numpys.__name__, (numpys,), {**members, "__doc__": numpys.__doc__})
-
-
-def _default_rng(seed: Any = None) -> Any:
-    """A generator of random numbers, whose arrays are ours: see `numpy.random.default_rng`."""
-    given = numpy.random.default_rng(as_numpys(seed))
-    kind = _RANDOM["Generator"]
-    return given if isinstance(given, kind) else kind(given.bit_generator)
-
-
-_RANDOM: Final[dict[str, Any]] = {
-    "Generator": _with_our_arrays(numpy.random.Generator),
-    "RandomState": _with_our_arrays(numpy.random.RandomState),
-    "default_rng": _default_rng,
-}
+    __call__ = fronted(_call_vectorized, numpy.vectorize.__call__)
 
 
 def _outer(a: Any, b: Any, out: Any = None) -> Any:
@@ -93,7 +62,8 @@ _OWN: Final[dict[str, Any]] = {
     "vectorize": _Vectorized,
     **{name: _Indexed(getattr(numpy, name)) for name in ("c_", "r_", "mgrid", "ogrid")},
     **{name: getattr(creation, name) for name in creation.__all__},
-    **{f"random.{name}": value for name, value in _RANDOM.items()},
+    **{f"random.{name}": value for name, value in GENERATORS.items()},
+    "random.default_rng": default_rng,
 }
 
 

@@ -20,11 +20,12 @@ ANY: Final = sys.maxsize
 _TO_ANY: Final = """
 array_equal atleast_1d atleast_2d atleast_3d bincount convolve diag diagonal divmod dstack
 fft.fftshift fft.ifftshift frexp gcd gradient heaviside imag inner iscomplexobj isin isrealobj item
-lcm ldexp linalg.diagonal linalg.norm linalg.trace maximum.reduce median meshgrid minimum.reduce
-modf multiply.reduce nanmax nanmin ndim nonzero pad percentile quantile real result_type
+lcm ldexp linalg.diagonal linalg.norm linalg.trace median meshgrid
+modf nanmax nanmin ndim nonzero pad percentile quantile real result_type
 searchsorted shape size squeeze swapaxes trace trapezoid tril triu vdot
 """
-"""Functions of any size: views and attributes, and those whose passes are NumPy's, too."""
+"""Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these
+belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = """
 add.reduce cbrt exp2 fmax fmin hstack linalg.vecdot nanmean nanstd nansum nanvar vstack
@@ -42,4 +43,6 @@ def most_for_numpy(name: str) -> int:
     name : str
         NumPy's name of a function, a method, or a ufunc's method, such as ``add.reduce``.
     """
-    return ANY if native is None else _LIMITS.get(name, FEW)
+    if native is None:
+        return ANY
+    return _LIMITS.get(name, ANY if name.endswith(".reduce") else FEW)

@@ -62,3 +62,67 @@ def test_results_of_several_arrays_are_of_the_face():
     assert type(np.linalg.eigh(np.eye(2))) is type(numpy.linalg.eigh(numpy.eye(2)))
     assert type(np.where(x > 3)[0]) is np.ndarray
     assert np.split(np.array(["a", "b"]), 2)[1].tolist() == ["b"]
+
+
+def test_what_c_declines_to_write_numpy_writes():
+    ints, x = np.arange(4), np.arange(6.0).reshape(2, 3)
+    ints[:] = np.asarray([1.5, 2.5, -1.5, 0.0], np.float32)
+    x[0, 1:] = [7, 8]
+    x[1] = (1, True, 2.5)
+    x[:, [0, 2]] = [[5], [6]]
+    assert ints.tolist() == [1, 2, -1, 0]
+    assert x.tolist() == [[5, 7, 5], [6, 1, 6]]
+    for key, value in ((0, [1, 2]), (slice(2), [1, 2]), ((0, 0), np.ones(2))):
+        with pytest.raises(ValueError, match=r"broadcast|sequence"):
+            x[key] = value
+    with pytest.raises(TypeError):
+        del x[0]
+    large = np.zeros(10**6)
+    expression = large + 1
+    large[:3] = [4, 5, 6]
+    assert expression[1] == 1
+    assert large.sum() == 15
+
+
+def test_parts_of_complex_numbers_and_flat_elements_are_written():
+    z = np.arange(4) * (1 + 2j)
+    z.imag = np.ones(4)
+    z[1:].real *= 2
+    z.real[0] = 9
+    assert z.tolist() == [9 + 1j, 2 + 1j, 4 + 1j, 6 + 1j]
+    x = np.arange(6.0).reshape(2, 3)
+    x.real = 3
+    x.flat[::2] += np.ones(3)
+    assert x.tolist() == [[4, 3, 4], [3, 4, 3]]
+    assert type(x.flat[1]) is numpy.float64
+    assert type(x.flat[:2]) is np.ndarray
+
+
+@pytest.mark.parametrize("dtype", [None, "f8", "i4"])
+def test_arrays_of_arrays_are_numpys(dtype):
+    x, y = numpy.arange(3.0), numpy.arange(3)
+    for given in (
+        [x, x + 1],
+        (y, y),
+        [x, y],
+        [x[:0], x[:0]],
+        [x[0:1].reshape(()), y[0:1].reshape(())],
+    ):
+        ours = np.array(type(given)([np.asarray(each) for each in given]), dtype)
+        expected = numpy.array(given, dtype)
+        assert type(ours) is np.ndarray
+        assert (ours.dtype, ours.shape) == (expected.dtype, expected.shape)
+        assert numpy.array_equal(ours, expected)
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        np.array([np.ones(2), np.ones(3)])
+
+
+def test_ufuncs_of_other_packages_take_and_give_our_arrays():
+    add_one = numpy.frompyfunc(lambda a, b: a * b + 1, 2, 1)
+    x = np.arange(3)
+    assert add_one(x, 2).tolist() == [1, 3, 5]
+    assert add_one.outer(x, x).shape == (3, 3)
+    assert type(numpy.float_power(x, 2)) is np.ndarray
+    out = np.zeros(3)
+    assert numpy.float_power(x, 2, out=out) is out
+    assert out.tolist() == [0, 1, 4]

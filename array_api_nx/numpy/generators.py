@@ -1,0 +1,73 @@
+"""NumPy's generators of random numbers, whose methods take and give arrays of the face."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy
+
+from .adoption import as_numpys, by_numpy
+from .fronts import fronted
+
+__all__ = ["GENERATORS", "default_rng"]
+
+
+def _plain(generator: Any) -> Any:
+    """NumPy's own generator with the same stream. NumPy's methods call each other as methods of
+    this one, and get NumPy's arrays."""
+    members = vars(generator)
+    if "_plain" not in members:
+        numpys: Any = type(generator).__base__
+        members["_plain"] = numpys(generator._bit_generator)
+    return members["_plain"]
+
+
+class _Method:
+    """A method of NumPy's generators. The first access makes it an attribute of the generator."""
+
+    def __init__(self, numpys: Any) -> None:
+        self._numpys = numpys
+
+    def __get__(self, generator: Any, owner: type) -> Any:
+        if generator is None:
+            return self._numpys
+        name = self._numpys.__name__
+        numpys = getattr(_plain(generator), name)
+
+        def call(*args: Any, **named: Any) -> Any:
+            return by_numpy(numpys, *args, **named)
+
+        call.__name__, call.__doc__ = name, numpys.__doc__
+        method = vars(generator)[name] = fronted(call, numpys)
+        return method
+
+
+def _with_our_arrays(numpys: type) -> type:
+    """A subclass whose methods take and give arrays of the face."""
+    names = [name for name in dir(numpys) if name[0] != "_" and callable(getattr(numpys, name))]
+    reduce: Any = numpys.__reduce__
+    members = {
+        **{name: _Method(getattr(numpys, name)) for name in names if name != "spawn"},
+        "__reduce__": lambda self: (type(self), *reduce(self)[1:]),
+        "__module__": "array_api_nx.numpy.random",
+        "__doc__": numpys.__doc__,
+    }
+    return type(numpys.__name__, (numpys,), members)
+
+
+GENERATORS: Final[dict[str, Any]] = {
+    kind.__name__: _with_our_arrays(kind)
+    for kind in (numpy.random.Generator, numpy.random.RandomState)
+}
+"""By NumPy's names."""
+
+
+def default_rng(seed: Any = None) -> Any:
+    """A generator of random numbers, whose arrays are ours: see `numpy.random.default_rng`."""
+    given = numpy.random.default_rng(as_numpys(seed))
+    kind = GENERATORS["Generator"]
+    if isinstance(given, kind):
+        return given
+    generator = kind(given.bit_generator)
+    vars(generator)["_plain"] = given
+    return generator

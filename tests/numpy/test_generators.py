@@ -1,0 +1,54 @@
+"""Generators of random numbers: NumPy's streams, as arrays of the face."""
+
+import copy
+import pickle
+
+import numpy
+import pytest
+
+import array_api_nx.numpy as np
+
+WEIGHTS = [0.2, 0.3, 0.5]
+
+
+def draws(numpys, rng):
+    weights = numpys.asarray(WEIGHTS)
+    x = numpys.arange(5)
+    rng.shuffle(x)
+    return [
+        *(rng.standard_normal(3), rng.normal(size=(2, 2)), rng.choice(3, 4, p=weights), x),
+        *(rng.permutation(x), rng.multivariate_normal([0, 0], numpys.eye(2), 2), rng.normal()),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
+def test_streams_are_numpys(kind):
+    expected = draws(numpy, getattr(numpy.random, kind)(7))
+    found = draws(np, getattr(np.random, kind)(7))
+    for x, y in zip(found, expected, strict=True):
+        assert type(x) is (np.ndarray if type(y) is numpy.ndarray else type(y))
+        assert numpy.array_equal(x, y)
+
+
+def test_methods_that_numpys_methods_call_get_numpys_arrays():
+    rng = np.random.default_rng(1)
+    assert numpy.array_equal(rng.choice(9, 3), numpy.random.default_rng(1).choice(9, 3))
+    assert isinstance(rng, np.random.Generator)
+    assert isinstance(rng, numpy.random.Generator)
+    assert type(rng.spawn(2)[0].random(3)) is np.ndarray
+
+
+def test_states_are_kept_by_seeds_copies_and_pickles():
+    rs = np.random.RandomState(3)
+    rs.normal()  # it draws two numbers, and keeps one
+    for copied in (copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
+        assert copied(rs).normal() == rs.normal()
+        state = rs.get_state()
+        before = rs.normal()
+        rs.set_state(state)
+        assert rs.normal() == before
+        rs.normal()
+    rs.seed(3)
+    assert rs.normal() == numpy.random.RandomState(3).normal()
+    rng = np.random.default_rng(np.random.PCG64(2))
+    assert pickle.loads(pickle.dumps(rng)).random() == rng.random()
