@@ -9,8 +9,9 @@
 
 /* ------------------------------------------------------------------ passes */
 
-/* Nanoseconds that it takes to reduce an element. */
+/* Nanoseconds that it takes to reduce an element, and to wait for a line of which one element is read or written. */
 #define FOLD_TIME 0.2
+#define LINE_TIME 1.0
 
 double time_of(const Expression *expression)
 {
@@ -45,10 +46,15 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     pass->plan = plan;
     pass->numbers = expression->numbers;
     pass->threads = expression->threads;
-    pass->time = time_of(expression) + (fold != NULL ? FOLD_TIME * (double)root->size : 0);
+    pass->time = time_of(expression);
     pass->fetches = block == NULL && root->size * expression->leaf_count * 8 >= FETCHED_BYTES;
     pass->leaf_count = expression->leaf_count;
-    pass->area_count = expression->leaf_count + stored + (fold != NULL);
+    pass->fold_count = 0;
+    for (const Fold *each = fold; each != NULL; each = each->next) {
+        pass->fold_count++;
+        pass->time += FOLD_TIME * (double)root->size;
+    }
+    pass->area_count = expression->leaf_count + stored + pass->fold_count;
     for (int i = 0; i < expression->leaf_count; i++) {
         Area *area = &pass->areas[i];
         area->data = expression->leaves[i].data;
@@ -78,13 +84,12 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
         }
         given[pass->leaf_count + k] = row_major[k];
     }
-    if (fold != NULL) {
-        Area *area = &pass->areas[pass->area_count - 1];
-        area->data = fold->data;
-        area->itemsize = fold->reduction->accumulator_bytes;
-        given[pass->area_count - 1] = fold->reduction->strides;
+    for (int i = count_operands(pass); fold != NULL; fold = fold->next, i++) {
+        pass->areas[i].data = fold->data;
+        pass->areas[i].itemsize = fold->reduction->accumulator_bytes;
+        given[i] = fold->reduction->strides;
     }
-    if (expression->is_flat && target == NULL && fold == NULL && block == NULL) {
+    if (expression->is_flat && target == NULL && pass->fold == NULL && block == NULL) {
         pass->ndim = 1;
         pass->shape[0] = root->size;
         for (int i = 0; i < pass->area_count; i++) {
@@ -107,6 +112,9 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
         for (int i = 0; i < pass->area_count; i++) {
             pass->areas[i].strides[0] = 0;
         }
+    }
+    for (int i = 0; i < pass->area_count; i++) {
+        pass->time += magnitude(pass->areas[i].strides[pass->ndim - 1]) >= LINE ? LINE_TIME * (double)root->size : 0;
     }
 }
 
@@ -174,127 +182,6 @@ npy_uint8 asked_flags(const Expression *expression)
         asked |= expression->nodes[i]->errors;
     }
     return asked;
-}
-
-/* ------------------------------------------------------------------ parts */
-
-/* Nanoseconds that a part of a pass takes. A pass that takes less than twice as long is not divided. (The time of
-   the first parts decides whether threads are woken for the others.) */
-enum { PART_TIME = 12000 };
-
-/* How a pass is divided: along one axis, into parts of so many indices. */
-typedef struct {
-    const Pass *pass;
-    int axis;
-    npy_intp each;
-    void (*run)(const Pass *pass, char *scratch);
-} Division;
-
-/* The parts of a run that is reduced to one accumulator have so many elements times a power of two: blocks
-   (SUM_BLOCK_BYTES) enough that a part is worth it. There are at most so many parts. */
-enum { PART_OF_RUN = 1 << 13, MOST_PARTIALS = 64 };
-
-/* Parts that have a few columns of each row begin at a multiple of so many elements. */
-enum { COLUMN_GRAIN = 128 };
-
-/* Whether the parts of a pass, along an axis, write nothing in common. */
-static int is_apart(const Pass *pass, int axis)
-{
-    return pass->fold == NULL || pass->areas[pass->area_count - 1].strides[axis] != 0;
-}
-
-/* The axis of most indices among the first two: mostly the first one. */
-static void divide(const Pass *pass, Division *division)
-{
-    const npy_intp *shape = pass->shape;
-    npy_intp parts = (npy_intp)greatest(1, (npy_intp)(pass->time / PART_TIME));
-    division->axis = pass->ndim > 1 && (!is_apart(pass, 0) || (shape[0] < parts && shape[1] > shape[0]));
-    division->axis -= division->axis == 1 && !is_apart(pass, 1);
-    const npy_intp size = shape[division->axis];
-    const int is_run = !is_apart(pass, division->axis);
-    if (is_run && (pass->ndim > 1 || !pass->fold->reduction->is_divisible)) {
-        parts = 1;
-    }
-    division->each = (size - 1) / least(parts, size) + 1;
-    if (is_run && parts > 1) {
-        const npy_intp each = greatest(division->each, (size - 1) / MOST_PARTIALS + 1);
-        division->each = PART_OF_RUN;
-        while (division->each < each) {
-            division->each *= 2;
-        }
-    } else if (division->axis == pass->ndim - 1) {
-        const npy_intp grain = pass->ndim > 1 ? COLUMN_GRAIN : GRAIN;
-        division->each = (division->each + grain - 1) / grain * grain;
-    }
-    if (pass->time < 2 * PART_TIME || pass->one_by_one != NULL || (pass->threads == 1 && pass->time < LONG_PASS)) {
-        division->each = size; /* a pass over its own operands goes in the order of the elements */
-    }
-}
-
-/* The scratch memory of passes that are not divided. The GIL protects it. */
-static char *take_scratch(npy_intp bytes)
-{
-    static char *start;
-    static void *block;
-    static npy_intp size;
-    if (bytes > size) {
-        void *larger = PyMem_RawMalloc((size_t)bytes + ALIGNMENT);
-        if (larger == NULL) {
-            return NULL;
-        }
-        PyMem_RawFree(block);
-        const npy_uintp address = (npy_uintp)larger + ALIGNMENT - 1;
-        block = larger;
-        start = (char *)(address - address % ALIGNMENT);
-        size = bytes;
-    }
-    return start;
-}
-
-/* Compute part number `number`. */
-static void run_part(const void *parts, npy_intp number, char *scratch)
-{
-    const Division *division = parts;
-    const Pass *pass = division->pass;
-    const npy_intp from = number * division->each;
-    Pass part;
-    memcpy(&part, pass, offsetof(Pass, areas) + (size_t)pass->area_count * sizeof(Area));
-    for (int i = 0; i < part.area_count; i++) {
-        part.areas[i].data += from * part.areas[i].strides[division->axis];
-    }
-    if (part.partials != NULL) {
-        part.areas[part.area_count - 1].data = part.partials + number * (npy_intp)sizeof(Accumulator);
-    }
-    part.shape[division->axis] = least(division->each, pass->shape[division->axis] - from);
-    division->run(&part, scratch);
-}
-
-int run_pass(Pass *pass, int in_rows)
-{
-    Accumulator partials[MOST_PARTIALS];
-    Division division = {.pass = pass, .run = in_rows ? run_rows : run_tiles};
-    const npy_intp bytes = in_rows ? scratch_for_rows(pass) : scratch_for_tiles(pass);
-    divide(pass, &division);
-    const npy_intp parts = (pass->shape[division.axis] - 1) / division.each + 1;
-    if (parts == 1) {
-        char *scratch = take_scratch(bytes);
-        if (scratch != NULL) {
-            division.run(pass, scratch);
-        }
-        return scratch != NULL;
-    }
-    if (!is_apart(pass, division.axis)) {
-        pass->partials = (char *)partials;
-        for (npy_intp i = 0; i < parts; i++) {
-            memcpy(&partials[i], pass->fold->data, (size_t)pass->fold->reduction->accumulator_bytes);
-        }
-    }
-    /* Operands that are overwritten could not be read once more. */
-    const int complete = run_parts(run_part, &division, parts, bytes, pass->threads, !pass->overlaps);
-    if (complete == 1 && pass->partials != NULL) {
-        merge_partials(pass, parts);
-    }
-    return complete;
 }
 
 /* ------------------------------------------------------------------ evaluation */
@@ -489,19 +376,36 @@ const Plan *prepare_expression(Storage *storage, Storage *result, Expression *ex
     return plan == NULL ? (const Plan *)PyErr_NoMemory() : plan;
 }
 
+/* Make the results of reductions, which are no longer pending. */
+static void end_folds_of_root(Fold *fold, Errors *errors)
+{
+    /* All read this; with it there is nothing whose end would run Python code before the last one is dropped. */
+    Storage *operand = fold == NULL ? NULL : (Storage *)Py_NewRef((PyObject *)fold->node->operands[0].storage);
+    for (; fold != NULL; fold = fold->next) {
+        finish_accumulators(fold, 0, fold->node->size);
+        note_reduction_errors(fold, errors);
+        drop_node(fold->node);
+    }
+    Py_XDECREF(operand);
+}
+
 int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
                        Errors *errors)
 {
     const int first = target != NULL || (fold != NULL && fold->drops_root); /* without the root */
     Storage *stored[MOST_STORED];
     errors->count = 0;
-    if (!allocate(expression, first)) {
-        return 0;
-    }
-    const int complete = run(plan, expression, target, fold, errors);
+    const int allocated = allocate(expression, first);
+    const int complete = allocated ? run(plan, expression, target, fold, errors) : 0;
     if (complete != 1) {
-        for (int k = first; k < expression->stored_count; k++) {
+        for (int k = first; allocated && k < expression->stored_count; k++) {
             empty_storage(expression->nodes[expression->stored[k]]->storage);
+        }
+        for (; fold != NULL; fold = fold->next) {
+            empty_storage(fold->node->storage);
+        }
+        if (!allocated) {
+            return 0;
         }
         if (complete == 0) {
             PyErr_NoMemory();
@@ -515,11 +419,7 @@ int compute_expression(const Expression *expression, const Plan *plan, const Tar
     for (int k = first; k < expression->stored_count; k++) {
         stored[k] = (Storage *)Py_NewRef((PyObject *)expression->nodes[expression->stored[k]]->storage);
     }
-    if (fold != NULL) {
-        finish_accumulators(fold, 0, fold->node->size);
-        note_reduction_errors(fold, errors);
-        drop_node(fold->node);
-    }
+    end_folds_of_root(fold, errors);
     for (int k = first; k < expression->stored_count; k++) {
         if (stored[k]->pending != NULL) {
             drop_node(stored[k]->pending);

@@ -16,15 +16,22 @@ typedef struct {
     Overlap overlaps;
 } Target;
 
-/* The reduction of a root in the pass that computes it. */
-typedef struct {
+/* A pass computes at most so many reductions of its root. */
+enum { MOST_FOLDS = 4 };
+
+typedef struct Fold Fold;
+
+/* A reduction of a root in the pass that computes it. */
+struct Fold {
+    Fold *next; /* of the same root, along the same axes; or NULL */
+    int number; /* among those */
     Node *node; /* that is the reduction */
     const Reduction *reduction;
     char *data;         /* the accumulators, which hold the identity; of moments in memory of their own */
     int drops_root;     /* whether the root is not needed otherwise, and so gets no memory */
     int is_read;        /* whether the root is but a copy, whose operand is read instead */
     atomic_uchar flags, divided, cast; /* that reducing raised, and dividing or rounding to the result */
-} Fold;
+};
 
 /* The floating-point errors of a node, and those to warn of, as NumPy's bits. */
 typedef struct {
@@ -54,9 +61,9 @@ int find_threads(const Node *root, Expression *expression);
 const Plan *prepare_expression(Storage *storage, Storage *result, Expression *expression, Errors *errors);
 
 /* Compute an expression, whose root is written to a target or, if that is NULL, to new memory of its own; and reduce
-   it, if there is a fold. Stored values and the reduction are then no longer pending, but for a root that has a target or
-   is dropped by its fold, which is left to the caller. 0 with an exception set, and nothing stored, if there is no memory or Ctrl-C
-   came; -1 if that was not to end the computation: then the expression has to be found again. */
+   it, if there is a fold, whose result has memory. Stored values and reductions are then no longer pending, but for a root
+   that has a target or is dropped by its folds, which is left to the caller. 0 with an exception set, and nothing stored, if
+   there is no memory or Ctrl-C came; -1 if that was not to end the computation: then the expression has to be found again. */
 int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
                        Errors *errors);
 

@@ -86,32 +86,39 @@ static void begin_fold(const Reduction *reduction, FoldedRun *folded)
     }
 }
 
-void end_fold(const Pass *pass, FoldedRun *folded)
+static void end_fold(Fold *fold, FoldedRun *folded)
 {
-    const Reduction *reduction = pass->fold->reduction;
+    const Reduction *reduction = fold->reduction;
     if (folded->accumulator != NULL) {
         if (reduction->kind == ADD_MOMENTS) {
             end_moments(&folded->run.moments, (Moments *)folded->accumulator);
         } else {
             end_run(&folded->run.elements, folded->accumulator, dtypes[reduction->element].itemsize);
         }
-        note_flags(&pass->fold->flags, take_vector_flags());
+        note_flags(&fold->flags, take_vector_flags());
         folded->accumulator = NULL;
+    }
+}
+
+void end_folds(const Pass *pass, FoldedRun *folded)
+{
+    for (Fold *fold = pass->fold; fold != NULL; fold = fold->next, folded++) {
+        end_fold(fold, folded);
     }
 }
 
 int folds_columns(const Pass *pass)
 {
     const int last = pass->ndim - 1;
-    const npy_intp *strides = pass->areas[pass->area_count - 1].strides;
+    const npy_intp *strides = fold_areas(pass)->strides;
     return last > 0 && strides[last] != 0 && strides[last - 1] == 0;
 }
 
-void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, npy_intp row, char *corner, npy_intp rows,
-               npy_intp columns)
+/* `fold_tile` by one fold, whose accumulators are an area of the pass. */
+static void fold_tile_to(const Pass *pass, Fold *fold, const Area *area, FoldedRun *folded, const char *elements,
+                         npy_intp row, char *corner, npy_intp rows, npy_intp columns)
 {
-    const Reduction *reduction = pass->fold->reduction;
-    const Area *area = &pass->areas[pass->area_count - 1];
+    const Reduction *reduction = fold->reduction;
     const int last = pass->ndim - 1;
     const npy_intp row_step = last > 0 ? area->strides[last - 1] : 0;
     const npy_intp itemsize = dtypes[reduction->element].itemsize;
@@ -128,7 +135,7 @@ void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, npy_in
         for (npy_intp i = 0; i < rows; i++) {
             char *accumulator = corner + i * row_step;
             if (folded->accumulator != accumulator) {
-                end_fold(pass, folded);
+                end_fold(fold, folded);
                 begin_fold(reduction, folded);
                 folded->accumulator = accumulator;
             }
@@ -141,27 +148,36 @@ void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, npy_in
     } else {
         fold_runs_to(reduction, corner, row_step, elements, rows, columns);
     }
-    note_flags(&pass->fold->flags, take_vector_flags());
+    note_flags(&fold->flags, take_vector_flags());
 }
 
-void merge_partials(const Pass *pass, npy_intp count)
+void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, npy_intp row, char *const *corners,
+               npy_intp rows, npy_intp columns)
 {
-    Fold *fold = pass->fold;
+    const Area *areas = fold_areas(pass);
+    for (Fold *fold = pass->fold; fold != NULL; fold = fold->next) {
+        const int k = fold->number;
+        fold_tile_to(pass, fold, &areas[k], &folded[k], elements, row, corners[k], rows, columns);
+    }
+}
+
+void merge_partials(Fold *fold, char *partials, npy_intp count)
+{
     const Reduction *reduction = fold->reduction;
     const npy_intp step = sizeof(Accumulator);
     clear_vector_flags();
     if (reduction->kind == ADD_RUNS) {
-        merge_sums(pass->partials, step, count, reduction->accumulator_bytes);
-        memcpy(fold->data, pass->partials, (size_t)reduction->accumulator_bytes);
+        merge_sums(partials, step, count, reduction->accumulator_bytes);
+        memcpy(fold->data, partials, (size_t)reduction->accumulator_bytes);
     } else if (reduction->kind == ADD_MOMENTS) {
-        merge_moments(pass->partials, step, count);
-        memcpy(fold->data, pass->partials, sizeof(Moments));
+        merge_moments(partials, step, count);
+        memcpy(fold->data, partials, sizeof(Moments));
     } else if (reduction->kind == COUNT_ONES) {
         for (npy_intp i = 0; i < count; i++) {
-            *(npy_int64 *)fold->data += *(npy_int64 *)(pass->partials + i * step);
+            *(npy_int64 *)fold->data += *(npy_int64 *)(partials + i * step);
         }
     } else {
-        char *args[3] = {fold->data, pass->partials, fold->data};
+        char *args[3] = {fold->data, partials, fold->data};
         npy_intp steps[3] = {0, step, 0};
         reduction->loop->function(args, &count, steps, reduction->loop->data);
     }
@@ -273,6 +289,68 @@ Storage *source_of(const Node *node)
     return storage;
 }
 
+/* The folds of a pass that computes a reduction, and others of the same operand that wait. */
+typedef struct {
+    int count;
+    Fold folds[MOST_FOLDS];
+    Storage *results[MOST_FOLDS]; /* new references */
+} Folds;
+
+/* Whether another reduction is of the same elements, along the same axes. */
+static int is_alike(const Node *node, const Node *other)
+{
+    const Reduction *one = node->reduction, *two = other->reduction;
+    const NodeOperand *x = &node->operands[0], *y = &other->operands[0];
+    const size_t bytes = (size_t)one->ndim * sizeof(npy_intp);
+    return two != NULL && other != node && x->storage == y->storage && x->offset == y->offset && one->ndim == two->ndim &&
+           one->element == two->element && memcmp(one->shape, two->shape, bytes) == 0 &&
+           memcmp(x->strides, y->strides, bytes) == 0 && memcmp(one->reduced, two->reduced, (size_t)one->ndim) == 0;
+}
+
+/* Give a reduction memory, and add its fold. 0, with an exception set, if there is none. */
+static int add_fold(Folds *folds, Node *node)
+{
+    Fold *fold = &folds->folds[folds->count];
+    *fold = (Fold){.number = folds->count, .node = node, .reduction = node->reduction};
+    if (!fill_storage(node->storage, node->size * dtypes[node->reduction->result].itemsize)) {
+        return 0;
+    }
+    if (!begin_accumulators(fold)) {
+        empty_storage(node->storage);
+        PyErr_NoMemory();
+        return 0;
+    }
+    if (folds->count > 0) {
+        fold[-1].next = fold;
+    }
+    folds->results[folds->count++] = (Storage *)Py_NewRef((PyObject *)node->storage);
+    return 1;
+}
+
+static void forget_folds(Folds *folds)
+{
+    for (int k = 0; k < folds->count; k++) {
+        end_accumulators(&folds->folds[k]);
+        Py_DECREF((PyObject *)folds->results[k]);
+    }
+}
+
+/* Fill in the folds. 0 with an exception set if there is no memory for the first one. */
+static int find_folds(Folds *folds, Node *node)
+{
+    folds->count = 0;
+    if (!add_fold(folds, node)) {
+        return 0;
+    }
+    for (Node *other = first_node(); other != NULL && folds->count < MOST_FOLDS; other = other->next) {
+        if (is_alike(node, other) && !add_fold(folds, other)) {
+            PyErr_Clear(); /* it will be computed by itself */
+            break;
+        }
+    }
+    return 1;
+}
+
 int evaluate_reduction(Storage *storage, int drops_source)
 {
     Expression expression;
@@ -285,28 +363,21 @@ int evaluate_reduction(Storage *storage, int drops_source)
     }
     while (computed < 0 && storage->pending != NULL) {
         Node *node = storage->pending;
-        const Reduction *reduction = node->reduction;
+        Folds folds;
         Storage *source = source_of(node);
         const Plan *plan = source == NULL ? NULL : prepare_expression(source, storage, &expression, &errors);
-        Fold fold = {.node = node, .reduction = reduction};
         computed = PyErr_Occurred() ? 0 : -1;
         if (plan == NULL || storage->pending != node) {
             /* It was computed meanwhile, or its operand was. */
-        } else if (!fill_storage(storage, node->size * dtypes[reduction->result].itemsize)) {
-            computed = 0;
-        } else if (!begin_accumulators(&fold)) {
-            empty_storage(storage);
-            PyErr_NoMemory();
+        } else if (!find_folds(&folds, node)) {
             computed = 0;
         } else {
-            fold.is_read = is_copy(source->pending);
-            /* One reference is the node's, one is `source`, and one may be the caller's. */
-            fold.drops_root = fold.is_read || Py_REFCNT(source) <= 2 + drops_source;
-            computed = compute_expression(&expression, plan, NULL, &fold, &errors);
-            if (computed != 1) {
-                empty_storage(storage);
-            }
-            end_accumulators(&fold);
+            Fold *fold = &folds.folds[0];
+            fold->is_read = is_copy(source->pending);
+            /* Each node has a reference, one is `source`, and one may be the caller's. */
+            fold->drops_root = fold->is_read || Py_REFCNT(source) <= 1 + folds.count + drops_source;
+            computed = compute_expression(&expression, plan, NULL, fold, &errors);
+            forget_folds(&folds);
         }
         Py_XDECREF(source);
     }

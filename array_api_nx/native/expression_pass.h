@@ -9,7 +9,13 @@
 #include "welford.h"
 #include "sizes.h"
 
-enum { MOST_AREAS = MOST_LEAVES + MOST_STORED + 1 };
+enum { MOST_AREAS = MOST_LEAVES + MOST_STORED + MOST_FOLDS };
+
+/* What one part of a pass reduces to. */
+typedef union {
+    Element element;
+    Moments moments;
+} Accumulator;
 
 /* Memory that a pass reads or writes: the leaves, then the stored values, then the accumulators of a fold. */
 typedef struct {
@@ -25,15 +31,15 @@ typedef struct {
     double time;      /* nanoseconds that it takes one thread, if the operands lie in the caches */
     int ndim; /* 1 at least */
     npy_intp shape[NODE_DIMS];
-    int leaf_count, area_count;
+    int leaf_count, area_count, fold_count;
     int overlaps;    /* whether the root is written over an operand */
     int is_buffered; /* whether the root's elements are computed in a buffer, and copied to the target */
     int discards;    /* whether the root is not written anywhere */
     int streams;     /* whether the root is written past the caches */
     int fetches;     /* whether tiles are fetched from memory ahead */
     int is_stepped;  /* whether loops read and write elements that are not adjacent where they lie */
-    Fold *fold;      /* of the root; or NULL */
-    char *partials;  /* an accumulator for each part, if the parts' elements are reduced to one; or NULL */
+    Fold *fold;      /* the first one of the root; or NULL */
+    Accumulator *partials; /* of each fold, one for each part, if the parts' elements are reduced to one; or NULL */
     atomic_uchar *flags; /* of each step */
     const Plan *one_by_one; /* tells which operation of a step raised an exception; or NULL */
     atomic_uchar *single_flags; /* of the steps of that */
@@ -54,7 +60,13 @@ static inline npy_intp step_of(const Pass *pass, const Area *area, int dim, int 
 /* How many areas there are but for accumulators. */
 static inline int count_operands(const Pass *pass)
 {
-    return pass->area_count - (pass->fold != NULL);
+    return pass->area_count - pass->fold_count;
+}
+
+/* The accumulators of the folds. */
+static inline const Area *fold_areas(const Pass *pass)
+{
+    return &pass->areas[pass->area_count - pass->fold_count];
 }
 
 /* Step to the next index of all axes but the last `inner` ones; 0 behind the last one. */
@@ -160,12 +172,6 @@ void arrange_tiles(Pass *pass);
 npy_intp scratch_for_tiles(const Pass *pass);
 void run_tiles(const Pass *pass, char *scratch);
 
-/* What one part of a pass reduces to. */
-typedef union {
-    Element element;
-    Moments moments;
-} Accumulator;
-
 /* The run of elements that is being reduced to one accumulator. */
 typedef struct {
     char *accumulator; /* or NULL */
@@ -178,16 +184,16 @@ typedef struct {
 /* Whether the rows of tiles are reduced to one row. */
 int folds_columns(const Pass *pass);
 
-/* Reduce a tile, whose rows begin `row` bytes after each other: without gaps, if not to one row. `corner` is the
-   accumulator of the first element. */
-void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, npy_intp row, char *corner, npy_intp rows,
-               npy_intp columns);
+/* Reduce a tile, whose rows begin `row` bytes after each other: without gaps, if not to one row. `corners` has the
+   accumulators of the first element, one of each fold, as `folded` has one for each. */
+void fold_tile(const Pass *pass, FoldedRun *folded, const char *elements, npy_intp row, char *const *corners,
+               npy_intp rows, npy_intp columns);
 
-/* End the run that is being reduced, if there is one. */
-void end_fold(const Pass *pass, FoldedRun *folded);
+/* End the runs that are being reduced, if there are any. */
+void end_folds(const Pass *pass, FoldedRun *folded);
 
-/* Reduce the accumulators of so many parts to that of the fold. */
-void merge_partials(const Pass *pass, npy_intp count);
+/* Reduce the accumulators of so many parts to that of a fold. */
+void merge_partials(Fold *fold, char *partials, npy_intp count);
 
 /* Whether orders of several operations raised flags, so that it is not known which operation did. */
 int is_unclear(const Plan *plan, const atomic_uchar *flags);

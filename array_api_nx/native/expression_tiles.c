@@ -41,7 +41,7 @@ typedef struct {
 /* The constants of a pass, for all of its tiles. */
 typedef struct {
     npy_intp slot_bytes;
-    FoldedRun *folded; /* where there is a fold */
+    FoldedRun *folded; /* of each fold */
     char *slots; /* of the plan, then those of packed areas */
     Order *orders;
     NextTile *ahead;
@@ -220,7 +220,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
     const int dim = pass->ndim - 1;
     const int is_read = pass->fold != NULL && pass->fold->is_read;
     if (reads_columns(pass)) {
-        fold_tile(pass, tiling->folded, corners[0], pass->areas[0].strides[dim - 1], corners[pass->area_count - 1], rows,
+        fold_tile(pass, tiling->folded, corners[0], pass->areas[0].strides[dim - 1], corners + count_operands(pass), rows,
                   columns);
         return;
     }
@@ -252,7 +252,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         buffer += tiling->slot_bytes;
     }
     if (is_read) {
-        fold_tile(pass, tiling->folded, tile.data[0], columns * pass->areas[0].itemsize, corners[pass->area_count - 1], rows,
+        fold_tile(pass, tiling->folded, tile.data[0], columns * pass->areas[0].itemsize, corners + count_operands(pass), rows,
                   columns);
         return;
     }
@@ -274,7 +274,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
     if (pass->fold != NULL) {
         fetch_ahead(pass, tiling->ahead);
         fold_tile(pass, tiling->folded, tile.data[pass->leaf_count], columns * pass->areas[pass->leaf_count].itemsize,
-                  corners[pass->area_count - 1], rows, columns);
+                  corners + count_operands(pass), rows, columns);
     }
     for (int stored = 0; stored < count_operands(pass) - pass->leaf_count; stored++) {
         if (copies[stored]) {
@@ -300,7 +300,7 @@ void arrange_tiles(Pass *pass)
         return;
     }
     if (pass->fold != NULL) {
-        const npy_intp *strides = pass->areas[pass->area_count - 1].strides;
+        const npy_intp *strides = fold_areas(pass)->strides;
         for (int dim = longest; dim <= rows; dim++) {
             if (strides[dim] == 0) {
                 return; /* elements would be reduced in another order */
@@ -394,19 +394,21 @@ void run_tiles(const Pass *pass, char *slots)
     const TileShape shape = shape_tiles(pass);
     const npy_intp rows = shape.rows, columns = shape.columns;
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
-    FoldedRun folded;
+    FoldedRun folded[MOST_FOLDS];
     NextTile ahead = {.rows = 0, .parts = pass->plan->step_count + (pass->fold != NULL)};
     const int fetches = ahead.parts > 1 && !shape.turned && pass->fetches;
-    const Tiling tiling = {shape.slot_bytes, &folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes), &ahead};
+    const Tiling tiling = {shape.slot_bytes, folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes), &ahead};
     npy_intp index[NODE_DIMS] = {0};
     char *data[MOST_AREAS], *corners[MOST_AREAS];
     int keeps = 0; /* whether there are several accumulators */
-    folded.accumulator = NULL;
+    for (int k = 0; k < pass->fold_count; k++) {
+        folded[k].accumulator = NULL;
+    }
     for (int i = 0; i < pass->area_count; i++) {
         data[i] = pass->areas[i].data;
     }
     for (int dim = 0; dim < pass->ndim && pass->fold != NULL; dim++) {
-        keeps |= pass->areas[pass->area_count - 1].strides[dim] != 0;
+        keeps |= fold_areas(pass)->strides[dim] != 0;
     }
     clear_flags();
     do {
@@ -424,12 +426,10 @@ void run_tiles(const Pass *pass, char *slots)
             }
         }
         if (keeps) {
-            end_fold(pass, &folded); /* here, so that the order does not depend on the parts that a pass is divided into */
+            end_folds(pass, folded); /* here, so that the order does not depend on the parts that a pass is divided into */
         }
     } while (step_on(pass, last > 0 ? 2 : 1, index, data));
-    if (pass->fold != NULL) {
-        end_fold(pass, &folded);
-    }
+    end_folds(pass, folded);
     if (pass->streams) {
         end_streams();
     }

@@ -38,6 +38,11 @@ void give_node(Node *node)
     }
 }
 
+Node *first_node(void)
+{
+    return newest;
+}
+
 void enter_node(Node *node, Storage *storage)
 {
     node->storage = storage;

@@ -196,6 +196,9 @@ void give_node(Node *node);
 /* Have a storage wait for the node, whose fields are set. */
 void enter_node(Node *node, Storage *storage);
 
+/* The first one of all nodes; or NULL. */
+Node *first_node(void);
+
 /* Whether pending operations are too many, or hold too much: then all are computed. */
 int is_too_much(void);
 
