@@ -53,7 +53,7 @@ static DTypeCode code_of_operand(PyObject *operand, const Tensor *x)
    axes in memory, and warnings for arrays without elements. */
 static int is_numpys(const Function *self, PyObject *const *args, Py_ssize_t count)
 {
-    const int reduces = self->gives == GIVES_SCALARS && self->adopts != NUMPYS;
+    const int reduces = self->gives == GIVES_SCALARS && self->adopts != NUMPYS && !self->is_product;
     for (Py_ssize_t i = 0; i < count && (reduces || self->keeps_order || self->refused != 0); i++) {
         const Tensor *x = layout_of_any(args[i]);
         /* A number of Python's decides where it is alone. */
@@ -310,6 +310,7 @@ static PyObject *front_face(PyObject *module, PyObject *args)
             return NULL;
         }
         self->is_operation = is_in(elementwise_functions, found) && found >= elementwise_functions + 2;
+        self->is_product = found == find_implementation("matmul");
         self->dtype_place = place_of_parameter(&self->parameters, "dtype");
     }
     return (PyObject *)self;

@@ -201,9 +201,9 @@ static PyObject *count_numpys(PyObject *module, PyObject *more)
     return PyLong_FromSsize_t(numpys_calls);
 }
 
-static PyObject *numpys(PyObject *module, PyObject *array)
+static PyObject *numpys(PyObject *module, PyObject *object)
 {
-    PyObject *found = is_face(array) ? to_numpys(array, MOST_ELEMENTS) : NULL;
+    PyObject *found = to_numpys(object, MOST_ELEMENTS);
     return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
 }
 
@@ -213,7 +213,8 @@ PyMethodDef face_conversion_methods[] = {
     {"count_numpys", count_numpys, METH_O,
      "count_numpys(more, /)\n--\n\nHow often the face had NumPy compute, `more` added."},
     {"numpys", numpys, METH_O,
-     "numpys(array, /)\n--\n\nAn array of NumPy's over the memory of an array of the face; None if C does not say."},
+     "numpys(object, /)\n--\n\nThe object with NumPy's arrays in place of those of the face, in lists and tuples too; "
+     "None if C does not say."},
     {"set_as_faces", set_as_faces, METH_O, "set_as_faces(function)\n--\n\nadoption.as_faces."},
     {NULL, NULL, 0, NULL},
 };

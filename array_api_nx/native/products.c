@@ -74,10 +74,40 @@ static npy_intp step_of(npy_intp size, npy_intp stride)
     return size == 1 ? 0 : stride;
 }
 
+/* A product along an axis without elements: zeros. */
+static PyObject *multiply_nothing(PyObject *first, PyObject *second)
+{
+    const Tensor *x = layout_of_any(first), *y = layout_of_any(second);
+    if (x == NULL || y == NULL || x->code != y->code || x->code == BOOL || x->ndim < 1 || x->ndim > 2 || y->ndim < 1 ||
+        y->ndim > 2 || x->shape[x->ndim - 1] != 0 || y->shape[0] != 0) {
+        return DECLINED;
+    }
+    const npy_intp shape[2] = {x->ndim == 2 ? x->shape[0] : y->shape[y->ndim - 1], y->shape[y->ndim - 1]};
+    const int ndim = x->ndim + y->ndim - 2;
+    npy_intp size = 1;
+    for (int dim = 0; dim < ndim; dim++) {
+        if (shape[dim] > limits.at_once) {
+            return DECLINED;
+        }
+        size *= shape[dim];
+    }
+    char *target;
+    PyObject *result =
+        size > limits.at_once ? DECLINED : new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &target);
+    if (result != NULL && result != DECLINED) {
+        memset(target, 0, (size_t)(size * dtypes[x->code].itemsize));
+    }
+    return result;
+}
+
 PyObject *multiply_matrices(PyObject *first, PyObject *second)
 {
     Tensor *x, *y;
     char *args[3];
+    PyObject *nothing = multiply_nothing(first, second);
+    if (nothing != DECLINED) {
+        return nothing;
+    }
     if (!take_operands(first, second, &x, &y, args) || x->ndim < 1 || x->ndim > 2 ||
         y->ndim < 1 || y->ndim > 2) {
         return DECLINED;

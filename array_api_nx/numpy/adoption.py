@@ -35,11 +35,12 @@ def count_numpys(more: int) -> int:
     return _numpys_calls
 
 
-def _numpys(x: Any) -> Any:
-    """NumPy's array over the memory of an array of the face."""
-    array = None if native is None else native.numpys(x)
-    return to_numpy(standard(x)) if array is None else array
+def _unknown(x: Any) -> Any:
+    return None
 
+
+_numpys: Callable[[Any], Any] = _unknown if native is None else native.numpys
+"""The same as `as_numpys`, by C; None if it does not say."""
 
 if native is not None:
     count_numpys = native.count_numpys  # type: ignore[assignment]
@@ -52,8 +53,12 @@ _MAX_DEPTH: Final = 64  # of nested lists that NumPy makes arrays of
 def as_numpys(x: Any, given: Given | None = None, depth: int = 0) -> Any:
     """`x` with NumPy's arrays in place of ours, in containers too: over the same memory."""
     kind = type(x)
+    if (given is None or kind is ndarray) and (found := _numpys(x)) is not None:
+        if given is not None:
+            given[id(found)] = found, x
+        return found
     if kind is ndarray or kind is Array:
-        array = to_numpy(x) if kind is Array else _numpys(x)
+        array = to_numpy(x if kind is Array else standard(x))
         if given is not None:
             given[id(array)] = array, x
         return array

@@ -167,3 +167,18 @@ def _signature(function) -> str:
         return str(inspect.signature(function))
     except ValueError:  # an older NumPy
         return ""
+
+
+def test_products_along_an_axis_without_elements_are_zeros():
+    shapes = [((0,), (0,)), ((3, 0), (0,)), ((0,), (0, 2)), ((3, 0), (0, 2)), ((0, 3), (3,))]
+    for shape, other in shapes:
+        for dtype in ("f8", "c8", "i4", "?"):
+            for product in ("dot", "matmul", "vdot"):
+                if product == "vdot" and len(shape) + len(other) > 2:
+                    continue
+                given = numpy.zeros(shape, dtype), numpy.zeros(other, dtype)
+                expected = getattr(numpy, product)(*given)
+                found = getattr(np, product)(*[np.asarray(x) for x in given])
+                assert type(found).__name__ == type(expected).__name__
+                assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+                assert numpy.array_equal(found, expected)
