@@ -50,26 +50,29 @@ int read_loop(PyObject *answer, ElementLoop *loop)
     return loop->state == FOUND;
 }
 
-/* The operations that orders can compute. */
-static LinkOperation link_of(OperationCode op)
+/* The operations that orders can compute on operands of a dtype. */
+static LinkOperation link_of(OperationCode op, DTypeCode code)
 {
-    switch (op) {
-    case OP_ADD:
-        return ADD_LINK;
-    case OP_SUBTRACT:
-        return SUBTRACT_LINK;
-    case OP_MULTIPLY:
-        return MULTIPLY_LINK;
-    case OP_DIVIDE:
-        return DIVIDE_LINK;
-    case OP_SQUARE:
-        return SQUARE_LINK;
-    case OP_NEGATIVE:
-        return NEGATIVE_LINK;
-    case OP_SQRT:
-        return SQRT_LINK;
-    case OP_ABS:
-        return ABSOLUTE_LINK;
+    static const npy_uint8 of_numbers[MAX_OPERATIONS] = {
+        [OP_ADD] = ADD_LINK, [OP_SUBTRACT] = SUBTRACT_LINK, [OP_MULTIPLY] = MULTIPLY_LINK, [OP_DIVIDE] = DIVIDE_LINK,
+        [OP_SQUARE] = SQUARE_LINK, [OP_NEGATIVE] = NEGATIVE_LINK, [OP_SQRT] = SQRT_LINK, [OP_ABS] = ABSOLUTE_LINK,
+        [OP_LESS] = LESS_LINK, [OP_LESS_EQUAL] = LESS_EQUAL_LINK, [OP_GREATER] = GREATER_LINK,
+        [OP_GREATER_EQUAL] = GREATER_EQUAL_LINK, [OP_EQUAL] = EQUAL_LINK, [OP_NOT_EQUAL] = NOT_EQUAL_LINK,
+#ifdef HAS_TARGETS /* NumPy chooses between zeros, and between several NaN, in another way on other processors */
+        [OP_MAXIMUM] = MAXIMUM_LINK, [OP_MINIMUM] = MINIMUM_LINK,
+#endif
+    };
+    static const npy_uint8 of_booleans[MAX_OPERATIONS] = {
+        [OP_BITWISE_AND] = AND_LINK, [OP_LOGICAL_AND] = AND_LINK, [OP_BITWISE_OR] = OR_LINK, [OP_LOGICAL_OR] = OR_LINK,
+        [OP_BITWISE_XOR] = XOR_LINK, [OP_BITWISE_INVERT] = INVERT_LINK,
+    };
+    switch (code) {
+    case BOOL:
+        return of_booleans[op];
+    case NX_INT64:
+    case FLOAT32:
+    case FLOAT64:
+        return of_numbers[op];
     default:
         return NO_LINK;
     }
@@ -101,7 +104,7 @@ static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
     loop->row = primitives[op];
     loop->is_quiet = (char)is_quiet(op, code);
     loop->is_for_finite = op == OP_FLOOR_DIVIDE && is_inexact(code);
-    loop->link = code == FLOAT32 || code == FLOAT64 ? link_of(op) : NO_LINK;
+    loop->link = link_of(op, code);
     return ask != NULL && primitives[op] != NULL &&
            read_loop(PyObject_CallFunctionObjArgs(ask, primitives[op],
                                                   (PyObject *)dtypes[code].descr, NULL),

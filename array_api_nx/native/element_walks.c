@@ -84,7 +84,8 @@ int compute_walk(const Walk *walk, const WalkLoop *loop, int *flags)
 /* `compute_walk` by the loop of an operation. */
 static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
 {
-    WalkLoop described = {loop->function, loop->data, {0}, loop->link, loop->reversible, loop->serial_limit};
+    const LinkOperation link = is_inexact(loop->operand) ? loop->link : NO_LINK; /* walk.c has rows of floats alone */
+    WalkLoop described = {loop->function, loop->data, {0}, link, loop->reversible, loop->serial_limit};
     for (int i = 0; i < walk->operands - 1; i++) {
         described.itemsizes[i] = dtypes[loop->operand].itemsize;
     }

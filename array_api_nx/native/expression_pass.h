@@ -117,11 +117,13 @@ static inline void bind_orders(const Plan *plan, const PlanStep *step, Order *or
     for (int i = 0; i < step->order_count; i++) {
         const Place place = given[i].place;
         int code = given[i].code;
-        const int has_one = code <= DIVIDE_INTO_SCALAR && is_one(place, steps);
+        const int has_one = has_scalar_form(code) && is_one(place, steps);
         orders[i].mask = kind_of(place) == IN_SLOT ? slot_mask : is_one(place, steps) ? 0 : -1;
         orders[i].code = code + has_one;
-        if (code >= ADD_TWO_VECTOR && code <= DIVIDE_TWO_SCALAR) {
-            if (is_one(place, steps)) {
+        if (takes_two(code)) {
+            if (code == SELECT_VECTOR) {
+                orders[i].code = (is_one(place, steps) ? SELECT_ONE_VECTOR : code) + is_one(given[i + 1].place, steps);
+            } else if (is_one(place, steps) && !has_truths(code)) {
                 orders[i].code = READ_SCALAR; /* and the next order takes the registers */
             } else {
                 orders[i].code = code + is_one(given[i + 1].place, steps);
@@ -134,9 +136,15 @@ static inline void bind_orders(const Plan *plan, const PlanStep *step, Order *or
 static inline void address_orders(const Pass *pass, const Plan *plan, const PlanStep *step, Order *orders,
                            char *const *data, char *slots, npy_intp slot_bytes)
 {
+#define ONES 0x0101010101010101u, 0x0101010101010101u, 0x0101010101010101u, 0x0101010101010101u
+    static const npy_uint64 booleans[2][16] = {{0}, {ONES, ONES, ONES, ONES}}; /* as many as registers have elements */
+#undef ONES
     const PlanOrder *given = plan->orders + step->first;
     for (int i = 0; i < step->order_count; i++) {
         orders[i].data = address_of(pass, given[i].place, data, slots, slot_bytes);
+        if (has_truths(given[i].code) && orders[i].mask == 0 && kind_of(given[i].place) != IN_SLOT) {
+            orders[i].data = (char *)booleans[*orders[i].data != 0]; /* one for all elements */
+        }
     }
 }
 

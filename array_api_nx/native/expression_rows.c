@@ -15,14 +15,30 @@ enum { STREAMED_ROW = 4096 };
 
 #ifdef HAS_ORDERS
 
+/* Bytes of a row of the numbers that orders compute with. */
+static npy_intp row_bytes(const Pass *pass)
+{
+    return pass->shape[pass->ndim - 1] * dtypes[pass->plan->steps[0].element].itemsize;
+}
+
+/* Whether all areas have elements of one size, not booleans beside numbers. */
+static int are_alike(const Pass *pass)
+{
+    int alike = 1;
+    for (int i = 1; i < pass->area_count; i++) {
+        alike &= pass->areas[i].itemsize == pass->areas[0].itemsize;
+    }
+    return alike;
+}
+
 /* The bytes from a row to the next, which all leaves share, if the gaps between rows may be computed, too; else
    0. */
 static npy_intp find_gap(const Pass *pass)
 {
     const int last = pass->ndim - 1;
-    const npy_intp itemsize = pass->areas[0].itemsize, bytes = pass->shape[last] * itemsize;
+    const npy_intp bytes = row_bytes(pass);
     npy_intp gap = 0;
-    if (last == 0 || bytes > SHORT_ROW || pass->area_count != pass->leaf_count + 1) {
+    if (last == 0 || bytes > SHORT_ROW || pass->area_count != pass->leaf_count + 1 || !are_alike(pass)) {
         return 0;
     }
     for (int i = 0; i < pass->leaf_count; i++) {
@@ -40,7 +56,8 @@ static npy_intp find_gap(const Pass *pass)
 
 int has_rows(const Pass *pass)
 {
-    if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0 || pass->fold != NULL) {
+    if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0 || pass->fold != NULL ||
+        (pass->is_buffered && !are_alike(pass))) {
         return 0;
     }
     for (int i = 0; i < pass->area_count; i++) {
@@ -51,7 +68,7 @@ int has_rows(const Pass *pass)
         }
     }
     const int last = pass->ndim - 1;
-    return last == 0 || pass->shape[last] * pass->areas[0].itemsize >= NARROW_ROW || find_gap(pass) != 0;
+    return last == 0 || row_bytes(pass) >= NARROW_ROW || find_gap(pass) != 0;
 }
 
 /* The constants of a pass, for all of its rows. */
@@ -70,7 +87,7 @@ static void fill_buffer(const RowTask *task, char *const *data, npy_intp rows, n
     memcpy(moved, data, (size_t)pass->area_count * sizeof(*data));
     moved[pass->leaf_count] = task->buffer;
     address_orders(pass, pass->plan, step, task->orders, moved, task->slots, REGISTERS_BYTES);
-    run_orders(task->orders, step->order_count, (rows - 1) * apart + bytes, step->itemsize, 1);
+    run_orders(task->orders, step->order_count, (rows - 1) * apart + bytes, step->element, 1);
 }
 
 /* Compute the rows once more, without the gaps, since operations raised exceptions, and note those. 1 if the rows
@@ -86,7 +103,7 @@ static int repeat_rows(const RowTask *task, char *const *data, npy_intp rows, np
         memcpy(&part, pass, offsetof(Pass, areas) + (size_t)pass->area_count * sizeof(Area));
         part.ndim = 2;
         part.shape[0] = rows;
-        part.shape[1] = bytes / pass->plan->steps[0].itemsize;
+        part.shape[1] = bytes / pass->areas[0].itemsize;
         for (int i = 0; i < part.area_count; i++) {
             const npy_intp *strides = pass->areas[i].strides;
             part.areas[i].data = data[i];
@@ -113,7 +130,7 @@ static void run_buffered(const RowTask *task, char *const *data, npy_intp gap)
 {
     const Pass *pass = task->pass;
     const int last = pass->ndim - 1, target = pass->leaf_count;
-    const npy_intp itemsize = pass->plan->steps[0].itemsize, all_bytes = pass->shape[last] * itemsize;
+    const npy_intp all_bytes = row_bytes(pass);
     const npy_intp all_rows = gap == 0 ? 1 : pass->shape[last - 1], most = gap == 0 ? 1 : greatest(1, RUN_BYTES / gap);
     const npy_intp apart = last > 0 ? pass->areas[target].strides[last - 1] : 0;
     char *moved[MOST_AREAS];
@@ -148,7 +165,7 @@ void run_rows(const Pass *pass, char *slots)
 {
     const PlanStep *step = pass->plan->steps;
     const int last = pass->ndim - 1, count = step->order_count;
-    const npy_intp itemsize = step->itemsize, bytes = pass->shape[last] * itemsize, gap = find_gap(pass);
+    const npy_intp bytes = row_bytes(pass), gap = find_gap(pass);
     char *buffer = slots + pass->plan->slot_count * REGISTERS_BYTES;
     Order *orders = (Order *)(buffer + BUFFER_BYTES);
     const RowTask task = {pass, slots, buffer, (char *)(orders + count), orders};
@@ -166,13 +183,13 @@ void run_rows(const Pass *pass, char *slots)
         } while (step_on(pass, gap != 0 ? 2 : 1, index, data));
         return;
     }
-    const int streams = pass->streams && bytes >= STREAMED_ROW;
+    const int streams = pass->streams && bytes >= STREAMED_ROW && orders[count - 1].code == LAST;
     if (streams) {
         orders[count - 1].code = STREAM;
     }
     do {
         address_orders(pass, pass->plan, step, orders, data, slots, REGISTERS_BYTES);
-        run_orders(orders, count, bytes, itemsize, !pass->overlaps);
+        run_orders(orders, count, bytes, step->element, !pass->overlaps);
     } while (step_on(pass, 1, index, data));
     if (streams) {
         end_streams();

@@ -5,7 +5,7 @@
    of cache. */
 enum { TILE_BYTES = 4096 };
 
-/* Those of a tile of one operation that needs no memory for results in between: it is reduced at once, or goes from
+/* Those of a tile of one step that needs no memory for numbers in between: it is reduced at once, or goes from
    rows of adjacent elements to others (docs/tuning.md, 140). */
 enum { ALONE_BYTES = 16384 };
 
@@ -26,7 +26,7 @@ static int are_adjacent(const Pass *pass)
 static npy_intp tile_bytes(const Pass *pass)
 {
     const Plan *plan = pass->plan;
-    const int is_alone = plan->step_count == 1 && plan->slot_count == 0 && (pass->fold != NULL || are_adjacent(pass));
+    const int is_alone = plan->step_count == 1 && plan->number_slots == 0 && (pass->fold != NULL || are_adjacent(pass));
     return is_alone ? ALONE_BYTES : TILE_BYTES;
 }
 
@@ -114,7 +114,7 @@ static void run_steps(const Pass *pass, const Plan *plan, const TileOfPass *tile
             bind_orders(plan, step, tiling->orders, tile->steps, -1);
             address_orders(pass, plan, step, tiling->orders, tile->data, tiling->slots,
                            tiling->slot_bytes);
-            run_orders(tiling->orders, step->order_count, tile->count * step->itemsize, step->itemsize, 0);
+            run_orders(tiling->orders, step->order_count, tile->count * dtypes[step->element].itemsize, step->element, 0);
             note_flags(&flags[s], take_vector_flags());
             continue;
         }

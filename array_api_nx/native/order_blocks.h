@@ -3,90 +3,113 @@
 
    ELEMENT    the type of an element
    VECTOR     that of a vector of them, or of one
+   TRUTHS     that of as many truths, which are integers
+   COMPARE(x, y, HOW)   truths: LT or LE, which raises no flag
+   LIMIT(x, y, HOW)     x where it is NaN, or LT or GT y; elsewhere y
+   WIDEN(from), NARROW(t, to)   truths of booleans in memory, and back
+   QUOTIENT(x, y)
    ROOT(x)    the square roots of a vector
    MAGNITUDE(x)    a vector without the signs, those of NaN included
-   PAST_CACHES(to, x)   write a vector past the caches, to where the address is a multiple of its length
-   EACH(DO)   DO(0) DO(1) ... for each vector of the block
+   STREAM_VECTOR(to, x)   write a vector past the caches, to where the address is a multiple of its length
+   EACH(DO, OP, AT)   DO(0, OP, AT(0)) DO(1, OP, AT(1)) ... for each vector of the block
 
    Each order ends with a jump of its own to the next one: the processor guesses where a jump that all
    share would go mostly wrong (docs/tuning.md, 100). */
 
 TARGET static NO_INLINE void BLOCKS(const Order *orders, npy_intp offset, npy_intp end, npy_intp by)
 {
+#define TWO_LABELS(CODE, ...) &&CODE##_VECTOR, &&CODE##_SCALAR,
+#define ONE_LABEL(CODE, ...) &&CODE,
     static const void *const labels[] = {
-        &&read_vector, &&read_scalar, &&add_vector, &&add_scalar, &&subtract_vector, &&subtract_scalar,
-        &&subtract_from_vector, &&subtract_from_scalar, &&multiply_vector, &&multiply_scalar,
-        &&divide_vector, &&divide_scalar, &&divide_into_vector, &&divide_into_scalar,
-        &&add_two_vector, &&add_two_scalar, &&subtract_two_vector, &&subtract_two_scalar,
-        &&multiply_two_vector, &&multiply_two_scalar, &&divide_two_vector, &&divide_two_scalar,
-        &&double_it, &&square, &&negate, &&square_root, &&absolute, &&keep, &&last, &&stream,
+        EACH_ORDER(TWO_LABELS, TWO_LABELS, TWO_LABELS, ONE_LABEL, ONE_LABEL) &&KEEP, &&LAST, &&STREAM, &&END,
     };
+#undef TWO_LABELS
+#undef ONE_LABEL
+    enum { LANES = sizeof(VECTOR) / sizeof(ELEMENT) };
     const Order *order = orders;
     VECTOR *x;
-    EACH(DECLARE)
+    EACH(DECLARE, NOTHING, NONE)
 #define GO                                            \
     x = (VECTOR *)(order->data + (offset & order->mask)); \
     goto *labels[order->code];
 #define NEXT \
     order++; \
     GO
-#define WITH_OPERAND(LABEL, WITH_VECTOR, WITH_SCALAR) \
-    LABEL##_vector:                                   \
-    EACH(WITH_VECTOR)                                 \
-    NEXT                                              \
-    LABEL##_scalar:                                   \
-    {                                                 \
-        const ELEMENT e = *(const ELEMENT *)x;        \
-        EACH(WITH_SCALAR)                             \
-    }                                                 \
+/* Zero is subtracted from an element that stands for all: added, it would change -0.0. */
+#define SPREAD const VECTOR e = *(const ELEMENT *)order->data - (VECTOR){0};
+#define BOOLEANS char *const t = order->data + (npy_uintp)(offset & order->mask) / sizeof(ELEMENT);
+#define WITH_OPERAND(CODE, HOW, OP) \
+    CODE##_VECTOR:                  \
+    EACH(HOW, OP, X_AT)             \
+    NEXT                            \
+    CODE##_SCALAR:                  \
+    {                               \
+        SPREAD                      \
+        EACH(HOW, OP, E_AT)         \
+    }                               \
     NEXT
-#define WITH_TWO(LABEL, WITH_VECTOR, WITH_SCALAR)                                                 \
-    LABEL##_vector:                                                                               \
-    {                                                                                             \
-        order++;                                                                                  \
-        const VECTOR *y = (const VECTOR *)(order->data + (offset & order->mask));                 \
-        EACH(WITH_VECTOR)                                                                         \
-    }                                                                                             \
-    NEXT                                                                                          \
-    LABEL##_scalar:                                                                               \
-    {                                                                                             \
-        order++;                                                                                  \
-        const ELEMENT e = *(const ELEMENT *)order->data;                                          \
-        EACH(WITH_SCALAR)                                                                         \
-    }                                                                                             \
+#define WITH_TWO(CODE, HOW, OP)                                                   \
+    CODE##_VECTOR:                                                                \
+    {                                                                             \
+        order++;                                                                  \
+        const VECTOR *y = (const VECTOR *)(order->data + (offset & order->mask)); \
+        EACH(HOW, OP, Y_AT)                                                       \
+    }                                                                             \
+    NEXT                                                                          \
+    CODE##_SCALAR:                                                                \
+    {                                                                             \
+        order++;                                                                  \
+        SPREAD                                                                    \
+        EACH(HOW, OP, E_AT)                                                       \
+    }                                                                             \
     NEXT
-#define ALONE_DO(LABEL, DO) \
-    LABEL:                  \
-    EACH(DO)                \
+#define WITH_CHOICE(CODE, HOW)                                            \
+    CODE##_VECTOR:                                                        \
+    {                                                                     \
+        FIRST_OF_TWO                                                      \
+        x = (VECTOR *)(order->data + (offset & order->mask));             \
+        EACH(HOW, NOTHING, X_AT)                                          \
+    }                                                                     \
+    NEXT                                                                  \
+    CODE##_SCALAR:                                                        \
+    {                                                                     \
+        FIRST_OF_TWO                                                      \
+        SPREAD                                                            \
+        EACH(HOW, NOTHING, E_AT)                                          \
+    }                                                                     \
+    NEXT
+#define FIRST_OF_TWO                         \
+    BOOLEANS                                 \
+    const VECTOR *const first = x;           \
+    order++;                                 \
+    (void)t;                                 \
+    (void)first;
+#define WITH_BOOLEANS(CODE, HOW, OP) \
+    CODE:                            \
+    {                                \
+        BOOLEANS                     \
+        EACH(HOW, OP, T_AT)          \
+    }                                \
+    NEXT
+#define ALONE_DO(CODE, OP)        \
+    CODE:                         \
+    EACH(APPLY_ALONE, OP, NONE)   \
     NEXT
     GO
-    WITH_OPERAND(read, READ_ALL, READ_ONE)
-    WITH_OPERAND(add, ADD_ALL, ADD_ONE)
-    WITH_OPERAND(subtract, SUBTRACT_ALL, SUBTRACT_ONE)
-    WITH_OPERAND(subtract_from, SUBTRACT_FROM_ALL, SUBTRACT_FROM_ONE)
-    WITH_OPERAND(multiply, MULTIPLY_ALL, MULTIPLY_ONE)
-    WITH_OPERAND(divide, DIVIDE_ALL, DIVIDE_ONE)
-    WITH_OPERAND(divide_into, DIVIDE_INTO_ALL, DIVIDE_INTO_ONE)
-    WITH_TWO(add_two, ADD_BOTH, ADD_BOTH_ONE)
-    WITH_TWO(subtract_two, SUBTRACT_BOTH, SUBTRACT_BOTH_ONE)
-    WITH_TWO(multiply_two, MULTIPLY_BOTH, MULTIPLY_BOTH_ONE)
-    WITH_TWO(divide_two, DIVIDE_BOTH, DIVIDE_BOTH_ONE)
-    ALONE_DO(double_it, DOUBLE_ALL)
-    ALONE_DO(square, SQUARE_ALL)
-    ALONE_DO(negate, NEGATE_ALL)
-    ALONE_DO(square_root, ROOT_ALL)
-    ALONE_DO(absolute, ABSOLUTE_ALL)
-    ALONE_DO(keep, WRITE_ALL)
-stream:
+    EACH_ORDER(WITH_OPERAND, WITH_TWO, WITH_CHOICE, WITH_BOOLEANS, ALONE_DO)
+KEEP:
+    EACH(WRITE, NOTHING, X_AT)
+    NEXT
+STREAM:
     if ((npy_uintp)x % sizeof(VECTOR) == 0) {
-        EACH(STREAM_ALL)
+        EACH(STREAM_ONE, NOTHING, X_AT)
     } else {
-        EACH(WRITE_ALL)
+        EACH(WRITE, NOTHING, X_AT)
     }
-    goto block_done;
-last:
-    EACH(WRITE_ALL)
-block_done:
+    goto END;
+LAST:
+    EACH(WRITE, NOTHING, X_AT)
+END:
     offset += by;
     if (offset == end) {
         return;
@@ -95,8 +118,13 @@ block_done:
     GO
 #undef GO
 #undef NEXT
+#undef SPREAD
+#undef BOOLEANS
 #undef WITH_OPERAND
 #undef WITH_TWO
+#undef WITH_CHOICE
+#undef FIRST_OF_TWO
+#undef WITH_BOOLEANS
 #undef ALONE_DO
 }
 

@@ -1,37 +1,43 @@
-/* The function RUN: orders on one row of elements. orders.c includes this for each kind of processors, and
-   says which:
+/* The table JOIN(RUN, blocks) of functions that carry out orders. orders.c includes this for each kind of
+   processors, and says which:
 
-   VECTOR_BYTES   the length of their vectors
+   VECTOR_BYTES(TYPE)   the length of their vectors of such elements
    TARGET         the attribute of functions that are compiled for them alone
    FLOAT_ROOTS(x), DOUBLE_ROOTS(x)   the square roots of a vector
+   COMPARE_FLOATS(x, y, HOW), COMPARE_DOUBLES(x, y, HOW)   truths: LT or LE, which raise no flag
+   LIMIT_FLOATS(x, y, HOW), LIMIT_DOUBLES(x, y, HOW)   x where it is NaN, or LT or GT y; elsewhere y
+   WIDEN_SHORT(from), WIDEN_LONG(from), NARROW_SHORT(t, to), NARROW_LONG(t, to)   truths of 4 or 8 bytes of
+                  booleans in memory, and back
    STREAM_VECTOR(to, x)   write a vector past the caches, to where the address is a multiple of its
                   length
 
    Eight vectors at a time stay in registers: all of these processors have at least sixteen;
    so that each order is read once for all of them. */
 
-#define JOIN_NAMES(a, b) a##_##b
-#define JOIN(a, b) JOIN_NAMES(a, b)
-
 /* They lie anywhere, and are written over whatever type the memory had. */
-typedef npy_float JOIN(RUN, Floats) __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
-typedef npy_double JOIN(RUN, Doubles)
-    __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
-typedef npy_uint32 JOIN(RUN, FloatBits) __attribute__((vector_size(VECTOR_BYTES)));
-typedef npy_uint64 JOIN(RUN, DoubleBits) __attribute__((vector_size(VECTOR_BYTES)));
+#define ANYWHERE(TYPE) __attribute__((vector_size(VECTOR_BYTES(TYPE)), aligned(sizeof(TYPE)), may_alias))
+typedef npy_float JOIN(RUN, Floats) ANYWHERE(npy_float);
+typedef npy_double JOIN(RUN, Doubles) ANYWHERE(npy_double);
+typedef npy_int64 JOIN(RUN, Longs) ANYWHERE(npy_int64);
+typedef npy_int32 JOIN(RUN, ShortTruths) __attribute__((vector_size(VECTOR_BYTES(npy_int32))));
+typedef npy_int64 JOIN(RUN, LongTruths) __attribute__((vector_size(VECTOR_BYTES(npy_int64))));
 
-/* One element is no vector that could go past the caches. */
-#define WRITE_ONE(to, x) (*(to) = (x))
+#define ALONE(DO, OP, AT) DO(0, OP, AT(0))
+#define FOUR(DO, OP, AT) DO(0, OP, AT(0)) DO(1, OP, AT(1)) DO(2, OP, AT(2)) DO(3, OP, AT(3))
+#define EIGHT(DO, OP, AT) \
+    FOUR(DO, OP, AT) DO(4, OP, AT(4)) DO(5, OP, AT(5)) DO(6, OP, AT(6)) DO(7, OP, AT(7))
 
-#define ALONE(DO) DO(0)
-#define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
-#define EIGHT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define QUOTIENT RATIO
 
 #define ELEMENT npy_float
 #define VECTOR JOIN(RUN, Floats)
+#define TRUTHS JOIN(RUN, ShortTruths)
+#define WIDEN WIDEN_SHORT
+#define NARROW NARROW_SHORT
 #define ROOT(x) (VECTOR) FLOAT_ROOTS(x)
-#define MAGNITUDE(x) (VECTOR)((JOIN(RUN, FloatBits))(x) & 0x7fffffffu)
-#define PAST_CACHES STREAM_VECTOR
+#define MAGNITUDE(x) (VECTOR)((TRUTHS)(x) & 0x7fffffff)
+#define COMPARE COMPARE_FLOATS
+#define LIMIT LIMIT_FLOATS
 #define EACH EIGHT
 #define BLOCKS JOIN(RUN, floats_wide)
 #include "order_blocks.h"
@@ -41,28 +47,25 @@ typedef npy_uint64 JOIN(RUN, DoubleBits) __attribute__((vector_size(VECTOR_BYTES
 #define EACH ALONE
 #define BLOCKS JOIN(RUN, floats_narrow)
 #include "order_blocks.h"
-#undef VECTOR
-#undef ROOT
-#undef MAGNITUDE
-#undef PAST_CACHES
-#define VECTOR npy_float
-#define ROOT sqrtf
-#define MAGNITUDE fabsf
-#define PAST_CACHES WRITE_ONE
-#define EACH ALONE
-#define BLOCKS JOIN(RUN, float_alone)
-#include "order_blocks.h"
-#undef VECTOR
-#undef ROOT
-#undef MAGNITUDE
-#undef PAST_CACHES
 #undef ELEMENT
+#undef VECTOR
+#undef TRUTHS
+#undef WIDEN
+#undef NARROW
+#undef ROOT
+#undef MAGNITUDE
+#undef COMPARE
+#undef LIMIT
 
 #define ELEMENT npy_double
 #define VECTOR JOIN(RUN, Doubles)
+#define TRUTHS JOIN(RUN, LongTruths)
+#define WIDEN WIDEN_LONG
+#define NARROW NARROW_LONG
 #define ROOT(x) (VECTOR) DOUBLE_ROOTS(x)
-#define MAGNITUDE(x) (VECTOR)((JOIN(RUN, DoubleBits))(x) & 0x7fffffffffffffffu)
-#define PAST_CACHES STREAM_VECTOR
+#define MAGNITUDE(x) (VECTOR)((TRUTHS)(x) & 0x7fffffffffffffff)
+#define COMPARE COMPARE_DOUBLES
+#define LIMIT LIMIT_DOUBLES
 #define EACH EIGHT
 #define BLOCKS JOIN(RUN, doubles_wide)
 #include "order_blocks.h"
@@ -72,80 +75,63 @@ typedef npy_uint64 JOIN(RUN, DoubleBits) __attribute__((vector_size(VECTOR_BYTES
 #define EACH ALONE
 #define BLOCKS JOIN(RUN, doubles_narrow)
 #include "order_blocks.h"
-#undef VECTOR
-#undef ROOT
-#undef MAGNITUDE
-#undef PAST_CACHES
-#define VECTOR npy_double
-#define ROOT sqrt
-#define MAGNITUDE fabs
-#define PAST_CACHES WRITE_ONE
-#define EACH ALONE
-#define BLOCKS JOIN(RUN, double_alone)
-#include "order_blocks.h"
-#undef VECTOR
-#undef ROOT
-#undef MAGNITUDE
-#undef PAST_CACHES
 #undef ELEMENT
+#undef VECTOR
+#undef ROOT
+#undef MAGNITUDE
+#undef COMPARE
+#undef LIMIT
+#undef QUOTIENT
 
-enum { JOIN(RUN, WIDE) = 8 * VECTOR_BYTES, JOIN(RUN, HALF) = 4 * VECTOR_BYTES };
+/* Integers are not divided, and have no roots. */
+#define ELEMENT npy_int64
+#define VECTOR JOIN(RUN, Longs)
+#define QUOTIENT SUM
+#define ROOT(x) x
+#define MAGNITUDE(x) (x ^ (x >> 63)) - (x >> 63)
+#define COMPARE(x, y, HOW) (TRUTHS)(x HOW##_SIGN y)
+#define LIMIT(x, y, HOW) CHOSEN((TRUTHS)(x HOW##_SIGN y), x, y)
+#define EACH EIGHT
+#define BLOCKS JOIN(RUN, longs_wide)
+#include "order_blocks.h"
+#define EACH FOUR
+#define BLOCKS JOIN(RUN, longs_half)
+#include "order_blocks.h"
+#define EACH ALONE
+#define BLOCKS JOIN(RUN, longs_narrow)
+#include "order_blocks.h"
+#undef ELEMENT
+#undef VECTOR
+#undef TRUTHS
+#undef WIDEN
+#undef NARROW
+#undef QUOTIENT
+#undef ROOT
+#undef MAGNITUDE
+#undef COMPARE
+#undef LIMIT
 
-/* Blocks of eight vectors, then of four, then single vectors, then elements. Where elements may be computed
-   again, the last block begins where it ends with the row instead. */
-TARGET static void RUN(const Order *orders, npy_intp begin, npy_intp end, npy_intp itemsize, int again)
-{
-    const int is_float = itemsize == sizeof(npy_float);
-    void (*const wide)(const Order *, npy_intp, npy_intp, npy_intp) =
-        is_float ? JOIN(RUN, floats_wide) : JOIN(RUN, doubles_wide);
-    void (*const half)(const Order *, npy_intp, npy_intp, npy_intp) =
-        is_float ? JOIN(RUN, floats_half) : JOIN(RUN, doubles_half);
-    void (*const narrow)(const Order *, npy_intp, npy_intp, npy_intp) =
-        is_float ? JOIN(RUN, floats_narrow) : JOIN(RUN, doubles_narrow);
-    void (*const alone)(const Order *, npy_intp, npy_intp, npy_intp) =
-        is_float ? JOIN(RUN, float_alone) : JOIN(RUN, double_alone);
-    const npy_intp first = begin;
-    if (end - begin >= JOIN(RUN, WIDE)) {
-        const npy_intp blocks = (end - begin) - (end - begin) % JOIN(RUN, WIDE);
-        wide(orders, begin, begin + blocks, JOIN(RUN, WIDE));
-        begin += blocks;
-    }
-    if (end - begin > JOIN(RUN, HALF) && again && begin > first) {
-        wide(orders, end - JOIN(RUN, WIDE), end, JOIN(RUN, WIDE));
-        return;
-    }
-    if (end - begin >= JOIN(RUN, HALF)) {
-        half(orders, begin, begin + JOIN(RUN, HALF), JOIN(RUN, HALF));
-        begin += JOIN(RUN, HALF);
-    }
-    if (begin < end && again && end - first >= JOIN(RUN, HALF)) {
-        half(orders, end - JOIN(RUN, HALF), end, JOIN(RUN, HALF));
-        return;
-    }
-    const npy_intp vectors = (end - begin) - (end - begin) % VECTOR_BYTES;
-    if (vectors > 0) {
-        narrow(orders, begin, begin + vectors, VECTOR_BYTES);
-        begin += vectors;
-    }
-    if (begin == end) {
-        return;
-    }
-    if (again && vectors > 0) {
-        narrow(orders, end - VECTOR_BYTES, end, VECTOR_BYTES);
-        return;
-    }
-    alone(orders, begin, end, itemsize);
-}
+static const BlockTable JOIN(RUN, blocks) = {
+    {JOIN(RUN, floats_wide), JOIN(RUN, floats_half), JOIN(RUN, floats_narrow)},
+    {JOIN(RUN, doubles_wide), JOIN(RUN, doubles_half), JOIN(RUN, doubles_narrow)},
+    {JOIN(RUN, longs_wide), JOIN(RUN, longs_half), JOIN(RUN, longs_narrow)},
+};
 
 #undef RUN
 #undef VECTOR_BYTES
 #undef TARGET
 #undef FLOAT_ROOTS
 #undef DOUBLE_ROOTS
+#undef COMPARE_FLOATS
+#undef COMPARE_DOUBLES
+#undef LIMIT_FLOATS
+#undef LIMIT_DOUBLES
+#undef WIDEN_SHORT
+#undef WIDEN_LONG
+#undef NARROW_SHORT
+#undef NARROW_LONG
 #undef STREAM_VECTOR
-#undef JOIN
-#undef JOIN_NAMES
-#undef WRITE_ONE
+#undef ANYWHERE
 #undef ALONE
 #undef FOUR
 #undef EIGHT

@@ -20,102 +20,254 @@
 
 #define NO_INLINE __attribute__((noinline))
 
-/* The numbers are a0, a1, ...; x is a vector of the operand, e an element of it; of two operands the
-   first is x, the second y or e. */
-#define DECLARE(i) VECTOR a##i = {0};
-#define READ_ALL(i) a##i = x[i];
-#define READ_ONE(i) a##i = e - (VECTOR){0}; /* zero is subtracted: added, it would change -0.0 */
-#define WRITE_ALL(i) x[i] = a##i;
-#define STREAM_ALL(i) PAST_CACHES(x + i, a##i);
-#define ADD_ALL(i) a##i = a##i + x[i];
-#define ADD_ONE(i) a##i = a##i + e;
-#define SUBTRACT_ALL(i) a##i = a##i - x[i];
-#define SUBTRACT_ONE(i) a##i = a##i - e;
-#define SUBTRACT_FROM_ALL(i) a##i = x[i] - a##i;
-#define SUBTRACT_FROM_ONE(i) a##i = e - a##i;
-#define MULTIPLY_ALL(i) a##i = a##i * x[i];
-#define MULTIPLY_ONE(i) a##i = a##i * e;
-#define DIVIDE_ALL(i) a##i = a##i / x[i];
-#define DIVIDE_ONE(i) a##i = a##i / e;
-#define DIVIDE_INTO_ALL(i) a##i = x[i] / a##i;
-#define DIVIDE_INTO_ONE(i) a##i = e / a##i;
-#define ADD_BOTH(i) a##i = x[i] + y[i];
-#define ADD_BOTH_ONE(i) a##i = x[i] + e;
-#define SUBTRACT_BOTH(i) a##i = x[i] - y[i];
-#define SUBTRACT_BOTH_ONE(i) a##i = x[i] - e;
-#define MULTIPLY_BOTH(i) a##i = x[i] * y[i];
-#define MULTIPLY_BOTH_ONE(i) a##i = x[i] * e;
-#define DIVIDE_BOTH(i) a##i = x[i] / y[i];
-#define DIVIDE_BOTH_ONE(i) a##i = x[i] / e;
-#define DOUBLE_ALL(i) a##i = a##i + a##i;
-#define SQUARE_ALL(i) a##i = a##i * a##i;
-#define NEGATE_ALL(i) a##i = -a##i;
-#define ROOT_ALL(i) a##i = ROOT(a##i);
-#define ABSOLUTE_ALL(i) a##i = MAGNITUDE(a##i);
+/* The numbers are a0, a1, ...; o is an operand: a vector of x or y, or e, an element for all; or booleans at t. */
+#define X_AT(i) x[i]
+#define Y_AT(i) y[i]
+#define E_AT(i) e
+#define T_AT(i) t + i * LANES
+#define NONE(i)
+#define NOTHING
+#define DECLARE(i, OP, o) VECTOR a##i = {0};
+#define TAKE(i, OP, o) a##i = o;
+#define APPLY(i, OP, o) a##i = OP(a##i, o);
+#define REVERSE(i, OP, o) a##i = OP(o, a##i);
+#define APPLY_TO_X(i, OP, o) a##i = OP(x[i], o);
+#define REVERSE_TO_X(i, OP, o) a##i = OP(o, x[i]);
+#define APPLY_ALONE(i, OP, o) a##i = OP(a##i);
+#define BOTH_VECTORS(i, OP, o) a##i = CHOSEN(BITS(a##i), first[i], o);
+#define FIRST_SCALAR(i, OP, o) a##i = CHOSEN(BITS(a##i), (*(const ELEMENT *)first - (VECTOR){0}), o);
+#define PREFER_REGISTERS(i, OP, o) a##i = CHOSEN(WIDEN(T_AT(i)), a##i, o);
+#define PREFER_OPERAND(i, OP, o) a##i = CHOSEN(WIDEN(T_AT(i)), o, a##i);
+#define TAKE_TRUTHS(i, OP, o) a##i = NUMBERS(WIDEN(o));
+#define APPLY_TRUTHS(i, OP, o) a##i = NUMBERS(BITS(a##i) OP WIDEN(o));
+#define WRITE_TRUTHS(i, OP, o) NARROW(BITS(a##i), o);
+#define WRITE(i, OP, o) o = a##i;
+#define STREAM_ONE(i, OP, o) STREAM_VECTOR(&o, a##i);
+#define BOTH_BITS &
+#define ANY_BITS |
+#define DIFFERENT_BITS ^
+
+#define SUM(p, q) p + q
+#define DIFFERENCE(p, q) p - q
+#define PRODUCT(p, q) p * q
+#define RATIO(p, q) p / q
+#define DOUBLED(p) p + p
+#define SQUARED(p) p * p
+#define OPPOSITE(p) -p
+#define BITS(p) ((TRUTHS)(p))
+#define NUMBERS(t) ((VECTOR)(t))
+#define INVERSE(p) NUMBERS(~BITS(p))
+#define CHOSEN(t, p, q) NUMBERS((t & BITS(p)) | (~t & BITS(q)))
+#define IS_EQUAL(p, q) NUMBERS(p == q)
+#define IS_LESS(p, q) NUMBERS(COMPARE(p, q, LT))
+#define IS_AT_MOST(p, q) NUMBERS(COMPARE(p, q, LE))
+/* As NumPy has it on x86: NaN if there is one, the first of two; of equal numbers, zeros included, the second. */
+#define LARGER(p, q) LIMIT(p, q, GT)
+#define SMALLER(p, q) LIMIT(p, q, LT)
+
+typedef void Blocks(const Order *orders, npy_intp offset, npy_intp end, npy_intp by);
+/* Of each dtype: on eight, on four, and on single vectors. */
+typedef Blocks *BlockTable[3][3];
+
+#define JOIN_NAMES(a, b) a##_##b
+#define JOIN(a, b) JOIN_NAMES(a, b)
+
+/* A comparison with NaN raises a flag: instead, zeros are compared. */
+#define LT_SIGN <
+#define LE_SIGN <=
+#define GT_SIGN >
+#define ARE_NUMBERS(p, q) ((TRUTHS)(p == p) & (TRUTHS)(q == q))
+#define COMPARE_QUIETLY(p, q, HOW)                                         \
+    ((TRUTHS)(NUMBERS(BITS(p) & ARE_NUMBERS(p, q)) HOW##_SIGN NUMBERS(BITS(q) & ARE_NUMBERS(p, q))) & \
+     ARE_NUMBERS(p, q))
+#define LIMIT_QUIETLY(p, q, HOW) CHOSEN((COMPARE_QUIETLY(p, q, HOW) | (TRUTHS)(p != p)), p, q)
+
+/* Truths of vectors of a few elements. Any byte but 0 is true. */
+#define BYTES_AS(NAME, COUNT, TRUTH)                                                   \
+    typedef npy_int8 NAME##Bytes __attribute__((vector_size(COUNT)));                  \
+    typedef TRUTH NAME##Truths __attribute__((vector_size(COUNT * sizeof(TRUTH))));    \
+    static inline NAME##Truths widen_##NAME(const char *from)                          \
+    {                                                                                  \
+        NAME##Bytes bytes;                                                             \
+        memcpy(&bytes, from, sizeof(bytes));                                           \
+        return __builtin_convertvector(bytes, NAME##Truths) != 0;                      \
+    }                                                                                  \
+    static inline void narrow_##NAME(NAME##Truths t, char *to)                         \
+    {                                                                                  \
+        const NAME##Bytes bytes = __builtin_convertvector(t, NAME##Bytes) & 1;         \
+        memcpy(to, &bytes, sizeof(bytes));                                             \
+    }
+
+/* Elements that fill no vector are vectors of one. */
+BYTES_AS(one_short, 1, npy_int32)
+BYTES_AS(one_long, 1, npy_int64)
+#define RUN one_by_one
+#define VECTOR_BYTES(TYPE) sizeof(TYPE)
+#define TARGET
+#define FLOAT_ROOTS(x) {sqrtf((x)[0])}
+#define DOUBLE_ROOTS(x) {sqrt((x)[0])}
+#define COMPARE_FLOATS COMPARE_QUIETLY
+#define COMPARE_DOUBLES COMPARE_QUIETLY
+#define LIMIT_FLOATS LIMIT_QUIETLY
+#define LIMIT_DOUBLES LIMIT_QUIETLY
+#define WIDEN_SHORT widen_one_short
+#define WIDEN_LONG widen_one_long
+#define NARROW_SHORT narrow_one_short
+#define NARROW_LONG narrow_one_long
+#define STREAM_VECTOR(to, x) (*(to) = (x))
+#include "order_runs.h"
 
 #ifdef HAS_SSE2
 #define FLOAT_ROOTS(x) _mm_sqrt_ps((__m128)(x))
 #define DOUBLE_ROOTS(x) _mm_sqrt_pd((__m128d)(x))
 #define STREAM_VECTOR(to, x) _mm_stream_si128((__m128i *)(to), (__m128i)(x))
 #else
-typedef npy_float ShortFloats __attribute__((vector_size(16)));
-typedef npy_double ShortDoubles __attribute__((vector_size(16)));
-#define FLOAT_ROOTS(x) (ShortFloats){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2]), sqrtf(x[3])}
-#define DOUBLE_ROOTS(x) (ShortDoubles){sqrt(x[0]), sqrt(x[1])}
+#define FLOAT_ROOTS(x) {sqrtf((x)[0]), sqrtf((x)[1]), sqrtf((x)[2]), sqrtf((x)[3])}
+#define DOUBLE_ROOTS(x) {sqrt((x)[0]), sqrt((x)[1])}
 #define STREAM_VECTOR(to, x) (*(to) = (x))
 #endif
-#define RUN run_in_short_vectors
-#define VECTOR_BYTES 16
+BYTES_AS(four, 4, npy_int32)
+BYTES_AS(two, 2, npy_int64)
+#define RUN in_short_vectors
+#define VECTOR_BYTES(TYPE) 16
 #define TARGET
+#define COMPARE_FLOATS COMPARE_QUIETLY
+#define COMPARE_DOUBLES COMPARE_QUIETLY
+#define LIMIT_FLOATS LIMIT_QUIETLY
+#define LIMIT_DOUBLES LIMIT_QUIETLY
+#define WIDEN_SHORT widen_four
+#define WIDEN_LONG widen_two
+#define NARROW_SHORT narrow_four
+#define NARROW_LONG narrow_two
 #include "order_runs.h"
 
 #ifdef HAS_TARGETS
 
-#define FLOAT_ROOTS(x) _mm256_sqrt_ps((__m256)(x))
-#define DOUBLE_ROOTS(x) _mm256_sqrt_pd((__m256d)(x))
-#define STREAM_VECTOR(to, x) _mm256_stream_si256((__m256i *)(to), (__m256i)(x))
-#define RUN run_with_avx2
-#define VECTOR_BYTES 32
-#define TARGET __attribute__((target("avx2")))
-#include "order_runs.h"
-
-#define FLOAT_ROOTS(x) _mm512_sqrt_ps((__m512)(x))
-#define DOUBLE_ROOTS(x) _mm512_sqrt_pd((__m512d)(x))
-#define STREAM_VECTOR(to, x) _mm512_stream_si512((__m512i *)(to), (__m512i)(x))
-#define RUN run_with_avx512
-#define VECTOR_BYTES 64
-#define TARGET __attribute__((target("avx512f")))
-#include "order_runs.h"
-
-/* Vectors as long as the processor has them (docs/tuning.md, 52). */
-static void run_part(const Order *orders, npy_intp begin, npy_intp end, npy_intp itemsize, int again)
+/* Bytes of which all bits are set where booleans are true. */
+static inline __m128i read_booleans(const char *from, size_t count)
 {
-    if (processor >= AVX512) {
-        run_with_avx512(orders, begin, end, itemsize, again);
-    } else if (processor >= AVX2) {
-        run_with_avx2(orders, begin, end, itemsize, again);
-    } else {
-        run_in_short_vectors(orders, begin, end, itemsize, again);
-    }
+    __m128i bytes = _mm_setzero_si128();
+    memcpy(&bytes, from, count);
+    return _mm_sub_epi8(_mm_setzero_si128(), _mm_min_epu8(bytes, _mm_set1_epi8(1)));
 }
 
-#else
-#define run_part run_in_short_vectors
+/* Four bits as booleans. */
+static inline void write_four(unsigned bits, char *to)
+{
+    const npy_uint32 bytes = (bits & 15) * 0x204081u & 0x1010101u;
+    memcpy(to, &bytes, sizeof(bytes));
+}
+
+#define RUN with_avx2
+#define VECTOR_BYTES(TYPE) 32
+#define TARGET __attribute__((target("avx2")))
+#define FLOAT_ROOTS(x) _mm256_sqrt_ps((__m256)(x))
+#define DOUBLE_ROOTS(x) _mm256_sqrt_pd((__m256d)(x))
+#define COMPARE_FLOATS(p, q, HOW) (TRUTHS)_mm256_cmp_ps((__m256)(p), (__m256)(q), _CMP_##HOW##_OQ)
+#define COMPARE_DOUBLES(p, q, HOW) (TRUTHS)_mm256_cmp_pd((__m256d)(p), (__m256d)(q), _CMP_##HOW##_OQ)
+#define IS_LIMIT(p, q, HOW, KIND) \
+    _mm256_or_##KIND(_mm256_cmp_##KIND(p, q, _CMP_##HOW##_OQ), _mm256_cmp_##KIND(p, p, _CMP_UNORD_Q))
+#define LIMIT_FLOATS(p, q, HOW) \
+    NUMBERS(_mm256_blendv_ps((__m256)(q), (__m256)(p), IS_LIMIT((__m256)(p), (__m256)(q), HOW, ps)))
+#define LIMIT_DOUBLES(p, q, HOW) \
+    NUMBERS(_mm256_blendv_pd((__m256d)(q), (__m256d)(p), IS_LIMIT((__m256d)(p), (__m256d)(q), HOW, pd)))
+#define WIDEN_SHORT(from) (TRUTHS)_mm256_cvtepi8_epi32(read_booleans(from, 8))
+#define WIDEN_LONG(from) (TRUTHS)_mm256_cvtepi8_epi64(read_booleans(from, 4))
+#define NARROW_SHORT(t, to)                                              \
+    {                                                                    \
+        const unsigned bits = (unsigned)_mm256_movemask_ps((__m256)(t)); \
+        write_four(bits, to);                                            \
+        write_four(bits >> 4, to + 4);                                   \
+    }
+#define NARROW_LONG(t, to) write_four((unsigned)_mm256_movemask_pd((__m256d)(t)), to)
+#define STREAM_VECTOR(to, x) _mm256_stream_si256((__m256i *)(to), (__m256i)(x))
+#include "order_runs.h"
+#undef IS_LIMIT
+
+#define RUN with_avx512
+#define VECTOR_BYTES(TYPE) 64
+#define TARGET __attribute__((target("avx512f,avx512dq")))
+#define FLOAT_ROOTS(x) _mm512_sqrt_ps((__m512)(x))
+#define DOUBLE_ROOTS(x) _mm512_sqrt_pd((__m512d)(x))
+#define COMPARE_FLOATS(p, q, HOW) \
+    (TRUTHS)_mm512_movm_epi32(_mm512_cmp_ps_mask((__m512)(p), (__m512)(q), _CMP_##HOW##_OQ))
+#define COMPARE_DOUBLES(p, q, HOW) \
+    (TRUTHS)_mm512_movm_epi64(_mm512_cmp_pd_mask((__m512d)(p), (__m512d)(q), _CMP_##HOW##_OQ))
+#define IS_LIMIT(p, q, HOW, KIND) \
+    _mm512_cmp_##KIND##_mask(p, q, _CMP_##HOW##_OQ) | _mm512_cmp_##KIND##_mask(p, p, _CMP_UNORD_Q)
+#define LIMIT_FLOATS(p, q, HOW) \
+    NUMBERS(_mm512_mask_mov_ps((__m512)(q), IS_LIMIT((__m512)(p), (__m512)(q), HOW, ps), (__m512)(p)))
+#define LIMIT_DOUBLES(p, q, HOW) \
+    NUMBERS(_mm512_mask_mov_pd((__m512d)(q), IS_LIMIT((__m512d)(p), (__m512d)(q), HOW, pd), (__m512d)(p)))
+#define WIDEN_SHORT(from) (TRUTHS)_mm512_cvtepi8_epi32(read_booleans(from, 16))
+#define WIDEN_LONG(from) (TRUTHS)_mm512_cvtepi8_epi64(read_booleans(from, 8))
+#define NARROW_SHORT(t, to) \
+    _mm_storeu_si128((__m128i *)(to), _mm_and_si128(_mm512_cvtepi32_epi8((__m512i)(t)), _mm_set1_epi8(1)))
+#define NARROW_LONG(t, to) \
+    _mm_storel_epi64((__m128i *)(to), _mm_and_si128(_mm512_cvtepi64_epi8((__m512i)(t)), _mm_set1_epi8(1)))
+#define STREAM_VECTOR(to, x) _mm512_stream_si512((__m512i *)(to), (__m512i)(x))
+#include "order_runs.h"
+
 #endif
+
+/* Vectors as long as the processor has them (docs/tuning.md, 52). */
+static const BlockTable *const tables[] = {
+    &in_short_vectors_blocks,
+#ifdef HAS_TARGETS
+    &with_avx2_blocks,
+    &with_avx512_blocks,
+#endif
+};
+
+/* Blocks of eight vectors, then of four, then single vectors, then elements. Where elements may be computed
+   again, the last block begins where it ends with the row instead. */
+static void run_part(const Order *orders, npy_intp begin, npy_intp end, DTypeCode element, int again)
+{
+    const int kind = element == FLOAT32 ? 0 : element == FLOAT64 ? 1 : 2;
+    Blocks *const *of = (*tables[processor])[kind];
+    const npy_intp first = begin, vector = (npy_intp)16 << processor, wide = 8 * vector, half = 4 * vector;
+    if (end - begin >= wide) {
+        const npy_intp blocks = (end - begin) - (end - begin) % wide;
+        of[0](orders, begin, begin + blocks, wide);
+        begin += blocks;
+    }
+    if (end - begin > half && again && begin > first) {
+        of[0](orders, end - wide, end, wide);
+        return;
+    }
+    if (end - begin >= half) {
+        of[1](orders, begin, begin + half, half);
+        begin += half;
+    }
+    if (begin < end && again && end - first >= half) {
+        of[1](orders, end - half, end, half);
+        return;
+    }
+    const npy_intp vectors = (end - begin) - (end - begin) % vector;
+    if (vectors > 0) {
+        of[2](orders, begin, begin + vectors, vector);
+        begin += vectors;
+    }
+    if (begin < end && again && vectors > 0) {
+        of[2](orders, end - vector, end, vector);
+    } else if (begin < end) {
+        one_by_one_blocks[kind][2](orders, begin, end, dtypes[element].itemsize);
+    }
+}
 
 /* Rows of so many bytes are written from where a line of the caches begins: the first block ends behind
    that place, and the second one computes a few elements again. */
 enum { ALIGNED_FROM = 8 * REGISTERS_BYTES };
 
-void run_orders(const Order *orders, int count, npy_intp bytes, npy_intp itemsize, int again)
+void run_orders(const Order *orders, int count, npy_intp bytes, DTypeCode element, int again)
 {
     const npy_intp past = (npy_intp)((npy_uintp)orders[count - 1].data % LINE);
-    if (again && past != 0 && bytes >= ALIGNED_FROM) {
-        run_part(orders, 0, REGISTERS_BYTES, itemsize, 1);
-        run_part(orders, LINE - past, bytes, itemsize, 1);
+    if (again && past != 0 && orders[count - 1].code != END && bytes >= ALIGNED_FROM) {
+        run_part(orders, 0, REGISTERS_BYTES, element, 1);
+        run_part(orders, LINE - past, bytes, element, 1);
         return;
     }
-    run_part(orders, 0, bytes, itemsize, again);
+    run_part(orders, 0, bytes, element, again);
 }
 
 #endif

@@ -1,180 +1,6 @@
 #include "plans.h"
 #include "sizes.h"
 
-/* ------------------------------------------------------------------ walks */
-
-static npy_uint64 walks;
-
-npy_uint64 begin_walk(void)
-{
-    return ++walks;
-}
-
-/* The number of a leaf, which is entered if it is new; -1 if there are too many. */
-static int enter_leaf(Expression *expression, const NodeOperand *operand, const Node *node, npy_intp itemsize)
-{
-    char *address = operand->storage->address;
-    char *data = address == NULL ? NULL : address + operand->offset;
-    const size_t bytes = (size_t)node->ndim * sizeof(npy_intp);
-    for (int i = 0; i < expression->leaf_count; i++) {
-        const Leaf *leaf = &expression->leaves[i];
-        if (leaf->data == data && 
-            (data != NULL || (leaf->storage == operand->storage && leaf->offset == operand->offset)) && leaf->itemsize == itemsize &&
-            memcmp(leaf->strides, operand->strides, bytes) == 0) {
-            return i;
-        }
-    }
-    if (expression->leaf_count == MOST_LEAVES) {
-        return -1;
-    }
-    Leaf *leaf = &expression->leaves[expression->leaf_count];
-    leaf->data = data;
-    leaf->itemsize = itemsize;
-    leaf->offset = operand->offset;
-    leaf->storage = operand->storage;
-    memcpy(leaf->strides, operand->strides, bytes);
-    expression->is_flat &= node->is_flat;
-    return expression->leaf_count++;
-}
-
-static int enter_number(Expression *expression, const ScalarMemory *number)
-{
-    for (int i = 0; i < expression->number_count; i++) {
-        if (memcmp(&expression->numbers[i], number, sizeof(*number)) == 0) {
-            return i;
-        }
-    }
-    if (expression->number_count == MOST_NUMBERS) {
-        return -1;
-    }
-    expression->numbers[expression->number_count] = *number;
-    return expression->number_count++;
-}
-
-/* Whether an operand is a pending value that is not computed in the pass of an expression. */
-static int is_awaited(const Expression *expression, const NodeOperand *operand)
-{
-    const Node *node = operand->storage->pending;
-    return node != NULL && (operand->is_apart || (expression->phase >= 0 && node->phase != expression->phase));
-}
-
-/* Enter a node and all below it. 0 if there are too many parts. */
-static int visit(Expression *expression, Node *node)
-{
-    if (node->walk == walks) {
-        node->references += expression->phase < 0;
-        return 1;
-    }
-    if (expression->node_count == MOST_NODES) {
-        return 0;
-    }
-    const Operation *operation = &node->operation;
-    Place places[NODE_OPERANDS] = {0};
-    node->walk = walks;
-    if (expression->phase < 0) {
-        node->references = 1;
-    }
-    for (int i = 0; i < operation->count; i++) {
-        const NodeOperand *operand = &node->operands[i];
-        const Storage *storage = operand->storage;
-        int number;
-        if (storage == NULL) {
-            number = enter_number(expression, &operand->number);
-            places[i] = (Place)(IN_NUMBER | number);
-        } else if (is_awaited(expression, operand)) {
-            if (expression->phase < 0) {
-                expression->awaited = storage->pending;
-                return 0;
-            }
-            number = enter_leaf(expression, operand, node, dtypes[operation->operands[i]].itemsize);
-            places[i] = (Place)(IN_LEAF | number);
-        } else if (storage->pending != NULL) {
-            number = visit(expression, storage->pending) ? 0 : -1;
-            places[i] = (Place)(IN_SLOT | storage->pending->number);
-        } else if (storage->address == NULL) {
-            PyErr_SetString(PyExc_RuntimeError, "the memory of a pending operation's operand was taken away");
-            return 0;
-        } else {
-            number = enter_leaf(expression, operand, node, dtypes[operation->operands[i]].itemsize);
-            places[i] = (Place)(IN_LEAF | number);
-        }
-        if (number < 0) {
-            return 0;
-        }
-    }
-    node->number = expression->node_count++;
-    expression->nodes[node->number] = node;
-    memcpy(expression->operands[node->number], places, sizeof(places));
-    return 1;
-}
-
-static int begin_expression(Expression *expression, Node *root, int phase)
-{
-    walks++;
-    expression->node_count = expression->leaf_count = expression->number_count = 0;
-    expression->is_flat = 1;
-    expression->stored_count = 1;
-    expression->awaited = NULL;
-    expression->phase = phase;
-    return visit(expression, root);
-}
-
-/* Write the key, and find which values are stored. The one for which there is no place, or NULL. */
-static Node *end_expression(Expression *expression)
-{
-    const int last = expression->node_count - 1;
-    npy_uint64 *word = expression->words;
-    expression->stored[0] = last;
-    for (int i = 0; i <= last; i++) {
-        Node *node = expression->nodes[i];
-        const Place *places = expression->operands[i];
-        /* All references but those of nodes are an array's, or another expression's. */
-        const int is_stored = i == last || Py_REFCNT(node->storage) > node->references ||
-                              (expression->phase >= 0 && node->shared >= 0);
-        expression->is_stored[i] = (npy_uint8)is_stored;
-        if (is_stored && i < last) {
-            if (expression->stored_count == MOST_STORED) {
-                return node;
-            }
-            expression->stored[expression->stored_count++] = i;
-        }
-        *word++ = (npy_uint64)(npy_uintp)node->operation.function;
-        *word++ = (npy_uint64)(npy_uintp)node->operation.data;
-        *word++ = places[0] | (npy_uint64)places[1] << 16 | (npy_uint64)places[2] << 32 |
-                  (npy_uint64)node->operation.result << 48 | (npy_uint64)is_stored << 56;
-    }
-    expression->word_count = (int)(word - expression->words);
-    return NULL;
-}
-
-int find_phase(Node *root, int phase, Expression *expression)
-{
-    return begin_expression(expression, root, phase) && end_expression(expression) == NULL;
-}
-
-Node *find_expression(Node *root, Expression *expression)
-{
-    if (!begin_expression(expression, root, -1)) {
-        if (expression->awaited != NULL) {
-            return expression->awaited;
-        }
-        if (PyErr_Occurred()) {
-            return root;
-        }
-        /* The pending operand with the most operations is computed before. */
-        Node *largest = NULL;
-        for (int i = 0; i < root->operation.count; i++) {
-            const Storage *storage = root->operands[i].storage;
-            Node *below = storage == NULL ? NULL : storage->pending;
-            if (below != NULL && (largest == NULL || below->operations > largest->operations)) {
-                largest = below;
-            }
-        }
-        return largest == NULL ? root : largest;
-    }
-    return end_expression(expression);
-}
-
 /* ------------------------------------------------------------------ making plans */
 
 npy_intp plans_made;
@@ -188,18 +14,11 @@ typedef struct {
     int uses[MOST_NODES];    /* that are yet to come */
     int is_placed[MOST_NODES];
     Place places[MOST_NODES]; /* where the value is, if it is in memory */
+    int elements[MOST_NODES]; /* the dtype of the numbers in the registers, if orders compute the node; else NO_DTYPE */
     int in_registers;         /* the node whose value the registers have; or -1 */
     PlanStep *orders;         /* the step that orders are added to; or NULL */
-    int free_slots[MOST_NODES], free_count;
+    int free_slots[2][MOST_NODES], free_count[2]; /* of numbers and of booleans; these have other places for a block */
 } Planner;
-
-static int is_link(const Planner *planner, int i)
-{
-#ifndef HAS_ORDERS
-    return 0;
-#endif
-    return !planner->one_by_one && planner->expression->nodes[i]->operation.link != NO_LINK;
-}
 
 static int is_node(Place place)
 {
@@ -211,6 +30,40 @@ static Place operand_of(const Planner *planner, int i, int k)
 {
     const Place place = planner->expression->operands[i][k];
     return is_node(place) ? (Place)planner->same_as[number_of(place)] : place;
+}
+
+static LinkOperation link_of_node(const Planner *planner, int i)
+{
+    const Operation *operation = &planner->expression->nodes[i]->operation;
+    return operation->row == where_row ? WHERE_LINK : operation->link;
+}
+
+static int is_link(const Planner *planner, int i)
+{
+    return planner->elements[i] != NO_DTYPE;
+}
+
+/* Which numbers the registers have while orders compute a node: its operands; or, if these are booleans that come from
+   comparisons, what was compared. Booleans that only lie in memory take loops less time. */
+static int element_of(const Planner *planner, int i)
+{
+    const Operation *operation = &planner->expression->nodes[i]->operation;
+    const int element = operation->operands[operation->count - 1];
+    int found = element == FLOAT32 || element == FLOAT64 || element == NX_INT64 ? element : NO_DTYPE;
+#ifndef HAS_ORDERS
+    return NO_DTYPE;
+#endif
+    const LinkOperation link = link_of_node(planner, i);
+    if (planner->one_by_one || link == NO_LINK) {
+        return NO_DTYPE;
+    }
+    for (int k = 0; k < operation->count && element == BOOL && link != WHERE_LINK; k++) {
+        const Place place = operand_of(planner, i, k);
+        if (is_node(place) && is_link(planner, place)) {
+            found = planner->elements[place];
+        }
+    }
+    return found;
 }
 
 /* Find nodes that compute the same, and how often each value is read. */
@@ -232,6 +85,7 @@ static void find_uses(Planner *planner)
                 planner->same_as[i] = j;
             }
         }
+        planner->elements[i] = element_of(planner, i);
     }
     for (int i = 0; i < expression->node_count; i++) {
         for (int k = 0; planner->same_as[i] == i && k < expression->nodes[i]->operation.count; k++) {
@@ -243,10 +97,20 @@ static void find_uses(Planner *planner)
     }
 }
 
-static Place take_slot(Planner *planner)
+static int is_boolean(const Planner *planner, int i)
 {
-    return (Place)(IN_SLOT | (planner->free_count > 0 ? planner->free_slots[--planner->free_count]
-                                                      : planner->plan->slot_count++));
+    return planner->expression->nodes[i]->operation.result == BOOL;
+}
+
+/* For the result of node `i`. */
+static Place take_slot(Planner *planner, int i)
+{
+    const int kind = is_boolean(planner, i);
+    if (planner->free_count[kind] > 0) {
+        return (Place)(IN_SLOT | planner->free_slots[kind][--planner->free_count[kind]]);
+    }
+    planner->plan->number_slots += !kind;
+    return (Place)(IN_SLOT | planner->plan->slot_count++);
 }
 
 /* Count one use of a value, whose slot is free after the last one. */
@@ -254,7 +118,8 @@ static void use(Planner *planner, Place place)
 {
     if (is_node(place) && --planner->uses[place] == 0 && planner->is_placed[place] &&
         kind_of(planner->places[place]) == IN_SLOT) {
-        planner->free_slots[planner->free_count++] = number_of(planner->places[place]);
+        const int kind = is_boolean(planner, place);
+        planner->free_slots[kind][planner->free_count[kind]++] = number_of(planner->places[place]);
     }
 }
 
@@ -300,65 +165,87 @@ static void add_with(Planner *planner, int code, Place operand)
 }
 
 /* Have the registers hold an operand. */
-static void read_operand(Planner *planner, Place operand)
+static void read_operand(Planner *planner, Place operand, int read_code)
 {
     if (!is_node(operand) || planner->in_registers != operand) {
-        add_with(planner, READ_VECTOR, operand);
+        add_with(planner, read_code, operand);
     }
     planner->in_registers = is_node(operand) ? operand : -1;
 }
 
-/* The codes of an operation on two operands: on the registers and an operand, the reverse, on two. */
-static void codes_of(LinkOperation link, int *forward, int *reversed, int *two)
+/* The codes of an operation on two operands: on the registers and an operand; the reverse; and on two, of which the
+   second one goes with the first code. */
+static const npy_uint8 codes_of[][3] = {
+    [ADD_LINK] = {ADD_VECTOR, ADD_VECTOR, ADD_TWO_VECTOR},
+    [SUBTRACT_LINK] = {SUBTRACT_VECTOR, SUBTRACT_FROM_VECTOR, SUBTRACT_TWO_VECTOR},
+    [MULTIPLY_LINK] = {MULTIPLY_VECTOR, MULTIPLY_VECTOR, MULTIPLY_TWO_VECTOR},
+    [DIVIDE_LINK] = {DIVIDE_VECTOR, DIVIDE_INTO_VECTOR, DIVIDE_TWO_VECTOR},
+    [MAXIMUM_LINK] = {MAXIMUM_VECTOR, MAXIMUM_WITH_VECTOR, MAXIMUM_TWO_VECTOR},
+    [MINIMUM_LINK] = {MINIMUM_VECTOR, MINIMUM_WITH_VECTOR, MINIMUM_TWO_VECTOR},
+    [LESS_LINK] = {LESS_VECTOR, GREATER_VECTOR, LESS_TWO_VECTOR},
+    [LESS_EQUAL_LINK] = {LESS_EQUAL_VECTOR, GREATER_EQUAL_VECTOR, LESS_EQUAL_TWO_VECTOR},
+    [GREATER_LINK] = {GREATER_VECTOR, LESS_VECTOR, GREATER_TWO_VECTOR},
+    [GREATER_EQUAL_LINK] = {GREATER_EQUAL_VECTOR, LESS_EQUAL_VECTOR, GREATER_EQUAL_TWO_VECTOR},
+    [EQUAL_LINK] = {EQUAL_VECTOR, EQUAL_VECTOR, EQUAL_TWO_VECTOR},
+    [NOT_EQUAL_LINK] = {EQUAL_VECTOR, EQUAL_VECTOR, EQUAL_TWO_VECTOR},
+    [AND_LINK] = {AND_TRUTHS, AND_TRUTHS, READ_TRUTHS},
+    [OR_LINK] = {OR_TRUTHS, OR_TRUTHS, READ_TRUTHS},
+    [XOR_LINK] = {XOR_TRUTHS, XOR_TRUTHS, READ_TRUTHS},
+};
+
+/* Whether the registers have the value of an operand. */
+static int is_here(const Planner *planner, Place operand)
 {
-    switch (link) {
-    case ADD_LINK:
-        *forward = *reversed = ADD_VECTOR, *two = ADD_TWO_VECTOR;
-        break;
-    case SUBTRACT_LINK:
-        *forward = SUBTRACT_VECTOR, *reversed = SUBTRACT_FROM_VECTOR, *two = SUBTRACT_TWO_VECTOR;
-        break;
-    case MULTIPLY_LINK:
-        *forward = *reversed = MULTIPLY_VECTOR, *two = MULTIPLY_TWO_VECTOR;
-        break;
-    default:
-        *forward = DIVIDE_VECTOR, *reversed = DIVIDE_INTO_VECTOR, *two = DIVIDE_TWO_VECTOR;
-    }
+    return is_node(operand) && planner->in_registers == operand;
 }
 
 static void compute_two(Planner *planner, LinkOperation link, Place x, Place y)
 {
-    int forward, reversed, two;
-    codes_of(link, &forward, &reversed, &two);
-    const int x_is_here = is_node(x) && planner->in_registers == x;
-    const int y_is_here = is_node(y) && planner->in_registers == y;
     if (x == y && (link == ADD_LINK || link == MULTIPLY_LINK)) {
-        read_operand(planner, x);
+        read_operand(planner, x, READ_VECTOR);
         add_order(planner, link == ADD_LINK ? DOUBLE_IT : SQUARE, 0);
-    } else if (x_is_here) {
-        add_with(planner, forward, y);
-    } else if (y_is_here) {
-        add_with(planner, reversed, x);
+    } else if (is_here(planner, y) && !is_here(planner, x)) {
+        add_with(planner, codes_of[link][1], x);
     } else {
-        add_with(planner, two, x);
-        add_with(planner, forward, y);
+        if (!is_here(planner, x)) {
+            add_with(planner, codes_of[link][2], x);
+        }
+        add_with(planner, codes_of[link][0], y);
     }
+    if (link == NOT_EQUAL_LINK) {
+        add_order(planner, INVERT, 0);
+    }
+}
+
+/* Either the registers have the truths, or these come from memory, and one of the numbers from the registers. */
+static void choose(Planner *planner, Place truths, Place x, Place y)
+{
+    const int has_y = is_here(planner, y);
+    if (is_here(planner, truths)) {
+        add_with(planner, SELECT_VECTOR, x);
+    } else {
+        if (!has_y) {
+            read_operand(planner, x, READ_VECTOR);
+        }
+        add_with(planner, has_y ? CHOOSE_REST_VECTOR : CHOOSE_VECTOR, truths);
+    }
+    add_with(planner, READ_VECTOR, has_y ? x : y);
 }
 
 static void compute_link(Planner *planner, int i)
 {
+    static const npy_uint8 alone[] = {[SQUARE_LINK] = SQUARE, [NEGATIVE_LINK] = NEGATE, [SQRT_LINK] = SQUARE_ROOT,
+                                      [ABSOLUTE_LINK] = ABSOLUTE, [INVERT_LINK] = INVERT};
     const Operation *operation = &planner->expression->nodes[i]->operation;
+    const LinkOperation link = link_of_node(planner, i);
     const Place x = operand_of(planner, i, 0);
-    if (operation->count == 2) {
-        compute_two(planner, operation->link, x, operand_of(planner, i, 1));
+    if (link == WHERE_LINK) {
+        choose(planner, x, operand_of(planner, i, 1), operand_of(planner, i, 2));
+    } else if (operation->count == 2) {
+        compute_two(planner, link, x, operand_of(planner, i, 1));
     } else {
-        read_operand(planner, x);
-        add_order(planner,
-                  operation->link == SQUARE_LINK     ? SQUARE
-                  : operation->link == NEGATIVE_LINK ? NEGATE
-                  : operation->link == SQRT_LINK     ? SQUARE_ROOT
-                                                     : ABSOLUTE,
-                  0);
+        read_operand(planner, x, link == INVERT_LINK ? READ_TRUTHS : READ_VECTOR);
+        add_order(planner, alone[link], 0);
     }
     planner->in_registers = i;
 }
@@ -372,7 +259,7 @@ static int next_link(const Planner *planner, int i)
         next++;
     }
     return next < expression->node_count && is_link(planner, next) &&
-                   expression->nodes[next]->operation.result == expression->nodes[i]->operation.result
+                   planner->elements[next] == planner->elements[i]
                ? next
                : -1;
 }
@@ -393,7 +280,7 @@ static int is_passed_on(const Planner *planner, int i, int next)
     if (next < 0) {
         return 0;
     }
-    const LinkOperation link = planner->expression->nodes[next]->operation.link;
+    const LinkOperation link = link_of_node(planner, next);
     const int reads = count_reads(planner, next, i);
     return reads == planner->uses[i] &&
            (reads == 1 || (reads == 2 && (link == ADD_LINK || link == MULTIPLY_LINK)));
@@ -405,14 +292,14 @@ static void place_link(Planner *planner, int i)
 {
     const int next = next_link(planner, i);
     const int passed = is_passed_on(planner, i, next);
-    if (planner->expression->is_stored[i]) {
-        planner->places[i] = stored_place(planner, i);
+    const int is_stored = planner->expression->is_stored[i];
+    if (is_stored || !passed) {
+        planner->places[i] = is_stored ? stored_place(planner, i) : take_slot(planner, i);
         planner->is_placed[i] = 1;
-        add_order(planner, next < 0 ? LAST : KEEP, planner->places[i]);
-    } else if (!passed) {
-        planner->places[i] = take_slot(planner);
-        planner->is_placed[i] = 1;
-        add_order(planner, next < 0 ? LAST : KEEP, planner->places[i]);
+        add_order(planner, is_boolean(planner, i) ? KEEP_TRUTHS : next < 0 ? LAST : KEEP, planner->places[i]);
+        if (is_boolean(planner, i) && next < 0) {
+            add_order(planner, END, 0);
+        }
     }
     planner->orders->last_node = i;
     if (next < 0) {
@@ -421,16 +308,23 @@ static void place_link(Planner *planner, int i)
     }
 }
 
+/* Whether no orders come before or after a comparison: then NumPy's loop takes less time (docs/tuning.md, 141). */
+static int is_lone_comparison(const Planner *planner, int i)
+{
+    const Operation *operation = &planner->expression->nodes[i]->operation;
+    return operation->result == BOOL && operation->operands[0] != BOOL && planner->orders == NULL && next_link(planner, i) < 0;
+}
+
 static void plan_link(Planner *planner, int i)
 {
     const Operation *operation = &planner->expression->nodes[i]->operation;
     if (planner->orders == NULL) {
         planner->orders = add_step(planner, i);
         planner->orders->first = planner->plan->order_count;
-        planner->orders->itemsize = dtypes[operation->result].itemsize;
+        planner->orders->element = (DTypeCode)planner->elements[i];
         planner->in_registers = -1;
     }
-    note_itemsize(planner, dtypes[operation->result].itemsize);
+    note_itemsize(planner, dtypes[planner->elements[i]].itemsize);
     compute_link(planner, i);
     for (int k = 0; k < operation->count; k++) {
         use(planner, operand_of(planner, i, k));
@@ -449,7 +343,7 @@ static void plan_call(Planner *planner, int i)
     }
     note_itemsize(planner, dtypes[operation->result].itemsize);
     planner->places[i] =
-        planner->expression->is_stored[i] ? stored_place(planner, i) : take_slot(planner);
+        planner->expression->is_stored[i] ? stored_place(planner, i) : take_slot(planner, i);
     planner->is_placed[i] = 1;
     step->places[operation->count] = planner->places[i];
     for (int k = 0; k < operation->count; k++) {
@@ -475,8 +369,8 @@ void release_plan(Plan *plan)
     }
 }
 
-/* The most orders for a node: two to compute it, one to write it. */
-enum { ORDERS_EACH = 3 };
+/* The most orders for a node: three to compute it, two to write it. */
+enum { ORDERS_EACH = 5 };
 
 static Plan *make_plan(const Expression *expression, int one_by_one)
 {
@@ -503,11 +397,11 @@ static Plan *make_plan(const Expression *expression, int one_by_one)
     planner->one_by_one = one_by_one;
     planner->in_registers = -1;
     planner->orders = NULL;
-    planner->free_count = 0;
+    planner->free_count[0] = planner->free_count[1] = 0;
     find_uses(planner);
     for (int i = 0; i < expression->node_count; i++) {
         if (planner->same_as[i] == i) {
-            (is_link(planner, i) ? plan_link : plan_call)(planner, i);
+            (is_link(planner, i) && !is_lone_comparison(planner, i) ? plan_link : plan_call)(planner, i);
         }
     }
     PyMem_Free(planner);

@@ -67,7 +67,7 @@ typedef struct {
     int order_count;     /* 0 for a call */
     int first;         /* the first order, or the node */
     int first_node, last_node;
-    npy_intp itemsize; /* of the orders' numbers */
+    DTypeCode element; /* of the orders' numbers */
     Operation operation; /* of a call */
     Place places[NODE_OPERANDS + 1]; /* of a call: its operands, and then its result */
 } PlanStep;
@@ -84,6 +84,7 @@ struct Plan {
     Plan *next; /* with the same hash, modulo the size of the table */
     npy_uint64 hash;
     int word_count, step_count, order_count, slot_count;
+    int number_slots; /* how many slots have numbers, not booleans */
     npy_intp largest; /* bytes of an element, of those that have one */
     PlanStep *steps;
     PlanOrder *orders;

@@ -15,7 +15,7 @@ int add_processor(PyObject *module)
     __builtin_cpu_init();
     /* Whatever has these two also converts numbers of 16 bits. */
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        found = __builtin_cpu_supports("avx512f") ? AVX512 : AVX2;
+        found = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") ? AVX512 : AVX2;
     }
 #endif
     const char *asked = getenv("ARRAY_API_NX_CPU");

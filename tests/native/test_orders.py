@@ -1,0 +1,119 @@
+"""Comparisons, logic, choices, limits and integers in registers: NumPy's bits and warnings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.support.implementations import needs_native
+from tests.support.programs import numpy_of, same_bits
+
+pytestmark = needs_native
+
+SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.5, -1.5, 5e-324]
+INTEGERS = [0, 1, -1, 7, 2**63 - 1, -(2**63)]
+COMPARISONS = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
+
+# Of two arrays of numbers and two of booleans; `m` is the namespace. Some results are read twice,
+# and some of numbers are written where others of booleans, which take less memory, were before.
+PROGRAMS: list[Callable[..., Any]] = [
+    lambda m, x, y, b, c: (x > y) & (x <= 1) | ~(y == x) ^ b,
+    lambda m, x, y, b, c: m.where(x > 0, x, -x),
+    lambda m, x, y, b, c: m.where((x > 0) & b, y, 1) + m.where(c | b, 2, x),
+    lambda m, x, y, b, c: m.where(b, m.where(c, x, y), m.where(b ^ c, x + y, y)) * y,
+    lambda m, x, y, b, c: m.where(x != y, 1, m.where(b, x, 0)) - x,
+    lambda m, x, y, b, c: m.minimum(m.maximum(x, y), abs(x)) - m.maximum(1, m.minimum(y * x, x)),
+    lambda m, x, y, b, c: (m.maximum(x, -1) * y > x) & (m.minimum(y, x) < 1),
+    lambda m, x, y, b, c: m.where(b ^ c, x * -2, y) - m.where(b, y, abs(x - y)),
+    lambda m, x, y, b, c: (x * x + y * 3 - x) * y - abs(y),
+]
+
+
+def operands(dtype: str, shape: tuple[int, ...]) -> list[Any]:
+    rng = np.random.default_rng(shape[0])
+    numbers = [
+        rng.choice(INTEGERS if dtype == "int64" else SPECIAL, shape).astype(dtype) for _ in "xy"
+    ]
+    return [*numbers, rng.integers(0, 2, shape) > 0, rng.integers(0, 2, shape) > 0]
+
+
+def assert_numpys(program: Callable[..., Any], arrays: list[Any]) -> None:
+    with np.errstate(all="ignore"):
+        expected = program(np, *arrays)
+        found = numpy_of(program(xp, *[xp.asarray(x, copy=True) for x in arrays]))
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    assert same_bits(np.where(np.isnan(found), 0, found), np.where(np.isnan(expected), 0, expected))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("shape", [(2003,), (10_007,), (801, 13), (30, 1000)])
+@pytest.mark.parametrize("program", range(len(PROGRAMS)))
+def test_programs(dtype: str, shape: tuple[int, ...], program: int) -> None:
+    arrays = operands(dtype, shape)
+    assert_numpys(PROGRAMS[program], arrays)
+    if len(shape) == 2:
+        assert_numpys(PROGRAMS[program], [arrays[0], arrays[1][:1], arrays[2][:, :1], arrays[3]])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_comparisons_and_limits_do_not_warn_of_nan(dtype: str) -> None:
+    x, y, _, _ = operands(dtype, (5001,))
+    mine = [xp.asarray(each, copy=True) for each in (x, y)]
+    for name in (*COMPARISONS, "maximum", "minimum"):
+        with np.errstate(all="raise"):
+            found = numpy_of(getattr(xp, name)(xp.abs(mine[0]), mine[1]))
+        expected = getattr(np, name)(abs(x), y)
+        assert same_bits(found, expected), name
+
+
+def test_a_warning_is_of_the_operation_beside_a_comparison() -> None:
+    x = xp.asarray(np.full(5001, 1e200), copy=True)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in multiply"):
+        found = numpy_of(xp.where(x * x > x, x, x - 1))
+    assert found[0] == 1e200
+
+
+def test_any_byte_but_0_is_true() -> None:
+    bytes_ = np.arange(5001, dtype=np.uint8)
+    x = xp.asarray(np.linspace(-1, 1, 5001), copy=True)
+    mask = xp.asarray(bytes_.view(np.bool_), copy=False)
+    expected = np.where(bytes_ != 0, np.abs(np.linspace(-1, 1, 5001)), -1)
+    assert same_bits(numpy_of(xp.where(mask, abs(x), -1.0)), expected)
+
+
+def test_a_choice_is_written_over_its_operands() -> None:
+    numbers = np.linspace(-1, 1, 5001)
+    x = xp.asarray(numbers, copy=True)
+    x[1:] = xp.where(x[:-1] > 0.0, x[:-1], x[1:] * 2.0)
+    expected = numbers.copy()
+    expected[1:] = np.where(numbers[:-1] > 0, numbers[:-1], numbers[1:] * 2)
+    assert same_bits(numpy_of(x), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processor", ["baseline", "avx2"])
+def test_lesser_processors(processor: str) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            __file__,
+            "-k",
+            "not lesser",
+        ],
+        env={**os.environ, "ARRAY_API_NX_CPU": processor},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
