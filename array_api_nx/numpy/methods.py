@@ -12,6 +12,7 @@ import numpy
 
 from ..frontend.array import Array
 from ..frontend.inspection import namespace
+from ..frontend.interop import to_numpy
 from ..frontend.numpy_functions import known_functions
 from ..native import native
 from .adoption import adopted, as_faces, as_numpys, as_standards, by_numpy, count_numpys, scalar
@@ -168,7 +169,7 @@ class _Flags:
         return getattr(as_numpys(self._array).flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        array = as_numpys(self._array)
+        array: Any = to_numpy(standard(self._array))
         setattr(array.flags, name, value)
         _become(self._array, array)
 
@@ -176,7 +177,7 @@ class _Flags:
         return as_numpys(self._array).flags[key]
 
     def __setitem__(self, key: str, value: Any) -> None:
-        array = as_numpys(self._array)
+        array: Any = to_numpy(standard(self._array))
         array.flags[key] = value
         _become(self._array, array)
 
@@ -323,7 +324,7 @@ def _resize(self: Any, *shape: Any, refcheck: bool = True) -> None:
 
 
 def _setflags(self: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:
-    array = as_numpys(self)
+    array: Any = to_numpy(standard(self))  # its base is an array, whose flags NumPy asks
     array.setflags(write, align, uic)
     _become(self, array)
 
@@ -352,7 +353,9 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: An
         answer = getattr(kind, "__array_ufunc__", numpy.ndarray.__array_ufunc__)
         if kind not in (ndarray, Array) and answer is not numpy.ndarray.__array_ufunc__:
             return NotImplemented
-    return _of_ufunc(ufunc, method)(*inputs, **options)
+    # One of a single loop may be made of a function by `frompyfunc`, and is not to be kept.
+    front = _of_ufunc if ufunc.ntypes > 1 else _of_ufunc.__wrapped__
+    return front(ufunc, method)(*inputs, **options)
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any) -> Any:

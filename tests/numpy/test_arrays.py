@@ -126,3 +126,34 @@ def test_ufuncs_of_other_packages_take_and_give_our_arrays():
     out = np.zeros(3)
     assert numpy.float_power(x, 2, out=out) is out
     assert out.tolist() == [0, 1, 4]
+
+
+def test_arrays_that_were_read_only_can_be_written_again():
+    for x in (np.arange(10), np.zeros(10**6), np.ones((3, 4))[1:]):
+        x.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            x[0] = 3
+        x.flags.writeable = True
+        x[0] = 5
+        x.setflags(write=False)
+        x.setflags(write=True)
+        x[0] += 1
+        assert x.ravel()[0] == 6
+
+
+def test_ufuncs_made_of_functions_are_not_kept():
+    class Counted:
+        count = 0
+
+        def __init__(self):
+            Counted.count += 1
+
+        def __del__(self):
+            Counted.count -= 1
+
+        def __call__(self, x):
+            return x + 1
+
+    for _ in range(3):
+        assert numpy.frompyfunc(Counted(), 1, 1)(np.arange(2)).tolist() == [1, 2]
+    assert Counted.count == 0
