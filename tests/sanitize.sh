@@ -7,9 +7,8 @@
 #     tests/sanitize.sh valgrind [pytest arguments]
 #     tests/sanitize.sh portable [pytest arguments]
 #
-# Without arguments the tests of the C core, of kernels, products in tiles, loops, the memory pool,
-# expressions, random numbers, interrupts, threads and operations run; under ThreadSanitizer those
-# with threads.
+# Without arguments the tests of the C core, of loops, the memory pool, expressions, random numbers,
+# interrupts and threads run; under ThreadSanitizer those with threads.
 # PYTHON and CC say which to use.
 # It is built in a copy of the sources, so that the one in use stays as it is.
 set -eu
@@ -25,10 +24,7 @@ if [ $# -eq 0 ]; then
         set -- "$@" tests/native/test_functions_leaks.py -k \
             "thread or parallel or pool or fork or share"
     else
-        set -- "$@" "$engine/test_kernel.py" "$engine/test_kernel_chains.py" \
-            "$engine/test_kernel_interrupted.py" "$engine/test_kernel_refusals.py" \
-            "$engine/test_loops.py" "$engine/test_operations.py" tests/native tests/random \
-            tests/backends/cpu/lazy/test_planning_rows.py
+        set -- "$@" "$engine/test_loops.py" tests/native tests/random
     fi
 fi
 python=${PYTHON:-python3}

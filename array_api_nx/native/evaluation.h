@@ -27,7 +27,8 @@ struct Fold {
     int number; /* among those */
     Node *node; /* that is the reduction */
     const Reduction *reduction;
-    char *data;         /* the accumulators, which hold the identity; of moments in memory of their own */
+    char *data;         /* the accumulators, which hold the identity: the result's memory, or `taken` */
+    char *taken;        /* memory for moments; or NULL */
     int drops_root;     /* whether the root is not needed otherwise, and so gets no memory */
     int is_read;        /* whether the root is but a copy, whose operand is read instead */
     atomic_uchar flags, divided, cast; /* that reducing raised, and dividing or rounding to the result */

@@ -194,9 +194,10 @@ int begin_accumulators(Fold *fold)
     atomic_init(&fold->divided, 0);
     atomic_init(&fold->cast, 0);
     if (reduction->kind == ADD_MOMENTS) {
-        if (fold->data == NULL) {
-            fold->data = PyMem_RawMalloc((size_t)(fold->node->size * bytes));
+        if (fold->taken == NULL) {
+            fold->taken = PyMem_RawMalloc((size_t)(fold->node->size * bytes));
         }
+        fold->data = fold->taken;
         if (fold->data != NULL) {
             memset(fold->data, 0, (size_t)(fold->node->size * bytes));
         }
@@ -210,10 +211,9 @@ int begin_accumulators(Fold *fold)
 
 void end_accumulators(Fold *fold)
 {
-    if (fold->reduction->kind == ADD_MOMENTS) {
-        PyMem_RawFree(fold->data);
-        fold->data = NULL;
-    }
+    /* The reduction may be gone with its node. */
+    PyMem_RawFree(fold->taken);
+    fold->taken = NULL;
 }
 
 static void note_error(Errors *errors, const Node *node, PyObject *name, int flags)

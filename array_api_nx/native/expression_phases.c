@@ -73,7 +73,7 @@ static int add_phase(Computation *computation, Node *node, Storage *source)
     phase->source = source;
     phase->result = (Storage *)Py_NewRef((PyObject *)node->storage);
     phase->plan = NULL;
-    phase->fold.node = NULL;
+    phase->fold.taken = NULL;
     node->phase = computation->count;
     computation->phases[computation->count++] = phase;
     return 1;
@@ -491,9 +491,7 @@ static void release_phases(Computation *computation)
         if (phase->plan != NULL) {
             release_plan((Plan *)phase->plan);
         }
-        if (phase->fold.node != NULL) {
-            end_accumulators(&phase->fold);
-        }
+        end_accumulators(&phase->fold);
         Py_DECREF(phase->result);
         Py_XDECREF(phase->source);
         PyMem_RawFree(phase);
