@@ -152,6 +152,9 @@ static int find_phases(Computation *computation, Node *root)
     for (int p = 0; p < computation->count; p++) {
         const Phase *phase = computation->phases[p];
         Node *source = root_of(phase);
+        if (source->phase >= 0 && source != phase->node) {
+            return 0; /* another pass computes it along the way: one pass for both reductions does, too */
+        }
         if (!assign_phase(computation, source, p, source == phase->node)) {
             return 0;
         }

@@ -12,6 +12,8 @@ import pytest
 
 import array_api_nx as xp
 from tests.support.implementations import count_pending, needs_native
+from tests.support.programs import numpy_of
+from tests.support.tables import for_each
 
 pytestmark = needs_native
 
@@ -211,3 +213,36 @@ def test_long_chains_of_reductions_need_little_of_the_stack(axes: tuple[int, int
     for i in range(500):
         expected = given * expected.mean(axis=axes[i % 2], keepdims=True)
     np.testing.assert_allclose(found[0], expected, rtol=1e-9)
+
+
+@for_each("axis", [-1, 0, 1])
+@for_each("second", ["mean", "max", "var", "sum"])
+@pytest.mark.parametrize("first", ["mean", "max", "min", "var"])
+def test_two_reductions_of_one_value_that_waits(first, second, axis):
+    """The second of two passes could not read what the first one had computed."""
+    data = np.random.default_rng(3).standard_normal((64, 40, 50))
+
+    def compute(ns: Any, x: Any) -> Any:
+        y = (x - 1) * 2 + 1
+        one, two = [getattr(ns, name)(y, axis=axis, keepdims=True) for name in (first, second)]
+        return (y - one) / (two + 1000)
+
+    found = numpy_of(compute(xp, xp.asarray(data, copy=True)))
+    np.testing.assert_allclose(found, compute(np, data), rtol=1e-12, atol=1e-15)
+    found = numpy_of(compute(xp, xp.asarray(data)))
+    np.testing.assert_allclose(found, compute(np, data), rtol=1e-12, atol=1e-15)
+
+
+def test_a_value_and_what_is_made_of_it_are_both_reduced():
+    data = np.random.default_rng(3).standard_normal((64, 1000))
+
+    def compute(ns: Any, x: Any) -> Any:
+        y = x * 2
+        z = y + 1
+        one = ns.max(z, axis=1, keepdims=True)
+        two = ns.max(y, axis=1, keepdims=True)
+        three = ns.max(ns.abs(z - two), axis=1, keepdims=True)
+        return (y - one) / three + z * two
+
+    found = numpy_of(compute(xp, xp.asarray(data, copy=True)))
+    np.testing.assert_array_equal(found, compute(np, data))
