@@ -186,15 +186,19 @@ npy_uint8 asked_flags(const Expression *expression)
 
 /* ------------------------------------------------------------------ evaluation */
 
+/* Bytes of the memory of an array that is assigned to, from which on it is written past the caches: it is often there already,
+   and read next (docs/tuning.md, 141). */
+enum { STREAMED_TARGET_BYTES = 1 << 24 };
+
 /* Whether the root is written past the caches. */
-static int is_streamed(const Pass *pass)
+static int is_streamed(const Pass *pass, const Target *target)
 {
     const Area *root = &pass->areas[pass->leaf_count];
     npy_intp bytes = root->itemsize;
     for (int dim = 0; dim < pass->ndim; dim++) {
         bytes *= pass->shape[dim];
     }
-    return bytes >= STREAMED_BYTES && !pass->overlaps && !pass->discards &&
+    return bytes >= (target == NULL ? STREAMED_BYTES : STREAMED_TARGET_BYTES) && !pass->overlaps && !pass->discards &&
            root->strides[pass->ndim - 1] == root->itemsize;
 }
 
@@ -265,7 +269,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
         }
         clear_all(flags, plan->step_count);
     }
-    pass.streams = is_streamed(&pass);
+    pass.streams = is_streamed(&pass, target);
     const int in_rows = has_rows(&pass);
     if (!in_rows) {
         arrange_tiles(&pass);

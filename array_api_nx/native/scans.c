@@ -17,10 +17,13 @@
 #define RUNNING(NAME, TYPE, OP)                                                       \
     LOOP(NAME)                                                                        \
     {                                                                                 \
+        const npy_intp n = *count, step = steps[1], to_step = steps[2];               \
+        const char *source = args[1];                                                 \
+        char *target = args[2];                                                       \
         TYPE total = *(const TYPE *)args[0];                                          \
-        for (npy_intp i = 0; i < *count; i++) {                                       \
-            total = total OP *(const TYPE *)(args[1] + i * steps[1]);                 \
-            *(TYPE *)(args[2] + i * steps[2]) = total;                                \
+        for (npy_intp i = 0; i < n; i++, source += step, target += to_step) {         \
+            total = total OP *(const TYPE *)source;                                   \
+            *(TYPE *)target = total;                                                  \
         }                                                                             \
     }
 
