@@ -354,7 +354,7 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: An
         if kind not in (ndarray, Array) and answer is not numpy.ndarray.__array_ufunc__:
             return NotImplemented
     # One of a single loop may be made of a function by `frompyfunc`, and is not to be kept.
-    front = _of_ufunc if ufunc.ntypes > 1 else _of_ufunc.__wrapped__
+    front = _of_ufunc if getattr(ufunc, "ntypes", 2) > 1 else _of_ufunc.__wrapped__
     return front(ufunc, method)(*inputs, **options)
 
 

@@ -182,3 +182,10 @@ def test_products_along_an_axis_without_elements_are_zeros():
                 assert type(found).__name__ == type(expected).__name__
                 assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
                 assert numpy.array_equal(found, expected)
+
+
+def test_the_protocol_of_ufuncs_refuses_what_is_none():
+    a = np.array(1)
+    for arguments in ((), (1, 2)):
+        with pytest.raises(TypeError):
+            a.__array_ufunc__(*arguments)
