@@ -193,16 +193,16 @@ def one_operation(name: str) -> Iterator[None]:
 def elementwise(
     function: Callable[..., object], operands: Sequence[ArrayOrScalar], out: NDArray
 ) -> NDArray:
-    """``function(*operands, out)``, slice by slice: of a ufunc, or of what else computes element by
-    element, and operands that broadcast to the shape of `out`."""
+    """``function(*operands, out=out)``, slice by slice: of a ufunc, or of what else computes
+    element by element, and operands that broadcast to the shape of `out`."""
     keys = divide(out.shape, None, ELEMENTWISE_MIN // SLICES_MIN)
     if keys is None:
-        fperrors.located(function, *operands, out)
+        fperrors.located(function, *operands, out=out)
         return out
     whole = [np.broadcast_to(x, out.shape) if type(x) is np.ndarray else x for x in operands]
 
     def task(key: Key) -> None:
-        function(*[x[key] if type(x) is np.ndarray else x for x in whole], out[key])
+        function(*[x[key] if type(x) is np.ndarray else x for x in whole], out=out[key])
 
     run(task, keys, getattr(function, "__name__", ""))
     return out
