@@ -3,14 +3,14 @@
 #include "settings.h"
 #include "threads.h"
 
-/* `start_walk` with the axes ordered; 0 if C does not compute. */
+/* `start_walk` with the axes ordered; 0 if C does not compute the result. */
 static int begin_walk(Walk *walk, Tensor *const *operands, int count, int reversible,
                       npy_intp *shape)
 {
     return start_walk(walk, operands, count, MOST_ELEMENTS, shape) && order_walk(walk, reversible);
 }
 
-/* A walk that is cut along one of its axes into parts of so many indices. */
+/* A walk over large operands that threads share: it is cut along one of its axes into parts of `each` indices. */
 typedef struct {
     const Walk *walk;
     const WalkLoop *loop;

@@ -172,19 +172,15 @@ static INLINE int is_one_row(const ElementLoop *loop, const Tensor *first, Tenso
     return 1;
 }
 
-static PyObject *record_loop(const ElementLoop *loop, Tensor *const *operands, char **args, int count)
+/* Have a loop's operation wait, or if it is computed `now`, have a pass compute it; DECLINED if that cannot be. */
+static PyObject *record_loop(const ElementLoop *loop, Tensor *const *operands, char **args, int count, int now)
 {
     Operation operation;
+    if (loop->is_alone || count > NODE_OPERANDS) {
+        return DECLINED;
+    }
     describe_operation(loop, count, &operation);
-    return loop->is_alone ? DECLINED : record(&operation, operands, args);
-}
-
-/* The result of a loop on operands of which one has many elements, by a pass; DECLINED where there is none. */
-static PyObject *compute_large(const ElementLoop *loop, Tensor *const *operands, char **args, int count)
-{
-    Operation operation;
-    describe_operation(loop, count, &operation);
-    return loop->is_alone || count > NODE_OPERANDS ? DECLINED : compute_by_pass(&operation, operands, args);
+    return (now ? compute_by_pass : record)(&operation, operands, args);
 }
 
 /* Whether an operand has so many elements that several threads may be worth it. */
@@ -216,17 +212,17 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
     Tensor *first = NULL;
     int order = ROW_MAJOR | COLUMN_MAJOR, alike = 1;
     npy_intp steps[WALK_OPERANDS];
-    if (are_elements(operands, count) ) {
+    if (are_elements(operands, count)) {
         return compute_elements(loop, operands, args, count);
     }
     if (has_recorded_size(operands, count)) {
-        PyObject *recorded = record_loop(loop, operands, args, count);
+        PyObject *recorded = record_loop(loop, operands, args, count, 0);
         if (recorded != DECLINED) {
             return recorded;
         }
     }
     if (is_any_large(operands, count)) {
-        PyObject *computed = compute_large(loop, operands, args, count);
+        PyObject *computed = record_loop(loop, operands, args, count, 1);
         if (computed != DECLINED) {
             return computed;
         }
@@ -249,7 +245,7 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
         }
     }
     if (!alike && loop->link != NO_LINK && is_recorded_outer(operands, count)) {
-        PyObject *recorded = record_loop(loop, operands, args, count);
+        PyObject *recorded = record_loop(loop, operands, args, count, 0);
         if (recorded != DECLINED) {
             return recorded;
         }
@@ -337,7 +333,7 @@ static const ElementLoop *loop_of_pair(OperationCode op, DTypeCode first, DTypeC
 
 static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
 {
-    if ((op == OP_POW && !is_plain_power(x, y))) {
+    if (op == OP_POW && !is_plain_power(x, y)) {
         return decline_unless_raised();
     }
     const ElementLoop *loop = loop_of_pair(op, (DTypeCode)x->code, (DTypeCode)y->code);
@@ -378,8 +374,7 @@ static PyObject *compute_with_numpy_scalar(OperationCode op, Tensor *x, PyObject
 {
     ScalarMemory number;
     const DTypeCode code = dtype_of_numpy_scalar(scalar);
-    if (code == NO_DTYPE || op == OP_POW || x->size == 0 ||
-        !is_new_on_cpu(NULL)) {
+    if (code == NO_DTYPE || op == OP_POW || x->size == 0 || !is_new_on_cpu(NULL)) {
         return DECLINED;
     }
     const ElementLoop *loop = loop_of_pair(op, (DTypeCode)x->code, code);

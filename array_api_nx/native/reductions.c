@@ -176,6 +176,9 @@ static PyObject *fold(Reduction *reduction, Tensor *x, int is_temporary, const c
         count *= reduced[axis] ? (double)x->shape[axis] : 1;
         results *= reduced[axis] ? 1 : x->shape[axis];
     }
+    if (reduction->kind == ADD_MOMENTS && results * reduction->accumulator_bytes > x->size * dtypes[x->code].itemsize) {
+        return DECLINED; /* moments of so few elements each would take more memory than these */
+    }
     reduction->keepdims = keepdims;
     reduction->divisor = count - correction > 0 ? count - correction : NPY_NAN;
     PyObject *result = DECLINED;
@@ -232,13 +235,7 @@ PyObject *find_variances(Tensor *x, int is_temporary, const char *reduced, int k
     Reduction reduction = {.kind = ADD_MOMENTS, .operation = OP_ADD, .row = rows[VAR], .is_divisible = 1,
                            .element = (DTypeCode)x->code, .result = (DTypeCode)x->code,
                            .accumulator_bytes = sizeof(Moments)};
-    npy_intp results = 1;
-    for (int axis = 0; axis < x->ndim; axis++) {
-        results *= reduced[axis] ? 1 : x->shape[axis];
-    }
-    /* Moments of so few elements each would take more memory than these. */
-    const int are_few = results * reduction.accumulator_bytes > x->size * dtypes[x->code].itemsize;
-    return x->ndim > NODE_DIMS || are_few ? DECLINED : fold(&reduction, x, is_temporary, reduced, keepdims, correction);
+    return x->ndim > NODE_DIMS ? DECLINED : fold(&reduction, x, is_temporary, reduced, keepdims, correction);
 }
 
 /* Whether an array is folded: of few elements, sums have the bits of NumPy's. */

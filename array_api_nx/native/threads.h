@@ -156,7 +156,6 @@ void begin_job(Team *team, int call, int is_long);
    its cache may still have. The caller wakes workers that sleep if the work is long enough. */
 npy_intp take_task(Job *job, int is_caller);
 
-
 /* Compute so many parts, on at most `threads` threads, each with so many bytes of scratch memory. The caller keeps
    the GIL. 0 if there is no memory; -1 if it `stops` and Ctrl-C came before all were computed, of which Python is yet to
    be told (`PyErr_SetInterrupt`). */
