@@ -332,7 +332,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
                 return waiting
             out = _like(array, dtype)
             if out is not None:
-                return wrap(sliced_calls.elementwise(_copy_cast, [array], out))
+                return wrap(sliced_calls.elementwise(_copy_cast, [array], out, "cast"))
         may_warn = kind in "fc" or dtype in d.NARROW
         cast = located(_astype, array, dtype) if may_warn else array.astype(dtype)
         return wrap(cast)

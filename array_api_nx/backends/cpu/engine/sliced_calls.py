@@ -191,10 +191,11 @@ def one_operation(name: str) -> Iterator[None]:
 
 
 def elementwise(
-    function: Callable[..., object], operands: Sequence[ArrayOrScalar], out: NDArray
+    function: Callable[..., object], operands: Sequence[ArrayOrScalar], out: NDArray, name: str = ""
 ) -> NDArray:
     """``function(*operands, out=out)``, slice by slice: of a ufunc, or of what else computes
-    element by element, and operands that broadcast to the shape of `out`."""
+    element by element, and operands that broadcast to the shape of `out`. Warnings call it
+    `name`, or what the function is called."""
     keys = divide(out.shape, None, ELEMENTWISE_MIN // SLICES_MIN)
     if keys is None:
         fperrors.located(function, *operands, out=out)
@@ -204,7 +205,7 @@ def elementwise(
     def task(key: Key) -> None:
         function(*[x[key] if type(x) is np.ndarray else x for x in whole], out=out[key])
 
-    run(task, keys, getattr(function, "__name__", ""))
+    run(task, keys, name or getattr(function, "__name__", ""))
     return out
 
 
