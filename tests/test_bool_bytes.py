@@ -185,7 +185,7 @@ def assert_alike(names, shape, place="cpu", *, compiled=False, few=False):
 
 @pytest.mark.parametrize(
     ("shape", "mode"),
-    [((7,), "default"), ((4, 4), "default"), ((3, 70), "default"), ((3, 70), "process")],
+    [((7,), "default"), ((4, 4), "default"), ((3, 70), "default"), ((3, 70), "context")],
 )
 def test_every_function_reads_any_byte_but_zero_as_true(shape, mode):
     with settings(mode):
@@ -261,7 +261,7 @@ def _written(m):
 
 
 @pytest.mark.parametrize("place", ["cpu", "dask", *ENGINES])
-@pytest.mark.parametrize("mode", ["default", "process"])
+@pytest.mark.parametrize("mode", ["default", "context"])
 def test_writes_do(mode, place):
     place = device(place) if place != "cpu" else place
     given = other_bools((9,), 5)
@@ -272,7 +272,7 @@ def test_writes_do(mode, place):
     assert equal(actual, expected)
 
 
-@pytest.mark.parametrize("mode", ["default", "process"])
+@pytest.mark.parametrize("mode", ["default", "context"])
 def test_what_the_owner_writes_later_is_read_so(mode):
     memory = np.zeros(40_000, np.uint8)
     with settings(mode):

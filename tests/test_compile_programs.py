@@ -179,8 +179,8 @@ def fused_difference(program, seed):
     # How results lie in memory, and so which reshapes of them are copies, is no part of that.
     program = [x._replace(name="reshape") if x.name == "reshape_any" else x for x in program]
     function = functools.partial(run, program, 2 if seed % 3 else 12)
-    wrong = difference(function, function, seed, "process")
-    return wrong or difference(function, xp.compile(function), seed, "process")
+    wrong = difference(function, function, seed, "context")
+    return wrong or difference(function, xp.compile(function), seed, "context")
 
 
 CALLS = 12

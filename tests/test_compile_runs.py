@@ -180,7 +180,7 @@ def test_nothing(dtype, engine):
 @hypothesis_settings(max_examples=25)
 @given(program=programs(TRACEABLE), shapes=SHAPES)
 def test_random_programs_step_by_step(program, shapes):
-    with settings("process"), np.errstate(all="ignore"):
+    with settings("context"), np.errstate(all="ignore"):
         function = xp.compile(lambda *arrays: run(program, *arrays), engine="steps")
         for seed, shape in enumerate(shapes):
             mine, eager = inputs(shape, seed), inputs(shape, seed)

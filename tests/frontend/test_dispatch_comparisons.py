@@ -29,7 +29,7 @@ INTEGERS = [dtype.name for dtype in d.INTEGRAL]
 PAIRS = [(one, two) for one, two in product(INTEGERS, INTEGERS) if one != two]
 MIXED = [pair for pair in PAIRS if np.result_type(*pair) == np.float64]
 PLACES = ("cpu", *DEVICES)
-MODES = ("default", "off", "context", "process", "always")
+MODES = ("default", "off", "context", "always")
 
 # Doubles round these, and casts between dtypes wrap them round.
 EDGES = [

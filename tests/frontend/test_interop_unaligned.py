@@ -11,7 +11,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import is_aligned, suitable
 from array_api_nx.core import dtypes as d
-from tests.support.programs import settings
+from tests.support.programs import deferring
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -194,10 +194,9 @@ def test_elements_that_are_not_aligned_are_read_as_they_are(entry, device):
                 np.testing.assert_array_equal(np.asarray(xp.where(x == x, x, x)), expected)
 
 
-@pytest.mark.parametrize("mode", ["context", "process"])
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_what_is_deferred_reads_elements_that_are_not_aligned(entry, mode):
-    with settings(mode):
+def test_what_is_deferred_reads_elements_that_are_not_aligned(entry):
+    with deferring():
         for case, make, dtype, shift in cases():
             if case == entry and shift in (1, 4, 6):
                 expected = numbers(dtype)[::-1] if make is backwards else numbers(dtype)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from array_api_nx.config import hints
-from tests.support.programs import set_process_threshold
+from tests.support.programs import recorded_from, set_process_threshold
 
 
 @pytest.fixture(params=["process", "context"])
@@ -16,3 +16,10 @@ def threshold(request: pytest.FixtureRequest) -> Iterator[str]:
         set_process_threshold(0)
     yield request.param
     set_process_threshold(kept)
+
+
+@pytest.fixture
+def waits_when_small() -> Iterator[None]:
+    """Operations on five elements wait."""
+    with recorded_from(4):
+        yield

@@ -109,7 +109,7 @@ def test_errstate_is_that_of_the_call(first, second, x):
 @pytest.mark.parametrize("order", [("ignore", "warn"), ("warn", "ignore")])
 def test_equal_expressions_under_different_errstates(order):
     zero = xp.asarray(np.zeros(SHAPE), copy=True)
-    with settings("process"), warned() as texts:
+    with settings("context"), warned() as texts:
         arrays = []
         for state in order:
             with np.errstate(all=state):
@@ -140,7 +140,7 @@ def test_errstates_that_act_at_the_call(state, x):
 
 def test_warnings_that_are_errors_leave_everything_intact(x):
     a = numbers(SHAPE)
-    with settings("process"):
+    with settings("context"):
         y = x / 0.0
         z = x * 2.0
         with warnings.catch_warnings():

@@ -58,7 +58,7 @@ def test_programs(program, shape):
     assert_alike(
         program,
         shape,
-        {"mode": "process"},
+        {"mode": "context"},
         {"mode": "always"},
         {"mode": "context", "num_threads": 4},
     )
@@ -67,7 +67,7 @@ def test_programs(program, shape):
 @hypothesis_settings(max_examples=100)
 @given(programs(WITHIN), SMALL_SHAPES)
 def test_programs_that_hand_nothing_out(program, shape):
-    assert_alike(program, shape, {"mode": "process"}, {"mode": "process", "num_threads": 1})
+    assert_alike(program, shape, {"mode": "context"}, {"mode": "context", "num_threads": 1})
 
 
 @hypothesis_settings(max_examples=25)
@@ -80,7 +80,7 @@ def test_every_step_is_a_program():
     for name in STEPS:
         for i in range(64):
             program = [Step(name, i % 5, i, i // 3), Step("scalar", 0, 1, 16), Step(name, 0, i, i)]
-            assert_alike(program, (3, 4), {"mode": "process"})
+            assert_alike(program, (3, 4), {"mode": "context"})
 
 
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e308, -1e308, 5e-324, 1e-310, 1.0, -1.0, 0.5]
@@ -135,7 +135,7 @@ _choices = st.lists(_choice, max_size=4) | st.lists(_choice, min_size=6, max_siz
 @example([(-1, 0, 0), *[(op, 0, 1) for op in range(12)]], 3, (2, 65))
 def test_elementwise_programs_give_the_same_bits_and_warnings(choices, seed, shape):
     seen = []
-    for mode in ("off", "process"):
+    for mode in ("off", "context"):
         with (
             settings(mode),
             np.errstate(all="warn"),
@@ -171,7 +171,7 @@ EQUAL_SCALARS: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize("scalars", [*EQUAL_SCALARS, *[pair[::-1] for pair in EQUAL_SCALARS]])
 def test_scalars_that_are_equal_but_not_the_same(scalars):
     seen = []
-    for mode in ("off", "process"):
+    for mode in ("off", "context"):
         with settings(mode):
             x = xp.asarray(np.array([1.0, -2.0, 0.0]), copy=True)
             results = []

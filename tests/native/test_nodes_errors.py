@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -15,17 +15,9 @@ import pytest
 import array_api_nx as xp
 from tests.native.test_nodes_safety import host, made
 from tests.support.implementations import needs_native
-from tests.support.programs import recorded_from
 from tests.support.tables import for_each
 
-pytestmark = needs_native
-
-
-@pytest.fixture(autouse=True)
-def waits_when_small() -> Iterator[None]:
-    """Operations on five elements wait."""
-    with recorded_from(4):
-        yield
+pytestmark = [needs_native, pytest.mark.usefixtures("waits_when_small")]
 
 
 def messages(function: Callable[[], Any]) -> list[str]:

@@ -56,8 +56,7 @@ def test_parts_written_while_parts_are_read(view, key, mode):
 
 
 RUNS = [
-    *[("process", origin) for origin in ORIGINS],
-    *[("context", name) for name in ("memory", "pending sum", "pending equal", "evaluated")],
+    *[("context", origin) for origin in ORIGINS],
     *[("always", name) for name in ("memory", "pending equal", "exported")],
     ("off", "memory"),
 ]

@@ -6,7 +6,7 @@ Each test fails where one of them is left out; random programs would find most o
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -16,17 +16,9 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import loops, threads
 from array_api_nx.native import native
 from tests.support.implementations import count_pending, needs_native
-from tests.support.programs import recorded_from
 from tests.support.tables import for_each
 
-pytestmark = needs_native
-
-
-@pytest.fixture(autouse=True)
-def waits_when_small() -> Iterator[None]:
-    """Operations on five elements wait."""
-    with recorded_from(4):
-        yield
+pytestmark = [needs_native, pytest.mark.usefixtures("waits_when_small")]
 
 
 def made(shape: int | tuple[int, ...], seed: int = 1, dtype: str = "float64") -> Any:
@@ -309,7 +301,14 @@ def test_the_same_memory_read_in_several_ways() -> None:
 def test_values_in_other_shapes() -> None:
     x, y = made((6, 6)), made((6, 6), 2)
     expected = host(x) * host(y)
-    for change in (lambda z: z.T, lambda z: z[::-1, :], lambda z: z[:, 1:], lambda z: z[None]):
+    changes: list[Callable[[Any], Any]] = [
+        lambda z: z.T,
+        lambda z: z[::-1, :],
+        lambda z: z[:, 1:],
+        lambda z: z[None],
+        lambda z: z.reshape((36,)),
+    ]
+    for change in changes:
         z = x * y
         value = change(z) + 1
         np.testing.assert_array_equal(host(value), change(expected) + 1)

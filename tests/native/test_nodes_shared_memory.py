@@ -478,7 +478,7 @@ def test_always_defers_what_reads_lent_memory(lend):
         y = LENT[lend](a) * 2.0
         assert pending(y)
         assert_same(numpy_of(y), a * 2.0)
-    with settings("process"):
+    with settings("context"):
         y = LENT[lend](a) * 2.0
         assert not pending(y)
 

@@ -282,7 +282,7 @@ def test_index(x):
 
 
 def test_writing_evaluates_readers(x):
-    with settings("process"):
+    with settings("context"):
         y, z, w = x + 1.0, x[1:] - 1.0, x.T
         q = w * 2.0
         other = xp.asarray([1.0], copy=True) + 1.0
@@ -353,7 +353,7 @@ def test_nothing_is_kept_of_what_is_dropped():
     assert held < rounds * size * 8 / 10 + (64 << 20) / 10
 
 
-@pytest.mark.parametrize("mode", ["context", "process", "always"])
+@pytest.mark.parametrize("mode", ["context", "always"])
 def test_long_chains_have_a_cap(mode, x):
     with settings(mode):
         y = x

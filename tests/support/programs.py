@@ -20,14 +20,9 @@ from tests.support.sizes import AT_ONCE, THRESHOLD
 SETTINGS: dict[str, dict[str, object]] = {
     "off": {"fusion": "off"},
     "context": {"fusion": "auto", "fusion_threshold": 0},
-    "process": {"fusion": "auto", "fusion_threshold": 0},
     "always": {"fusion": "always", "fusion_threshold": 0},
 }
-"""How a program on small arrays may be run; it must give the same results in each way.
-
-With "process" and "always", 0 is the threshold of the process too, as if the environment said so:
-then small arrays are treated in all respects as large ones are by default.
-"""
+"""How a program on small arrays may be run; it must give the same results with each."""
 
 
 needs_extension = pytest.mark.skipif(
@@ -80,7 +75,7 @@ def settings(mode: str, **more: object) -> AbstractContextManager[object]:
 
     "default" has the settings of a new process; with "large" the process begins to defer where
     several tiles and threads come in, at sizes that a test can afford. Only the main thread may
-    enter "process", "always" and "large".
+    enter "large".
     """
     known = {
         **SETTINGS,
@@ -88,7 +83,7 @@ def settings(mode: str, **more: object) -> AbstractContextManager[object]:
         "large": {"fusion": "auto", "fusion_threshold": LARGE - 1},
     }
     configuration = {**known[mode], **more}
-    if mode in ("process", "always", "large"):
+    if mode == "large":
         return _of_process(configuration)
     return xp.config_context(**configuration)
 

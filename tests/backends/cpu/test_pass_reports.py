@@ -24,7 +24,7 @@ def array(*shape: int) -> xp.Array:
 def explained(make: Callable[..., xp.Array], *arrays: xp.Array) -> Explanation:
     """The explanation of what `make` gives, which waits."""
     own = [xp.asarray(x, copy=True) for x in arrays]
-    with settings("process"), np.errstate(all="ignore"):
+    with settings("context"), np.errstate(all="ignore"):
         explanation = xp.explain(make(*own))
     assert explanation.pending
     return explanation
@@ -36,7 +36,7 @@ def steps(each: PassExplanation) -> list[str]:
 
 def test_nothing_is_computed():
     x = array()
-    with settings("process"):
+    with settings("context"):
         y = xp.exp(-x) * 2.0
         texts = [str(xp.explain(y)), xp.explain(y).dot()]
         assert texts == [str(xp.explain(y)), xp.explain(y).dot()]
@@ -52,7 +52,7 @@ def test_no_memory_is_kept():
     collects = gc.isenabled()
     gc.disable()
     try:
-        with settings("process"), xp.config_context(fusion="always"):
+        with settings("context"), xp.config_context(fusion="always"):
             x = xp.asarray(memory, copy=False)
             y = (x + 1.0) * (x + x)
             assert xp.explain(y).pending
@@ -106,13 +106,13 @@ NOTES: list[tuple[Callable[[xp.Array], xp.Array], str]] = [
 
 @pytest.mark.parametrize(("make", "note"), NOTES)
 def test_how_operands_lie(make, note):
-    with settings("process"):
+    with settings("context"):
         y = make(xp.asarray(array(), copy=True))
         assert xp.explain(y).passes[0].inputs[0].note == note
 
 
 def test_what_others_show_is_kept():
-    with settings("process"):
+    with settings("context"):
         x = xp.asarray(array(), copy=True)
         y = x * 2
         z = y + 1
@@ -126,7 +126,7 @@ def test_what_others_show_is_kept():
 
 
 def test_casts_and_copies_have_names():
-    with settings("process"):
+    with settings("context"):
         x = xp.asarray(np.arange(12, dtype=np.int32), copy=True)
         (only,) = xp.explain(xp.astype(x, xp.float64) * 2).passes
         assert [step.operation for step in only.steps] == ["astype", "multiply"]

@@ -19,7 +19,7 @@ from tests.backends.dask.programs import SMALL, numbers
 from tests.support.programs import settings
 from tests.support.tables import for_each
 
-MODES = ["default", "context", "process"]
+MODES = ["default", "context"]
 
 
 def at_odd_place(part: Any, shift: int) -> Any:
