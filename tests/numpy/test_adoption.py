@@ -131,15 +131,16 @@ def test_classes_with_an_array_method_are_recognized_whatever_came_before():
 
 
 def test_attributes_are_numpys():
-    for x in (
-        np.zeros((3, 4), np.int16),
-        np.zeros((2, 0)),
-        np.asarray(2.0),
-        np.zeros((4, 6))[::2, ::-3],
+    for make in (
+        lambda namespace: namespace.zeros((3, 4), numpy.int16),
+        lambda namespace: namespace.zeros((2, 0)),
+        lambda namespace: namespace.asarray(2.0),
+        lambda namespace: namespace.zeros((4, 6))[::2, ::-3],
     ):
-        array = numpy.asarray(x)
+        x, array = make(np), make(numpy)
         for name in ("strides", "itemsize", "nbytes", "shape", "ndim", "size", "dtype"):
             assert getattr(x, name) == getattr(array, name), name
+        array = numpy.asarray(x)
         assert x.__array_interface__["data"][0] == array.__array_interface__["data"][0]
         assert x.data.shape == array.data.shape
     with pytest.raises(AttributeError):

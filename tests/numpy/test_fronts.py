@@ -232,9 +232,9 @@ def test_c_asks_numpy_of_small_arrays_and_counts_it():
     check(np.interp(1.5, x, x), numpy.interp(1.5, V, V))
     assert count_numpys(0) == before + 1
     x.sort()
-    check(x, numpy.sort(V))
     np.add(x, x)
     assert count_numpys(0) == before + 2
+    check(x, numpy.sort(V))  # from Python 3.12 on NumPy reads the buffer, which counts, too
 
 
 def test_what_numpy_returns_of_an_argument_is_that_argument():

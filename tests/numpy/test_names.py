@@ -205,4 +205,6 @@ def listed() -> dict[str, list[str]]:
 
 def test_the_page_lists_every_name() -> None:
     blocks = re.findall(r"## (\w[^\n]*)\n.*?```text\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    assert {title: names.split() for title, names in blocks} == listed()
+    dropped = {"row_stack"} if not hasattr(numpy, "row_stack") else set()  # by NumPy 2.5
+    found = {title: [n for n in names.split() if n not in dropped] for title, names in blocks}
+    assert found == listed()
