@@ -11,6 +11,8 @@ Besides the standard's names the top level holds controls only: `Array`, `Device
 `compile`, `config_context`, `eval_shape`, `evaluate`, `explain` and `show_config`.
 """
 
+# ruff: noqa: F403, F405 - each chapter lists its functions in its `__all__`
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -47,93 +49,24 @@ from .device import Device
 from .frontend import array_methods as _array_methods  # noqa: F401 - it attaches them
 from .frontend import elementwise as _elementwise
 from .frontend.configuration import show_config
-from .frontend.creation import (
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    tril,
-    triu,
-    zeros,
-    zeros_like,
-)
-from .frontend.data_type import (
-    astype,
-    can_cast,
-    finfo,
-    iinfo,
-    isdtype,
-    result_type,
-)
+from .frontend.creation import *
+from .frontend.data_type import *
 from .frontend.docstrings import complete_docstrings as _complete_docstrings
-from .frontend.elementwise import *  # noqa: F403
+from .frontend.elementwise import *
 from .frontend.evaluation import evaluate, explain
-from .frontend.indexing import (
-    take,
-    take_along_axis,
-)
+from .frontend.indexing import *
 from .frontend.inspection import __array_namespace_info__
-from .frontend.joining import concat, repeat, roll, stack, tile, unstack
-from .frontend.linear_algebra import (
-    matmul,
-    matrix_transpose,
-    tensordot,
-    vecdot,
-)
-from .frontend.manipulation import (
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    expand_dims,
-    flip,
-    moveaxis,
-    permute_dims,
-    reshape,
-    squeeze,
-)
+from .frontend.joining import *
+from .frontend.linear_algebra import *
+from .frontend.manipulation import *
 from .frontend.missing import missing as _missing
 from .frontend.on_import import when_imported as _when_imported
-from .frontend.ranges import arange, linspace, meshgrid
-from .frontend.searching import (
-    argmax,
-    argmin,
-    count_nonzero,
-    nonzero,
-    searchsorted,
-    where,
-)
-from .frontend.set import (
-    isin,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
-from .frontend.sorting import (
-    argsort,
-    sort,
-)
-from .frontend.statistical import (
-    cumulative_prod,
-    cumulative_sum,
-    max,
-    mean,
-    min,
-    prod,
-    std,
-    sum,
-    var,
-)
-from .frontend.utility import (
-    all,
-    any,
-    diff,
-)
+from .frontend.ranges import *
+from .frontend.searching import *
+from .frontend.set import *
+from .frontend.sorting import *
+from .frontend.statistical import *
+from .frontend.utility import *
 from .native import set_advice as _set_advice
 from .version import __version__
 
@@ -155,7 +88,7 @@ if TYPE_CHECKING:
     from .core.dtypes import float16 as float16
 
     bfloat16: _DType
-    from .extra import *  # noqa: F403
+    from .extra import *
 else:
 
     @cache

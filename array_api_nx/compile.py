@@ -23,9 +23,9 @@ from typing import (
 
 import numpy as np
 
+from .contract.arguments import Run
 from .contract.errors import CannotCompileError
 from .contract.program import Program
-from .contract.replay import Run
 from .core.polynomial import Var
 from .core.symbolic import dim_of_var
 from .frontend.array import Array

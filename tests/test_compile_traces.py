@@ -12,7 +12,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import ShapeSpec
 from array_api_nx.compile import TraceError
-from array_api_nx.contract.checked import ContractError
+from array_api_nx.contract.checked_call import ContractError
 from array_api_nx.contract.program import Program
 from array_api_nx.core.symbolic import UnboundError, UndecidedError, dynamic, eval_dim
 from array_api_nx.tracing.backend import Switch

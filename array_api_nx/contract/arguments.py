@@ -5,21 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-__all__ = [
-    "AxisOrder",
-    "Handle",
-    "Info",
-    "Keys",
-    "Kind",
-    "Native",
-    "Norm",
-    "Operand",
-    "Overlap",
-    "Padding",
-    "Run",
-    "Scalar",
-]
-
 Handle: TypeAlias = Any
 """An array of a backend; opaque to everyone else."""
 

@@ -15,16 +15,15 @@ import numpy as np
 from ..config import hints
 from ..core import dtypes as d
 from ..core.dtypes import DType
+from ..core.layout import Selection
 from ..core.symbolic import KnownInts
-from ..core.view import Selection, View
+from ..core.view import View
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from .arguments import Handle, Keys, Operand, Padding, Scalar
 from .events import transferred
 from .handles import Handles
 from .ufuncs import UfuncLoop
-
-__all__ = ["Arrays", "open_mesh", "report_host"]
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
 

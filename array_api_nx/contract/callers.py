@@ -14,20 +14,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-__all__ = [
-    "CONSUMERS",
-    "INSIDE",
-    "PACKAGE",
-    "Caller",
-    "ErrorSettings",
-    "caller",
-    "calling_frame",
-    "errstate",
-    "is_called_by",
-    "is_consumer",
-    "warn",
-]
-
 PACKAGE: Final = str(Path(__file__).parents[1]) + os.sep
 """The beginning of the names of this package's files."""
 

@@ -17,17 +17,14 @@ import numpy as np
 from ..core.dtypes import SCALAR_PROMOTION, DType
 from ..primitives.rules import ROW_MAJOR, ROWS, RULED, SHARING, ArrayType, asked, results_of
 from . import replay
-from .arguments import Handle, Native, Scalar
+from .arguments import Handle, Native, Run, Scalar
 from .backend import METHODS, Backend
-from .checked_call import CheckedCall, ContractError, HeldType, Shape
+from .checked_call import CheckedCall, HeldType, Shape
 from .derived import Derived, Method, derive, method_of
 from .guarantees import OPERANDS, PROMISES, SCALARS, by_method
 from .numpy_dtypes import NDArray
 from .program import Argument, Program
-from .replay import Run
 from .strided import StridedBackend
-
-__all__ = ["CheckedBackend", "ContractError"]
 
 
 @derive(METHODS)

@@ -18,8 +18,6 @@ from .numpy_dtypes import NDArray
 from .program import Argument
 from .strided import StridedBackend, Tensor
 
-__all__ = ["CheckedCall", "ContractError", "HeldType", "Shape"]
-
 Shape = tuple[int, ...]
 
 _SHAPES: Final = frozenset({"shape", "output_size", "kth"})

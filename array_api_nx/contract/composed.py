@@ -11,20 +11,7 @@ from ..core.dtypes import DType
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from .arguments import Handle
-from .arrays import open_mesh
-from .errors import negative_elements
 from .interface import Interface
-
-__all__ = [
-    "erf",
-    "negative_elements",
-    "open_mesh",
-    "reduce",
-    "trunc_divide",
-    "unique",
-    "unique_counts",
-    "unique_inverse",
-]
 
 
 def reduce(

@@ -18,8 +18,6 @@ from .backend import Backend
 from .interface import Interface
 from .program import Argument
 
-__all__ = ["NOT_HANDLES", "Derived", "Method", "derive", "method_of"]
-
 if TYPE_CHECKING:
     Derived: TypeAlias = Any
     """`Backend` for type checkers, which do not see the methods that `derive` adds."""

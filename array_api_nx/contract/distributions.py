@@ -16,8 +16,6 @@ from ..core import dtypes as d
 from .exact_functions import exact_exp, exact_log, exact_log1p, exact_sqrt, stirling
 from .handle_values import HandleValue, where
 
-__all__ = ["GREATEST_MEAN", "MOST_TRIALS", "Draw", "beta", "binomial", "gamma", "poisson"]
-
 Draw: TypeAlias = Callable[[str, int], HandleValue]
 """Numbers of a kind from a stream: each stream has numbers of its own for every element."""
 

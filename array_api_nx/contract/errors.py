@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CannotCompileError", "EngineError", "LimitError", "negative_elements", "no_identity"]
-
 
 class EngineError(RuntimeError):
     """An engine, or its device, failed; the text says which."""

@@ -21,19 +21,6 @@ from ..core.forks import hold_at_forks
 from ..native import native
 from .callers import caller, warn
 
-__all__ = [
-    "Evaluation",
-    "HostAccessError",
-    "HostAccessWarning",
-    "Transfer",
-    "TransferError",
-    "counted",
-    "evaluated",
-    "listening",
-    "transferred",
-    "unobserved",
-]
-
 
 class HostAccessError(RuntimeError):
     """Elements were to leave the namespace while ``host_access="error"`` forbade it."""

@@ -13,17 +13,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from ..core import dtypes as d
 from ..core.dtypes import DType
 
-__all__ = [
-    "SERIES",
-    "Where",
-    "exact_exp",
-    "exact_log",
-    "exact_log1p",
-    "exact_sqrt",
-    "polynomial",
-    "stirling",
-]
-
 Where: TypeAlias = Callable[[Any, Any, Any], Any]
 """Selects elements, as the standard's function does."""
 

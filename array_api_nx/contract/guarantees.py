@@ -28,8 +28,6 @@ from .numpy_dtypes import NDArray, has_other_bools, is_aligned
 from .program import Argument
 from .random_numbers import DRAWN, PARAMETERS
 
-__all__ = ["OPERANDS", "PROMISES", "SCALARS", "Condition", "by_method"]
-
 Condition: TypeAlias = "Callable[..., Any]"
 """From some of the arguments of a call, by their names, to whether they are as promised."""
 

@@ -10,8 +10,6 @@ from ..primitives import table as p
 from .arguments import Handle
 from .interface import Interface
 
-__all__ = ["HandleValue", "where"]
-
 
 def _left(op: p.Primitive) -> Callable[[HandleValue, object], HandleValue]:
     """The operator that computes `op` of a handle and another operand."""

@@ -10,8 +10,6 @@ from ..explain.explanation import Explanation
 from .arguments import AxisOrder, Handle, Info, Native, Scalar
 from .numpy_dtypes import WORD, NDArray, suitable
 
-__all__ = ["Handles"]
-
 
 class Handles(ABC):
     """Properties of arrays, and how they come from and go to other libraries."""

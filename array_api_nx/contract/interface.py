@@ -39,8 +39,6 @@ from .arrays import Arrays, open_mesh, report_host
 from .errors import CannotCompileError, negative_elements
 from .program import Program
 
-__all__ = ["Interface"]
-
 _ROTATIONS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 

@@ -14,19 +14,6 @@ from ..core import dtypes as d
 from ..core.dtypes import CANONICAL, DType
 from ..native import native
 
-__all__ = [
-    "COMPILED",
-    "WORD",
-    "DTypeLike",
-    "NDArray",
-    "canonical",
-    "has_negative_strides",
-    "has_other_bools",
-    "is_aligned",
-    "suitable",
-    "zeros_and_ones",
-]
-
 NDArray: TypeAlias = np.ndarray[Any, Any]
 DTypeLike: TypeAlias = DType | type | str
 """What users may write for a dtype. `as_dtype` says which strings and types are dtypes."""

@@ -37,20 +37,6 @@ from ..core.view import View
 from ..primitives.table import Primitive
 from .ufuncs import UfuncLoop
 
-__all__ = [
-    "Argument",
-    "Generated",
-    "Guard",
-    "Input",
-    "Program",
-    "Step",
-    "Value",
-    "ValueView",
-    "operands_in",
-    "symbols_in",
-]
-
-
 Argument: TypeAlias = Any
 """What a step is called with; see the module's text. Each method of the contract takes another kind
 of it at each place."""

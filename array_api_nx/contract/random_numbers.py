@@ -22,17 +22,6 @@ from .exact_functions import SERIES, exact_log, exact_sqrt, polynomial
 from .handle_values import HandleValue, where
 from .interface import Interface
 
-__all__ = [
-    "DRAWN",
-    "MAX_NARROW_SPAN",
-    "PARAMETERS",
-    "Kind",
-    "draw",
-    "draw_from",
-    "numbers_per_block",
-    "upper_product",
-]
-
 _REAL: Final = tuple([dtype for dtype in d.REAL_FLOATING if dtype in d.SELF_COMPUTED])
 
 DRAWN: Final[dict[str, tuple[DType, ...]]] = {

@@ -26,17 +26,6 @@ from .errors import CannotCompileError
 from .interface import Interface
 from .program import Argument, Generated, Program, Step, ValueView
 
-__all__ = [
-    "Direct",
-    "Run",
-    "inverse",
-    "kept_values",
-    "prepare",
-    "prepare_around",
-    "resolved",
-    "steps_at",
-]
-
 CompileSteps: TypeAlias = "Callable[[Run], Run]"
 """From the function of the steps to what is to be called in its place."""
 

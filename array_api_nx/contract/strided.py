@@ -13,13 +13,12 @@ from itertools import product
 from math import prod
 from typing import Any, final
 
+from ..core.layout import Selection
 from ..core.symbolic_layout import stride_order
-from ..core.view import Selection, View
+from ..core.view import View
 from ..native import native
 from ..primitives.rules import window_counts
 from .backend import AxisOrder, Backend, Native, Operand, Padding, Scalar
-
-__all__ = ["Storage", "StridedBackend", "Tensor", "axis_order", "tensor_over"]
 
 
 @final

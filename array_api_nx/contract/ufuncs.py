@@ -14,8 +14,6 @@ import numpy as np
 
 from ..core.dtypes import CANONICAL, DType
 
-__all__ = ["UfuncLoop", "ufunc_loop"]
-
 DTypes: TypeAlias = "tuple[DType, ...]"
 
 

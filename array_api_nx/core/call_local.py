@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Generic, TypeVar
 
-__all__ = ["CallLocal", "hide_while_collecting"]
-
 T = TypeVar("T")
 
 

@@ -7,15 +7,6 @@ from typing import Any, Final, Protocol
 
 from .call_local import CallLocal
 
-__all__ = [
-    "BoundsError",
-    "Decider",
-    "UnboundError",
-    "UndecidedError",
-    "decider",
-    "deciding",
-]
-
 
 class BoundsError(ValueError):
     """A variable was given a value outside its bounds."""

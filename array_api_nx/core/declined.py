@@ -4,7 +4,5 @@ from __future__ import annotations
 
 from typing import Final, Never, cast
 
-__all__ = ["DECLINED"]
-
 DECLINED: Final[Never] = cast("Never", NotImplemented)
 """`NotImplemented`, which to type checkers fits wherever an operator returns an array."""

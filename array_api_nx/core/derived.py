@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-__all__ = ["derived", "on_arrival", "renew"]
-
 _Table = TypeVar("_Table", bound=list[Any] | dict[Any, Any])
 
 _renewals: Final[list[Callable[[], object]]] = []

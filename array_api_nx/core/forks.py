@@ -6,8 +6,6 @@ import os
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-__all__ = ["hold_at_forks"]
-
 
 class _Lock(AbstractContextManager[Any, Any], Protocol):
     """`threading.Lock` or `threading.RLock`."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Self
 
-__all__ = ["Frozen", "set_slot"]
-
 
 class Frozen:
     """Base of immutable classes: slots are set once, by `set_slot`; a copy is the object itself."""

@@ -11,19 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
+from .layout import Selection
 from .shape import MAX_NDIM, as_int, index_of
 from .symbolic import Dim
-from .view import Selection
-
-__all__ = [
-    "IndexArray",
-    "Key",
-    "KnownSelection",
-    "basic_selection",
-    "hashable_key",
-    "mixed_selection",
-]
-
 
 Key: TypeAlias = Any
 """What stands between the brackets, or an item of it: anything that a user writes there. It is told

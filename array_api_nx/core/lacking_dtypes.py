@@ -7,8 +7,6 @@ from typing import Final
 
 from .spelling import did_you_mean
 
-__all__ = ["NEAREST", "advice", "shown"]
-
 NEAREST: Final[dict[str, str]] = {
     **dict.fromkeys(("longdouble", "float96", "float128"), "float64"),
     **dict.fromkeys(("complex32", "chalf"), "complex64"),

@@ -6,15 +6,6 @@ from itertools import pairwise
 from math import gcd, prod
 from typing import Final, TypeAlias
 
-__all__ = [
-    "Mask",
-    "Selection",
-    "has_solution",
-    "merged_axes",
-    "reshaped_layout",
-    "sliced_range",
-]
-
 Mask: TypeAlias = "tuple[tuple[int, int], ...]"
 """Half-open range of valid indices per axis."""
 Selection: TypeAlias = "tuple[int | tuple[int, int, int] | None, ...]"

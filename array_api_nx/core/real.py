@@ -17,18 +17,6 @@ from .declined import DECLINED
 from .frozen import Frozen, set_slot
 from .polynomial import Var
 
-__all__ = [
-    "Expression",
-    "Outcome",
-    "Real",
-    "compare",
-    "evaluated",
-    "largest",
-    "real",
-    "source",
-    "variables",
-]
-
 Number: TypeAlias = "int | float | Expression"
 Outcome: TypeAlias = Any
 """What an operation gives: a `Number` or NotImplemented, as the operands have it."""

@@ -9,21 +9,6 @@ from typing import Final, TypeGuard, TypeVar
 
 from .symbolic import Dim, DimLike, Sizes
 
-__all__ = [
-    "MAX_NDIM",
-    "MAX_SIZE",
-    "as_count",
-    "as_counts",
-    "as_int",
-    "as_shape",
-    "broadcast_shapes",
-    "check_shape",
-    "normalise_axes",
-    "normalise_axis",
-    "reduced_shape",
-    "resolve_reshape",
-]
-
 MAX_NDIM = 64
 """Most dimensions an array may have (NumPy's limit, which every engine below it shares)."""
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "swapped"]
-
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """``"; did you mean 'int64'?"`` for the one of `names` that is spelt most like `name`.

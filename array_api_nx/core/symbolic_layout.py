@@ -12,24 +12,6 @@ from typing import TypeAlias, TypeGuard
 from .layout import Mask, Selection, sliced_range
 from .symbolic import Dim, DimLike, KnownInts, Sizes, SymbolicShape, UndecidedError
 
-__all__ = [
-    "SymbolicSelection",
-    "checked_layout",
-    "checked_shape",
-    "expanded_layout",
-    "has_repeats",
-    "is_concrete",
-    "is_packed",
-    "is_static_selection",
-    "packed_order",
-    "regrouped",
-    "row_major_strides",
-    "sliced_layout",
-    "stride_order",
-    "text_of",
-    "whole_box",
-]
-
 SymbolicSelection: TypeAlias = tuple[DimLike | tuple[DimLike, DimLike, DimLike] | None, ...]
 """`Selection` of a symbolic view."""
 

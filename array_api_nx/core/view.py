@@ -20,7 +20,7 @@ from math import prod
 from typing import Any, Final, TypeAlias, TypeVar, final
 
 from .frozen import Frozen, set_slot
-from .layout import Mask, Selection, has_solution, merged_axes, reshaped_layout
+from .layout import Mask, has_solution, merged_axes, reshaped_layout
 from .symbolic import Dim, SymbolicShape, deciding
 from .symbolic_layout import (
     SymbolicSelection,
@@ -38,8 +38,6 @@ from .symbolic_layout import (
     text_of,
     whole_box,
 )
-
-__all__ = ["Mask", "Selection", "View"]
 
 Size: TypeAlias = "int | Dim"
 Shape: TypeAlias = "tuple[Size, ...]"

@@ -7,8 +7,6 @@ from typing import ClassVar
 from .model import PassExplanation, count, pass_text, size_text
 from .pictures import Drawable
 
-__all__ = ["Explanation"]
-
 
 class Explanation(Drawable):
     """What is still to be computed for an array.

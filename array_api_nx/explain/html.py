@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 
-__all__ = ["card", "fold", "nested", "on_light", "preformatted", "row", "table"]
-
 _BORDER = "1px solid rgba(128,128,128,0.45)"
 # Notebooks align cells to the right, and stripe and centre tables; a style of the element wins.
 _CELL = "text-align:left;vertical-align:top;padding:1px 12px 1px 0;border:0;background:none"

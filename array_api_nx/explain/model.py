@@ -8,17 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 if TYPE_CHECKING:
     pass
 
-__all__ = [
-    "MemoryExplanation",
-    "PassExplanation",
-    "StepExplanation",
-    "count",
-    "label",
-    "memory_lines",
-    "pass_text",
-    "size_text",
-]
-
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 

@@ -12,8 +12,6 @@ from typing import Final
 
 from .model import PassExplanation, label, memory_lines
 
-__all__ = ["Drawable"]
-
 _COLOURS: Final = {
     "given": "#d6e6fb",
     "stored": "#e6def7",

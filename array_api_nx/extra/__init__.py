@@ -6,101 +6,28 @@ neither `dir` nor ``__all__`` of the top level lists it, and ``config_context(ex
 it there, so that code which is meant to run on every namespace finds out what it relies on.
 """
 
+# ruff: noqa: F403, F405 - each chapter lists its functions in its `__all__`
+
 from __future__ import annotations
 
 from ..frontend.docstrings import complete_docstrings
 from ..frontend.evaluation import in_one_pass
-from .convolution import (
-    conv,
-)
-from .correlation import (
-    corrcoef,
-    cov,
-)
-from .counting import (
-    bincount,
-    histogram,
-    histogram2d,
-    histogramdd,
-)
-from .creation import (
-    diag,
-    logspace,
-)
-from .cumulative import (
-    cumprod,
-    cumsum,
-)
-from .elementwise import (
-    allclose,
-    array_equal,
-    isclose,
-    nan_to_num,
-    sinc,
-)
-from .exponentials import (
-    logsumexp,
-    softmax,
-)
-from .manipulation import (
-    concatenate,
-    diagonal,
-    pad,
-    ravel,
-    transpose,
-)
-from .nans import (
-    nanargmax,
-    nanargmin,
-    nancumprod,
-    nancumsum,
-    nanmax,
-    nanmean,
-    nanmedian,
-    nanmin,
-    nanprod,
-    nanquantile,
-    nanstd,
-    nansum,
-    nanvar,
-)
-from .numerical import (
-    convolve,
-    gradient,
-    interp,
-    roots,
-    trapezoid,
-)
-from .products import (
-    einsum,
-)
-from .selecting import (
-    argpartition,
-    partition,
-    put_along_axis,
-    top_k,
-)
-from .shapes import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-)
-from .statistical import (
-    cumulative_max,
-    cumulative_min,
-    median,
-    quantile,
-)
-from .ufuncs import (
-    apply_ufunc,
-)
-from .windows import (
-    fold,
-    max_pool,
-    mean_pool,
-    sliding_window_view,
-    unfold,
-)
+from .convolution import *
+from .correlation import *
+from .counting import *
+from .creation import *
+from .cumulative import *
+from .elementwise import *
+from .exponentials import *
+from .manipulation import *
+from .nans import *
+from .numerical import *
+from .products import *
+from .selecting import *
+from .shapes import *
+from .statistical import *
+from .ufuncs import *
+from .windows import *
 
 __all__ = [
     "allclose",

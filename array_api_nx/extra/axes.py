@@ -6,8 +6,6 @@ from ..frontend.array import Array
 from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array
 
-__all__ = ["along_axis"]
-
 
 def along_axis(x: Array, axis: int | None) -> tuple[Array, int]:
     """`x` and `axis`; without an axis, the elements in row-major order, which have axis 0 alone."""

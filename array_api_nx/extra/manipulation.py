@@ -18,7 +18,7 @@ from ..frontend.operands import only_array
 from ..frontend.scalars import check_scalar
 from ..native import with_advice
 
-__all__ = ["concatenate", "diagonal", "pad", "pairs_per_axis", "ravel", "transpose"]
+__all__ = ["concatenate", "diagonal", "pad", "ravel", "transpose"]
 
 PadMode: TypeAlias = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
 _Constants: TypeAlias = (

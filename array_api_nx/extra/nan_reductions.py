@@ -30,16 +30,6 @@ from ..frontend.utility import all as all_true
 from ..frontend.utility import any as any_true
 from .axes import along_axis
 
-__all__ = [
-    "as_floating",
-    "divided",
-    "extreme_of",
-    "found_by",
-    "sum_and_number",
-    "variance_of",
-    "without_nan",
-]
-
 _ALL_NAN: Final = "All-NaN slice encountered"
 
 

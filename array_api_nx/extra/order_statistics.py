@@ -38,8 +38,6 @@ from ..frontend.sorting import sort
 from ..frontend.statistical import max as largest
 from ..frontend.utility import any as any_true
 
-__all__ = ["METHODS", "can_look", "median_of", "quantile_of"]
-
 _Numbers: TypeAlias = Any
 """NumPy's arrays or ours: the rules compute with operators and the functions of `_Functions`."""
 

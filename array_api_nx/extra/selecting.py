@@ -22,7 +22,7 @@ from ..native import with_advice, with_native
 from ..primitives import table as p
 from .axes import along_axis
 
-__all__ = ["TopK", "argpartition", "partition", "put_along_axis", "top_k"]
+__all__ = ["argpartition", "partition", "put_along_axis", "top_k"]
 
 # The `k` greatest or smallest elements of a 1-D array are looked for part by part, on several
 # threads, if the array has at least `_DIVIDED_MIN` elements. The `k` candidates of each part are

@@ -26,12 +26,9 @@ from ..primitives.table import Primitive
 from .manipulation import pad, pairs_per_axis
 
 __all__ = [
-    "Window",
     "fold",
     "max_pool",
     "mean_pool",
-    "several",
-    "shifted",
     "sliding_window_view",
     "unfold",
 ]

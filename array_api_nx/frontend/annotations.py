@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import Any, TypeAlias
 
-__all__ = ["LEFT_OUT", "Axes", "BasicIndex", "Foreign", "PythonScalar"]
-
 PythonScalar: TypeAlias = "bool | int | float | complex"
 BasicIndex: TypeAlias = "int | slice | EllipsisType | None"
 Axes: TypeAlias = "int | tuple[int, ...] | None"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ..core.dtypes import DType
     from ..device import Device
 
-__all__ = ["MEANINGS", "Array", "attach", "attribute", "method", "name_body", "wrap"]
-
 Index: TypeAlias = "BasicIndex | Array | tuple[BasicIndex | Array, ...]"
 
 

@@ -48,9 +48,6 @@ from .linear_algebra import inplace_matmul, matmul_operator, matrix_transpose
 from .manipulation import transpose
 from .operands import cast
 
-__all__: list[str] = []
-
-
 attribute("T", transpose)
 attribute("mT", matrix_transpose)
 attribute("__array_interface__", interop.array_interface)

@@ -7,8 +7,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ..contract import replay
+from ..contract.arguments import Run
 from ..contract.backend import Handle
-from ..contract.replay import Run
 from ..core.polynomial import Var
 from ..core.real import Real, evaluated
 from ..core.symbolic import Dim, Sizes, bind
@@ -27,20 +27,6 @@ from .trees import Stateful, Tree, map_leaves
 
 if TYPE_CHECKING:
     from .._native import Native
-
-__all__ = [
-    "SMALLEST",
-    "Bound",
-    "Engine",
-    "ProgramCaller",
-    "as_argument",
-    "have_reasons",
-    "is_unsafe",
-    "named_sizes",
-    "placed_arguments",
-    "read_only_reason",
-    "with_arrays",
-]
 
 SMALLEST: Final = 2
 """Sizes of 0 and 1 behave in ways of their own, and so are never variables."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = ["FUSED", "Call", "Template", "Value", "grouped"]
-
 Value: TypeAlias = Any
 """An argument of a call, or a result."""
 Template: TypeAlias = Any

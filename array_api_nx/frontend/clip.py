@@ -12,8 +12,6 @@ from .dispatch import operand_dtypes
 from .operands import ArrayOrScalar, array_operand, as_array, cast, operands
 from .scalars import check_scalar
 
-__all__ = ["clip"]
-
 
 @with_native
 def clip(

@@ -14,8 +14,6 @@ from ..contract.backend import Info
 from ..device import Device, is_loaded, known_devices, named_devices
 from .inspection import namespace
 
-__all__ = ["show_config"]
-
 Facts: TypeAlias = dict[str, Any]
 """Nested dicts, for users to look into."""
 

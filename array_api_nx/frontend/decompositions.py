@@ -17,23 +17,6 @@ from .dispatch import operand_dtypes
 from .manipulation import as_view
 from .operands import cast, only_array, promote_arrays
 
-__all__ = [
-    "cholesky",
-    "det",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "matrix_shape",
-    "qr",
-    "slogdet",
-    "solve",
-    "square_matrices",
-    "svd",
-    "svdvals",
-]
-
 
 class EigResult(NamedTuple):
     """What `eig` returns."""

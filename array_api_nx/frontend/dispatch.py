@@ -43,19 +43,6 @@ from .scalars import SCALARS, check_scalar, is_beyond
 if TYPE_CHECKING:
     from ..contract.backend import Operand
 
-__all__ = [
-    "answered",
-    "arg_reduce",
-    "binary",
-    "inplace",
-    "operand_dtypes",
-    "reduce",
-    "refuse_dtype",
-    "scan",
-    "unary",
-    "with_sign_of",
-]
-
 if native is not None:
     native.set_primitives(p.of_family("unary"), p.of_family("binary"))
 

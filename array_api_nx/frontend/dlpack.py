@@ -16,8 +16,6 @@ from .annotations import LEFT_OUT, Foreign
 from .array import Array, wrap
 from .interop import adopt, from_numpy, imported, moved, moved_in_place, reading, taking
 
-__all__ = ["from_dlpack", "to_dlpack"]
-
 
 def to_dlpack(
     x: Array, stream: object, max_version: Foreign, dl_device: Foreign, copy: Foreign

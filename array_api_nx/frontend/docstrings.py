@@ -21,8 +21,6 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS, unwrap
 from types import FunctionType
 from typing import Any, Final, NamedTuple
 
-__all__ = ["complete_docstrings", "completed"]
-
 SHARED: Final = {
     ("axes", "Sequence[int] | None"): "Which axes to transform; by default all, or the last "
     "``len(s)``. One that is named twice is transformed twice.",

@@ -14,8 +14,6 @@ from .array import Array
 from .operands import only_array
 from .trees import Tree, leaves
 
-__all__ = ["can_look", "evaluate", "explain", "in_one_pass"]
-
 Result = TypeVar("Result", bound=Tree)
 
 

@@ -12,8 +12,6 @@ from .array import Array
 from .creation import empty
 from .dlpack import from_dlpack
 
-__all__ = ["offer"]
-
 _VERSION: Final = (1, 3)
 
 

@@ -11,8 +11,6 @@ from typing import Final
 
 from ..core.lacking_dtypes import NEAREST
 
-__all__ = ["PARAMETERS", "TABLES", "WITHOUT"]
-
 _LAYOUT: Final = "how elements lie in memory is not for the caller to say: leave it out"
 _OWN: Final = "it is about NumPy itself: use NumPy's"
 _CONVERTED: Final = (

@@ -16,8 +16,6 @@ from .interop import host_copy, reading
 if TYPE_CHECKING:
     from .array import Array
 
-__all__ = ["array_bundle", "array_format", "array_html", "array_repr", "array_str"]
-
 _PREFIX = "Array("
 
 

@@ -18,9 +18,9 @@ from ..core.indexing import (
     hashable_key,
     mixed_selection,
 )
+from ..core.layout import Selection
 from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
 from ..core.symbolic import Dim, Sizes
-from ..core.view import Selection
 from ..native import with_native
 from ..primitives import table as p
 from .annotations import Foreign
@@ -43,15 +43,8 @@ from .operands import (
 from .scalars import check_scalar
 
 __all__ = [
-    "fill_in",
-    "getitem",
-    "iterate",
-    "rows",
-    "selections",
-    "setitem",
     "take",
     "take_along_axis",
-    "written",
 ]
 
 

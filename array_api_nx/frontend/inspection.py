@@ -12,8 +12,6 @@ from ..core.shape import MAX_NDIM
 from ..device import Device, as_device, default_device, known_devices
 from ..native import native
 
-__all__ = ["VERSIONS", "Info", "__array_namespace_info__", "namespace"]
-
 VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 """The versions of the standard that may be asked for; each is a part of the last."""
 

@@ -29,27 +29,6 @@ from .annotations import Foreign
 from .array import Array, wrap
 from .scalars import Element, check_scalar, scalar_type, scalar_value, whole
 
-__all__ = [
-    "adopt",
-    "array_interface",
-    "as_index",
-    "as_numpy",
-    "from_numpy",
-    "host_copy",
-    "imported",
-    "item",
-    "moved",
-    "moved_in_place",
-    "reading",
-    "real_number",
-    "reduce",
-    "refuse_loss",
-    "taking",
-    "to_device",
-    "to_device_in_place",
-    "to_numpy",
-]
-
 # As the methods of arrays do, in less time.
 _EXTREMES: Final = (np.minimum.reduce, np.maximum.reduce)
 

@@ -24,7 +24,6 @@ from .array import Array
 from .operands import only_array
 
 __all__ = [
-    "as_view",
     "broadcast_arrays",
     "broadcast_shapes",
     "broadcast_to",
@@ -34,7 +33,6 @@ __all__ = [
     "permute_dims",
     "reshape",
     "squeeze",
-    "transpose",
 ]
 
 # Bounded as the views' tables are: emptied when full.

@@ -20,8 +20,6 @@ from ..native import COLLECTIONS
 from .array import Array
 from .foreign_names import PARAMETERS, WITHOUT
 
-__all__ = ["advise"]
-
 Named: TypeAlias = dict[str, object]
 
 _OTHER_VALUES: Final = frozenset({"kind", "right"})

@@ -10,8 +10,6 @@ from typing import Never
 from ..core.spelling import swapped
 from .foreign_names import TABLES
 
-__all__ = ["MissingAttribute", "getter", "mends", "missing", "missing_attributes"]
-
 
 @cache
 def mends(owner: str) -> dict[str, str]:

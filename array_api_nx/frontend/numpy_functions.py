@@ -24,8 +24,6 @@ from .annotations import Foreign
 from .array import Array
 from .inspection import namespace
 
-__all__ = ["array_function", "known_functions"]
-
 Function: TypeAlias = Callable[..., Foreign]
 Named: TypeAlias = dict[str, Foreign]
 

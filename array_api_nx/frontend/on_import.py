@@ -15,8 +15,6 @@ else:
     # The import system asks for methods, not for these classes, whose import takes 5 ms.
     Loader = MetaPathFinder = object
 
-__all__ = ["when_imported"]
-
 
 def when_imported(name: str, then: Callable[[], object]) -> None:
     """Call `then` once: now, if the module `name` is imported already, else after its import.

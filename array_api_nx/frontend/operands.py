@@ -29,36 +29,6 @@ from .scalars import SYMBOLIC, scalar_type, scalar_value
 if TYPE_CHECKING:
     from ..contract.backend import Handle
 
-__all__ = [
-    "ArrayOrScalar",
-    "adopted",
-    "array_operand",
-    "as_array",
-    "beside",
-    "cast",
-    "check_writable",
-    "common_device",
-    "device_in",
-    "device_of_operands",
-    "device_of_program",
-    "int64_operand",
-    "is_operand",
-    "is_strict",
-    "moved_scalar",
-    "on_device",
-    "only_array",
-    "operands",
-    "own_array",
-    "placed_operand",
-    "promote_arrays",
-    "promoted",
-    "refuses_numpy",
-    "scalar_array",
-    "together",
-    "unary_operand",
-    "wrap_indices",
-]
-
 ArrayOrScalar: TypeAlias = "Array | PythonScalar"
 
 

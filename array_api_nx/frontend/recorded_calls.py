@@ -31,8 +31,6 @@ from .trees import Tree, template
 if TYPE_CHECKING:
     from .._native import Native
 
-__all__ = ["CallRecorder", "Calls", "record_calls"]
-
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 
 _MOST_ARGUMENTS: Final = 12

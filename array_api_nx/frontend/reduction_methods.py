@@ -18,8 +18,6 @@ from .creation import asarray, full
 from .indexing import written
 from .operands import cast
 
-__all__: list[str] = []
-
 Function: TypeAlias = "Callable[..., Array]"
 
 # ---------------------------------------------------------------------- order

@@ -13,8 +13,6 @@ from .array import Array
 from .dispatch import binary, unary
 from .operands import ArrayOrScalar
 
-__all__ = ["elementwise_function", "presented"]
-
 Function = TypeVar("Function", bound=Callable[..., object])
 
 

@@ -12,19 +12,6 @@ from ..core.real import Real
 from ..core.symbolic import Dim
 from .annotations import PythonScalar
 
-__all__ = [
-    "SCALARS",
-    "SYMBOLIC",
-    "Element",
-    "check_scalar",
-    "holding",
-    "is_beyond",
-    "refuse_range",
-    "scalar_type",
-    "scalar_value",
-    "whole",
-]
-
 Element: TypeAlias = Any
 """A Python scalar, whose type the dtype of its array decides."""
 

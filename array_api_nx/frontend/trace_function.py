@@ -38,20 +38,6 @@ from .trees import Stateful, Structure, Tree, build, map_leaves
 if TYPE_CHECKING:
     from .._native import Native
 
-__all__ = [
-    "LARGEST",
-    "Argument",
-    "Echo",
-    "LayoutError",
-    "Output",
-    "ShapeSpec",
-    "Trace",
-    "is_leaf",
-    "named_specs",
-    "trace",
-]
-
-
 SpecSize: TypeAlias = Any
 """A size of a spec: an int, a Dim, or a str that names one, which `named_specs` replaces."""
 

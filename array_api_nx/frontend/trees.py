@@ -18,8 +18,6 @@ import numpy as np
 from ..core.symbolic import SymbolicShape
 from .array import Array
 
-__all__ = ["Stateful", "Structure", "Tree", "build", "flatten", "leaves", "map_leaves", "template"]
-
 Tree: TypeAlias = Any
 """An object that a user hands in or returns: a container, an array, or any other value."""
 

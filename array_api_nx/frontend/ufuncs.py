@@ -38,8 +38,6 @@ from .operands import (
 )
 from .scalars import check_scalar, scalar_type
 
-__all__ = ["apply_ufunc", "array_ufunc"]
-
 Function: TypeAlias = Callable[..., Array]
 Results: TypeAlias = "Array | tuple[Array, ...]"
 Kinds: TypeAlias = "tuple[Foreign, ...]"

@@ -14,8 +14,6 @@ import numpy as np
 from ..core.lacking_dtypes import NEAREST, shown
 from ..core.shape import MAX_NDIM
 
-__all__ = ["no_array", "no_dtype", "no_element", "ragged"]
-
 Foreign: TypeAlias = Any
 """An object of a user or of another library."""
 

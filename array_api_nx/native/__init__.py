@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from .._native import Native
 
 
-__all__ = [
-    "COLLECTIONS",
-    "HOW_TO_BUILD",
-    "load",
-    "native",
-    "set_advice",
-    "with_advice",
-    "with_native",
-]
-
 HOW_TO_BUILD: Final = (
     "install a C compiler, and run in the checkout pip install -e . or, for an installation of its "
     "own, pip install --force-reinstall --no-deps ."

@@ -9,8 +9,6 @@ import os
 from pathlib import Path
 from zlib import crc32
 
-__all__ = ["stamp"]
-
 
 def stamp(folder: Path) -> str:
     """A number for the C sources in a folder; empty where there are none, as in an installation.

@@ -11,8 +11,6 @@ from ..core import dtypes as d
 from . import table as p
 from .table import Primitive
 
-__all__ = ["ELEMENTWISE", "Documentation", "annotation", "docstring", "wrapped"]
-
 
 class Documentation(NamedTuple):
     """What a function of the elementwise chapter says beyond what its dtypes say.

@@ -26,29 +26,6 @@ from ..core.view import View
 from . import table as p
 from .table import TABLE, Primitive
 
-__all__ = [
-    "DTYPES",
-    "ELEMENTWISE",
-    "ROWS",
-    "ROW_MAJOR",
-    "RULED",
-    "SEVERAL",
-    "SHAPES",
-    "SHARING",
-    "ArrayType",
-    "DataDependentSizeError",
-    "Elements",
-    "asked",
-    "convolved_size",
-    "first_array",
-    "fits",
-    "is_scalar",
-    "joined_shape",
-    "results_of",
-    "row_of",
-    "window_counts",
-]
-
 Shape: TypeAlias = "tuple[Outcome, ...]"
 Elements: TypeAlias = Any
 """A NumPy array of any dtype."""

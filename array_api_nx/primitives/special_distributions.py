@@ -6,8 +6,6 @@ from typing import Final
 
 from .special_row import SpecialFunction
 
-__all__ = ["DISTRIBUTIONS"]
-
 DISTRIBUTIONS: Final = (
     # -------------------------------------------------------------------- continuous distributions
     SpecialFunction(

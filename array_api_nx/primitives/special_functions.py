@@ -11,8 +11,6 @@ from typing import Final
 from .special_distributions import DISTRIBUTIONS
 from .special_row import SpecialFunction
 
-__all__ = ["ROWS"]
-
 ROWS: Final = (
     # -------------------------------------------------------------------- elementary
     SpecialFunction(

@@ -6,8 +6,6 @@ from typing import Final, Literal, NamedTuple
 
 from .documentation import wrapped
 
-__all__ = ["SpecialFunction", "docstring"]
-
 
 class SpecialFunction(NamedTuple):
     """A function that is a ufunc of SciPy's.

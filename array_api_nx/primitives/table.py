@@ -18,8 +18,6 @@ from ..core import dtypes as d
 from ..core.derived import derived
 from ..core.dtypes import DType
 
-__all__ = ["EXACT_COST", "TABLE", "Primitive", "check_kernels", "of_family"]
-
 
 @final
 class Primitive:

@@ -8,8 +8,6 @@ from ..frontend.array import Array
 from ..frontend.data_type import astype
 from ..frontend.searching import where
 
-__all__ = ["integers"]
-
 
 def integers(words: Array, low: Array, last: Array) -> Array:
     """Integers from `low` to `last`, which are both int64 or both uint64.

@@ -8,10 +8,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..contract.arguments import Kind
 from ..contract.backend import Handle
 from ..contract.distributions import GREATEST_MEAN, MOST_TRIALS
 from ..contract.numpy_dtypes import DTypeLike
-from ..contract.random_numbers import MAX_NARROW_SPAN, Kind
+from ..contract.random_numbers import MAX_NARROW_SPAN
 from ..core import dtypes as d
 from ..core.dtypes import as_dtype
 from ..core.shape import as_count, check_shape, normalise_axis
@@ -39,8 +40,6 @@ from .parameters import (
     without_replacement,
 )
 from .state import State
-
-__all__ = ["Generator", "default_rng"]
 
 
 def default_rng(seed: Seed | Generator = None, *, device: Device | str | None = None) -> Generator:

@@ -21,21 +21,6 @@ from ..frontend.data_type import astype
 from ..frontend.operands import adopted, is_operand
 from ..tracing.recorder import Traced
 
-__all__ = [
-    "Parameter",
-    "Seed",
-    "Size",
-    "as_parameter",
-    "as_seed",
-    "as_size",
-    "covariance_factor",
-    "integer_bounds",
-    "probabilities",
-    "real_dtype",
-    "result_shape",
-    "without_replacement",
-]
-
 Size: TypeAlias = "int | Sequence[int] | None"
 Seed: TypeAlias = "int | Sequence[int] | SeedSequence | None"
 Parameter: TypeAlias = "Array | float"

@@ -12,9 +12,10 @@ from weakref import WeakSet
 import numpy as np
 from numpy.random import SeedSequence
 
+from ..contract.arguments import Kind
 from ..contract.backend import Handle
 from ..contract.numpy_dtypes import DTypeLike
-from ..contract.random_numbers import DRAWN, MAX_NARROW_SPAN, Kind, numbers_per_block
+from ..contract.random_numbers import DRAWN, MAX_NARROW_SPAN, numbers_per_block
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import as_count
@@ -29,8 +30,6 @@ from ..frontend.ranges import arange
 from ..frontend.sorting import argsort, sort
 from ..frontend.trees import Stateful
 from .parameters import Size, as_size, real_dtype, result_shape
-
-__all__ = ["State"]
 
 # Counters are ints of 64 bits; a draw that would pass this one is refused.
 _LAST_COUNTER = 2**62

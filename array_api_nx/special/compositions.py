@@ -19,8 +19,6 @@ from ..frontend.operands import only_array, operands
 from ..frontend.searching import where
 from .scipy_ufuncs import BINARY, UNARY, compute
 
-__all__ = ["multigammaln", "polygamma", "zeta"]
-
 
 def multigammaln(a: Array, d: int, /) -> Array:
     """The logarithm of the multivariate gamma function.

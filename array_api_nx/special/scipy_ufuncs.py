@@ -16,8 +16,6 @@ from ..frontend.ufuncs import apply_ufunc
 from ..native import with_advice
 from ..primitives.special_row import SpecialFunction, docstring
 
-__all__ = ["BINARY", "TERNARY", "UNARY", "compute", "special_function", "ufunc"]
-
 compute: Final = cast("Callable[..., Array]", apply_ufunc)
 """``compute(ufunc, *operands)``: `apply_ufunc` for ufuncs with one output."""
 

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import nan, prod
 from typing import Final, NoReturn
 
+from ..contract.arguments import Kind
 from ..contract.backend import Backend, Handle, Info, Keys, Operand, Scalar
 from ..contract.derived import Derived, Method, derive, method_of
 from ..contract.numpy_dtypes import NDArray
 from ..contract.program import Argument
-from ..contract.random_numbers import Kind
 from ..contract.replay import inverse
 from ..core import dtypes as d
 from ..core.dtypes import DType
@@ -52,8 +52,6 @@ from ..primitives import table as p
 from ..primitives.rules import ELEMENTWISE, RULED, ArrayType, Elements, is_scalar, results_of
 from ..primitives.table import Primitive
 from .recorder import OPPOSITE, Condition, Recorder, Traced, current, refuse, refuse_use
-
-__all__ = ["Switch", "TracingBackend"]
 
 Shape = tuple[int, ...]
 

@@ -8,8 +8,6 @@ from ..contract.program import Guard, Program, Step
 from ..core.polynomial import Var
 from ..core.symbolic import Number
 
-__all__ = ["ProgramExplanation"]
-
 
 class ProgramExplanation:
     """What a call of a compiled function would do. Printed, it is a text.

@@ -33,20 +33,6 @@ from ..core.symbolic import (
 from ..core.view import View
 from ..primitives.rules import ArrayType, Elements
 
-__all__ = [
-    "OPPOSITE",
-    "Condition",
-    "Recorder",
-    "TraceError",
-    "Traced",
-    "TracedStorage",
-    "current",
-    "place",
-    "refuse",
-    "refuse_use",
-    "rely_on_layout",
-]
-
 
 class TraceError(RuntimeError):
     """Code asked of an array in a trace what only its elements can answer.

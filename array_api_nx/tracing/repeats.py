@@ -15,8 +15,6 @@ from ..contract.program import Argument, Step, Value, ValueView
 from ..core.view import View
 from .recorder import Recorder, Traced, TracedStorage
 
-__all__ = ["Keys", "Pattern", "Repeat", "Watch", "expanded", "is_plain"]
-
 
 class Keys:
     """Numbers for arrays of which the same is recorded, apart from the values that they hold."""

@@ -21,8 +21,6 @@ from ..core.view import View
 from ..primitives import table as p
 from ..primitives.table import Primitive
 
-__all__ = ["simplify"]
-
 # Their results are not determined by their arguments.
 _UNDETERMINED: Final = frozenset({"empty"})
 

@@ -7,7 +7,8 @@ import pytest
 
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.contract.backend import METHODS, Backend, Handle
-from array_api_nx.contract.checked import CheckedBackend, ContractError
+from array_api_nx.contract.checked import CheckedBackend
+from array_api_nx.contract.checked_call import ContractError
 from array_api_nx.contract.program import Input, Program, Value
 from array_api_nx.contract.ufuncs import ufunc_loop
 from array_api_nx.core import dtypes as d

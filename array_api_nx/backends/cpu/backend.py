@@ -17,6 +17,7 @@ import numpy as np
 
 from ...config import current
 from ...contract import composed, replay
+from ...contract.arrays import open_mesh
 from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.numpy_dtypes import NDArray, is_aligned
 from ...contract.strided import Tensor
@@ -47,8 +48,6 @@ from .ufunc_table import (
     divide_by_count,
 )
 from .widened import widened
-
-__all__ = ["CPUBackend"]
 
 _SUMS: Final = p.SUM, p.PROD
 _RUNNING: Final = p.CUMULATIVE_SUM, p.CUMULATIVE_PROD
@@ -408,7 +407,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
     ) -> Tensor:
         result = self.array(template).copy()
-        keys = self._keys(composed.open_mesh(self, indices, axis), self._ordered)
+        keys = self._keys(open_mesh(self, indices, axis), self._ordered)
         if add:
             located(np.add.at, result, keys, self.array(updates))
         else:

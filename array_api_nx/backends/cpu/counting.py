@@ -6,12 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from ...contract.composed import negative_elements
+from ...contract.errors import negative_elements
 from ...contract.numpy_dtypes import NDArray
 from .engine import sliced_calls
 from .engine.fperrors import located
-
-__all__ = ["bincount"]
 
 _astype: Final = np.ndarray.astype
 

@@ -16,9 +16,6 @@ from ...core.dtypes import DType
 from ...native import native
 from .engine import sliced_calls
 
-__all__ = ["isin", "unique", "unique_counts", "unique_inverse", "unique_values"]
-
-
 _HALVES_MIN: Final = 2**13
 """Elements of float16 from which to count patterns of bits is faster than to sort."""
 

@@ -17,8 +17,6 @@ from .engine.fperrors import located
 from .long_transforms import LONG_MIN, factors, transform_vector
 from .storage import NumPyMemory, wrap
 
-__all__ = ["FourierTransforms"]
-
 _Transform: TypeAlias = Callable[..., NDArray]
 """One of numpy.fft along one axis: ``function(array, size, axis, norm, out)``."""
 

@@ -15,8 +15,6 @@ from .engine.memory_pool import empty
 from .engine.small_inverses import invert_into
 from .storage import NumPyMemory, on_arrays
 
-__all__ = ["LinearAlgebra"]
-
 
 def _by_numpy(function: Callable[..., Any], **keywords: object) -> Callable[..., Any]:
     return on_arrays(partial(located, function, **keywords))

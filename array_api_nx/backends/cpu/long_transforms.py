@@ -29,8 +29,6 @@ from .engine import threads
 from .engine.memory_pool import empty
 from .engine.parallel import parallel_for
 
-__all__ = ["LONG_MIN", "factors", "transform_vector"]
-
 LONG_MIN: Final = 2**16
 """The fewest complex elements of a result that is computed so (docs/tuning.md, 114)."""
 

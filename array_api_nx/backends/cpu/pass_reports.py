@@ -20,8 +20,6 @@ from ...native import native
 from ...primitives import table as p
 from ...primitives.table import Primitive
 
-__all__ = ["explanation"]
-
 _Shape: TypeAlias = tuple[int, ...]
 
 

@@ -26,12 +26,6 @@ from ...native import native
 from ...primitives import table as p
 from .engine import fperrors
 
-__all__ = [
-    "AT_ONCE_MAX",
-    "LARGE",
-    "limits",
-]
-
 AT_ONCE_MAX: Final = 2**15
 """Elements up to which a second thread, which takes some microseconds to join, makes no operation
 faster, but for those below (docs/tuning.md, 20)."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from ...contract.arguments import Kind
 from ...contract.numpy_dtypes import NDArray
-from ...contract.random_numbers import Kind
 from ...contract.strided import Tensor
 from ...core.dtypes import DType
 from ...native import native
 from .engine import loops, sliced_calls
 from .storage import NumPyMemory, wrap
-
-__all__ = ["RandomNumbers"]
 
 
 class RandomNumbers(NumPyMemory):

@@ -20,8 +20,6 @@ from .engine import sliced_calls
 from .storage import apart
 from .ufunc_table import ArrayOrScalar
 
-__all__ = ["assign", "read", "write"]
-
 # Bytes of a row. NumPy takes less than a fifth longer for the selection than for copying such rows.
 _LONGEST_ROW: Final = 1024
 

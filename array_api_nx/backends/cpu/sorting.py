@@ -13,8 +13,6 @@ from ...contract.numpy_dtypes import NDArray, zeros_and_ones
 from .engine import sliced_calls
 from .engine.sliced_calls import by_slices
 
-__all__ = ["argpartition", "argsort", "partition", "searchsorted", "sort"]
-
 _INDEX: Final = np.dtype(np.intp)
 
 # Elements of a row from which on calls from Python, one for each row, cost little.

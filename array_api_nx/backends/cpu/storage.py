@@ -30,8 +30,6 @@ from .pass_reports import explanation
 from .policy import limits
 from .ufunc_table import ArrayOrScalar
 
-__all__ = ["LEAST_SAFE", "MOST_SAFE", "NumPyMemory", "apart", "on_arrays", "wrap"]
-
 _lock: Final = RLock()
 """Held while a large array gets its storage, so that there is one."""
 hold_at_forks(_lock)

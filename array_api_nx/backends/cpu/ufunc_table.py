@@ -18,18 +18,6 @@ from ...contract.numpy_dtypes import NDArray
 from ...primitives import table as p
 from ...primitives.table import Primitive
 
-__all__ = [
-    "ARG_REDUCE",
-    "BINARY",
-    "BINARY_NEW",
-    "CORRECTED",
-    "REDUCE",
-    "SCAN",
-    "UNARY",
-    "ArrayOrScalar",
-    "divide_by_count",
-]
-
 ArrayOrScalar: TypeAlias = Any
 """An ndarray, a NumPy scalar or a Python scalar: what NumPy's functions take and return. A union of
 these would have to be told apart before every operator."""

@@ -20,8 +20,6 @@ from ...primitives import table as p
 from ...primitives.table import TABLE, Primitive
 from .storage import wrap
 
-__all__ = ["widened"]
-
 _ROWS: Final = {op.name: op for op in TABLE} | dict.fromkeys(
     ("unique_counts", "unique_inverse", "unique_values"), p.UNIQUE
 )

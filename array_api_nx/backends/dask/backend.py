@@ -14,11 +14,11 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
+from ...contract.arguments import Kind, Run
 from ...contract.backend import Handle, Operand, Padding, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
-from ...contract.random_numbers import Kind
-from ...contract.replay import Run, prepare_around
+from ...contract.replay import prepare_around
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
@@ -39,8 +39,6 @@ from .layers import (
 from .matrices import Matrices
 from .reductions import Reductions
 from .views import DaskTensor
-
-__all__ = ["DaskBackend"]
 
 
 class DaskBackend(Reductions, IndexedAccess, Matrices):

@@ -18,10 +18,11 @@ from typing import Final, NamedTuple, NoReturn, TypeAlias
 import dask.array as da
 import numpy as np
 
+from ...contract.arguments import Run
 from ...contract.errors import CannotCompileError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument, Input, Program, Step, Value, ValueView, operands_in
-from ...contract.replay import Run, kept_values, resolved
+from ...contract.replay import kept_values, resolved
 from ...core.real import evaluated
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts, bind
@@ -29,8 +30,6 @@ from ...core.view import View
 from ...primitives import table as p
 from .expressions import chunk_handle, host, task_settings
 from .layers import Chunks, Grid, Task, finer, joint, layer, positions, rechunked, tidy
-
-__all__ = ["BlockProgram", "build"]
 
 _ELEMENTWISE: Final = frozenset({"unary", "binary", "where", "clip", "apply", "cast", "copy"})
 _MATRICES: Final = frozenset({"inv", "cholesky"})

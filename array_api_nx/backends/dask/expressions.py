@@ -25,25 +25,6 @@ from ...core.shape import broadcast_shapes
 from ..cpu import CPUBackend
 from .layers import Chunks, Grid, Part, blockwise, combined
 
-__all__ = [
-    "SELECT",
-    "ArraySource",
-    "ChunkProgram",
-    "Expression",
-    "Mask",
-    "Step",
-    "StorageValue",
-    "bound",
-    "chunk_handle",
-    "counted",
-    "host",
-    "is_same",
-    "on_host",
-    "task_settings",
-    "traced",
-    "whole_shape",
-]
-
 host: Final = CPUBackend()
 """What computes inside chunks."""
 

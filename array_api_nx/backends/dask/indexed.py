@@ -38,8 +38,6 @@ from .scheduling import compute
 from .storage import DaskMemory
 from .views import DaskTensor, Permute, reshaped, stretched
 
-__all__ = ["IndexedAccess"]
-
 _KEYS_NOTE: Final = "computed the index arrays: they say which chunks are needed"
 _NONZERO_NOTE: Final = (
     "computed how many elements are not zero per chunk: the result's shape depends on it"

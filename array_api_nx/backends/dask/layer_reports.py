@@ -14,8 +14,6 @@ from ...contract.backend import Native
 from ...explain.explanation import Explanation
 from ...explain.model import MemoryExplanation, PassExplanation, StepExplanation, count, size_text
 
-__all__ = ["DaskExplanation", "explanation", "together"]
-
 
 class DaskExplanation(Explanation):
     """The pending computation of an array, as layers of a Dask graph.

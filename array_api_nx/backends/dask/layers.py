@@ -20,31 +20,8 @@ from dask.array.core import normalize_chunks
 from dask.highlevelgraph import HighLevelGraph
 from dask.utils import parse_bytes
 
-from ...contract.numpy_dtypes import NDArray
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
-
-__all__ = [
-    "Chunks",
-    "Grid",
-    "NDArray",
-    "aligned",
-    "batched",
-    "blockwise",
-    "by_tasks",
-    "chunkwise",
-    "combined",
-    "finer",
-    "joint",
-    "layer",
-    "name_of",
-    "partials",
-    "positions",
-    "rechunked",
-    "starts",
-    "tidy",
-    "tree",
-]
 
 Chunks: TypeAlias = "tuple[tuple[int, ...], ...]"
 ChunkIndex: TypeAlias = "tuple[int, ...]"

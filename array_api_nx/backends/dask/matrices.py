@@ -22,8 +22,6 @@ from .layers import ChunkIndex, Part, Task, aligned, chunkwise, layer, rechunked
 from .storage import DaskMemory
 from .views import DaskTensor
 
-__all__ = ["Matrices"]
-
 
 class Matrices(DaskMemory):
     """Methods of "matrices" and "linear algebra" that do not need each matrix in one chunk."""

@@ -38,8 +38,6 @@ from .layers import (
 from .storage import DaskMemory
 from .views import DaskTensor
 
-__all__ = ["Reductions"]
-
 
 class Reductions(DaskMemory):
     """The section "reductions and scans" of the contract."""

@@ -19,8 +19,6 @@ from ...contract.backend import Native
 from ...contract.errors import EngineError
 from ...contract.events import evaluated
 
-__all__ = ["client", "compute", "persist"]
-
 _SECONDS: Final = 1.0
 """How long a computation lasts before a bar is shown: so long that somebody wonders."""
 

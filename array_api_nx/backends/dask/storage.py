@@ -20,8 +20,9 @@ from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...contract.strided import axis_order
 from ...core.dtypes import CANONICAL, DType
+from ...core.layout import Selection
 from ...core.shape import broadcast_shapes
-from ...core.view import Selection, View
+from ...core.view import View
 from ...explain.explanation import Explanation
 from ...primitives.rules import ArrayType, results_of
 from .expressions import (
@@ -60,8 +61,6 @@ from .views import (
     followed,
     stretched,
 )
-
-__all__ = ["DaskMemory"]
 
 
 @derive({"sort", "argsort", "fft", "ifft", "rfft", "irfft"})

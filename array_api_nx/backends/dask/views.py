@@ -18,8 +18,9 @@ import numpy as np
 
 from ...contract.numpy_dtypes import NDArray
 from ...core.dtypes import DType
+from ...core.layout import Selection
 from ...core.symbolic import KnownInts
-from ...core.view import Selection, View
+from ...core.view import View
 from .expressions import ArraySource, Expression, Mask, Sizes, StorageValue, bound, counted
 from .layers import (
     ChunkIndex,
@@ -34,20 +35,6 @@ from .layers import (
     starts,
     tidy,
 )
-
-__all__ = [
-    "Bitcast",
-    "DaskStorage",
-    "DaskTensor",
-    "Expand",
-    "Movement",
-    "Permute",
-    "Reshape",
-    "Slice",
-    "followed",
-    "reshaped",
-    "stretched",
-]
 
 
 class Permute(NamedTuple):

@@ -31,8 +31,6 @@ from ...primitives.table import Primitive
 from .engine_kernels import Kernels
 from .special import Ufuncs
 
-__all__ = ["Dtypes", "EngineBackend", "explain_errors", "unusable", "wrap"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
+from ...contract.arguments import Run
 from ...contract.backend import Native
 from ...contract.errors import CannotCompileError
 from ...contract.program import Argument, Program
-from ...contract.replay import Direct, Run, kept_values, prepare_around
+from ...contract.replay import Direct, kept_values, prepare_around
 from ...contract.strided import Tensor
 from ...core.dtypes import DType
 from ...core.real import evaluated
@@ -24,18 +25,6 @@ from ...core.symbolic import Sizes, bind
 from ...core.view import View
 from .adapter import wrap
 from .namespace import NamespaceBackend, broadcasts
-
-__all__ = [
-    "ArrayFunction",
-    "Compile",
-    "Compiled",
-    "ElementError",
-    "Kinds",
-    "TraceArrays",
-    "Traced",
-    "prepare",
-    "trace_steps",
-]
 
 ArrayFunction: TypeAlias = Callable[..., Sequence[Native]]
 """From the engine's arrays, one by one, to arrays."""

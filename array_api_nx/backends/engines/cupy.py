@@ -24,8 +24,6 @@ from .adapter import explain_errors, unusable, wrap
 from .engine_kernels import Engine, Table
 from .namespace import NamespaceBackend
 
-__all__ = ["CupyBackend"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -16,8 +16,6 @@ from ...contract.backend import Backend, Native
 from ...core import dtypes as d
 from ...core.dtypes import DType
 
-__all__ = ["ENGINES", "EngineSpec", "Traits", "options_of"]
-
 
 class Traits(NamedTuple):
     """Traits of a device that are known before its engine is loaded.

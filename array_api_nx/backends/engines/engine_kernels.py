@@ -24,8 +24,6 @@ from ...primitives.table import Primitive, check_kernels, of_family
 from ..cpu.ufunc_table import BINARY, UNARY
 from . import workarounds
 
-__all__ = ["Engine", "EngineKernel", "Kernels", "Table", "Wrapper"]
-
 EngineKernel: TypeAlias = Callable[..., Native]
 Table: TypeAlias = dict[Primitive, EngineKernel]
 Kernels: TypeAlias = dict[Native, Table]

@@ -17,8 +17,6 @@ from ...contract.numpy_dtypes import NDArray
 from ...core.symbolic import KnownInts
 from ...core.view import View
 
-__all__ = ["Steps", "positions", "steps"]
-
 _MAX_STEPS: Final = 1 << 12
 _known: Final[dict[tuple[View, int], Steps | None]] = {}
 

@@ -15,8 +15,6 @@ from ...core import dtypes as d
 from ...core.shape import MAX_NDIM, broadcast_shapes
 from ...core.symbolic import DimLike
 
-__all__ = ["Selected", "in_range", "resolve"]
-
 
 class Selected:
     """What index arrays select of an array.

@@ -19,10 +19,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...contract.arguments import Run
 from ...contract.backend import METHODS, AxisOrder, Native, Operand, Padding, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
-from ...contract.replay import Run
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
@@ -37,8 +37,6 @@ from .immutable import Steps, positions, steps
 from .jax_kernels import arrays, kernels
 from .jax_special import special_functions
 from .namespace import NamespaceBackend
-
-__all__ = ["JaxBackend"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

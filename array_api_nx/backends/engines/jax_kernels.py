@@ -19,8 +19,6 @@ from ...primitives import table as p
 from ...primitives.table import Primitive
 from .engine_kernels import Engine, EngineKernel, Table
 
-__all__ = ["ENGINE", "arrays", "kernels"]
-
 
 def _device(x: Native) -> str:
     place = x.device

@@ -30,9 +30,6 @@ import jax.scipy.special
 from .jax_kernels import ENGINE
 from .special import Ufuncs, of_rows
 
-__all__ = ["special_functions"]
-
-
 _SPECIAL: Final[Ufuncs] = {
     "exp2": jax.numpy.exp2,
     # In single precision inf from 88.7 on, where the function is still below the largest number.

@@ -12,6 +12,7 @@ from math import prod
 import numpy as np
 
 from ...contract import composed
+from ...contract.arrays import open_mesh
 from ...contract.backend import Keys, Native, Norm, Operand, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
@@ -23,11 +24,9 @@ from ...core.symbolic import KnownInts
 from ...primitives import table as p
 from ...primitives.rules import joined_shape
 from ...primitives.table import Primitive
-from .adapter import Dtypes, EngineBackend, explain_errors, unusable, wrap
+from .adapter import EngineBackend, wrap
 from .indices import Selected, in_range, resolve
 from .special import engines_function
-
-__all__ = ["Dtypes", "NamespaceBackend", "broadcasts", "explain_errors", "unusable", "wrap"]
 
 
 def _of_axes(name: str) -> Native:
@@ -327,7 +326,7 @@ class NamespaceBackend(EngineBackend):
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
     ) -> Tensor:
         result: Tensor = self.copy(template)
-        keys = composed.open_mesh(self, indices, axis)
+        keys = open_mesh(self, indices, axis)
         if not add:
             self.index_set(result, keys, updates)
             return result

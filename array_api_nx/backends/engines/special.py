@@ -20,8 +20,6 @@ from ...core import dtypes as d
 from ...primitives.special_functions import ROWS
 from .engine_kernels import EngineKernel
 
-__all__ = ["Ufuncs", "engines_function", "of_rows"]
-
 Ufuncs: TypeAlias = dict[str, EngineKernel]
 """By SciPy's name. A function takes the engine's arrays, all of one precision and 0-d for
 scalars, and gives one."""

@@ -37,9 +37,6 @@ from .torch_kernels import (
 )
 from .torch_special import special_functions
 
-__all__ = ["Layout", "TorchBackend"]
-
-
 _DLPACK_TYPES: Final = {"cpu": 1, "cuda": 2, "mps": 8, "xpu": 14}
 _MAX_LAYOUTS: Final = 1 << 13
 

@@ -10,13 +10,15 @@ from weakref import WeakKeyDictionary
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from ...contract.arguments import Run
 from ...contract.backend import Native, Operand, Padding, Scalar
 from ...contract.program import Program
-from ...contract.replay import Run, resolved, steps_at
+from ...contract.replay import resolved, steps_at
 from ...contract.strided import Storage, Tensor
 from ...core.dtypes import DType
+from ...core.layout import Selection
 from ...core.symbolic import Dim, KnownInts
-from ...core.view import Selection, View
+from ...core.view import View
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from .adapter import wrap
@@ -33,8 +35,6 @@ from .torch import Layout, TorchBackend
 from .torch_inductor import Settings, compile_graph, copied
 from .torch_kernels import from_bits, kernels, to_bits
 from .torch_symbolic import Function, Functions, SymbolicView, Symbols
-
-__all__ = ["CompilingTorchBackend"]
 
 
 class CompilingTorchBackend(TorchBackend):

@@ -14,8 +14,6 @@ from ...contract.backend import Native
 from .compiled_programs import ArrayFunction
 from .torch_kernels import from_bits, to_bits
 
-__all__ = ["Settings", "compile_graph", "copied"]
-
 Settings: TypeAlias = "dict[str, int | bool]"
 
 _SETTINGS: Final[Settings] = {

@@ -21,22 +21,6 @@ from ...primitives import table as p
 from ...primitives.table import Primitive
 from .engine_kernels import Engine, EngineKernel, Table, Wrapper
 
-__all__ = [
-    "ENGINE",
-    "FROM_TORCH",
-    "TO_TORCH",
-    "float_order",
-    "from_bits",
-    "from_numpy",
-    "integer_product",
-    "kernels",
-    "ordered",
-    "tensors",
-    "to_bits",
-    "to_numpy",
-]
-
-
 TO_TORCH: Final[dict[DType, Native]] = derived(
     lambda: {dtype: getattr(torch, dtype.name) for dtype in d.ALL}
 )

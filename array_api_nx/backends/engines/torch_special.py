@@ -27,8 +27,6 @@ from ...contract.backend import Native
 from .special import Ufuncs, of_rows
 from .torch_kernels import ENGINE
 
-__all__ = ["special_functions"]
-
 
 def _ndtr(x: Native) -> Native:
     return torch.special.erfc(x * -sqrt(0.5)) * 0.5

@@ -22,8 +22,6 @@ from ...core.symbolic import Dim
 from ...core.view import View
 from .compiled_programs import Compiled, ElementError
 
-__all__ = ["MAX_FUNCTIONS", "Function", "Functions", "SymbolicView", "Symbols"]
-
 MAX_FUNCTIONS: Final = 8
 """How many functions with open sizes are kept for one program."""
 

@@ -16,8 +16,6 @@ from ...core.dtypes import DType
 from ...primitives import table as p
 from ...primitives.table import Primitive
 
-__all__ = ["METHODS", "WORKAROUNDS", "Workaround", "apply"]
-
 
 class Workaround(NamedTuple):
     """One row: a limitation of an engine, and the remedy.

@@ -9,8 +9,6 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ..engines.devices import EngineSpec, Traits
 
-__all__ = ["LIMITED", "PROPERTIES", "Limited", "parsed"]
-
 PROPERTIES: Final = (
     "immutable",
     "lazy",

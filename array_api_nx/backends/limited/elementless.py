@@ -24,8 +24,6 @@ from ...tracing.backend import TracingBackend
 from ...tracing.recorder import Recorder, Traced, TracedStorage, refuse
 from ..cpu import CPUBackend
 
-__all__ = ["Elementless", "ElementlessBackend", "MetaBackend", "ShapeRecorder", "refuse_elements"]
-
 
 class Elementless(Traced):
     """The handle of arrays whose elements are not there."""

@@ -30,8 +30,6 @@ from ...primitives.table import Primitive
 from ...tracing.recorder import Traced, TracedStorage
 from .elementless import Elementless, ElementlessBackend, ShapeRecorder
 
-__all__ = ["LazyBackend"]
-
 _ASKING_WHETHER_LAZY: Final = (("array_api_compat.common._helpers", "is_lazy_array"),)
 """Functions that find out whether an array is lazy by whether bool() of an element is refused.
 

@@ -40,8 +40,6 @@ from ...tracing.recorder import refuse
 from ..cpu import CPUBackend
 from .lazy import LazyBackend
 
-__all__ = ["limited"]
-
 # Seconds that a transfer takes, and bytes per second. A GPU's take about a hundredth of it: these
 # are long enough to be noticed, and short enough for tests.
 LATENCY: Final = 1e-3

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from ...backends.cpu import CPUBackend
+from ...contract.arguments import Run
 from ...contract.backend import Backend
 from ...contract.errors import CannotCompileError
 from ...contract.program import Input, Program, Step, Value, ValueView
-from ...contract.replay import Run
 from ...core import dtypes as d
 from ...core.symbolic import dynamic
 from ...core.view import View

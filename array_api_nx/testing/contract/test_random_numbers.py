@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ...contract.arguments import Kind
 from ...contract.backend import Backend, Handle
-from ...contract.random_numbers import DRAWN, Kind
+from ...contract.random_numbers import DRAWN
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from .layouts import check, in_layouts, limits, spread

@@ -13,7 +13,8 @@ from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.indexing import Key
-from ...core.view import Selection, View
+from ...core.layout import Selection
+from ...core.view import View
 from .layouts import Numbers, limits, spread
 from .trials import Arguments, Trials
 

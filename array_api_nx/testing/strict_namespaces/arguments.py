@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .policy import Policy
     from .signatures import Function
 
-__all__ = ["Check", "check_of", "words_of"]
-
 Check = Callable[[Any], Any]
 
 _EXACT: Final[dict[str, tuple[type, ...]]] = {

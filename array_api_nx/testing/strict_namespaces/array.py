@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ...contract.numpy_dtypes import NDArray
     from .policy import Policy
 
-__all__ = ["StrictArray", "array_class"]
-
 OBJECT = "Array object"
 
 _new = object.__new__

@@ -8,8 +8,6 @@ from typing import ClassVar
 from ...frontend.array import Array
 from .policy import Policy
 
-__all__ = ["StrictBase"]
-
 
 class StrictBase:
     """An array of some strict namespace; `array.StrictArray` has its methods.

@@ -12,8 +12,6 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from .errors import refuse_attribute
 
-__all__ = ["GROUPS", "PLAIN", "SAME_KIND", "SCALARS", "STRICT", "StrictDType", "in_kind"]
-
 
 @final
 class StrictDType:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["refuse", "refuse_attribute"]
-
 
 def refuse(kind: type[Exception], rule: str, section: str, instead: str) -> Exception:
     """The exception that tells of a refusal.

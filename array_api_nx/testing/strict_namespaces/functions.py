@@ -27,8 +27,6 @@ from .versions import lacks
 if TYPE_CHECKING:
     from .policy import Policy
 
-__all__ = ["function_of", "signature_of", "wrapper_of"]
-
 _new = object.__new__
 _SCALARS: Final = frozenset({bool, int, float, complex})
 

@@ -12,8 +12,6 @@ from .errors import refuse
 from .operands import check_devices, described
 from .versions import widened_in
 
-__all__ = ["plain_key"]
-
 SINGLE = "Single-axis Indexing"
 MULTI = "Multi-axis Indexing"
 INTEGERS = "Integer Array Indexing"

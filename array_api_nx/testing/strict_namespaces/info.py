@@ -15,8 +15,6 @@ from .errors import refuse, refuse_attribute
 if TYPE_CHECKING:
     from .policy import Policy
 
-__all__ = ["Limits", "StrictInfo"]
-
 SECTION = "Inspection"
 
 

@@ -18,8 +18,6 @@ from .policy import Policy
 from .signatures import CONSTANTS, DTYPES, functions
 from .versions import added_in, lacks
 
-__all__ = ["StrictNamespace", "namespace_of"]
-
 _PACKAGE = __name__.partition(".")[0]
 
 

@@ -15,8 +15,6 @@ from .dtypes import GROUPS, SAME_KIND, SCALARS
 from .errors import refuse
 from .versions import widened_in
 
-__all__ = ["Group", "check_devices", "check_kinds", "check_scalar", "described", "foreign"]
-
 PROMOTING = "Type Promotion Rules"
 
 

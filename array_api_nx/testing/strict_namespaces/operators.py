@@ -17,8 +17,6 @@ from .operands import Group, check_dtype, check_pair, check_scalar, foreign, wan
 from .signatures import operators as table_of_operators
 from .signatures import prefixes
 
-__all__ = ["ANY", "INTEGER", "PYTHON_SCALARS", "check_shift", "operators", "python_scalar"]
-
 _GROUPS = {name: Group(name) for name in GROUPS}
 ANY = _GROUPS["any"]
 INTEGER = _GROUPS["integer"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["Policy"]
-
 
 @dataclass(frozen=True)
 class Policy:

@@ -22,8 +22,6 @@ from .operators import check_shift
 from .policy import Policy
 from .versions import widened_in
 
-__all__ = ["RULES", "StrictCall"]
-
 
 class StrictCall(NamedTuple):
     """A call of a function of ours.

@@ -27,19 +27,6 @@ from typing import Any, Final
 from ...core import dtypes as d
 from ...primitives.table import Primitive, of_family
 
-__all__ = [
-    "CONSTANTS",
-    "DTYPES",
-    "ELEMENTWISE",
-    "METHODS",
-    "PAIRS",
-    "PROMOTED",
-    "Function",
-    "functions",
-    "operators",
-    "prefixes",
-]
-
 _PACKAGE: Final = __name__.partition(".")[0]
 
 CONSTANTS: Final = ("e", "inf", "nan", "newaxis", "pi")

@@ -11,17 +11,6 @@ from typing import Final
 from ...primitives.table import TABLE
 from .signatures import PAIRS
 
-__all__ = [
-    "ADDED",
-    "ALIASES",
-    "DRAFT",
-    "VERSIONS",
-    "WIDENED",
-    "added_in",
-    "lacks",
-    "widened_in",
-]
-
 DRAFT: Final = "2026.12"
 """The version that the standard's draft is to become. It differs from 2025.12 by ``top_k``, and by
 ``__dlpack_c_exchange_api__``, an optional attribute of the array's class, which is left out."""

@@ -470,7 +470,7 @@ def test_arrays_without_double_precision():
 
 def test_dtypes_that_a_device_lacks():
     find("torch:cpu")
-    from array_api_nx.backends.engines.namespace import Dtypes
+    from array_api_nx.backends.engines.adapter import Dtypes
     from array_api_nx.backends.engines.torch import TorchBackend
 
     backend = TorchBackend("torch:cpu", "cpu")

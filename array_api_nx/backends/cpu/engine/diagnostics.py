@@ -9,8 +9,6 @@ from ....contract.backend import Info
 from ....native import HOW_TO_BUILD, native
 from . import memory_pool, threads
 
-__all__ = ["cache_sizes", "runtime_info"]
-
 
 def runtime_info() -> Info:
     """The extension, the threads, the processor's caches (bytes) and the pool of memory."""

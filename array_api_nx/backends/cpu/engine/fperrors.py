@@ -25,20 +25,6 @@ import numpy as np
 from ....contract.callers import errstate, warn
 from ....native import native
 
-__all__ = [
-    "DIVIDE",
-    "INVALID",
-    "OVERFLOW",
-    "UNDERFLOW",
-    "Modes",
-    "apply_errstate",
-    "located",
-    "modes",
-    "operations",
-    "recording",
-    "report",
-]
-
 # NumPy's bits for the flags that an operation raises.
 DIVIDE: Final = 1
 OVERFLOW: Final = 2

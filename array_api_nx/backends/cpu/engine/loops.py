@@ -24,18 +24,6 @@ from ....primitives.table import EXACT_COST, Primitive
 from ..ufunc_table import CORRECTED
 from . import fperrors, threads
 
-__all__ = [
-    "MATMUL",
-    "Described",
-    "Loop",
-    "drawing_kind",
-    "find",
-    "is_threadable",
-    "loop_for_native",
-    "of_ufunc",
-    "ufunc_loop_for_native",
-]
-
 _CHEAP: Final = 0.4
 """Nanoseconds per element up to which a loop waits for the second-level cache, not for itself."""
 

@@ -19,8 +19,6 @@ from ....contract.numpy_dtypes import NDArray
 from ....core.dtypes import DType
 from ....native import native
 
-__all__ = ["PoolStats", "empty", "release", "stats"]
-
 
 class PoolStats(NamedTuple):
     """The counters of the pool.

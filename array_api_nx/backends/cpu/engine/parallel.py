@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 from ....native import native
 
-__all__ = ["parallel_for"]
-
 
 def parallel_for(task: Callable[[int], object], count: int, threads: int) -> None:
     """Call ``task(i)`` once for each `i` in ``range(count)``, on several threads.

@@ -26,44 +26,6 @@ from . import fperrors, loops, threads
 from .memory_pool import empty
 from .parallel import parallel_for
 
-__all__ = [
-    "ARGPARTITION_MIN",
-    "ARGSORT_MIN",
-    "BINCOUNT_MIN",
-    "COUNT_MIN",
-    "DRAW_MIN",
-    "ELEMENTWISE_MIN",
-    "FFT_MIN",
-    "GATHER_MIN",
-    "MATMUL_MIN",
-    "PARTITION_MIN",
-    "SEARCH_MIN",
-    "SLICES_MIN",
-    "SORT_MIN",
-    "TAKE_INDICES_MIN",
-    "TAKE_SOURCE_MIN",
-    "VECTOR_SORT_MIN",
-    "Key",
-    "arg_reduce",
-    "bincount",
-    "by_slices",
-    "compress",
-    "count_from_least",
-    "divide",
-    "draw",
-    "elementwise",
-    "gather",
-    "like",
-    "look_up",
-    "matmul",
-    "one_operation",
-    "run",
-    "searchsorted",
-    "sort_vector",
-    "stable_order",
-    "take",
-]
-
 Key: TypeAlias = "tuple[slice, ...]"
 """The key that selects one slice of an array."""
 

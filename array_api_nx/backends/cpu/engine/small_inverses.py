@@ -13,8 +13,6 @@ from ....contract.numpy_dtypes import NDArray
 from ....native import native
 from .sliced_calls import divide, run
 
-__all__ = ["invert_into"]
-
 _SLICE_NS: Final = 50_000
 """Nanoseconds of work that are worth a slice of its own. An inverse takes about as many as it has
 multiplications."""

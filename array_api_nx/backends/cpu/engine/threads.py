@@ -19,8 +19,6 @@ from typing import Any, Final
 from ....config import DEFAULTS, current
 from ....native import native
 
-__all__ = ["available", "count", "reason", "register_controller"]
-
 
 @cache
 def available() -> int:
