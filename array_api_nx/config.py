@@ -52,29 +52,18 @@ HintedDevice: TypeAlias = Any
 class Settings(NamedTuple):
     """What fused execution, the creation of arrays and reads of their elements go by.
 
-    Attributes
-    ----------
-    fusion : {"auto", "off", "always"}
-        "auto" defers operations whose results cannot depend on when they run; "off" runs every
+    fusion: "auto" defers operations whose results cannot depend on when they run; "off" runs every
         operation at once; "always" defers also what reads memory that others can write.
-    fusion_threshold : int
-        Operations on arrays with more elements than this wait, if they can.
-    num_threads : int or None
-        Threads to use; None for as many as the process may use.
-    default_device : str
-        The name of the device of new arrays.
-    extras : bool
-        Whether functions beyond the standard are found at the top level of the namespace.
-    host_access : {"allow", "warn", "error"}
-        What happens where elements of an array are read out of the namespace.
-    operands : {"numpy", "strict"}
-        Whether functions take NumPy arrays, and Python scalars where the standard has arrays only.
-    placement : {"follow", "strict"}
-        Whether arrays made without ``device=`` follow operands on other devices.
-    transfers : {"allow", "log", "error"}
-        What happens where an array follows another one to its device.
-    progress : bool
-        Whether computations that last show a progress bar.
+    fusion_threshold: Operations on arrays with more elements than this wait, if they can.
+    num_threads: Threads to use; None for as many as the process may use.
+    default_device: The name of the device of new arrays.
+    extras: Whether functions beyond the standard are found at the top level of the namespace.
+    host_access: What happens where elements of an array are read out of the namespace.
+    operands: Whether functions take NumPy arrays, and Python scalars where the standard has arrays
+        only.
+    placement: Whether arrays made without ``device=`` follow operands on other devices.
+    transfers: What happens where an array follows another one to its device.
+    progress: Whether computations that last show a progress bar.
     """
 
     fusion: Fusion = "auto"
@@ -220,19 +209,12 @@ class Hints:
     tasks that began inside such a `with` statement and go on after it: their operations run at
     once.
 
-    Attributes
-    ----------
-    defer_small : bool
-    threshold : int
-        The process's default.
-    strict_operands : bool
-        Whether *any* thread is inside a `config_context` with `operands` "strict".
-    device : Device or None
-        The process's default device; None while any thread is inside a `config_context` with
+    threshold: The process's default.
+    strict_operands: Whether *any* thread is inside a `config_context` with `operands` "strict".
+    device: The process's default device; None while any thread is inside a `config_context` with
         another one, when `current()` decides.
-    watched : bool
-        Whether *any* thread wants to know of transfers and evaluations (contract/events.py): it
-        listens, or is inside a `config_context` with `host_access` or `transfers` other than
+    watched: Whether *any* thread wants to know of transfers and evaluations (contract/events.py):
+        it listens, or is inside a `config_context` with `host_access` or `transfers` other than
         "allow".
     """
 
@@ -263,14 +245,9 @@ hold_at_forks(_lock)
 class _Count:
     """The `config_context` statements, of all threads, that change a hint.
 
-    Parameters
-    ----------
-    hint : str
-        The attribute of `hints`.
-    value : callable
-        From whether there is such a statement to the value of the hint.
-    listeners : sequence of callable, optional
-        Called after each change.
+    hint: The attribute of `hints`.
+    value: From whether there is such a statement to the value of the hint.
+    listeners: Called after each change.
     """
 
     def __init__(
@@ -354,9 +331,8 @@ class config_context(ContextDecorator):
         what reads memory that others can write, such as an imported NumPy array's: a promise that
         it is not written before the results are used.
     fusion_threshold : int, optional
-        Operations on arrays with more elements than this are deferred, whatever they are; 524288 by
-        default. (Element by element those on more than 2000 are in any case, unless `fusion` is
-        "off".)
+        Operations on arrays with more elements than this are deferred, if they can be; 2000 by
+        default.
     num_threads : int, optional
         The largest number of threads that a computation may use; by default as many as the
         process may run on.

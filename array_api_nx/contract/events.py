@@ -175,25 +175,12 @@ _OTHERWISE: Final = "compute with the functions of the array's namespace"
 def transferred(kind: str, source: str, target: str, nbytes: int, call: str | None = None) -> None:
     """Report that elements are about to go from one place to another.
 
-    Parameters
-    ----------
-    kind, source, target : str
-        See `Transfer`.
-    nbytes : int
-    call : str, optional
-        The method that the user's line means; by default the one that it called.
-
-    Warns
-    -----
-    HostAccessWarning
-        If the elements leave the namespace and the setting `host_access` is "warn".
-
-    Raises
-    ------
-    HostAccessError
-        If it is "error". Then nothing must be read.
-    TransferError
-        If the kind is "placement" and the setting `transfers` is "error". Nothing must be moved.
+    kind, source, target: See `Transfer`.
+    call: The method that the user's line means; by default the one that it called.
+    HostAccessWarning: If the elements leave the namespace and the setting `host_access` is "warn".
+    HostAccessError: If it is "error". Then nothing must be read.
+    TransferError: If the kind is "placement" and the setting `transfers` is "error". Nothing must
+        be moved.
     """
     if not hints.watched or _unobserved.get():
         return
@@ -237,12 +224,8 @@ def _heed_transfers(transfer: Transfer) -> None:
 def evaluated(device: str, why: str) -> None:
     """Report that pending arrays are about to be computed.
 
-    Parameters
-    ----------
-    device : str
-        The name of the device.
-    why : str
-        What needs it, as a sentence without its full stop.
+    device: The name of the device.
+    why: What needs it, as a sentence without its full stop.
     """
     if not hints.watched or _unobserved.get():
         return
@@ -256,12 +239,8 @@ def evaluated(device: str, why: str) -> None:
 def listening(listener: Listener, *, all_threads: bool = False) -> Iterator[None]:
     """A context in which `listener` is called with each transfer and each evaluation.
 
-    Parameters
-    ----------
-    listener : callable
-        Called in the thread that transfers or evaluates; must raise nothing.
-    all_threads : bool
-        Whether it gets those of all threads, not only of this one.
+    listener: Called in the thread that transfers or evaluates; must raise nothing.
+    all_threads: Whether it gets those of all threads, not only of this one.
     """
     global _listeners_everywhere
     count_watching(1)

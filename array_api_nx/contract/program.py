@@ -66,15 +66,9 @@ class ValueView(NamedTuple):
 class Step(NamedTuple):
     """A call of a method of the contract.
 
-    Attributes
-    ----------
-    method : str
-    arguments, keywords : tuple
-        See the module's text.
-    results : tuple of int
-        The numbers of the values that it gives.
-    errors : tuple
-        The settings of NumPy's ``errstate``, as (name, setting), that the function made for it.
+    arguments, keywords: See the module's text.
+    results: The numbers of the values that it gives.
+    errors: The settings of NumPy's ``errstate``, as (name, setting), that the function made for it.
     """
 
     method: str
@@ -87,14 +81,9 @@ class Step(NamedTuple):
 class Input(NamedTuple):
     """An argument of the program.
 
-    Attributes
-    ----------
-    shape : tuple of int or Dim
-        Of the argument as it is handed in.
-    order : tuple of int or None
-        The permutation of axes that makes a row-major block of it, if it needs one.
-    written : int or None
-        The number of the value that it holds afterwards, if the program writes it.
+    shape: Of the argument as it is handed in.
+    order: The permutation of axes that makes a row-major block of it, if it needs one.
+    written: The number of the value that it holds afterwards, if the program writes it.
     """
 
     shape: Sizes
@@ -121,20 +110,11 @@ class Guard(NamedTuple):
 class Program:
     """A recorded function. See the module's text.
 
-    Attributes
-    ----------
-    variables : tuple of Var
-        What the sizes depend on.
-    inputs : tuple of Input
-        The values 0, 1, ... are theirs.
-    values : tuple of Value
-    constants : dict of int to handle
-        The arrays that the function found outside of itself, by the number of the value. They are
-        read when the program runs.
-    steps : tuple of Step
-        In an order in which they can run.
-    outputs : tuple of ValueView
-    guards : tuple of Guard
+    variables: What the sizes depend on.
+    inputs: The values 0, 1, ... are theirs.
+    constants: The arrays that the function found outside of itself, by the number of the value.
+        They are read when the program runs.
+    steps: In an order in which they can run.
     """
 
     variables: tuple[Var, ...]

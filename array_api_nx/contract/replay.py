@@ -42,18 +42,12 @@ class Direct(NamedTuple):
     It is there where nothing is to be done beside the engine's function: no argument is written or
     moved, and each output is an array that the function returns.
 
-    Attributes
-    ----------
-    find_function : callable
-        To the function, from the engine's arrays to a sequence of them. After the first run it may
-        be another one, which is as quick as the engine is but does not explain errors: if it raises
-        one, the program is to be run instead.
-    given : tuple of (shape, dtype)
-        What it takes; the arrays are to be row-major.
-    row_major_test : str or None
-        The method by which the engine's arrays tell whether they are; None if all are.
-    positions : tuple of int
-        Where each output of the program is among the arrays that it returns.
+    find_function: To the function, from the engine's arrays to a sequence of them. After the first
+        run it may be another one, which is as quick as the engine is but does not explain errors:
+        if it raises one, the program is to be run instead.
+    given: What it takes; the arrays are to be row-major.
+    row_major_test: The method by which the engine's arrays tell whether they are; None if all are.
+    positions: Where each output of the program is among the arrays that it returns.
     """
 
     find_function: Callable[[], Callable[..., Sequence[Native]]]
@@ -89,23 +83,13 @@ def prepare_around(
 ) -> Run:
     """As `prepare`, but that the steps become what `compile_steps` makes of their function.
 
-    Parameters
-    ----------
-    backend : Backend
-        For the memory of arguments and results.
-    tracing : Backend
-        Whose methods the steps call: that of `backend` as the engine can trace it.
-    program, sizes
-        See `Backend.prepare`.
-    compile_steps : callable
-        From the function of the steps, from the handles of the inputs' and constants' values to
-        those of the values that are needed afterwards, all of them whole and row-major, to a
-        function that is called alike.
-
-    Raises
-    ------
-    CannotCompileError
-        If `compile_steps` raises an error within a step, from which it is raised.
+    backend: For the memory of arguments and results.
+    tracing: Whose methods the steps call: that of `backend` as the engine can trace it.
+    program, sizes: See `Backend.prepare`.
+    compile_steps: From the function of the steps, from the handles of the inputs' and constants'
+        values to those of the values that are needed afterwards, all of them whole and row-major,
+        to a function that is called alike.
+    CannotCompileError: If `compile_steps` raises an error within a step, from which it is raised.
     """
     texts = _written_around.get(program)
     if texts is None:
@@ -129,14 +113,10 @@ def prepare_around(
 def steps_at(backend: Interface, program: Program, sizes: Sequence[Argument], at: ViewAt) -> Run:
     """The function of the steps alone, for sizes that are symbols of an engine.
 
-    Parameters
-    ----------
-    backend : Backend
-        Whose methods the steps call.
-    program, sizes
-        As for `Backend.prepare`, but that the sizes are what the engine has for unknown ints.
-    at : callable
-        As `View.at`, but to what `backend` takes for a view of such sizes.
+    backend: Whose methods the steps call.
+    program, sizes: As for `Backend.prepare`, but that the sizes are what the engine has for unknown
+        ints.
+    at: As `View.at`, but to what `backend` takes for a view of such sizes.
     """
     text = _Writer(program).steps()
     run: Run = text.make(backend, _constants(text, program, sizes, at))
@@ -164,14 +144,9 @@ def resolved(x: Argument, numbers: Mapping[Argument, Argument], at: ViewAt = Vie
 class _Text(NamedTuple):
     """The function of a program.
 
-    Attributes
-    ----------
-    make : callable
-        From a backend and the values of `constants` to the function.
-    constants : list
-        What the lines refer to, with symbolic sizes.
-    steps : dict of int to Step
-        The step that each line of the text does, for those that do one.
+    make: From a backend and the values of `constants` to the function.
+    constants: What the lines refer to, with symbolic sizes.
+    steps: The step that each line of the text does, for those that do one.
     """
 
     make: Generated

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    pass
+from typing import Final, Literal, NamedTuple
 
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 

@@ -94,12 +94,8 @@ _DISCRETE: Final = frozenset({"inverted_cdf", "closest_observation", "lower", "h
 class _Places(NamedTuple):
     """Where to find quantiles in sorted slices.
 
-    Attributes
-    ----------
-    below, above : array of whole numbers
-        The positions of two neighbours, or twice of one element.
-    weight : array, optional
-        How far towards `above`, from 0 to 1. None if that is halfway.
+    below, above: The positions of two neighbours, or twice of one element.
+    weight: How far towards `above`, from 0 to 1. None if that is halfway.
     """
 
     below: _Numbers

@@ -284,15 +284,9 @@ def _planned(
 class _Single(NamedTuple):
     """The steps on one operand before any other: diagonals, sums, and axes of size 1 dropped.
 
-    Attributes
-    ----------
-    diagonals : tuple of (int, int)
-        Pairs of axes; their diagonal is kept, as the last axis.
-    summed : tuple of int
-    shape : tuple of int, or None
-        The shape in the end, if axes of size 1 are to go that another operand has larger.
-    labels : tuple of Label
-        Of the axes in the end.
+    diagonals: Pairs of axes; their diagonal is kept, as the last axis.
+    shape: The shape in the end, if axes of size 1 are to go that another operand has larger.
+    labels: Of the axes in the end.
     """
 
     diagonals: tuple[tuple[int, int], ...]
@@ -331,18 +325,11 @@ def _single(term: _Term, shape: tuple[int, ...], there: set[Label], others: set[
 class _Pair(NamedTuple):
     """How two operands are contracted.
 
-    Attributes
-    ----------
-    compute : callable
-        From both operands, once they are brought into shape, to the result.
-    axes1, axes2 : tuple of int, or None
-        In what order to put the axes of each operand first, if not as they are.
-    shape1, shape2, shape : tuple of int, or None
-        What to reshape the operands and the result to, if anything.
-    swapped : bool
-        Whether the operands change places first.
-    labels : tuple of Label
-        Of the result.
+    compute: From both operands, once they are brought into shape, to the result.
+    axes1, axes2: In what order to put the axes of each operand first, if not as they are.
+    shape1, shape2, shape: What to reshape the operands and the result to, if anything.
+    swapped: Whether the operands change places first.
+    labels: Of the result.
     """
 
     compute: Callable[[Array, Array], Array]

@@ -25,13 +25,9 @@ _MOST_ARRAYS: Final = 12
 class Call(NamedTuple):
     """A call: its description as `native.CallList` takes it, with numbers of values for slots.
 
-    Attributes
-    ----------
-    read : tuple of int
-        The arrays among the arguments.
-    operations : int
-        How many operations it does element by element; 0 if it moves its only array, -1 if it does
-        anything else.
+    read: The arrays among the arguments.
+    operations: How many operations it does element by element; 0 if it moves its only array, -1 if
+        it does anything else.
     """
 
     callable: Value

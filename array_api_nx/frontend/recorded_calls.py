@@ -40,18 +40,11 @@ _MOST_ARGUMENTS: Final = 12
 class Calls:
     """The calls of a function, for arguments of any sizes that its program fits.
 
-    Parameters
-    ----------
-    head : Program
-        At least the inputs and guards of the program.
-    calls : list of Call
-    constants, sized : dict of int to object
-        The arguments of calls, by number, that are the same in all runs, and those that depend on
-        sizes.
-    result : Template
-        What the function returns.
-    shown : list of int
-        The arrays in it.
+    head: At least the inputs and guards of the program.
+    constants, sized: The arguments of calls, by number, that are the same in all runs, and those
+        that depend on sizes.
+    result: What the function returns.
+    shown: The arrays in it.
     """
 
     def __init__(
@@ -137,12 +130,8 @@ def _group(
 class CallRecorder:
     """Records the calls of one trace.
 
-    Attributes
-    ----------
-    inside : bool
-        Whether a call is going on that is recorded: those that it makes are not.
-    is_complete : bool
-        Whether the calls so far do all that the function did.
+    inside (bool): Whether a call is going on that is recorded: those that it makes are not.
+    is_complete (bool): Whether the calls so far do all that the function did.
     """
 
     def __init__(self, arguments: Sequence[Array]) -> None:
@@ -351,11 +340,7 @@ def _with_slots(x: Template, slots: Mapping[int, int]) -> Template:
 class _Given:
     """The arrays of a trace among the arguments of a call.
 
-    Attributes
-    ----------
-    arrays : list of Array
-    memories : list of TracedStorage
-        Their memory, each once.
+    memories: Their memory, each once.
     """
 
     __slots__ = ("_keys", "arrays", "memories")
@@ -410,16 +395,10 @@ class _Given:
 class _Pattern(NamedTuple):
     """What a call did: what it recorded, and its result.
 
-    Attributes
-    ----------
-    pattern : Pattern
-    made : list of (dtype, Device)
-        Of the arrays that are results of the pattern.
-    kind : type
-        The type of the result.
-    places : list of int
-        For each array of the result its number among these; for one that was an argument, -1 less
-        its number among these.
+    made: Of the arrays that are results of the pattern.
+    kind: The type of the result.
+    places: For each array of the result its number among these; for one that was an argument, -1
+        less its number among these.
     """
 
     pattern: Pattern

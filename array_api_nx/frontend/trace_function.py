@@ -211,20 +211,12 @@ class Argument(NamedTuple):
 class Trace:
     """A function's program, and how its outputs make up the result.
 
-    Attributes
-    ----------
-    head : Program
-        The program without its steps and outputs: for which sizes it is.
-    device : Device
-    result : nested containers
-        The result of the function, in which each array is an `Output`, one of the arguments is an
-        `Echo`, and each symbolic number is itself.
-    reasons : tuple of (int, str or None)
-        Why arguments may not be written, for those whose flag the function has read.
-    used : tuple of int or Dim
-        By how much each argument with a state advances.
-    calls : Calls or None
-        The calls by which the CPU does the same to small arrays.
+    head: The program without its steps and outputs: for which sizes it is.
+    result: The result of the function, in which each array is an `Output`, one of the arguments is
+        an `Echo`, and each symbolic number is itself.
+    reasons: Why arguments may not be written, for those whose flag the function has read.
+    used: By how much each argument with a state advances.
+    calls: The calls by which the CPU does the same to small arrays.
     """
 
     def __init__(
@@ -284,10 +276,7 @@ def _restore(program: Program, constants: dict[int, Array], *rest: Any) -> Trace
 class LayoutError(Exception):
     """No program is equivalent to the function: which arrays share memory depends on the layout.
 
-    Attributes
-    ----------
-    found : Trace or None
-        The program for row-major arguments.
+    found: The program for row-major arguments.
     """
 
     def __init__(self, found: Trace | None) -> None:

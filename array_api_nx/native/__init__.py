@@ -85,12 +85,9 @@ _advise: Advise | None = None
 def set_advice(advise: Advise) -> None:
     """Say what makes the error of a call whose arguments fit no parameters.
 
-    Parameters
-    ----------
-    advise : callable
-        Called as ``advise(function, args, names, error)``, where `args` are all arguments, those
-        by name at the end, `names` their names or None, and `error` is Python's. Returns the error
-        to raise.
+    advise: Called as ``advise(function, args, names, error)``, where `args` are all arguments,
+        those by name at the end, `names` their names or None, and `error` is Python's. Returns the
+        error to raise.
     """
     global _advise
     _advise = advise

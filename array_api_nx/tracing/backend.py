@@ -101,12 +101,8 @@ class TracedType(ArrayType):
 class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
     """Records what is done on a device whose backend is `real`.
 
-    Attributes
-    ----------
-    real : Backend
-        What the program will run on.
-    kind : type of Traced
-        The handles of this backend. All others are those of `real`.
+    real: What the program will run on.
+    kind: The handles of this backend. All others are those of `real`.
     """
 
     kind: type[Traced] = Traced

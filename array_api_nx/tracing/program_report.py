@@ -12,13 +12,8 @@ from ..core.symbolic import Number
 class ProgramExplanation:
     """What a call of a compiled function would do. Printed, it is a text.
 
-    Attributes
-    ----------
-    program : Program
-    sizes : dict of Var to int, or None
-        The values of the program's variables; None without an example.
-    how : str
-        How the device runs it.
+    sizes: The values of the program's variables; None without an example.
+    how: How the device runs it.
     """
 
     __slots__ = ("how", "program", "sizes")

@@ -94,15 +94,9 @@ def refuse(
 ) -> NoReturn:
     """Raise the error for what the calling code asked of an array's elements.
 
-    Parameters
-    ----------
-    what : str
-        What the call does with them.
-    because : str
-        Why it cannot.
-    otherwise : str
-        What to do instead, where nothing better is known of that call.
-    error : type
+    what: What the call does with them.
+    because: Why it cannot.
+    otherwise: What to do instead, where nothing better is known of that call.
     """
     where, name = place()
     advice = _ADVICE.get(name, otherwise)
@@ -123,28 +117,17 @@ Condition: TypeAlias = tuple[Number, str, Number]
 class TracedStorage:
     """The memory that traced arrays show: which value it holds now.
 
-    Attributes
-    ----------
-    value : int
-        The number of the value.
-    shape : tuple of int or Dim
-    dtype : dtype
-    reason : str or None
-        Why it may not be written, if it may not.
-    argument : int or None
-        The number of the argument whose memory it is.
-    order_known : bool
-        Whether the axes of the array that takes its place when the function runs step through
-        memory in the order of `shape`, from the longest step to the shortest.
-    is_packed : bool
-        Whether that array is known to be row-major, without gaps; then its order is known, too. If
-        not, it is open which reshapes of it need a copy.
-    doubted : bool
-        Whether such a reshape was asked for, so that its result may be a view, or may be a copy.
-    conditions : list of (left, relation, right)
-        What must hold of sizes, so that reshapes which gave copies could give nothing else.
-    copy_of : TracedStorage or None
-        The storage of which it is a copy that may be a view, if it is one.
+    value: The number of the value.
+    reason: Why it may not be written, if it may not.
+    argument: The number of the argument whose memory it is.
+    order_known: Whether the axes of the array that takes its place when the function runs step
+        through memory in the order of `shape`, from the longest step to the shortest.
+    is_packed: Whether that array is known to be row-major, without gaps; then its order is known,
+        too. If not, it is open which reshapes of it need a copy.
+    doubted (bool): Whether such a reshape was asked for, so that its result may be a view, or may
+        be a copy.
+    conditions: What must hold of sizes, so that reshapes which gave copies could give nothing else.
+    copy_of: The storage of which it is a copy that may be a view, if it is one.
     """
 
     __slots__ = (
@@ -231,12 +214,8 @@ MANY_STEPS: Final = 1000
 class Recorder:
     """One trace.
 
-    Parameters
-    ----------
-    example : mapping of Var to int, optional
-        The sizes of the call that is traced.
-    invents : bool
-        Whether sizes that depend on elements become variables of their own; otherwise they are
+    example: The sizes of the call that is traced.
+    invents: Whether sizes that depend on elements become variables of their own; otherwise they are
         an error.
     """
 

@@ -42,18 +42,11 @@ def is_plain(memory: TracedStorage) -> bool:
 class Pattern(NamedTuple):
     """What a call recorded.
 
-    Attributes
-    ----------
-    steps : tuple of Step
-    values : tuple of (int, Value, number or None)
-        The values of the steps, by number; and of values whose elements are a number, that.
-    read : tuple of int
-        The value of each memory that the call was given.
-    written : tuple of (int, int)
-        Of memories that were written their number among these, and the new value.
-    results : tuple of (int, View, int, TracedStorage)
-        Of each array the number of its memory among those given, or -1 for one like that storage;
-        its view and its key.
+    values: The values of the steps, by number; and of values whose elements are a number, that.
+    read: The value of each memory that the call was given.
+    written: Of memories that were written their number among these, and the new value.
+    results: Of each array the number of its memory among those given, or -1 for one like that
+        storage; its view and its key.
     """
 
     steps: tuple[Step, ...]

@@ -59,11 +59,8 @@ def _tall_factors(x: NDArray) -> tuple[NDArray, NDArray, NDArray] | None:
     """Three matrices whose product is `x`: orthonormal columns but for small errors, a matrix close
     to the identity that mends these, and a triangle; by Cholesky's method, twice (CholeskyQR2).
 
-    Returns
-    -------
-    tuple of ndarray or None
-        ``(q, r2, r1)``: the columns of ``q @ inv(r2)`` are orthonormal to rounding. None unless `x`
-        is tall, finite and well-conditioned.
+    Returns: ``(q, r2, r1)``: the columns of ``q @ inv(r2)`` are orthonormal to rounding. None
+        unless `x` is tall, finite and well-conditioned.
     """
     most = _CONDITION_MAX.get(x.dtype)
     if most is None or x.ndim != 2:

@@ -52,11 +52,8 @@ def factors(n: int) -> tuple[int, int] | None:
 def _roots(rows: int, columns: int, inverse: bool, dtype: DType) -> tuple[NDArray, NDArray]:
     """Two tables whose products are the roots of unity of all elements.
 
-    Returns
-    -------
-    tuple of ndarray
-        ``(starts, steps)``: the factor of the element (j, k) is
-        ``starts[k // _LINES, j, 0] * steps[j, k % _LINES]``.
+    Returns: ``(starts, steps)``: the factor of the element (j, k) is ``starts[k // _LINES, j, 0] *
+        steps[j, k % _LINES]``.
     """
     row = np.arange(rows)
     n = rows * columns
@@ -75,10 +72,7 @@ def transform_vector(
     """Write ``function(x, norm=norm)`` to `out`. Both are vectors; the product of `sizes` is the
     size of `x`.
 
-    Parameters
-    ----------
-    function : callable
-        `numpy.fft.fft` or `numpy.fft.ifft` of complex numbers, or `numpy.fft.rfft`.
+    function: `numpy.fft.fft` or `numpy.fft.ifft` of complex numbers, or `numpy.fft.rfft`.
     """
     rows, columns = sizes
     inverse, is_real = function.__name__ == "ifft", function.__name__ == "rfft"

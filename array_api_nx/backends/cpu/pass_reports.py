@@ -33,18 +33,10 @@ class _Read(NamedTuple):
 class _Operation(NamedTuple):
     """An operation that waits.
 
-    Attributes
-    ----------
-    op : Primitive or str
-        NumPy's name, of a ufunc that is no function of the standard.
-    operands : tuple of _Read, Tensor or Scalar
-    over : tuple of int or None
-        The axes of a reduction.
-    is_kept : bool
-        Whether an array shows the result.
-    storage : Storage
-    space, shape : tuple of int
-        What it goes over, and the shape of the result.
+    op: NumPy's name, of a ufunc that is no function of the standard.
+    over: The axes of a reduction.
+    is_kept: Whether an array shows the result.
+    space, shape: What it goes over, and the shape of the result.
     """
 
     op: Primitive | str
@@ -63,13 +55,10 @@ def explanation(storages: Sequence[Storage]) -> Explanation:
 
 
 class _Report:
-    """
-    Attributes
-    ----------
-    operations : list of _Operation
-        Operands first.
-    passes : list of list of int
-        The operations of each pass, by number.
+    """What waits, divided into passes.
+
+    operations: Operands first.
+    passes: The operations of each pass, by number.
     """
 
     def __init__(self, storages: Sequence[Storage]) -> None:

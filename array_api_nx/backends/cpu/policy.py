@@ -38,10 +38,7 @@ LARGE: Final = 2**19
 class Limits:
     """What depends on the settings of all threads.
 
-    Attributes
-    ----------
-    tracked : int
-        For larger arrays it is known who can write their memory, and what waits for it.
+    tracked: For larger arrays it is known who can write their memory, and what waits for it.
     """
 
     __slots__ = ("tracked",)
@@ -74,11 +71,8 @@ _MOST: Final = 2**48
 def _modes() -> int | None:
     """Whether operations may wait here.
 
-    Returns
-    -------
-    int or None
-        The floating-point errors to warn of (NumPy's bits), whether operations may read memory that
-        others can write, and the setting `fusion_threshold`. None if nothing may wait.
+    Returns: The floating-point errors to warn of (NumPy's bits), whether operations may read memory
+        that others can write, and the setting `fusion_threshold`. None if nothing may wait.
     """
     settings = current()
     # Errors that are to be raised, or passed to a function, must come with the call.

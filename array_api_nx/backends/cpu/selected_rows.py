@@ -30,15 +30,8 @@ _LONGEST_WORD: Final = 8
 def read(array: NDArray, key: NDArray) -> NDArray | None:
     """What `key` selects: a mask of the first axes, or indices of the first.
 
-    Returns
-    -------
-    ndarray or None
-        Memory of its own; None if NumPy's indexing is as quick, or has to report an error.
-
-    Raises
-    ------
-    IndexError
-        If an index is out of range.
+    Returns: Memory of its own; None if NumPy's indexing is as quick, or has to report an error.
+    IndexError: If an index is out of range.
     """
     if not (array.flags.c_contiguous and key.flags.c_contiguous and key.ndim):
         return None
@@ -58,15 +51,8 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
     """Write `value` to the rows that `key` selects: a mask of the first axes, or indices of
     the first. Neither shares memory with `array`.
 
-    Returns
-    -------
-    bool
-        Whether it was done; False if NumPy's indexing is as quick, or has to report an error.
-
-    Raises
-    ------
-    IndexError
-        If an index is out of range; nothing is written.
+    Returns: Whether it was done; False if NumPy's indexing is as quick, or has to report an error.
+    IndexError: If an index is out of range; nothing is written.
     """
     is_mask = key.dtype == d.bool
     if is_mask and key.shape == array.shape:

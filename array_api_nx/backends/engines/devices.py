@@ -55,27 +55,16 @@ def _no_device(x: Native) -> str | None:
 class EngineSpec(NamedTuple):
     """The devices of one engine.
 
-    Attributes
-    ----------
-    name : str
-        What their names begin with, up to the first colon.
-    resolve : callable
-        From the rest of a device's name to its canonical rest; ValueError, saying what there is,
-        if there is no such device. Must not import the engine.
-    load : callable
-        From a canonical name to its backend; called once, on first use.
-    offers : callable
-        The canonical names of the devices that are known to be there, without importing.
-    requires : str
-        The module without which nothing works.
-    install : str
-        The command that installs it, and what there is to know before it is run.
-    owns : tuple of str
-        The top-level modules whose objects `device_of` understands.
-    device_of : callable
-        From such an object to the name of the device it is on; None if it is no array.
-    traits : callable
-        From a canonical name to what that device has; must not import the engine.
+    name: What their names begin with, up to the first colon.
+    resolve: From the rest of a device's name to its canonical rest; ValueError, saying what there
+        is, if there is no such device. Must not import the engine.
+    load: From a canonical name to its backend; called once, on first use.
+    offers: The canonical names of the devices that are known to be there, without importing.
+    requires: The module without which nothing works.
+    install: The command that installs it, and what there is to know before it is run.
+    owns: The top-level modules whose objects `device_of` understands.
+    device_of: From such an object to the name of the device it is on; None if it is no array.
+    traits: From a canonical name to what that device has; must not import the engine.
     """
 
     name: str

@@ -52,21 +52,13 @@ def always(*arguments: object) -> bool:
 class Trials(NamedTuple):
     """The trials of one method.
 
-    Attributes
-    ----------
-    oracle : callable
-        From the arguments of a trial to the result or the tuple of results.
-    arguments : callable
-        From a dtype of the method's row to the trials.
-    ulp : float
-        By how many units in the last place results may differ; 0 compares signs of zeros too.
-    rtol : float
-        Where it is given, results agree to this in float64, and in narrower dtypes to 1e7 times
+    oracle: From the arguments of a trial to the result or the tuple of results.
+    arguments: From a dtype of the method's row to the trials.
+    ulp: By how many units in the last place results may differ; 0 compares signs of zeros too.
+    rtol: Where it is given, results agree to this in float64, and in narrower dtypes to 1e7 times
         this or to one unit in the last place, if that is more.
-    suits : callable
-        Whether the arguments of a trial, as their layouts have changed them, mean something.
-    seen : callable
-        The values to compare with the oracle: a function of the result and the arguments.
+    suits: Whether the arguments of a trial, as their layouts have changed them, mean something.
+    seen: The values to compare with the oracle: a function of the result and the arguments.
     """
 
     oracle: Callable[..., Any]

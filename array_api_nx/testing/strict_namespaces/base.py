@@ -12,14 +12,9 @@ from .policy import Policy
 class StrictBase:
     """An array of some strict namespace; `array.StrictArray` has its methods.
 
-    Attributes
-    ----------
-    _array : Array
-        The array of ours that it holds.
-    _policy : Policy
-        The options of its namespace.
-    _namespace : module
-        The namespace.
+    _array: The array of ours that it holds.
+    _policy: The options of its namespace.
+    _namespace: The namespace.
     """
 
     __slots__ = ("__weakref__", "_array")

@@ -23,12 +23,8 @@ _WHOLE = slice(None)
 def plain_key(x: StrictBase, key: Any, *, writing: bool = False) -> Any:
     """The key for the array inside, checked.
 
-    Raises
-    ------
-    IndexError
-        If the standard leaves the key unspecified.
-    RuntimeError
-        If the namespace is one without boolean indexing.
+    IndexError: If the standard leaves the key unspecified.
+    RuntimeError: If the namespace is one without boolean indexing.
     """
     array = x._array
     own = type(x)

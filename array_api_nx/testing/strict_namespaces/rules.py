@@ -26,16 +26,10 @@ from .versions import widened_in
 class StrictCall(NamedTuple):
     """A call of a function of ours.
 
-    Attributes
-    ----------
-    policy : Policy
-        The options of the namespace.
-    own : type
-        The class of its arrays.
-    target : callable
-        The function.
-    given, kwargs : list, dict
-        Its arguments by position and by name, with arrays of ours in them.
+    policy: The options of the namespace.
+    own: The class of its arrays.
+    target: The function.
+    given, kwargs: Its arguments by position and by name, with arrays of ours in them.
     """
 
     policy: Policy

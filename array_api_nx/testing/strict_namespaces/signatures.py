@@ -182,16 +182,10 @@ promote both, and are listed here only if there is a rule for them in `rules`.""
 class Function:
     """A function of the standard.
 
-    Attributes
-    ----------
-    name : str
-        With its extension, as in ``"linalg.det"``.
-    chapter : str
-        The section of the standard that it stands in.
-    signature : inspect.Signature
-        With the words above as annotations.
-    target : callable
-        The function of ours.
+    name: With its extension, as in ``"linalg.det"``.
+    chapter: The section of the standard that it stands in.
+    signature: With the words above as annotations.
+    target: The function of ours.
     """
 
     name: str

@@ -32,10 +32,7 @@ def runtime_info() -> Info:
 def cache_sizes(directory: Path) -> Info:
     """Bytes of the caches for data of one processor; None where the system does not tell.
 
-    Parameters
-    ----------
-    directory : Path
-        Where Linux describes them.
+    directory: Where Linux describes them.
     """
     sizes: Info = {"L1": None, "L2": None, "L3": None}
     for cache in sorted(directory.glob("index*")):

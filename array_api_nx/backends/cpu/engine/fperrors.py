@@ -71,10 +71,7 @@ def modes() -> Modes | None:
     To ask NumPy takes about a microsecond. Small operations and programs ask only after there were
     errors.
 
-    Returns
-    -------
-    int or None
-        None if an error is to be raised, printed, logged or passed to a function: then the
+    Returns: None if an error is to be raised, printed, logged or passed to a function: then the
         computation cannot be deferred.
     """
     return _MODES.get(_in_order(errstate()))
@@ -83,17 +80,10 @@ def modes() -> Modes | None:
 def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
     """Warn of the floating-point errors of operations, in NumPy's words.
 
-    Parameters
-    ----------
-    raised : iterable of (str, int, int)
-        Per operation: NumPy's name for it, the flags that it raised, and what `modes` said where
-        it was called.
-
-    Warns
-    -----
-    RuntimeWarning
-        Once per operation and kind of error, at the line outside this package that asked for the
-        values.
+    raised: Per operation: NumPy's name for it, the flags that it raised, and what `modes` said
+        where it was called.
+    RuntimeWarning: Once per operation and kind of error, at the line outside this package that
+        asked for the values.
     """
     for name, flags, mask in raised:
         wanted = flags & mask
@@ -104,21 +94,9 @@ def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
 def apply_errstate(name: str, flags: int) -> None:
     """Do what NumPy's errstate asks for, after an operation that raised flags.
 
-    Parameters
-    ----------
-    name : str
-        NumPy's name for the operation.
-    flags : int
-
-    Warns
-    -----
-    RuntimeWarning
-        At the line outside this package that called the operation.
-
-    Raises
-    ------
-    FloatingPointError
-        Where `numpy.errstate` says "raise".
+    name: NumPy's name for the operation.
+    RuntimeWarning: At the line outside this package that called the operation.
+    FloatingPointError: Where `numpy.errstate` says "raise".
     """
     _apply(name, flags, errstate())
 

@@ -40,15 +40,8 @@ _BOOL: Final = np.dtype(bool)
 class Loop(NamedTuple):
     """An operation, element by element, on given dtypes.
 
-    Attributes
-    ----------
-    name : str
-        NumPy's name for it in warnings.
-    inputs : tuple of dtype
-    output : dtype
-    cost : float
-        Roughly the nanoseconds per element, if all operands are in cache.
-    ufunc : ufunc
+    name: NumPy's name for it in warnings.
+    cost: Roughly the nanoseconds per element, if all operands are in cache.
     """
 
     name: str
@@ -111,10 +104,10 @@ def is_arithmetic(op: Primitive) -> bool:
 def find(op: Primitive, dtype: DType) -> Loop | None:
     """The loop of a unary or binary primitive whose operands all have `dtype`.
 
-    None if no loop gives the results of `..ufunc_table`. Callers use the loop of `POW` only where
-    `builder.is_plain_power` allows it: not for negative exponents of a signed integer type, nor for
-    an exponent of 0.5 that is broadcast. The bits of a power may depend on whether the exponent has
-    stride 0.
+    None if no loop gives the results of `..ufunc_table`. The extension uses the loop of `POW` only
+    where `is_plain_power` (native/corrections.h) allows it: not for negative exponents of a signed
+    integer type, nor for an exponent of 0.5 that is broadcast. The bits of a power may depend on
+    whether the exponent has stride 0.
     """
     ufunc = _UFUNCS.get(op)
     if ufunc is None or dtype.kind in CORRECTED.get(op, ""):
@@ -215,14 +208,11 @@ Described: TypeAlias = tuple[np.ufunc, int, str, int, int, int, bool, bool, bool
 def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
     """The loop of a compiled callable, for operands of one dtype.
 
-    Returns
-    -------
-    ufunc, index, name, operand, result, serial_limit, is_exact, is_arithmetic, is_alone
-        The ufunc and the number of its loop; NumPy's name in warnings; the dtypes to which operands
-        are cast first and of the result, as numbers in `COMPILED`; what `Loop` and `is_arithmetic`
-        say; and whether one thread computes all. None where NumPy's result has to be corrected,
-        where the dtype is not legal, and where the extension knows no such elements, as float16
-        without a compiler that has it.
+    Returns: The ufunc and the number of its loop; NumPy's name in warnings; the dtypes to which
+        operands are cast first and of the result, as numbers in `COMPILED`; what `serial_limit`,
+        `is_exact` and `is_arithmetic` say; and whether one thread computes all. None where NumPy's
+        result has to be corrected, where the dtype is not legal, and where the extension knows no
+        such elements, as float16 without a compiler that has it.
     """
     dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
     loop = find(op, dtype) if dtype in op.results else None

@@ -23,17 +23,11 @@ from ....native import native
 class PoolStats(NamedTuple):
     """The counters of the pool.
 
-    Attributes
-    ----------
-    free_bytes : int
-        Bytes in blocks that wait for their next use.
-    blocks : int
-        The number of those blocks.
-    limit : int
-        Most bytes that may wait; 0 if nothing is kept.
-    hits, misses : int
-        How many requests were served from the pool, and how many took new memory. Requests of
-        fewer than 64 KiB, or of more than the limit, count as neither.
+    free_bytes: Bytes in blocks that wait for their next use.
+    blocks: The number of those blocks.
+    limit: Most bytes that may wait; 0 if nothing is kept.
+    hits, misses: How many requests were served from the pool, and how many took new memory.
+        Requests of fewer than 64 KiB, or of more than the limit, count as neither.
     """
 
     free_bytes: int

@@ -20,22 +20,13 @@ def parallel_for(task: Callable[[int], object], count: int, threads: int) -> Non
     The calling thread makes all calls alone if the team is busy: with a job of another thread, or
     with the very task that calls this function.
 
-    Parameters
-    ----------
-    task : callable
-        Only what it does without the GIL runs in parallel. Other threads call it in a copy of the
+    task: Only what it does without the GIL runs in parallel. Other threads call it in a copy of the
         calling thread's context, so that NumPy's errstate is the same in all calls.
-    count : int
-        At least 0.
-    threads : int
-        The most threads to use, the calling one among them; at least 1.
-
-    Raises
-    ------
-    BaseException
-        The exception of a call, once the calls that had begun have ended; no more are made. Of
-        several exceptions, that of the calling thread is raised, or else the first one. Ctrl-C ends
-        the calls in this way: Python raises KeyboardInterrupt in the main thread.
+    count: At least 0.
+    threads: The most threads to use, the calling one among them; at least 1.
+    BaseException: The exception of a call, once the calls that had begun have ended; no more are
+        made. Of several exceptions, that of the calling thread is raised, or else the first one.
+        Ctrl-C ends the calls in this way: Python raises KeyboardInterrupt in the main thread.
     """
     if native is None:
         for number in range(count):

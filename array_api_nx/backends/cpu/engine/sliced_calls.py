@@ -79,20 +79,11 @@ _MATMUL_SLICE_NS: Final = 150_000
 def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | None:
     """The keys of slices that together make up an array, in order.
 
-    Parameters
-    ----------
-    shape : sequence of int
-        Of the array.
-    axis : int or None
-        The axis that is not cut, because the operation needs whole rows along it; None if every
+    shape: Of the array.
+    axis: The axis that is not cut, because the operation needs whole rows along it; None if every
         element is computed by itself.
-    least : int
-        The fewest elements that are worth a slice of their own.
-
-    Returns
-    -------
-    list of Key or None
-        None if there would be fewer than `SLICES_MIN`, and where there is one thread only.
+    least: The fewest elements that are worth a slice of their own.
+    Returns: None if there would be fewer than `SLICES_MIN`, and where there is one thread only.
     """
     number = prod(shape) // least
     axes = [each for each in range(len(shape)) if each != axis]
@@ -116,24 +107,11 @@ def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | No
 def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> None:
     """Call ``task(key)`` for each of several keys, on several threads.
 
-    Parameters
-    ----------
-    task : callable
-    keys : sequence of Key
-        From `divide`.
-    name : str
-        NumPy's name for the operation.
-
-    Warns
-    -----
-    RuntimeWarning
-        Once per kind of floating-point error, as in a single call; or what else NumPy's errstate
-        asks for is done, once.
-
-    Raises
-    ------
-    BaseException
-        The exception of a call; see `parallel_for`.
+    keys: From `divide`.
+    name: NumPy's name for the operation.
+    RuntimeWarning: Once per kind of floating-point error, as in a single call; or what else NumPy's
+        errstate asks for is done, once.
+    BaseException: The exception of a call; see `parallel_for`.
     """
     with one_operation(name):
         parallel_for(lambda number: task(keys[number]), len(keys), threads.count())
@@ -269,10 +247,7 @@ def _is_small_table(length: int, size: int) -> bool:
 def count_from_least(vector: NDArray) -> tuple[int, NDArray] | None:
     """The least of many ints, and how often each int from it to the greatest occurs.
 
-    Returns
-    -------
-    tuple of (int, ndarray) or None
-        None for other vectors, and where the table would not be small against the vector.
+    Returns: None for other vectors, and where the table would not be small against the vector.
     """
     if native is None or vector.dtype.kind not in "iu" or vector.size < COUNT_MIN:
         return None

@@ -41,12 +41,8 @@ def available() -> int:
 def granted(membership: Path, root: Path) -> Iterator[int]:
     """The processors, rounded up, that each control group around this process grants it.
 
-    Parameters
-    ----------
-    membership : Path
-        The file that lists the groups, a line for each hierarchy.
-    root : Path
-        Where the hierarchies are mounted.
+    membership: The file that lists the groups, a line for each hierarchy.
+    root: Where the hierarchies are mounted.
     """
     try:
         lines = membership.read_text(encoding="utf-8").splitlines()
@@ -99,11 +95,8 @@ class Limits:
     ``threadpool_limits`` last would restore what another one had set meanwhile, and the process
     would keep that for ever.
 
-    Attributes
-    ----------
-    by_thread : dict
-        The limit of each thread that has one. Replaced at every change, so that it can be read
-        without a lock.
+    by_thread: The limit of each thread that has one. Replaced at every change, so that it can be
+        read without a lock.
     """
 
     def __init__(self) -> None:
