@@ -31,13 +31,19 @@ static void run_all(const Walk *walk, const WalkLoop *loop)
 static void run_part(const void *parts, npy_intp number, char *scratch)
 {
     Parts *all = (Parts *)parts;
-    Walk part = *all->walk;
+    const Walk *walk = all->walk;
     const int axis = all->axis;
     const npy_intp from = number * all->each;
-    for (int i = 0; i < part.operands; i++) {
-        part.data[i] += from * part.strides[i][axis];
+    const size_t bytes = (size_t)walk->ndim * sizeof(npy_intp);
+    Walk part; /* to copy all of it takes longer than some parts */
+    part.ndim = walk->ndim;
+    part.operands = walk->operands;
+    memcpy(part.shape, walk->shape, bytes);
+    for (int i = 0; i < walk->operands; i++) {
+        memcpy(part.strides[i], walk->strides[i], bytes);
+        part.data[i] = walk->data[i] + from * walk->strides[i][axis];
     }
-    part.shape[axis] = least(all->each, part.shape[axis] - from);
+    part.shape[axis] = least(all->each, walk->shape[axis] - from);
     clear_flags();
     run_all(&part, all->loop);
     note_flags(&all->flags, take_flags());

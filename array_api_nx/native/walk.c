@@ -3,6 +3,7 @@
 #include "walk.h"
 #include "compiler.h"
 #include "copies.h"
+#include "elements.h"
 #include "nest.h"
 #include "sizes.h"
 
@@ -139,6 +140,7 @@ int merge_walk(const Walk *walk, Walk *merged)
         merged_strides[i] = merged->strides[i];
     }
     merged->operands = walk->operands;
+    merged->count = walk->count;
     /* The compiler knows the number of operands (docs/tuning.md, 17). */
 #define MERGE(COUNT)                                                                               \
     case COUNT:                                                                                    \
@@ -340,9 +342,10 @@ void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, LinkOperation l
 {
     Walk merged;
     Plane plane;
-    npy_intp index[ARRAY_DIMS] = {0};
+    npy_intp index[ARRAY_DIMS];
     char *corners[WALK_OPERANDS];
     const int operands = walk->operands, kept = merge_walk(walk, &merged);
+    set_to_zero(index, kept - 2);
     plane.operands = operands;
     plane.itemsizes = itemsizes;
     plane.rows = kept > 1 ? merged.shape[kept - 2] : 1;

@@ -41,7 +41,7 @@ void lay_out(Walk *walk, int i, npy_intp itemsize);
 
 void reverse_sizes(npy_intp *values, int count);
 
-/* `merge_axes` of a walk. Only shape and strides are set. Returns the number of axes. */
+/* `merge_axes` of a walk. All but `turned` and `data` is set. Returns the number of axes. */
 int merge_walk(const Walk *walk, Walk *merged);
 
 /* Whether a loop is faster if elements so many bytes apart are copied first, to lie one after the
