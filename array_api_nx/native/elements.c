@@ -156,15 +156,18 @@ static void fill_region(const Region *region, const char *element)
     copy_to_region(region, element, still);
 }
 
-/* Whether each element would be written where it lies, as `x[1:] += y` does after it has computed. */
-static int is_same_memory(const Region *region, const npy_intp *strides, const char *data)
+int shows_region(const Tensor *given, const char *data, const Region *region)
 {
+    if (data != region->data || given->ndim != region->ndim) {
+        return 0;
+    }
     for (int dim = 0; dim < region->ndim; dim++) {
-        if (region->shape[dim] > 1 && strides[dim] != region->strides[dim]) {
+        const npy_intp size = region->shape[dim];
+        if (given->shape[dim] != size || (size > 1 && given->strides[dim] != region->strides[dim])) {
             return 0;
         }
     }
-    return data == region->data;
+    return 1;
 }
 
 /* Write elements that may lie in the region themselves: they are copied first. 0 if there is no memory. */
@@ -222,7 +225,7 @@ int write_region(const Region *region, DTypeCode code, PyObject *value)
     if (region->size == 0) {
         return 1;
     }
-    if (is_same_memory(region, strides, data)) {
+    if (shows_region(given, data, region)) {
         return 1;
     }
     if (may_meet(find_extent(region->ndim, region->shape, region->strides, region->itemsize,

@@ -60,6 +60,10 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
    their first elements lie. */
 int may_overlap(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data);
 
+/* Whether an array, whose first element lies at `data`, is the region: written to it, as `x[1:] += y` does after it has
+   computed, each element would stay where it lies. */
+int shows_region(const Tensor *given, const char *data, const Region *region);
+
 /* `region[...] = value`: 1 if written, 0, with nothing written, if Python has to. `code` is the
    dtype of the region, whose memory may be written. */
 int write_region(const Region *region, DTypeCode code, PyObject *value);

@@ -299,14 +299,18 @@ int set_item(PyObject *array, PyObject *key, PyObject *value)
     if (arrays.count > 0) {
         return set_by_arrays(x, data, &arrays, &selection, value);
     }
+    selection.region.data = data + selection.region.offset;
     if (selection.region.size > limits.at_once) {
         /* What could not be computed into `x`, because it overlaps, is computed first. */
-        const int is_computed = is_array(value) && layout_of(value) != NULL && data_of(layout_of(value)) != NULL;
-        const int done = is_computed ? set_to_copy(x, key, value) : PyErr_Occurred() ? -1 : 0;
+        Tensor *given = is_array(value) ? layout_of(value) : NULL;
+        const char *elements = given == NULL ? NULL : data_of(given);
+        if (elements != NULL && shows_region(given, elements, &selection.region)) {
+            return 1;
+        }
+        const int done = elements != NULL ? set_to_copy(x, key, value) : PyErr_Occurred() ? -1 : 0;
         if (done != 0 || !is_computed_now(selection.region.size)) {
             return done;
         }
     }
-    selection.region.data = data + selection.region.offset;
     return write_region(&selection.region, (DTypeCode)x->code, value);
 }
