@@ -7,7 +7,7 @@ enum { NARROW_ROW = 256 };
 
 /* Rows of fewer bytes are computed along with the gaps between them, if these are short and alike in all
    operands. The buffer holds a run of so many bytes, and one row more. */
-enum { SHORT_ROW = 2048, RUN_BYTES = 8192, BUFFER_BYTES = RUN_BYTES + 2 * SHORT_ROW };
+enum { SHORT_ROW = 2048, RUN_BYTES = 4096, BUFFER_BYTES = RUN_BYTES + 2 * SHORT_ROW };
 
 /* Rows of fewer bytes are not written past the caches: where a line of the caches has elements of two rows, or is written
    twice, the processor waits for memory (docs/tuning.md, 139). */
