@@ -479,8 +479,9 @@ static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *
     return settle(Py_NewRef(object), loop->name, run(loop, args, x->size, steps));
 }
 
-/* x = x op y in place for operands that wait, of the loop's dtype; DECLINED if they have to be computed first. */
-static PyObject *update_pending(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y, char *number)
+/* x = x op y in place for operands that wait, of the loop's dtype; DECLINED if they have to be computed first.
+   `drops_y` says that the caller's reference to `y`, which ends afterwards, is the only one. */
+static PyObject *update_pending(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y, char *number, int drops_y)
 {
     Tensor *const operands[2] = {x, y};
     char *numbers[2] = {NULL, number};
@@ -490,22 +491,30 @@ static PyObject *update_pending(const ElementLoop *loop, PyObject *object, Tenso
         const int waits = record_update(&operation, x, operands, numbers);
         return waits < 0 ? NULL : waits ? Py_NewRef(object) : DECLINED;
     }
-    if (y == NULL || y->array != NULL || ((Storage *)y->storage)->pending == NULL || !can_be_written(x)) {
+    Storage *storage = y == NULL || y->array != NULL ? NULL : (Storage *)y->storage;
+    if (storage == NULL || storage->pending == NULL || !can_be_written(x)) {
         return DECLINED;
     }
     PyObject *value = record_for_now(&operation, operands, numbers);
     if (value == NULL || value == DECLINED) {
         return value;
     }
+    const int fits = tensor_of(value)->size == x->size;
+    if (storage->pending != NULL) {
+        storage->pending->ending = drops_y && fits;
+    }
     Region region = {.data = data_of(x), .ndim = x->ndim, .size = x->size,
                      .itemsize = dtypes[x->code].itemsize};
     memcpy(region.shape, x->shape, (size_t)x->ndim * sizeof(npy_intp));
     memcpy(region.strides, x->strides, (size_t)x->ndim * sizeof(npy_intp));
-    int done = tensor_of(value)->size == x->size ? assign_expression(x, &region, tensor_of(value), 1) : 0;
-    if (done == 0 && tensor_of(value)->size == x->size) {
-        /* The memory of `x` is read before it is written. */
-        done = data_of(tensor_of(value)) != NULL && is_writeable(x) &&
-               write_region(&region, (DTypeCode)x->code, value);
+    int done = fits ? assign_expression(x, &region, tensor_of(value), 1) : 0;
+    /* Else the memory of `x` is read before it is written. */
+    const int copies = done == 0 && fits && data_of(tensor_of(value)) != NULL;
+    if (storage->pending != NULL && storage->pending->ending) {
+        drop_node(storage->pending); /* it may read what is overwritten */
+    }
+    if (copies) {
+        done = is_writeable(x) && write_region(&region, (DTypeCode)x->code, value);
     }
     Py_DECREF(value);
     return done == 1 ? Py_NewRef(object) : decline_unless_raised();
@@ -524,11 +533,11 @@ static PyObject *update_with_pending(OperationCode op, PyObject *object, Tensor 
     }
     if (!is_array(other)) {
         return write_scalar((char *)&number, (DTypeCode)x->code, other)
-                   ? update_pending(loop, object, x, NULL, (char *)&number)
+                   ? update_pending(loop, object, x, NULL, (char *)&number, 0)
                    : DECLINED;
     }
     Tensor *y = layout_of(other);
-    return y != NULL && y->code == x->code ? update_pending(loop, object, x, y, NULL) : DECLINED;
+    return y != NULL && y->code == x->code ? update_pending(loop, object, x, y, NULL, is_temporary(other)) : DECLINED;
 }
 
 PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)

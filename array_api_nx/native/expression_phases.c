@@ -88,7 +88,7 @@ static int add_phases(Computation *computation, Node *node, int ends)
     if (is_new) {
         node->phases = computation->walk;
         node->phase = node->shared = -1;
-        node->references = 0;
+        node->references = node->ending;
     }
     if (is_new && node->reduction != NULL) {
         source = source_of(node);

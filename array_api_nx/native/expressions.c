@@ -69,7 +69,7 @@ static int visit(Expression *expression, Node *node)
     Place places[NODE_OPERANDS] = {0};
     node->walk = walks;
     if (expression->phase < 0) {
-        node->references = 1;
+        node->references = 1 + node->ending;
     }
     for (int i = 0; i < operation->count; i++) {
         const NodeOperand *operand = &node->operands[i];

@@ -47,6 +47,7 @@ void enter_node(Node *node, Storage *storage)
 {
     node->storage = storage;
     node->walk = node->phases = 0;
+    node->ending = 0;
     node->place = &newest;
     node->next = newest;
     if (newest != NULL) {

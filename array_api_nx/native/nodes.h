@@ -91,6 +91,7 @@ struct Node {
     npy_intp size, held; /* elements; bytes that it keeps from being freed, at most */
     npy_intp shape[NODE_DIMS]; /* of the result */
     NodeOperand operands[NODE_OPERANDS];
+    int ending; /* how many references to its storage end with what computes it now: these need no memory */
     /* of the walk that met it last */
     npy_uint64 walk;
     int number;

@@ -5,6 +5,8 @@ Each test fails where one of them is left out; random programs would find most o
 
 from __future__ import annotations
 
+import operator
+import tracemalloc
 import weakref
 from collections.abc import Callable
 from typing import Any, Final
@@ -16,6 +18,7 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import loops, threads
 from array_api_nx.native import native
 from tests.support.implementations import count_pending, needs_native
+from tests.support.sizes import DEFERRED, MIDDLE
 from tests.support.tables import for_each
 
 pytestmark = [needs_native, pytest.mark.usefixtures("waits_when_small")]
@@ -238,6 +241,44 @@ def test_an_update_by_a_larger_array() -> None:
     with pytest.raises(ValueError, match="cannot change the shape"):
         z += made((3, 50))
     np.testing.assert_array_equal(host(z), expected)
+
+
+@for_each("size", [9, MIDDLE, DEFERRED])
+@for_each(
+    "update",
+    [
+        "x -= y * 2 + 1",
+        "x -= x * y + 1",
+        "x[1:] -= x[:-1] * 2 + 1",
+        "x[:-1] -= x[1:] * 2 + 1",
+        "x -= y[:1] * 2 + 1",
+        "x -= (y * 2)[::-1] + x",
+        "x -= abs(y - (y + x))",
+        "t = x * y + 1; x -= t; y += t",
+        "t = x * y + 1; x = isub(x, t); x *= t",
+        "t = x * y + 1; u = t - x; x -= t; y += u",
+        "x[2:] -= 0.5 * (y[2:] - y[:-2]); y[:-2] *= x[2:] + x[:-2]",
+    ],
+)
+def test_updates_of_what_is_computed_by_what_waits(size: int, update: str) -> None:
+    results = []
+    for asarray in (np.array, xp.asarray):
+        x, y = (asarray(host(made(size, seed))) for seed in (1, 2))
+        names = {"x": x, "y": y, "isub": operator.isub}
+        exec(update, names)
+        results.append([host(names["x"]), host(names["y"])])
+    for mine, theirs in zip(*results, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_a_value_that_only_an_update_needs_gets_no_memory() -> None:
+    x, y = made(2**20), made(2**20, 2)
+    x -= y * 2 + 1  # makes scratch memory, and empties what the pool keeps
+    tracemalloc.start()
+    x -= y * 2 + 1
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
 
 
 def test_updates_by_the_value_itself() -> None:
