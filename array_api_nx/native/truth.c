@@ -2,20 +2,32 @@
    compiler makes vector instructions of the loop that counts. */
 
 #include "truth.h"
+#include "compiler.h"
 
-/* Elements that are compared at a time. A sum of up to 255 bytes that are 0 or 1 fits a byte. */
-enum { PART = 1020, BYTES = 255 };
+/* Elements that are compared with zero at a time. */
+enum { PART = 1024 };
 
-static npy_intp count_bytes(const npy_bool *truth, npy_intp size)
+/* Bytes that are counted side by side, and how often: a byte counts to 255. */
+enum { LANES = 64, MOST_ROUNDS = 255 };
+
+CLONED(static, npy_intp, count_bytes, (const npy_bool *truth, npy_intp size), (truth, size))
 {
     npy_intp count = 0;
-    for (npy_intp i = 0; i < size; i += BYTES) {
-        const npy_intp end = size - i < BYTES ? size : i + BYTES;
-        npy_uint8 sum = 0;
-        for (npy_intp j = i; j < end; j++) {
-            sum += truth[j] != 0;
+    while (size >= LANES) {
+        npy_uint8 counts[LANES] = {0};
+        for (int round = 0; round < MOST_ROUNDS && size >= LANES; round++) {
+            for (int k = 0; k < LANES; k++) {
+                counts[k] += truth[k] != 0;
+            }
+            truth += LANES;
+            size -= LANES;
         }
-        count += sum;
+        for (int k = 0; k < LANES; k++) {
+            count += counts[k];
+        }
+    }
+    for (npy_intp i = 0; i < size; i++) {
+        count += truth[i] != 0;
     }
     return count;
 }
@@ -27,16 +39,18 @@ npy_intp ask_truth(TruthQuestion question, const ElementLoop *loop, const char *
     const npy_intp itemsize = dtypes[code].itemsize;
     npy_bool compared[PART];
     npy_intp count = 0;
+    if (code == BOOL && size > 0) {
+        /* Bytes are all 0 if the first one is, and each is the same as the next one. */
+        return question == COUNT_TRUE    ? count_bytes((const npy_bool *)data, size)
+               : question == IS_ALL_TRUE ? memchr(data, 0, (size_t)size) == NULL
+                                         : data[0] != 0 || memcmp(data, data + 1, (size_t)size - 1) != 0;
+    }
     for (npy_intp i = 0; i < size; i += PART) {
         const npy_intp n = size - i < PART ? size - i : PART;
-        const npy_bool *truth = (const npy_bool *)data + i;
-        if (code != BOOL) {
-            char *args[3] = {(char *)data + i * itemsize, (char *)&zero, (char *)compared};
-            npy_intp length = n, steps[3] = {itemsize, 0, 1};
-            loop->function(args, &length, steps, loop->data);
-            truth = compared;
-        }
-        const npy_intp found = count_bytes(truth, n);
+        char *args[3] = {(char *)data + i * itemsize, (char *)&zero, (char *)compared};
+        npy_intp length = n, steps[3] = {itemsize, 0, 1};
+        loop->function(args, &length, steps, loop->data);
+        const npy_intp found = count_bytes(compared, n);
         if (question == IS_ANY_TRUE && found > 0) {
             return 1;
         }
