@@ -261,7 +261,8 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
         clear_all(single_flags, pass.one_by_one->step_count);
     }
     begin_pass(&pass, plan, expression, target, NULL);
-    pass.is_stepped = is_read_in_steps(&pass, expression);
+    pass.is_copy = fold == NULL && !pass.is_buffered && expression->node_count == 1 && is_copy(expression->nodes[0]);
+    pass.is_stepped = !pass.is_copy && is_read_in_steps(&pass, expression);
     if (pass.is_stepped) {
         pass.plan = plan = plan_singly(plan, expression);
         if (plan == NULL) {

@@ -16,16 +16,16 @@
 
 /* ------------------------------------------------------------------ tiles */
 
-/* Reduce rows of elements, which follow each other, each to an accumulator. */
-static void fold_runs_to(const Reduction *reduction, char *accumulators, npy_intp step, const char *elements, npy_intp rows,
-                         npy_intp columns)
+/* Reduce rows of adjacent elements, which begin `row` bytes after each other, each to an accumulator. */
+static void fold_runs_to(const Reduction *reduction, char *accumulators, npy_intp step, const char *elements, npy_intp row,
+                         npy_intp rows, npy_intp columns)
 {
     const npy_intp itemsize = dtypes[reduction->element].itemsize;
     if (reduction->kind == ADD_RUNS) {
-        add_runs(accumulators, step, elements, rows, columns, itemsize);
+        add_runs(accumulators, step, elements, row, rows, columns, itemsize);
         return;
     }
-    for (npy_intp i = 0; i < rows; i++, accumulators += step, elements += columns * itemsize) {
+    for (npy_intp i = 0; i < rows; i++, accumulators += step, elements += row) {
         if (reduction->kind == ADD_MOMENTS) {
             RunOfMoments run;
             begin_moments(&run);
@@ -146,7 +146,7 @@ static void fold_tile_to(const Pass *pass, Fold *fold, const Area *area, FoldedR
             }
         }
     } else {
-        fold_runs_to(reduction, corner, row_step, elements, rows, columns);
+        fold_runs_to(reduction, corner, row_step, elements, row, rows, columns);
     }
     note_flags(&fold->flags, take_vector_flags());
 }

@@ -37,6 +37,7 @@ typedef struct {
     int discards;    /* whether the root is not written anywhere */
     int streams;     /* whether the root is written past the caches */
     int fetches;     /* whether tiles are fetched from memory ahead */
+    int is_copy;     /* whether elements are copied, and nothing is computed */
     int is_stepped;  /* whether loops read and write elements that are not adjacent where they lie */
     Fold *fold;      /* the first one of the root; or NULL */
     Accumulator *partials; /* of each fold, one for each part, if the parts' elements are reduced to one; or NULL */

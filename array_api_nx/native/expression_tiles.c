@@ -12,10 +12,14 @@ enum { ALONE_BYTES = 16384 };
 /* Those of a row of accumulators to which rows of memory are reduced. */
 enum { READ_BYTES = 4096 };
 
+/* Those of a tile that goes straight from memory to memory, or to an accumulator, through no buffer (docs/tuning.md,
+   140). */
+enum { STRAIGHT_BYTES = 131072 };
+
 /* Whether the elements of all rows are adjacent, so that tiles need no copies. */
 static int are_adjacent(const Pass *pass)
 {
-    for (int i = 0; i < pass->area_count; i++) {
+    for (int i = 0; i < count_operands(pass); i++) {
         if (pass->areas[i].strides[pass->ndim - 1] != pass->areas[i].itemsize) {
             return 0;
         }
@@ -26,8 +30,14 @@ static int are_adjacent(const Pass *pass)
 static npy_intp tile_bytes(const Pass *pass)
 {
     const Plan *plan = pass->plan;
-    const int is_alone = plan->step_count == 1 && plan->number_slots == 0 && (pass->fold != NULL || are_adjacent(pass));
-    return is_alone ? ALONE_BYTES : TILE_BYTES;
+    if (plan->step_count != 1 || plan->number_slots != 0) {
+        return TILE_BYTES;
+    }
+    if (!are_adjacent(pass)) {
+        return pass->fold != NULL || pass->is_copy ? ALONE_BYTES : TILE_BYTES;
+    }
+    const int is_straight = pass->is_copy || (pass->fold == NULL ? !pass->is_buffered && !pass->streams : pass->fold->is_read);
+    return is_straight && (pass->fold != NULL || pass->ndim == 1) ? STRAIGHT_BYTES : ALONE_BYTES;
 }
 
 /* The tile after the one that is computed. Steps alternate between waiting for memory and computing from the caches; so
@@ -219,9 +229,16 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
     char *buffer = packing_memory(pass, tiling);
     const int dim = pass->ndim - 1;
     const int is_read = pass->fold != NULL && pass->fold->is_read;
-    if (reads_columns(pass)) {
-        fold_tile(pass, tiling->folded, corners[0], pass->areas[0].strides[dim - 1], corners + count_operands(pass), rows,
-                  columns);
+    if (is_read && pass->areas[0].strides[dim] == pass->areas[0].itemsize) {
+        fold_tile(pass, tiling->folded, corners[0], dim > 0 ? pass->areas[0].strides[dim - 1] : 0,
+                  corners + count_operands(pass), rows, columns);
+        return;
+    }
+    if (pass->is_copy) {
+        const Area *source = &pass->areas[0], *target = &pass->areas[1];
+        const Tile from = {corners[0], dim > 0 ? source->strides[dim - 1] : 0, source->strides[dim]};
+        const Tile to = {corners[1], dim > 0 ? target->strides[dim - 1] : 0, target->strides[dim]};
+        (pass->streams ? stream_tile : copy_tile)(to, from, source->itemsize, rows, columns);
         return;
     }
     Tile copied[MOST_STORED], memory[MOST_STORED];
@@ -421,7 +438,7 @@ void run_tiles(const Pass *pass, char *slots)
                 if (fetches) {
                     look_ahead(pass, &ahead, corners, (npy_intp[2]){row, column}, &shape);
                 }
-                (shape.turned ? run_turned_tile : run_tile)(pass, &tiling, corners, least(rows, all_rows - row),
+                (shape.turned && !pass->is_copy ? run_turned_tile : run_tile)(pass, &tiling, corners, least(rows, all_rows - row),
                                                       least(columns, all_columns - column));
             }
         }

@@ -120,11 +120,12 @@ enum { AT_ONCE = 8 };
         return lanes[0];                                                                           \
     }                                                                                              \
                                                                                                    \
-    /* Add runs of `count` elements, which follow each other, each to a sum of its own. */         \
-    static void add_runs_##TYPE(char *sums, npy_intp step, const TYPE *x, npy_intp runs,           \
-                                npy_intp count)                                                    \
+    /* Add runs of `count` elements, `row` bytes after each other, each to a sum of its own. */    \
+    static void add_runs_##TYPE(char *sums, npy_intp step, const char *elements, npy_intp row,     \
+                                npy_intp runs, npy_intp count)                                     \
     {                                                                                              \
-        for (npy_intp i = 0; i < runs; i++, x += count, sums += step) {                            \
+        for (npy_intp i = 0; i < runs; i++, elements += row, sums += step) {                       \
+            const TYPE *x = (const TYPE *)elements;                                                \
             *(TYPE *)sums += count <= 2   ? sum_short_##TYPE(x, count, 2)                          \
                              : count <= 4 ? sum_short_##TYPE(x, count, 4)                          \
                              : count <= 8 ? sum_short_##TYPE(x, count, 8)                          \
@@ -203,13 +204,10 @@ void end_run(RunOfElements *run, char *sum, npy_intp itemsize)
     }
 }
 
-void add_runs(char *sums, npy_intp step, const char *elements, npy_intp runs, npy_intp count, npy_intp itemsize)
+void add_runs(char *sums, npy_intp step, const char *elements, npy_intp row, npy_intp runs, npy_intp count,
+              npy_intp itemsize)
 {
-    if (itemsize == sizeof(npy_float)) {
-        add_runs_npy_float(sums, step, (const npy_float *)elements, runs, count);
-    } else {
-        add_runs_npy_double(sums, step, (const npy_double *)elements, runs, count);
-    }
+    (itemsize == sizeof(npy_float) ? add_runs_npy_float : add_runs_npy_double)(sums, step, elements, row, runs, count);
 }
 
 void merge_sums(char *sums, npy_intp step, npy_intp count, npy_intp itemsize)

@@ -37,8 +37,10 @@ void extend_run(RunOfElements *run, const char *elements, npy_intp count, npy_in
 /* Add the run's elements to a sum. */
 void end_run(RunOfElements *run, char *sum, npy_intp itemsize);
 
-/* Add runs of `count` elements, at least one, which follow each other, to sums that lie `step` bytes apart. */
-void add_runs(char *sums, npy_intp step, const char *elements, npy_intp runs, npy_intp count, npy_intp itemsize);
+/* Add runs of `count` adjacent elements, at least one, which begin `row` bytes after each other, to sums that lie `step`
+   bytes apart. */
+void add_runs(char *sums, npy_intp step, const char *elements, npy_intp row, npy_intp runs, npy_intp count,
+              npy_intp itemsize);
 
 /* From the sums of parts of a run, `step` bytes apart, to the sum of the run, in place of the first one. All
    parts but the last have as many blocks (SUM_BLOCK_BYTES), a power of two: then it has the same bits as the run
