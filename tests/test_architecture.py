@@ -7,9 +7,7 @@ those below it, wherever the import stands: at the top, in a function, or for ty
 from __future__ import annotations
 
 import ast
-import os
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import array_api_nx
+from tests.support.processes import python
 from tests.support.tables import for_each
 
 NAME = "array_api_nx"
@@ -320,14 +319,7 @@ def loaded_by(statement: str) -> set[str]:
         "names = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
         "print(*sorted(names - set(sys.stdlib_module_names)))"
     )
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env={**os.environ, "PYTHONPATH": str(ROOT.parent)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return set(result.stdout.split())
+    return set(python("-W", "error", "-c", code).split())
 
 
 def test_importing_the_package_loads_numpy_alone():

@@ -1,10 +1,7 @@
 """Compiled functions and their programs in other processes."""
 
 import copy
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +9,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import ShapeSpec
+from tests.support.processes import python
 from tests.support.programs import assert_same
 
 pytestmark = pytest.mark.slow
@@ -51,15 +49,7 @@ class Model:
 def loaded_elsewhere(code, *objects):
     """The output of a fresh process, where the objects are `found`."""
     start = f"import pickle; found = pickle.loads(bytes.fromhex({pickle.dumps(objects).hex()!r}))\n"
-    run = subprocess.run(
-        [sys.executable, "-c", start + code],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    return run.stdout
+    return python("-c", start + code)
 
 
 def test_in_another_process():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -21,6 +18,7 @@ from hypothesis import settings as hypothesis_settings
 import array_api_nx as xp
 from array_api_nx import Array
 from tests.support.interpreter import SHAPES, TRACEABLE, inputs, programs, run
+from tests.support.processes import python
 from tests.support.programs import assert_same, numpy_of, settings
 from tests.support.refusals import refused
 from tests.support.sizes import MANY_TASKS
@@ -203,16 +201,7 @@ def test_without_the_extension():
                 for each in t.leaves(compiled(xp.asarray(x.copy()))):
                     print(t.numpy_of(each).tobytes().hex())
     """
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "ARRAY_API_NX_EXTENSION": value, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for value in ("0", "1")
-    ]
+    outputs = [python("-c", code, ARRAY_API_NX_EXTENSION=value) for value in ("0", "1")]
     assert len(outputs[0].split()) > 2 * len(FUNCTIONS)
     assert outputs[0] == outputs[1]
 
@@ -389,4 +378,4 @@ check_runs(backend, backend.prepare)
 
 
 def test_a_backend_runs_programs_before_any_device_is_used():
-    subprocess.run([sys.executable, "-c", EARLY], check=True)
+    python("-c", EARLY)

@@ -19,6 +19,7 @@ from array_api_nx.tracing.backend import Switch
 from tests.support.programs import assert_same, numpy_of
 from tests.support.refusals import refused
 from tests.support.tables import for_each
+from tests.support.threads import together
 
 rng = np.random.default_rng(5)
 
@@ -144,13 +145,7 @@ def test_threads_trace_at_the_same_time():
 
     x = normal(4, 3)
     function = xp.compile(call)
-    threads = [
-        threading.Thread(target=lambda k=k: results.update({k: function(x, k)})) for k in (2, 3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(*[lambda k=k: results.update({k: function(x, k)}) for k in (2, 3)])
     for k in (2, 3):
         assert_same(results[k], xp.sum(xp.sin(x) * k, axis=0))
     assert type(x.device.backend) is not Switch

@@ -1,14 +1,12 @@
 """einops on arrays, through its own functions, on every device."""
 
 import importlib.util
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.processes import python
 
 einops = pytest.importorskip("einops", reason="einops is not installed")
 
@@ -99,8 +97,5 @@ def test_either_may_be_imported_first(first):
         "x = array_api_nx.zeros((2, 3)); print(einops.rearrange(x, 'a b -> (b a)').shape)\n"
         "print(einops.__spec__.loader is einops.__loader__)"
     )
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], env=environ, capture_output=True, text=True
-    )
-    assert done.stdout.split("\n")[:3] == ["False", "(6,)", "True"], done.stderr
+    printed = python("-W", "error", "-c", code)
+    assert printed.split("\n")[:3] == ["False", "(6,)", "True"]

@@ -10,6 +10,8 @@ from statistics import geometric_mean
 
 import pytest
 
+from tests.support.processes import python
+
 # Not importorskip: SciPy reads its setting at its first import.
 pytestmark = [
     pytest.mark.skipif(find_spec("sklearn") is None, reason="needs the clients extra"),
@@ -113,13 +115,7 @@ def test_a_name_that_no_row_has_is_refused():
 
 def test_neighbours_and_centres_are_those_of_scikit_learn_and_numpy():
     program = ROOT / "examples" / "neighbours.py"
-    done = subprocess.run(
-        [sys.executable, str(program), "--points", "1e4", "--turns", "1"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert done.returncode == 0, done.stderr
-    told = [line.split("agrees") for line in done.stdout.splitlines()[1:]]
+    lines = python(str(program), "--points", "1e4", "--turns", "1").splitlines()
+    told = [line.split("agrees") for line in lines[1:]]
     assert [len(parts) for parts in told] == [2] * 7
     assert sum("array_api_nx" in name for name, _ in told) == 2

@@ -4,7 +4,6 @@ Every array here is small: it is computed where the operation is called, or as s
 are asked for.
 """
 
-import threading
 import types
 import warnings
 from functools import partial
@@ -14,6 +13,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.support.tables import for_each
+from tests.support.threads import together
 
 VALUES = {
     "a": [1.0, 0.0, -1.0],
@@ -272,27 +272,17 @@ def test_who_shows_warnings_may_compute(user, monkeypatch):
 
 
 def test_threads_have_states_of_their_own(user):
-    failed = []
-
     def work(mode):
-        try:
-            for _ in range(50):
-                with np.errstate(all=mode):
-                    names = arrays(xp)
-                    if mode == "raise":
-                        with pytest.raises(FloatingPointError):
-                            user(names, "np.asarray(xp.cumulative_sum(h))")
-                    else:
+        for _ in range(50):
+            with np.errstate(all=mode):
+                names = arrays(xp)
+                if mode == "raise":
+                    with pytest.raises(FloatingPointError):
                         user(names, "np.asarray(xp.cumulative_sum(h))")
-        except BaseException as error:
-            failed.append(error)
+                else:
+                    user(names, "np.asarray(xp.cumulative_sum(h))")
 
-    threads = [threading.Thread(target=work, args=(mode,)) for mode in ("raise", "ignore") * 2]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
+    together(*[partial(work, mode) for mode in ("raise", "ignore") * 2])
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -14,6 +11,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.special.operands import DOMAINS, typical
+from tests.support.processes import python
 from tests.support.tables import for_each
 
 pytest.importorskip("scipy", minversion="1.17")
@@ -100,18 +98,4 @@ for name in DOMAINS:
 def test_they_are_ours_without_the_setting_of_scipy() -> None:
     devices = ["cpu", *["torch:cpu"][: find_spec("torch") is not None]]
     devices += ["dask"][: find_spec("dask") is not None]
-    environment = {k: v for k, v in os.environ.items() if k != "SCIPY_ARRAY_API"}
-    result = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            AS_UFUNCS,
-            "cpu",
-            *[{"torch": "torch:cpu"}.get(x, x) for x in devices],
-        ],
-        env={**environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        cwd=os.path.dirname(os.path.dirname(os.path.dirname(__file__))),
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stderr
+    python("-c", AS_UFUNCS, *devices, without=["SCIPY_ARRAY_API"])

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import warnings
+from functools import partial
 
 import pytest
 
@@ -19,17 +20,12 @@ from array_api_nx.contract.events import (
     transferred,
 )
 from tests.support.refusals import refused
+from tests.support.threads import together
 
 
 def report() -> None:
     transferred("scalar", "cpu", "python", 8, "__float__")
     evaluated("dask", "its elements are needed")
-
-
-def in_thread(function):
-    thread = threading.Thread(target=function)
-    thread.start()
-    thread.join()
 
 
 def test_nobody_is_told_while_nobody_listens(monkeypatch):
@@ -83,9 +79,9 @@ def test_one_listener_may_listen_twice():
 def test_a_listener_hears_its_own_thread_or_all():
     own, everybodys = [], []
     with listening(own.append), listening(everybodys.append, all_threads=True):
-        in_thread(report)
+        together(report)
         report()
-    in_thread(report)
+    together(report)
     assert (len(own), len(everybodys)) == (2, 4)
     assert not hints.watched
 
@@ -116,11 +112,7 @@ def test_listening_in_several_threads_at_a_time():
             with listening(told.append):
                 report()
 
-    threads = [threading.Thread(target=work, args=(told,)) for told in lists]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(*[partial(work, told) for told in lists])
     assert [len(told) for told in lists] == [40] * 4
     assert not hints.watched
 
@@ -188,7 +180,7 @@ def test_a_read_can_be_allowed_inside():
 
 def test_other_threads_read_as_they_like():
     with config_context(host_access="error"):
-        in_thread(report)
+        together(report)
 
 
 def test_evaluations_are_no_reads():

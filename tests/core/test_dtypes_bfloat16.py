@@ -1,8 +1,6 @@
 """bfloat16: a row of another package, which arrives when it is asked for."""
 
 import pickle
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.core import dtypes as d
 from tests.support.implementations import needs_native
+from tests.support.processes import python
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -31,10 +30,7 @@ def device(request):
 
 def alone(code):
     """What a program prints, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
-    )
-    return done.stdout.split()
+    return python("-c", textwrap.dedent(code)).split()
 
 
 def values(x):

@@ -30,6 +30,7 @@ from array_api_nx.core.symbolic import (
     var,
 )
 from tests.support.refusals import refused
+from tests.support.threads import together
 
 
 @pytest.fixture
@@ -40,27 +41,6 @@ def n():
 @pytest.fixture
 def m():
     return dynamic("m", min=1, max=50)
-
-
-def in_threads(*functions):
-    """Run the functions at the same time, each in a thread; results in order, errors raised."""
-    results = [None] * len(functions)
-    errors = []
-
-    def run(i):
-        try:
-            results[i] = functions[i]()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(functions))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return results
 
 
 # Random expressions: the same tree is built from dimensions and from ints.
@@ -248,7 +228,7 @@ def test_immutable(n):
 
 
 def test_ids_are_unique_across_threads():
-    made = in_threads(*[lambda: [var("x") for _ in range(200)]] * 4)
+    made = together(*[lambda: [var("x") for _ in range(200)]] * 4)
     assert len({v.id for vs in made for v in vs}) == 800
 
 
@@ -259,7 +239,7 @@ def test_a_quotient_is_the_same_in_every_thread(n):
         start.wait()
         return [n // k for k in range(2, 40)]
 
-    first, *others = in_threads(*[divide] * 4)
+    first, *others = together(*[divide] * 4)
     assert all(other == first for other in others)
 
 
@@ -463,7 +443,7 @@ def test_threads_bind_independently(n):
             here.wait()
             return [outer, inner, eval_dim(n)]
 
-    results = in_threads(*(lambda v=v: worker(v) for v in (1, 2, 3)))
+    results = together(*(lambda v=v: worker(v) for v in (1, 2, 3)))
     assert results == [[v, v + 50, v] for v in (1, 2, 3)]
     assert eval_dim(n) is None
 
@@ -471,7 +451,7 @@ def test_threads_bind_independently(n):
 def test_a_copied_context_carries_bindings_to_a_thread(n):
     with bind({n: 8}):
         context = contextvars.copy_context()
-    assert in_threads(lambda: context.run(eval_dim, n)) == [8]
+    assert together(lambda: context.run(eval_dim, n)) == [8]
     assert eval_dim(n) is None
 
 

@@ -2,13 +2,13 @@
 
 import copy
 import pickle
-import threading
 from itertools import product
 
 import pytest
 
 from array_api_nx.core import view as view_module
 from array_api_nx.core.view import View
+from tests.support.threads import together
 
 
 def test_equal_views_are_one_object():
@@ -93,16 +93,10 @@ def test_repr_names_what_differs_from_the_default():
 
 
 def test_threads_make_the_same_views():
-    made = []
-
     def make():
-        made.append([View((n, 3), (1, 997)).permute((1, 0)) for n in range(1, 200)])
+        return [View((n, 3), (1, 997)).permute((1, 0)) for n in range(1, 200)]
 
-    threads = [threading.Thread(target=make) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    made = together(*[make] * 4)
     assert len(made) == 4
     assert all(made[0][i] == views[i] for views in made for i in range(199))
 

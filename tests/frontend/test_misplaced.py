@@ -1,7 +1,5 @@
 """Errors of calls whose arguments fit no parameters: the rule, and the call that is meant."""
 
-import subprocess
-import sys
 import traceback
 
 import numpy as np
@@ -9,6 +7,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native, set_advice, with_advice
+from tests.support.processes import python
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -176,5 +175,4 @@ def test_advice_is_not_imported_before_such_an_error():
         "import sys, array_api_nx as xp; xp.sum(xp.ones(3), axis=0); "
         "print('array_api_nx.frontend.misplaced' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert python("-c", code).strip() == "False"

@@ -2,9 +2,7 @@
 
 import copy
 import logging
-import os
 import pickle
-import subprocess
 import sys
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import Device
 from array_api_nx.testing import HostAccessError, HostAccessWarning, TransferError, transfers
+from tests.support.processes import python
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -112,9 +111,8 @@ def test_the_environment_makes_it_strict():
         "try: xp.zeros(2) + xp.zeros(2, device='test')\n"
         "except ValueError as error: print(error)"
     )
-    environ = os.environ | {"ARRAY_API_NX_PLACEMENT": "strict"}
-    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True)
-    assert "different devices, cpu and test, and placement='strict'" in done.stdout
+    printed = python("-c", code, ARRAY_API_NX_PLACEMENT="strict")
+    assert "different devices, cpu and test, and placement='strict'" in printed
 
 
 def test_who_is_committed(fake):

@@ -17,6 +17,7 @@ from array_api_nx.primitives import table as p
 from tests.support import implementations
 from tests.support.alike import compare
 from tests.support.implementations import assert_alike, random_array, random_operands, random_scalar
+from tests.support.processes import python
 from tests.support.sizes import MIDDLE
 
 pytestmark = implementations.needs_native
@@ -232,10 +233,6 @@ def test_other_devices(device):
 
 def test_a_checked_backend_is_asked(tmp_path):
     """With ARRAY_API_NX_CHECKED, guarantees are checked in every call: C does not answer."""
-    import os
-    import subprocess
-    import sys
-
     code = (
         "import array_api_nx as xp; from tests.support import implementations\n"
         "x = xp.ones(3)\n"
@@ -243,9 +240,7 @@ def test_a_checked_backend_is_asked(tmp_path):
         "    assert not implementations.is_answered_in_c(call)\n"
         "assert (x + x)._handle.array.tolist() == [2, 2, 2]"
     )
-    subprocess.run(
-        [sys.executable, "-c", code], check=True, env={**os.environ, "ARRAY_API_NX_CHECKED": "1"}
-    )
+    python("-c", code, ARRAY_API_NX_CHECKED="1")
 
 
 def test_tracing_is_python_alone():

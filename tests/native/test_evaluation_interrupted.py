@@ -10,7 +10,6 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +17,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.support.implementations import count_pending, needs_native
+from tests.support.processes import python, status_of_child
 from tests.support.signals import ctrl_c
 
 pytestmark = [
@@ -207,18 +207,11 @@ def test_handlers_that_fork() -> None:
     short = xp.full(SIZE, 0.25)
     waiting = short * 2
 
+    def computes() -> bool:
+        return float(waiting[5]) == 0.5 and float(sines(waiting, 20)[5]) == expected(20)
+
     def handler(*_: Any) -> None:
-        child = os.fork()
-        if child == 0:
-            signal.alarm(60)  # ends a child that waits for ever
-            status = 1
-            try:
-                status = int(
-                    float(waiting[5]) != 0.5 or float(sines(waiting, 20)[5]) != expected(20)
-                )
-            finally:
-                os._exit(status)
-        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        statuses.append(status_of_child(computes))
 
     value = sines(xp.full(SIZE, 0.5))
     with ctrl_c(handler):
@@ -227,19 +220,14 @@ def test_handlers_that_fork() -> None:
     assert float(waiting[5]) == 0.5
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
 def test_children_compute_what_waited() -> None:
     x = xp.full(SIZE, 0.5)
     value = sines(x, 10)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(60)
-        status = 1
-        try:
-            status = int(float(xp.max(value)) != expected(10) or float(xp.sum(x * 2)) != SIZE)
-        finally:
-            os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def computes() -> bool:
+        return float(xp.max(value)) == expected(10) and float(xp.sum(x * 2)) == SIZE
+
+    assert status_of_child(computes) == 0
     assert float(value[7]) == expected(10)
 
 
@@ -276,13 +264,4 @@ waiting = x + 1
 @pytest.mark.parametrize("ending", ["", "sys.exit(0)", "del x, waiting"])
 @pytest.mark.parametrize("daemons", [0, 3])
 def test_the_process_ends_while_passes_run(daemons: int, ending: str) -> None:
-    program = ENDING.format(size=SIZE, steps=20, daemons=daemons, ending=ending)
-    result = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": str(Path(xp.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    python("-c", ENDING.format(size=SIZE, steps=20, daemons=daemons, ending=ending))

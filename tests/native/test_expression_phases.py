@@ -14,6 +14,7 @@ import array_api_nx as xp
 from tests.support.implementations import count_pending, needs_native
 from tests.support.programs import numpy_of
 from tests.support.tables import for_each
+from tests.support.threads import together
 
 pytestmark = needs_native
 
@@ -194,25 +195,22 @@ def test_what_waits_is_explained_and_still_waits() -> None:
 @pytest.mark.parametrize("axes", [(1, 1), (0, 1)], ids=str)
 def test_long_chains_of_reductions_need_little_of_the_stack(axes: tuple[int, int]) -> None:
     given = np.random.default_rng(0).random((400, 100)) + 0.5
-    found = []
 
-    def chain() -> None:
+    def chain() -> Any:
         y = x = xp.asarray(given, copy=True)
         for i in range(500):
             x = y * xp.mean(x, axis=axes[i % 2], keepdims=True)
-        found.append(np.asarray(x))
+        return np.asarray(x)
 
     before = threading.stack_size(2**20)
     try:
-        thread = threading.Thread(target=chain)
-        thread.start()
-        thread.join()
+        (found,) = together(chain)
     finally:
         threading.stack_size(before)
     expected = given
     for i in range(500):
         expected = given * expected.mean(axis=axes[i % 2], keepdims=True)
-    np.testing.assert_allclose(found[0], expected, rtol=1e-9)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @for_each("axis", [-1, 0, 1])

@@ -11,9 +11,9 @@ import gc
 import operator
 import os
 import sys
-import threading
 import tracemalloc
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from array_api_nx.core.view import View
 from array_api_nx.frontend import elementwise
 from tests.support import examples, implementations
 from tests.support.tables import for_each
+from tests.support.threads import together
 
 pytestmark = implementations.needs_native
 
@@ -317,38 +318,29 @@ def test_threads_share_write_and_drop_arrays():
     nothing is left."""
     start = xp.positive(xp.asarray(np.full((4, 5), 1.0)))
     shared: list[Any] = [start for _ in range(8)]
-    failures: list[BaseException] = []
     rounds = max(200, CALLS // 250)
     interval = sys.getswitchinterval()
 
     def work(seed):
         rng = np.random.default_rng(seed)
-        try:
-            for _ in range(rounds):
-                i, j, k = rng.integers(0, 8, 3)
-                x, y = shared[i], shared[j]
-                z = x + y if k % 2 else xp.sqrt(abs(x * y))
-                z += x.T.T
-                z *= 0.25
-                shared[k] = z
-                x *= 1.0
-                assert z.shape == (4, 5)
-                np.asarray(shared[j])
-                look_into(shared[k])
-                shared[i] = xp.positive(start)
-        except BaseException as error:
-            failures.append(error)
+        for _ in range(rounds):
+            i, j, k = rng.integers(0, 8, 3)
+            x, y = shared[i], shared[j]
+            z = x + y if k % 2 else xp.sqrt(abs(x * y))
+            z += x.T.T
+            z *= 0.25
+            shared[k] = z
+            x *= 1.0
+            assert z.shape == (4, 5)
+            np.asarray(shared[j])
+            look_into(shared[k])
+            shared[i] = xp.positive(start)
 
     sys.setswitchinterval(1e-6)
     try:
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        together(*[partial(work, seed) for seed in range(8)])
     finally:
         sys.setswitchinterval(interval)
-    assert not failures
     for x in shared:
         assert bool(xp.all(xp.isfinite(x)))
     assert np.asarray(start).tolist() == [[1.0] * 5] * 4

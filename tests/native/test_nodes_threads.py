@@ -4,11 +4,8 @@ Threads meet at barriers, so that what overlaps does so in every run; the stress
 chance brings, and are right however it falls.
 """
 
-import os
-import signal
 import threading
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -18,6 +15,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.native.hazards import numbers
+from tests.support.processes import needs_fork, status_of_child
 from tests.support.programs import (
     LARGE,
     NDArray,
@@ -27,34 +25,11 @@ from tests.support.programs import (
     pending,
     settings,
 )
+from tests.support.threads import PATIENCE, together
 
 pytestmark = [pytest.mark.usefixtures("threshold"), pytest.mark.slow]
 
 SHAPE = (4, 6)
-PATIENCE = 60.0
-"""Seconds after which threads are taken to wait for each other for ever."""
-
-
-def together(*functions: Callable[[], object]) -> None:
-    """Run functions in threads of their own, that start together; raise their errors."""
-    start = threading.Barrier(len(functions))
-    errors: list[BaseException] = []
-
-    def run(function: Callable[[], object]) -> None:
-        try:
-            start.wait(PATIENCE)
-            function()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(f,), daemon=True) for f in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    if errors:
-        raise errors[0]
-    assert not any([thread.is_alive() for thread in threads])
 
 
 def deferring_large() -> xp.config_context:
@@ -319,28 +294,6 @@ def test_warnings_go_to_the_thread_that_computes(x):
     assert caught == []
 
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
-
-
-def forked(check: Callable[[], bool]) -> int:
-    """The exit status of a child process: 0 if `check` holds there."""
-    with warnings.catch_warnings():
-        # Python 3.12 and JAX warn of forks while there are threads.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
-        child = os.fork()
-    if child == 0:
-        # A child that waits for threads it has not inherited must not wait for ever.
-        signal.alarm(int(PATIENCE))
-        status = 1
-        try:
-            status = 0 if check() else 2
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status)
-
-
 def agree(x: xp.Array, oracle: NDArray) -> bool:
     return bool(np.array_equal(numpy_of(x), oracle))
 
@@ -363,7 +316,7 @@ def test_a_fork_while_other_threads_compute():
         try:
             for i in range(10):
                 y = x * float(i)
-                assert forked(partial(agree, y, a * float(i))) == 0
+                assert status_of_child(partial(agree, y, a * float(i))) == 0
         finally:
             done.set()
 
@@ -389,5 +342,5 @@ def test_a_forked_child_computes(threads):
         x = xp.asarray(a, copy=True)
         waiting = x - 3.0
         assert not np.array_equal(numpy_of(x * 3.0), a)
-        assert forked(lambda: compute(x)) == 0
+        assert status_of_child(lambda: compute(x)) == 0
         assert compute(x)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +10,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.support.implementations import needs_native
+from tests.support.processes import python
 from tests.support.programs import numpy_of, same_bits
 
 pytestmark = needs_native
@@ -100,20 +98,5 @@ def test_a_choice_is_written_over_its_operands() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("processor", ["baseline", "avx2"])
 def test_lesser_processors(processor: str) -> None:
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            __file__,
-            "-k",
-            "not lesser",
-        ],
-        env={**os.environ, "ARRAY_API_NX_CPU": processor},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "not lesser"]
+    python(*command, ARRAY_API_NX_CPU=processor)

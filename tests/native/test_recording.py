@@ -1,10 +1,7 @@
 """Which operations wait, which force an evaluation, and limits."""
 
 import operator
-import os
 import pickle
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Callable
 from math import isqrt
@@ -15,6 +12,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.native.hazards import numbers
+from tests.support.processes import python
 from tests.support.programs import LARGE, assert_same, deferring, numpy_of, pending, settings
 from tests.support.refusals import refused
 from tests.support.sizes import DEFERRED, THRESHOLD
@@ -431,8 +429,5 @@ def test_without_the_extension_nothing_is_deferred():
         f"    x = xp.ones({DEFERRED}) * 2\n"
         "    print(xp.explain(x).pending, float(xp.sum(x)))\n"
     )
-    environment = {**os.environ, "ARRAY_API_NX_EXTENSION": "0"}
-    found = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert found.stdout.split() == ["False", str(2.0 * DEFERRED)]
+    printed = python("-c", code, ARRAY_API_NX_EXTENSION="0")
+    assert printed.split() == ["False", str(2.0 * DEFERRED)]

@@ -1,6 +1,5 @@
 """Ufuncs that are no functions of the standard, beside what waits."""
 
-import threading
 from collections.abc import Callable
 from inspect import unwrap
 from types import SimpleNamespace
@@ -18,6 +17,7 @@ from tests.support.programs import SETTINGS, assert_same, numpy_of, pending, set
 from tests.support.refusals import refused
 from tests.support.sizes import DEFERRED
 from tests.support.tables import for_each
+from tests.support.threads import together
 
 scipy_special = pytest.importorskip("scipy.special")
 # SciPy may have wrapped its ufuncs in functions that dispatch on namespaces.
@@ -113,18 +113,13 @@ def test_scipys_errors_are_told_where_somebody_asked_for_them():
 def test_several_threads_compute_at_the_same_time():
     x = xp.linspace(0.1, 3, DEFERRED)
     expected = special.gammaln(np.asarray(x)) * 2
-    results: list[xp.Array] = []
 
-    def compute() -> None:
+    def compute() -> xp.Array:
         result = special.gammaln(x + 0.0) * 2
         xp.evaluate(result)
-        results.append(result)
+        return result
 
-    threads = [threading.Thread(target=compute) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    results = together(*[compute] * 4)
     assert len(results) == 4
     for result in results:
         assert_same(numpy_of(result), expected)

@@ -1,7 +1,5 @@
 """Every primitive has a method in the contract, and a contract test."""
 
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from array_api_nx.core import dtypes as d
 from array_api_nx.primitives.table import TABLE
 from array_api_nx.testing import contract
 from array_api_nx.testing.contract import test_primitives
+from tests.support.processes import python
 from tests.support.tables import for_each
 
 FAMILIES = {"unary", "binary", "reduce", "arg_reduce", "scan"}
@@ -84,10 +83,7 @@ def test_a_row_without_a_kernel_is_an_error_when_the_backend_is_imported(backend
     if backend != "cpu":
         pytest.importorskip(backend)
     program = WITHOUT_KERNELS.format(module=module, families=families)
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert ended.stdout.splitlines() == [
+    assert python("-c", program).splitlines() == [
         f"{backend} has no {family} kernel for new {family}" for family in families
     ]
 

@@ -1,9 +1,7 @@
 """The generator: the same bits everywhere, NumPy's methods, state, statistics and errors."""
 
 import copy
-import os
 import pickle
-import signal
 import threading
 from functools import partial
 from math import erf
@@ -17,6 +15,7 @@ import array_api_nx as xp
 from array_api_nx.contract import exact_functions as exact
 from tests.backends.engines.devices import device
 from tests.extra.everywhere import DEVICES, assert_same
+from tests.support.processes import needs_fork, status_of_child
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -513,8 +512,7 @@ def test_an_exhausted_generator_says_so_and_stays_as_it_is():
         assert rng._counter == before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
+@needs_fork
 def test_a_child_draws_that_was_forked_while_another_thread_drew():
     rng = xp.random.default_rng(3)
     expected = float(copy.copy(rng).random())
@@ -528,10 +526,7 @@ def test_a_child_draws_that_was_forked_while_another_thread_drew():
     thread = threading.Thread(target=hold)
     thread.start()
     is_held.wait()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(20)  # ends a child that waits for ever
-        os._exit(float(rng.random()) != expected)
+    status = status_of_child(lambda: float(rng.random()) == expected)
     may_end.set()
     thread.join()
-    assert os.waitpid(child, 0)[1] == 0
+    assert status == 0

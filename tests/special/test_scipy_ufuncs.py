@@ -1,8 +1,5 @@
 """Every function that is a ufunc of SciPy: its bits on the CPU, and the same on other devices."""
 
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -11,6 +8,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.special.scipy_ufuncs import ufunc
 from tests.special.operands import DOMAINS, reference, same_bits, special, typical
+from tests.support.processes import python
 from tests.support.programs import needs_extension
 from tests.support.refusals import refused
 from tests.support.sizes import THRESHOLD
@@ -219,10 +217,4 @@ assert "scipy" in sys.modules
 
 @pytest.mark.parametrize("code", [WITHOUT_SCIPY, LAZY], ids=["without SciPy", "lazy"])
 def test_scipy_is_optional_and_imported_late(code):
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stderr
+    python("-c", code)

@@ -8,7 +8,6 @@ import pickle
 import re
 import subprocess
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,7 +28,9 @@ from array_api_nx.testing import (
     transfers,
 )
 from array_api_nx.tracing.recorder import TraceError
+from tests.support.processes import python
 from tests.support.tables import for_each
+from tests.support.threads import together
 
 needs_extension = pytest.mark.skipif(native is None, reason="nothing is deferred without it")
 
@@ -290,9 +291,7 @@ def test_records_nest_and_end_with_their_statement():
 def test_threads(all_threads):
     x = numbers("cpu")
     with transfers(all_threads=all_threads) as log, xp.config_context(host_access="error"):
-        thread = threading.Thread(target=lambda: float(x[0]))
-        thread.start()
-        thread.join()
+        together(lambda: float(x[0]))
     assert len(log) == all_threads
 
 
@@ -408,9 +407,7 @@ def test_evaluations_of_threads(all_threads):
     with xp.config_context(fusion_threshold=0):
         y = 2 * xp.ones(10) + 1
     with count_evaluations(all_threads=all_threads) as count:
-        thread = threading.Thread(target=lambda: y.tolist())
-        thread.start()
-        thread.join()
+        together(lambda: y.tolist())
     assert len(count) == all_threads
     assert all(isinstance(each, Evaluation) for each in count)
 
@@ -428,7 +425,7 @@ def test_the_kit_is_found_and_not_imported_before():
         "assert not {'pytest', 'hypothesis'} & set(sys.modules)\n"
         "assert 'testing' not in dir(xp)\n"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+    python("-W", "error", "-c", code)
 
 
 def test_the_examples_of_the_documentation(tmp_path):

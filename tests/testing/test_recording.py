@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import operator
 import os
-import subprocess
-import sys
 import threading
 from collections import Counter
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -17,7 +16,9 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import add as add_by_name
 from array_api_nx.testing import Call, Calls, recorded, recording
+from tests.support.processes import python
 from tests.support.tables import for_each
+from tests.support.threads import together
 
 BINARY = [
     *["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor"],
@@ -268,9 +269,7 @@ def test_an_interrupt_while_a_statement_begins_changes_nothing(monkeypatch):
 def test_threads(all_threads):
     x = xp.ones(3)
     with recorded(all_threads=all_threads) as calls:
-        thread = threading.Thread(target=lambda: xp.sin(x) + 1)
-        thread.start()
-        thread.join()
+        together(lambda: xp.sin(x) + 1)
     assert [call.name for call in calls] == ["sin", "Array.__add__"] * all_threads
 
 
@@ -288,11 +287,7 @@ def test_threads_record_at_the_same_time():
                     x * 2
             found[number] += [call.name for call in calls]
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(*[partial(work, number) for number in range(4)])
     assert found == [["Array.__mul__"] * 10 * (number + 1) for number in range(4)]
     assert public() == before
 
@@ -412,12 +407,6 @@ def test_without_the_extension():
         "print(*[call.name for call in calls])\n"
         "assert dict(vars(xp.Array)) == before\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "ARRAY_API_NX_EXTENSION": "0"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    printed = python("-c", code, ARRAY_API_NX_EXTENSION="0")
     names = ["T", "__rmul__", "__add__", None, "__getitem__", "__float__", "sum"]
-    assert run.stdout.split() == [f"Array.{name}" if name else "sum" for name in names]
+    assert printed.split() == [f"Array.{name}" if name else "sum" for name in names]

@@ -1,7 +1,6 @@
 """Engines behind the namespace: devices of results, shared memory, and errors."""
 
 import pickle
-import sys
 import warnings
 from typing import Any
 
@@ -12,6 +11,7 @@ import array_api_nx as xp
 from array_api_nx.backends.engines.devices import ENGINES
 from tests.backends.engines.devices import NAMES
 from tests.backends.engines.devices import device as find
+from tests.support.processes import python
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -438,8 +438,6 @@ def test_short_names(alias, name):
 
 def test_devices_are_listed_without_importing_their_engines():
     find("torch:cpu")
-    import subprocess
-
     code = (
         "import array_api_nx as xp, sys\n"
         "print(*xp.__array_namespace_info__().devices())\n"
@@ -447,8 +445,7 @@ def test_devices_are_listed_without_importing_their_engines():
         "xp.show_config('dict')\n"
         "print(sorted({'torch', 'jax', 'cupy', 'dask'} & set(sys.modules)))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    listed, *loaded = done.stdout.splitlines()
+    listed, *loaded = python("-c", code).splitlines()
     assert listed.startswith("cpu torch:cpu")
     assert loaded == ["[]", "[]"]
 

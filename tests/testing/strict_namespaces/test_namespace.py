@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import importlib
 import pickle
-import subprocess
-import sys
 from types import ModuleType
 
 import numpy as np
@@ -15,6 +13,7 @@ import pytest
 import array_api_nx
 from array_api_nx.testing import strict
 from array_api_nx.testing.strict_namespaces.versions import VERSIONS
+from tests.support.processes import python
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -60,7 +59,7 @@ def test_pickles_are_read_by_another_process():
         "assert x.__array_namespace__() is xp and xp.float32 is dtype;"
         "assert float(mean(x)) == 1.0 and xp.mean is mean and xp.linalg.det is det"
     )
-    subprocess.run([sys.executable, "-c", code, data.hex()], check=True)
+    python("-c", code, data.hex())
 
 
 @pytest.mark.parametrize(
@@ -120,5 +119,4 @@ def test_star_imports_give_the_names_of_the_version():
 
 def test_the_package_does_not_import_them():
     code = "import sys, array_api_nx; print([m for m in sys.modules if 'testing' in m])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "array_api_nx.testing" not in done.stdout
+    assert "array_api_nx.testing" not in python("-c", code)

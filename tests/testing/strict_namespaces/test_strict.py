@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from array_api_nx.testing import strict
+from tests.support.processes import python
 
 
 def test_it_is_the_same_for_the_same_options():
@@ -29,7 +28,7 @@ def test_it_is_the_same_for_the_same_options():
 )
 def test_it_is_found_whatever_was_imported_first(statement):
     check = "assert xp.__name__ == 'array_api_nx.testing.strict_namespaces.v2024_12'"
-    subprocess.run([sys.executable, "-c", f"{statement}; {check}"], check=True)
+    python("-c", f"{statement}; {check}")
 
 
 @pytest.mark.parametrize(

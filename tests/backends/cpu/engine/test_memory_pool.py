@@ -5,10 +5,8 @@ from __future__ import annotations
 import gc
 import itertools
 import os
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +15,9 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import memory_pool as module
 from array_api_nx.backends.cpu.engine.memory_pool import PoolStats
 from array_api_nx.native import native
+from tests.support.processes import needs_fork, python
 from tests.support.refusals import refused
+from tests.support.threads import together
 
 N = 2**16
 """The least that is kept."""
@@ -336,8 +336,6 @@ def test_objects_do_not_lie_in_memory_that_was_used(pool):
 
 
 def test_threads_never_get_the_same_buffer(pool):
-    failures = []
-
     def work(number):
         held = []
         for k in range(300):
@@ -347,15 +345,10 @@ def test_threads_never_get_the_same_buffer(pool):
             held.append(memory)
             if len(held) > 3:
                 old = held.pop(k % 3)
-                if (old[:8] != number).any() or (old[-8:] != number).any():
-                    failures.append((number, k))
+                assert (old[:8] == number).all()
+                assert (old[-8:] == number).all()
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 7)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    together(*[partial(work, number) for number in range(1, 7)])
     stats = pool.stats()
     assert stats.hits > 0
     assert stats.free_bytes <= stats.limit
@@ -364,14 +357,12 @@ def test_threads_never_get_the_same_buffer(pool):
 def test_memory_released_by_another_thread_comes_back(pool):
     held = [pool.take(N)]
     place = address(held[0])
-    thread = threading.Thread(target=held.clear)
-    thread.start()
-    thread.join()
+    together(held.clear)
     again = pool.take(N)
     assert address(again) == place
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@needs_fork
 def test_a_forked_child_has_a_pool_of_its_own():
     code = (
         "import os\n"
@@ -388,7 +379,7 @@ def test_a_forked_child_has_a_pool_of_its_own():
         "assert (lent == 1).all() and pool.stats().hits == 1 and pool.stats().blocks == 1\n"
         "if child: assert os.waitpid(child, 0)[1] == 0\n"
     )
-    assert run(code) == ""
+    assert python("-W", "error", "-c", code) == ""
 
 
 def test_arrays_may_outlive_the_interpreter():
@@ -405,15 +396,7 @@ def test_arrays_may_outlive_the_interpreter():
         "    def __del__(self): self.memory = self.memory[1:]\n"
         "late = threading.current_thread().late = Late()\n"
     )
-    assert run(code) == ""
-
-
-def run(code: str) -> str:
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout + result.stderr
+    assert python("-W", "error", "-c", code) == ""
 
 
 # The pool that everything uses

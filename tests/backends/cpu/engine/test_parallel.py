@@ -2,17 +2,12 @@
 
 import contextvars
 import gc
-import os
-import signal
-import subprocess
 import sys
 import threading
 import time
-import warnings
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,15 +16,13 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import parallel
 from array_api_nx.native import native
+from tests.support.processes import needs_fork, python, status_of_child
 from tests.support.refusals import refused
 from tests.support.signals import Alarm, alarm, needs_timers
 from tests.support.sizes import MANY_TASKS
+from tests.support.threads import together
 
 ParallelFor = Callable[[Callable[[int], object], int, int], None]
-
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-# Where another test has loaded JAX, that warns of forks.
-may_warn = pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 
 
 @pytest.fixture
@@ -37,31 +30,6 @@ def parallel_for() -> ParallelFor:
     if native is None:
         pytest.skip("without the extension one thread makes all calls")
     return parallel.parallel_for
-
-
-@contextmanager
-def end_in(seconds: int) -> Iterator[None]:
-    """End the process after so long: a forked child must not wait for ever."""
-    signal.alarm(seconds)
-    yield
-    signal.alarm(0)
-
-
-def status_of_child(function: Callable[[], object]) -> int:
-    """Call a function in a forked child; 0 if it returned."""
-    with warnings.catch_warnings():
-        # Python 3.12 warns of forks while there are threads.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            with end_in(60):
-                function()
-            status = 0
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def met_by_two(parallel_for: ParallelFor) -> set[int]:
@@ -294,27 +262,17 @@ def test_a_task_may_compute(parallel_for):
 
 
 def test_many_callers_at_once(parallel_for):
-    failed = []
-
     def call(own: int) -> None:
-        try:
-            for i in range(40):
-                if (i + own) % 3 == 0:
-                    x = xp.full((MANY_TASKS,), 0.25)
-                    assert float(xp.sum(xp.sqrt(x) + x)) == 0.75 * MANY_TASKS
-                    continue
-                seen: list[int] = []
-                parallel_for(seen.append, 20, 1 + own)
-                assert sorted(seen) == list(range(20))
-        except BaseException as error:
-            failed.append(error)
+        for i in range(40):
+            if (i + own) % 3 == 0:
+                x = xp.full((MANY_TASKS,), 0.25)
+                assert float(xp.sum(xp.sqrt(x) + x)) == 0.75 * MANY_TASKS
+                continue
+            seen: list[int] = []
+            parallel_for(seen.append, 20, 1 + own)
+            assert sorted(seen) == list(range(20))
 
-    callers = [threading.Thread(target=call, args=(i,)) for i in range(5)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
-    assert not failed
+    together(*[partial(call, i) for i in range(5)])
 
 
 def test_kernels_and_calls_by_turns(parallel_for):
@@ -368,7 +326,6 @@ def test_without_the_extension_one_thread_makes_all_calls(monkeypatch):
 
 
 @needs_fork
-@may_warn
 def test_a_forked_child_has_threads_of_its_own(parallel_for):
     assert len(met_by_two(parallel_for)) == 2
 
@@ -380,7 +337,6 @@ def test_a_forked_child_has_threads_of_its_own(parallel_for):
 
 
 @needs_fork
-@may_warn
 def test_a_child_forked_while_the_team_works(parallel_for):
     begun, end = threading.Event(), threading.Event()
 
@@ -432,14 +388,6 @@ if {daemons}:
 
 @pytest.mark.parametrize(("daemons", "pause"), [(0, 0.0), (3, 0.0), (3, 0.003)])
 def test_the_interpreter_ends_while_threads_are_inside(parallel_for, daemons, pause):
-    result = subprocess.run(
-        [sys.executable, "-c", ENDING.format(daemons=daemons, pause=pause)],
-        env={**os.environ, "PYTHONPATH": str(Path(xp.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (result.returncode, result.stderr) == (0, "")
+    printed = python("-c", ENDING.format(daemons=daemons, pause=pause), is_quiet=True)
     # Frames of daemon threads keep the module's dict alive, so that nothing in it is deleted.
-    assert result.stdout in (("9\n",) if not daemons else ("", "9\n"))
+    assert printed in (("9\n",) if not daemons else ("", "9\n"))

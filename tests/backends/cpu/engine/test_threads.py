@@ -1,8 +1,6 @@
 """The number of threads: settings, the system's limits, workers of joblib, threadpoolctl."""
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,11 +14,12 @@ from array_api_nx.backends.cpu.engine import diagnostics, threads
 from array_api_nx.backends.cpu.engine.threads import Unlimited, available, count, reason
 from array_api_nx.config import current, stack
 from array_api_nx.native import native
+from tests.support import processes
+from tests.support.processes import needs_fork
 from tests.support.refusals import refused
+from tests.support.threads import together
 
 pytestmark = pytest.mark.slow
-
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 
 @pytest.fixture(autouse=True)
@@ -47,20 +46,8 @@ def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def python(code: str, **variables: str) -> str:
-    environ = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("OMP_NUM_THREADS", "ARRAY_API_NX_NUM_THREADS")
-    }
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env=environ | variables | {"PYTHONPATH": str(Path(xp.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,  # a child that waits for a lock must not stop the tests for ever
-    )
-    return result.stdout.strip()
+    without = ("OMP_NUM_THREADS", "ARRAY_API_NX_NUM_THREADS")
+    return processes.python("-W", "error", "-c", code, without=without, **variables).strip()
 
 
 def test_available_is_at_most_what_the_machine_has():
@@ -288,9 +275,7 @@ def test_threads_that_leave_in_any_order_lift_all_limits():
 
 
 def test_the_limit_of_a_thread_ends_with_it():
-    worker = threading.Thread(target=threads.limits.set, args=(1,))
-    worker.start()
-    worker.join()
+    together(lambda: threads.limits.set(1))
     with xp.config_context(num_threads=8):
         assert count() == 8
     threads.limits.set(5)
