@@ -20,24 +20,6 @@ from typing import Any, Final, Literal, NamedTuple, Never, TypeAlias, get_args
 from .core.forks import hold_at_forks
 from .core.spelling import did_you_mean
 
-__all__ = [
-    "DEFAULTS",
-    "VARIABLES",
-    "Fusion",
-    "HostAccess",
-    "Operands",
-    "Placement",
-    "Settings",
-    "Transfers",
-    "config_context",
-    "count_watching",
-    "current",
-    "hints",
-    "stack",
-    "use_devices",
-    "watchers",
-]
-
 Fusion: TypeAlias = Literal["auto", "off", "always"]
 HostAccess: TypeAlias = Literal["allow", "warn", "error"]
 Operands: TypeAlias = Literal["numpy", "strict"]
