@@ -5,7 +5,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.extra.everywhere import DTYPES, assert_same, everywhere, ours, refuses
-from tests.support.alike import layouts
+from tests.support.implementations import random_array
 from tests.support.programs import needs_extension
 from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
@@ -34,7 +34,7 @@ def test_pad_with_elements(mode, dtype, threshold):
     rng = np.random.default_rng(1)
     for shape in ((), (1,), (2,), (5,), (3, 4), (2, 1, 3)):
         for widths in (0, 1, (2, 0), (0, 7), 9, [(1, 2)]):
-            x = layouts(rng, dtype, shape)
+            x = random_array(rng, dtype, shape)
             with xp.config_context(fusion_threshold=threshold):
                 result = xp.extra.pad(x, widths, mode)
             assert_same(result, np.pad(np.asarray(x), widths, mode), (shape, widths))
@@ -90,8 +90,8 @@ def test_pad_refuses_modes():
 def test_concatenate_transpose_ravel_diagonal(dtype):
     rng = np.random.default_rng(2)
     for shape in ((3, 4), (2, 3, 4), (1, 0), (4, 1, 3)):
-        x = layouts(rng, dtype, shape)
-        y = layouts(rng, dtype, shape)
+        x = random_array(rng, dtype, shape)
+        y = random_array(rng, dtype, shape)
         a, b = np.asarray(x), np.asarray(y)
         for axis in (0, -1, None):
             assert_same(xp.extra.concatenate([x, y], axis=axis), np.concatenate([a, b], axis))

@@ -6,7 +6,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.tracing.recorder import TraceError
 from tests.extra.everywhere import DTYPES, agree, assert_same, everywhere, ours, random, refuses
-from tests.support.alike import layouts
+from tests.support.implementations import random_array
 from tests.support.programs import settings
 from tests.support.refusals import refused
 from tests.support.tables import for_each
@@ -17,7 +17,7 @@ from tests.support.tables import for_each
 def test_convolve(dtype, mode):
     rng = np.random.default_rng(1)
     for n, m in ((1, 1), (5, 3), (3, 6), (40, 13), (12, 12)):
-        x, y = layouts(rng, dtype, (n,)), layouts(rng, dtype, (m,))
+        x, y = random_array(rng, dtype, (n,)), random_array(rng, dtype, (m,))
         agree(xp.extra.convolve(x, y, mode), np.convolve(np.asarray(x), np.asarray(y), mode))
     a, b = random(rng, (300,), dtype), random(rng, (20,), dtype)
     assert_same(xp.extra.convolve(ours(a), ours(b), mode=mode), np.convolve(a, b, mode))

@@ -6,7 +6,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.extra import products
 from tests.extra.everywhere import DTYPES, agree, everywhere, ours, random, refuses
-from tests.support.alike import layouts
+from tests.support.implementations import LAYOUTS, random_array
 from tests.support.programs import numpy_of, settings
 from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
@@ -47,17 +47,17 @@ def test_patterns(pattern, optimize):
 def test_layouts(dtype, mode):
     rng = np.random.default_rng(2)
     for pattern in ("abc,bcd->ad", "abc,abd->cd", "aab,bc->ca", "abc,bca->ab", "abc->cab"):
-        for kind in (1, 2, 3, 4, 5, 7):
+        for layout in LAYOUTS:
             terms = pattern.partition("->")[0].split(",")
             with settings(mode):
                 xs = []
                 for term in terms:
-                    x = layouts(rng, dtype, tuple([SIZES[label] for label in term]), kind)
+                    x = random_array(rng, dtype, tuple([SIZES[label] for label in term]), layout)
                     if "float" in dtype or "complex" in dtype:
                         x = xp.astype(xp.isfinite(x) & (xp.abs(x) < 9), x.dtype) - (x != x)
                     xs.append(x)
                 found = xp.extra.einsum(pattern, *xs)
-            agree(found, np.einsum(pattern, *map(numpy_of, xs)), (pattern, kind))
+            agree(found, np.einsum(pattern, *map(numpy_of, xs)), (pattern, layout))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.frontend.operands import cast
 from array_api_nx.native import native
-from tests.support.alike import DTYPES, compare, layouts
-from tests.support.implementations import random_values
+from tests.support.alike import DTYPES, compare
+from tests.support.implementations import LAYOUTS, random_array, random_values
 from tests.support.sizes import AT_ONCE, MIDDLE
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
@@ -38,7 +38,7 @@ SHAPES = [
 def test_astype(dtype: str, errors: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(60):
-        x = layouts(rng, dtype, SHAPES[int(rng.integers(len(SHAPES)))])
+        x = random_array(rng, dtype, SHAPES[int(rng.integers(len(SHAPES)))])
         target = getattr(xp, str(rng.choice(DTYPES)))
         keywords: dict[str, Any] = {}
         if rng.random() < 0.5:
@@ -55,8 +55,8 @@ def test_astype(dtype: str, errors: str) -> None:
 def test_copies(dtype: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
     for shape in SHAPES:
-        for kind in range(9):
-            x = layouts(rng, dtype, shape, kind)
+        for layout in LAYOUTS:
+            x = random_array(rng, dtype, shape, layout)
             for copy in (None, True, False):
                 compare(xp.asarray, x, copy=copy)
             compare(xp.astype, x, x.dtype)
@@ -255,8 +255,8 @@ def test_large_ndarrays() -> None:
 def test_to_ndarrays(dtype: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
     for shape in SHAPES:
-        for kind in range(9):
-            x = layouts(rng, dtype, shape, kind)
+        for layout in LAYOUTS:
+            x = random_array(rng, dtype, shape, layout)
             for call in (
                 x.__array__,
                 lambda *args, x=x, **keywords: np.asarray(x, *args, **keywords),

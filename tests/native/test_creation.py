@@ -9,7 +9,8 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
-from tests.support.alike import DTYPES, compare, layouts
+from tests.support.alike import DTYPES, compare
+from tests.support.implementations import random_array
 from tests.support.sizes import AT_ONCE
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
@@ -65,7 +66,7 @@ def test_constants() -> None:
 @pytest.mark.parametrize("errors", ["warn", "raise"])
 def test_full(errors: str) -> None:
     rng = np.random.default_rng(1)
-    scalars = [*VALUES, *[layouts(rng, name, ()) for name in DTYPES], xp.asarray([1.0])]
+    scalars = [*VALUES, *[random_array(rng, name, ()) for name in DTYPES], xp.asarray([1.0])]
     with np.errstate(all=errors):
         for _ in range(300):
             compare(xp.full, _any(rng, SHAPES), _any(rng, scalars), **_keywords(rng))
@@ -78,7 +79,7 @@ def test_full(errors: str) -> None:
 def test_like(dtype: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(30):
-        x = layouts(rng, dtype, _any(rng, [(), (0,), (3,), (3, 4), (2, 0), (2, 3, 4)]))
+        x = random_array(rng, dtype, _any(rng, [(), (0,), (3,), (3, 4), (2, 0), (2, 3, 4)]))
         compare(xp.zeros_like, x, **_keywords(rng))
         compare(xp.ones_like, x, **_keywords(rng))
         compare(xp.full_like, x, _any(rng, VALUES), **_keywords(rng))

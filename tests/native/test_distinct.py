@@ -10,7 +10,8 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support import implementations
-from tests.support.alike import DTYPES, compare, layouts
+from tests.support.alike import DTYPES, compare
+from tests.support.implementations import random_array
 from tests.support.sizes import AT_ONCE
 
 pytestmark = implementations.needs_native
@@ -22,7 +23,7 @@ def _few(rng: np.random.Generator, dtype: str) -> Any:
     """An array in some layout, in which elements occur more than once; half of them without the
     special values of floating-point numbers."""
     shape = tuple([int(n) for n in rng.integers(0, 6, int(rng.integers(0, 4)))])
-    x = layouts(rng, dtype, shape)
+    x = random_array(rng, dtype, shape)
     if rng.random() < 0.5 and x.dtype is not xp.bool:
         small = np.asarray(rng.integers(0, 5, shape), dtype)
         return xp.asarray(small.T, copy=True)

@@ -17,7 +17,8 @@ import array_api_nx as xp
 from array_api_nx.frontend.array import Array
 from array_api_nx.native import native
 from tests.backends.engines.devices import device as find
-from tests.support.alike import DTYPES, compare, layouts
+from tests.support.alike import DTYPES, compare
+from tests.support.implementations import LAYOUTS, random_array
 from tests.support.numpy_versions import IMPORTS_WRITABLE
 from tests.support.sizes import DEFERRED
 
@@ -339,10 +340,10 @@ SHAPES: list[tuple[int, ...]] = [(), (3,), (3, 4), (0, 2), (1, 3, 1), (2, 3, 4)]
 def test_capsules(dtype: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
     method: Any = Array.__dlpack__
-    for kind in range(9):
+    for layout in LAYOUTS:
         for number in rng.permutation(len(SHAPES))[:2]:
             shape = SHAPES[int(number)]
-            x = layouts(rng, dtype, shape, kind)
+            x = random_array(rng, dtype, shape, layout)
             for keywords in EXPORTS:
                 expected = _exported(method.__wrapped__, x, keywords)
                 assert _exported(method, x, keywords) == expected
@@ -413,7 +414,7 @@ def test_from_dlpack_of_ndarrays_and_arrays() -> None:
         *[np.zeros(3, "i4,i8")["f1"], np.float32(2)],
     ]
     for dtype in DTYPES[::3]:
-        others += [base.astype(dtype), layouts(rng, dtype, (2, 3))]
+        others += [base.astype(dtype), random_array(rng, dtype, (2, 3))]
     for x in others:
         compare(xp.from_dlpack, x)
         compare(xp.from_dlpack, x, device=None, copy=None)

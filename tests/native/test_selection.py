@@ -7,8 +7,8 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
-from tests.support.alike import DTYPES, compare, layouts
-from tests.support.implementations import random_values
+from tests.support.alike import DTYPES, compare
+from tests.support.implementations import random_array, random_values
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
@@ -33,7 +33,7 @@ def _operand(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> ob
         shape = _shorter(rng, shape)
     if rng.random() < 0.1:
         dtype = str(rng.choice(DTYPES))
-    return layouts(rng, dtype, shape)
+    return random_array(rng, dtype, shape)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -41,7 +41,7 @@ def test_where(dtype: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(150):
         shape = SHAPES[int(rng.integers(len(SHAPES)))]
-        mask = layouts(rng, "bool", shape if rng.random() < 0.7 else _shorter(rng, shape))
+        mask = random_array(rng, "bool", shape if rng.random() < 0.7 else _shorter(rng, shape))
         compare(xp.where, mask, _operand(rng, dtype, shape), _operand(rng, dtype, shape))
 
 
@@ -51,7 +51,7 @@ def test_clip(dtype: str) -> None:
     for _ in range(100):
         shape = SHAPES[int(rng.integers(len(SHAPES)))]
         low, high = [None if rng.random() < 0.2 else _operand(rng, dtype, shape) for _ in range(2)]
-        x = layouts(rng, dtype, shape)
+        x = random_array(rng, dtype, shape)
         compare(xp.clip, x, low, high)
         compare(xp.clip, x, max=high, min=low)
 

@@ -120,10 +120,10 @@ def _(x: NDArray, result: NDArray) -> None:
 
 
 def _rounding(ufunc: Callable[..., ArrayOrScalar]) -> Callable[[NDArray], NDArray]:
-    """A kernel that rounds floating-point numbers, and copies integers in their memory order."""
+    """A kernel that rounds floating-point numbers, and copies integers."""
 
     def kernel(x: NDArray) -> NDArray:
-        return ufunc(x) if x.dtype.kind in "fc" else x.copy("K")
+        return ufunc(x) if x.dtype.kind in "fc" else np.positive(x)
 
     return kernel
 
@@ -136,8 +136,8 @@ def _reciprocal(x: NDArray) -> NDArray:
 UNARY.update(
     {
         **{op: _rounding(UNARY[op]) for op in (p.CEIL, p.FLOOR, p.ROUND, p.TRUNC)},
-        p.IMAG: lambda x: x.imag.copy("K"),
-        p.REAL: lambda x: x.real.copy("K"),
+        p.IMAG: lambda x: np.positive(x.imag),
+        p.REAL: lambda x: np.positive(x.real),
         p.RECIPROCAL: _reciprocal,
     }
 )
