@@ -499,13 +499,14 @@ def compile(function: Callable[..., Any] | None = None, /, *, engine: Engine = "
         arguments alone: it runs once per kind of arguments, and later calls repeat what it did with
         arrays then. Arrays that it finds outside of itself are read at each call, and may not be
         written; a name that is bound again is not seen.
-    engine: What runs the program. On ``cpu``, "auto" and "native" are fused passes. On ``jax:`` and
-        ``torch:`` "native" has the engine's compiler make one function of the program: ``jax.jit``
-        for each set of sizes, ``torch.compile`` one that serves many from the second sizes on.
-        "auto" does so from the tenth call with the same sizes on, where no step looks at elements.
-        Functions that engines compile agree with the steps to rounding. On ``dask`` "native" makes
-        one layer of the graph of programs whose chunks can be computed each by itself. "steps"
-        calls the operations of the program one by one.
+    engine: What runs the program. On ``cpu``, "auto" and "native" make the function's calls again,
+        without the Python code between them. On ``jax:`` and ``torch:`` "native" has the engine's
+        compiler make one function of the program: ``jax.jit`` for each set of sizes,
+        ``torch.compile`` one that serves many from the second sizes on. "auto" does so from the
+        tenth call with the same sizes on, where no step looks at elements. Functions that engines
+        compile agree with the steps to rounding. On ``dask`` "native" makes one layer of the graph
+        of programs whose chunks can be computed each by itself. "steps" calls the operations of the
+        program one by one.
     Returns (Compiled): To be called like `function`; without `function`, a decorator. It is traced
         anew for other containers, numbers of dimensions, dtypes, devices or Python values, and
         where a size makes a difference that its code asked for: sizes of 0 and 1, sizes compared

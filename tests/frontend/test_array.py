@@ -143,9 +143,11 @@ def test_in_place_operators_of_bits(name):
     apply = getattr(operator, name)
     a = np.asarray([1, 6, 12], "int32")
     x = before = xp.asarray(a, copy=True)
-    x = apply(x, 3)
-    assert x is before
-    assert_array(x, apply(a, 3))
+    for other in (np.int32(3), np.asarray([1, 2, 3], "int32")):
+        a = apply(a, other)
+        x = apply(x, xp.asarray(other) if other.ndim else int(other))
+        assert x is before
+        assert_array(x, a)
 
 
 def test_in_place_operators_keep_the_dtype(x):
