@@ -6,8 +6,8 @@
 #include "functions.h"
 
 #define EACH_CHAPTER(C)                                                                        \
-    C(conversion) C(creation) C(distinct) C(elementwise) C(exchange) C(extreme) C(face) C(inspection) C(joining)  \
-    C(moment) C(movement) C(partition) C(products) C(reduction) C(scan) C(selection)          \
+    C(conversion) C(creation) C(distinct) C(elementwise) C(equation) C(exchange) C(extreme) C(face) C(inspection) C(joining)  \
+    C(moment) C(movement) C(partition) C(products) C(reduction) C(repeating) C(scan) C(selection)          \
     C(sorting) C(taking) C(ufunc)
 #define DECLARE_CHAPTER(NAME) extern Implementation NAME##_functions[]; /* the last one has no name */
 EACH_CHAPTER(DECLARE_CHAPTER)

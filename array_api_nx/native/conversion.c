@@ -89,7 +89,7 @@ static PyObject *copy_array(Tensor *x)
     return copy_rows(x->ndim, x->shape, x->strides, data, (DTypeCode)x->code);
 }
 
-/* How NumPy lays out a cast of an array that is neither row-major nor column-major: it sorts the
+/* How NumPy lays out a cast. Of an array that is neither row-major nor column-major it sorts the
    axes by their strides, the longest first, and keeps the order of equal ones. Unlike its iterators,
    whose order `order_axes` of pack.h finds, it does so with axes of one element, and with those along
    which elements repeat, whose stride of 0 makes them the last. 0 for row-major, 1 for column-major,
@@ -97,6 +97,9 @@ static PyObject *copy_array(Tensor *x)
 static int order_of_cast(const Tensor *x)
 {
     int rows = 1, columns = 1;
+    if (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) {
+        return !(x->flags & ROW_MAJOR);
+    }
     for (int dim = 1; dim < x->ndim; dim++) {
         const npy_intp outer = magnitude(x->strides[dim - 1]), inner = magnitude(x->strides[dim]);
         rows = rows && outer >= inner;
@@ -105,51 +108,42 @@ static int order_of_cast(const Tensor *x)
     return rows ? 0 : columns ? 1 : -1;
 }
 
-/* The errors of the cast that has just run. */
-static int errors_of_cast(const Tensor *x, DTypeCode code)
-{
-    return cast_operation((DTypeCode)x->code, code).raises != RAISES_NONE ? take_flags() : 0;
-}
-
-Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors)
+/* A copy with another dtype, row-major or column-major. NULL, perhaps without an exception, where C does not cast.
+   `*errors` becomes the floating-point errors that NumPy would tell of, unless it is NULL. */
+static Tensor *cast_in_order(Tensor *x, DTypeCode code, int turned, int *errors)
 {
     const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
     char *args[2] = {data_of(x), NULL};
-    if (function == NULL || args[0] == NULL || !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
+    if (function == NULL || args[0] == NULL || turned < 0) {
         return NULL;
     }
-    Tensor *copy = new_memory(x->ndim, x->shape, code, !(x->flags & ROW_MAJOR), &args[1]);
+    Tensor *copy = new_memory(x->ndim, x->shape, code, turned, &args[1]);
     if (copy == NULL) {
         return NULL;
     }
-    const npy_intp size = x->size, steps[2] = {dtypes[x->code].itemsize, dtypes[code].itemsize};
-    if (errors == NULL) {
-        function(args, &size, steps, NULL);
-    } else {
+    const npy_intp steps[2] = {dtypes[x->code].itemsize, dtypes[code].itemsize};
+    if (errors != NULL) {
         clear_flags();
-        function(args, &size, steps, NULL);
-        *errors = errors_of_cast(x, code);
+    }
+    if (x->flags & (turned ? COLUMN_MAJOR : ROW_MAJOR)) {
+        function(args, &x->size, steps, NULL);
+    } else {
+        write_elements(x->ndim, x->shape, x->strides, args[0], function, steps[1], turned, args[1]);
+    }
+    if (errors != NULL) {
+        *errors = cast_operation((DTypeCode)x->code, code).raises != RAISES_NONE ? take_flags() : 0;
     }
     return copy;
 }
 
-/* As `cast_contiguous`, of elements that do not lie one after the other. */
-static Tensor *cast_strided(Tensor *x, DTypeCode code, int *errors)
+Tensor *cast_operand(Tensor *x, DTypeCode code)
 {
-    const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
-    const int turned = order_of_cast(x);
-    char *data = data_of(x), *target;
-    if (function == NULL || data == NULL || turned < 0) {
-        return NULL;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        if (x->strides[dim] == 0 && x->shape[dim] > 1) {
+            return NULL; /* the copy would decide the order of axes in the result, which this operand does not */
+        }
     }
-    Tensor *copy = new_memory(x->ndim, x->shape, code, turned, &target);
-    if (copy != NULL) {
-        clear_flags();
-        write_elements(x->ndim, x->shape, x->strides, data, function, dtypes[code].itemsize, turned,
-                       target);
-        *errors = errors_of_cast(x, code);
-    }
-    return copy;
+    return cast_in_order(x, code, order_of_cast(x), NULL);
 }
 
 PyObject *cast_array(Tensor *x, DTypeCode code)
@@ -165,8 +159,7 @@ PyObject *cast_array(Tensor *x, DTypeCode code)
         return DECLINED;
     }
     int errors = 0;
-    Tensor *copy = x->flags & (ROW_MAJOR | COLUMN_MAJOR) ? cast_contiguous(x, code, &errors)
-                                                         : cast_strided(x, code, &errors);
+    Tensor *copy = cast_in_order(x, code, order_of_cast(x), &errors);
     if (copy == NULL) {
         return decline_unless_raised();
     }

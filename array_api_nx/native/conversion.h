@@ -21,10 +21,9 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy);
    make of it too; DECLINED for other objects, and where Python is to make it or to refuse it. */
 PyObject *adopt_operand(PyObject *object);
 
-/* A copy with another dtype, in the same order of memory, of elements that lie one after the other.
-   A new reference; NULL, perhaps without an exception, where C does not cast. `*errors` becomes the
-   floating-point errors that NumPy would tell of, unless it is NULL. */
-Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors);
+/* A copy with another dtype, one that the operand's is promoted to, whose axes lie in the operand's order: row-major or
+   column-major. NULL, perhaps without an exception, where C does not cast. */
+Tensor *cast_operand(Tensor *x, DTypeCode code);
 
 /* An Array of another dtype with the same elements, of any layout: a new reference. NumPy's warnings are given. */
 PyObject *cast_array(Tensor *x, DTypeCode code);

@@ -1,5 +1,6 @@
 #include "element_walks.h"
 #include "flags.h"
+#include "nodes.h"
 #include "settings.h"
 #include "threads.h"
 
@@ -99,14 +100,42 @@ static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
     return compute_walk(walk, &described, flags);
 }
 
+/* Whether operands are broadcast to no elements, with the shape of these. */
+static int are_empty(Tensor *const *operands, int count, int *ndim, npy_intp *shape)
+{
+    int empty = 0;
+    *ndim = 0;
+    for (int i = 0; i < count; i++) {
+        if (operands[i] != NULL && !broadcast_shape(ndim, shape, operands[i]->ndim, operands[i]->shape)) {
+            return 0;
+        }
+    }
+    for (int dim = 0; dim < *ndim; dim++) {
+        empty = empty || shape[dim] == 0;
+    }
+    return empty;
+}
+
+static PyObject *compute_nothing(const ElementLoop *loop, Tensor *const *operands, int count)
+{
+    npy_intp shape[ARRAY_DIMS];
+    int ndim;
+    char *data;
+    return are_empty(operands, count, &ndim, shape)
+               ? new_array_like_memory(ndim, shape, (DTypeCode)loop->result, 0, &data)
+               : DECLINED;
+}
+
 PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int count,
                               char *const *data)
 {
     Walk walk;
     npy_intp shape[ARRAY_DIMS];
     int flags = 0;
-    if (!begin_walk(&walk, operands, count, loop->reversible, shape) ||
-        (loop->is_alone && walk.count > loop->serial_limit)) {
+    if (!begin_walk(&walk, operands, count, loop->reversible, shape)) {
+        return compute_nothing(loop, operands, count);
+    }
+    if (loop->is_alone && walk.count > loop->serial_limit) {
         return DECLINED;
     }
     memcpy(walk.data, data, (size_t)count * sizeof(*data));
@@ -131,8 +160,10 @@ PyObject *update_walk(const ElementLoop *loop, PyObject *object, Tensor *x, Tens
     Walk walk;
     npy_intp shape[ARRAY_DIMS];
     int flags = 0;
-    if (!begin_walk(&walk, operands, 3, loop->reversible, shape) || walk.ndim != x->ndim ||
-        memcmp(shape, x->shape, (size_t)x->ndim * sizeof(npy_intp)) != 0) {
+    if (x->size == 0) {
+        return are_empty(operands, 3, &walk.ndim, shape) && has_shape(x, walk.ndim, shape) ? Py_NewRef(object) : DECLINED;
+    }
+    if (!begin_walk(&walk, operands, 3, loop->reversible, shape) || !has_shape(x, walk.ndim, shape)) {
         return DECLINED;
     }
     walk.data[0] = walk.data[2] = data[0];

@@ -75,22 +75,19 @@ static Tensor *record_cast(Tensor *x, DTypeCode code)
     return tensor;
 }
 
-/* `cast_contiguous` to the dtype of a loop. Casts to what dtypes are promoted to meet no errors. */
-static Tensor *cast_copy(Tensor *x, DTypeCode code)
+/* `x` itself or a copy with the dtype of a loop, a new reference; NULL as `cast_operand`. */
+static Tensor *cast_if_needed(Tensor *x, DTypeCode code)
 {
+    if (x->code == code) {
+        return (Tensor *)Py_NewRef((PyObject *)x);
+    }
     if (is_recorded_size(x->size)) {
         Tensor *cast = record_cast(x, code);
         if (cast != NULL || PyErr_Occurred()) {
             return cast;
         }
     }
-    return cast_contiguous(x, code, NULL);
-}
-
-/* `x` itself or a copy with that dtype, a new reference; as `cast_copy`. */
-static Tensor *cast_operand(Tensor *x, DTypeCode code)
-{
-    return x->code == code ? (Tensor *)Py_NewRef((PyObject *)x) : cast_copy(x, code);
+    return cast_operand(x, code);
 }
 
 static inline int have_one_shape(const Tensor *x, const Tensor *y)
@@ -280,7 +277,7 @@ static INLINE PyObject *compute_cast(const ElementLoop *loop, Tensor *const *ope
     }
     Tensor *cast[WALK_OPERANDS - 1] = {NULL};
     while (done < count && (operands[done] == NULL ||
-                            (cast[done] = cast_operand(operands[done], code)) != NULL)) {
+                            (cast[done] = cast_if_needed(operands[done], code)) != NULL)) {
         done++;
     }
     PyObject *result =
@@ -374,7 +371,7 @@ static PyObject *compute_with_numpy_scalar(OperationCode op, Tensor *x, PyObject
 {
     ScalarMemory number;
     const DTypeCode code = dtype_of_numpy_scalar(scalar);
-    if (code == NO_DTYPE || op == OP_POW || x->size == 0 || !is_new_on_cpu(NULL)) {
+    if (code == NO_DTYPE || op == OP_POW || !is_new_on_cpu(NULL)) {
         return DECLINED;
     }
     const ElementLoop *loop = loop_of_pair(op, (DTypeCode)x->code, code);
@@ -393,9 +390,6 @@ static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scal
     const DTypeCode common = promote_with_scalar((DTypeCode)x->code, dtype_of_scalar(scalar));
     if (common == NO_DTYPE) {
         return compute_with_numpy_scalar(op, x, scalar, place);
-    }
-    if (x->size == 0) {
-        return DECLINED;
     }
     if (op == OP_POW) {
         const int plain = place == 1 ? choose_power(x, scalar, common, &op) : is_plain_power_of(scalar, x, common);
@@ -428,17 +422,44 @@ PyObject *compute_binary(OperationCode op, PyObject *object, PyObject *other)
     return DECLINED;
 }
 
-PyObject *compute_floats_alone(OperationCode op, double *numbers, int count)
+/* The loop for one or two numbers, Python's or NumPy's; NULL as `loop_of_pair`. */
+static const ElementLoop *loop_of_scalars(OperationCode op, PyObject *const *scalars, int count, npy_uint32 refused)
 {
-    const ElementLoop *loop = find_loop(op, FLOAT64);
+    DTypeCode codes[2], weak[2];
+    for (int i = 0; i < count; i++) {
+        weak[i] = dtype_of_scalar(scalars[i]);
+        codes[i] = weak[i] == NO_DTYPE ? dtype_of_numpy_scalar(scalars[i]) : weak[i];
+        if (codes[i] == NO_DTYPE) {
+            return NULL;
+        }
+    }
+    if (count == 2 && (weak[0] == NO_DTYPE) != (weak[1] == NO_DTYPE)) {
+        const int strong = weak[0] != NO_DTYPE;
+        codes[!strong] = promote_with_scalar(codes[strong], codes[!strong]);
+        codes[strong] = codes[!strong];
+    }
+    const DTypeCode last = codes[count - 1];
+    const DTypeCode common = last == NO_DTYPE ? NO_DTYPE : (DTypeCode)promotions[codes[0]][last];
+    return common == NO_DTYPE || refused >> common & 1 ? NULL : loop_of_pair(op, codes[0], last);
+}
+
+PyObject *compute_scalars_alone(OperationCode op, PyObject *const *scalars, int count, npy_uint32 refused)
+{
+    const ElementLoop *loop = loop_of_scalars(op, scalars, count, refused);
     npy_intp steps[3] = {0, 0, 0};
-    ScalarMemory result;
-    char *args[3] = {(char *)&numbers[0], count == 2 ? (char *)&numbers[1] : (char *)&result, (char *)&result};
-    if (loop == NULL || loop->operand != FLOAT64 || loop->is_for_finite || op == OP_POW ||
-        run(loop, args, 1, steps) != 0) {
+    ScalarMemory numbers[3];
+    char *args[3] = {(char *)&numbers[0], (char *)&numbers[1], (char *)&numbers[2]};
+    /* Integers to negative powers are errors, which the loop would raise. */
+    if (loop == NULL || loop->is_for_finite || (op == OP_POW && !is_inexact(loop->operand))) {
         return decline_unless_raised();
     }
-    return PyArray_Scalar(&result, dtypes[loop->result].descr, NULL);
+    for (int i = 0; i < count; i++) {
+        if (!write_scalar(args[i], (DTypeCode)loop->operand, scalars[i]) &&
+            !write_numpy_scalar(args[i], (DTypeCode)loop->operand, scalars[i])) {
+            return DECLINED;
+        }
+    }
+    return run(loop, args, 1, steps) != 0 ? DECLINED : PyArray_Scalar(args[count], dtypes[loop->result].descr, NULL);
 }
 
 /* ------------------------------------------------------------------ in place */
@@ -544,7 +565,7 @@ PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
 {
     ScalarMemory number;
     Tensor *x = layout_of(object);
-    if (x == NULL || x->size == 0 || op == OP_POW) {
+    if (x == NULL || op == OP_POW) {
         return DECLINED;
     }
     if (is_recorded_size(x->size) && (pending_of(object) != NULL || pending_of(other) != NULL)) {
@@ -576,7 +597,7 @@ PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
     if (y == NULL || promotions[x->code][y->code] != x->code) {
         return DECLINED;
     }
-    Tensor *cast = cast_operand(y, (DTypeCode)x->code);
+    Tensor *cast = cast_if_needed(y, (DTypeCode)x->code);
     PyObject *result = cast == NULL ? decline_unless_raised() : update_with(loop, object, x, cast, NULL);
     Py_XDECREF(cast);
     return result;

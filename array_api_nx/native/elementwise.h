@@ -72,8 +72,9 @@ PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, Scal
    Python code. */
 Py_ssize_t most_threads(void);
 
-/* An operation on numbers of float64, as NumPy's scalar; DECLINED if there is something to warn of. */
-PyObject *compute_floats_alone(OperationCode op, double *numbers, int count);
+/* An operation on numbers, Python's or NumPy's, as NumPy's scalar. DECLINED if there is something to warn of, and if
+   the bit of the dtype that they are promoted to is set in `refused`. */
+PyObject *compute_scalars_alone(OperationCode op, PyObject *const *scalars, int count, npy_uint32 refused);
 
 PyObject *compute_unary(OperationCode op, PyObject *x);
 PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);

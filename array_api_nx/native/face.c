@@ -9,11 +9,8 @@
 #include "movement.h"
 #include "scalars.h"
 
-/* adoption.scalar, for results of other devices; and what assigns to attributes: assign(array, name, value). */
-static PyObject *convert_function, *assign_function;
-
-/* What members of the class mean, by their names. */
-static PyObject *members;
+/* adoption.scalar, for results of other devices. */
+static PyObject *convert_function;
 
 /* ------------------------------------------------------------------ results */
 
@@ -104,6 +101,34 @@ PyObject *standard_of(PyObject *object)
 
 /* ------------------------------------------------------------------ slots */
 
+/* An operand itself, or the array that NumPy makes of a list or tuple; a new reference. */
+static PyObject *operand_of(PyObject *object)
+{
+    static const Implementation *asarray;
+    if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) {
+        return Py_NewRef(object);
+    }
+    if (asarray == NULL && (asarray = find_implementation("asarray")) == NULL) {
+        return NULL;
+    }
+    PyObject *const values[4] = {object};
+    PyObject *array = asarray->compute(asarray->code, values, 1);
+    return array == DECLINED && !PyErr_Occurred() ? Py_NewRef(object) : array;
+}
+
+/* What a slot of Array gives for operands. */
+static PyObject *call_slot(binaryfunc slot, PyObject *x, PyObject *y)
+{
+    if (is_array(x) && (is_array(y) || PyFloat_Check(y) || PyLong_Check(y))) {
+        return face_of(slot(x, y), 1);
+    }
+    PyObject *first = operand_of(x), *second = first == NULL ? NULL : operand_of(y);
+    PyObject *result = second == NULL ? NULL : face_of(slot(first, second), 1);
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return result;
+}
+
 #define UNARY_SLOT(SLOT)                                                       \
     static PyObject *face_##SLOT(PyObject *self)                               \
     {                                                                          \
@@ -112,7 +137,7 @@ PyObject *standard_of(PyObject *object)
 #define BINARY_SLOT(SLOT)                                                      \
     static PyObject *face_##SLOT(PyObject *x, PyObject *y)                     \
     {                                                                          \
-        return face_of(array_type->tp_as_number->nb_##SLOT(x, y), 1);          \
+        return call_slot(array_type->tp_as_number->nb_##SLOT, x, y);           \
     }
 #define EACH_UNARY(M) M(absolute) M(invert) M(negative) M(positive)
 #define EACH_BINARY(M)                                                         \
@@ -159,9 +184,31 @@ static PyObject *face_inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
     return face_of(array_type->tp_as_number->nb_inplace_power(x, y, modulus), 1);
 }
 
+/* x == None and x != None: no element is None. DECLINED for other comparisons. */
+static PyObject *compare_with_none(PyObject *self, int comparison)
+{
+    Tensor *x = layout_of(self);
+    char *target;
+    if (x == NULL || (comparison != Py_EQ && comparison != Py_NE) || x->size > limits.at_once) {
+        return DECLINED;
+    }
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, BOOL, !(x->flags & ROW_MAJOR), &target);
+    if (result != NULL) {
+        memset(target, comparison == Py_NE, (size_t)x->size);
+    }
+    return result;
+}
+
 static PyObject *face_compare(PyObject *x, PyObject *y, int comparison)
 {
-    return face_of(array_type->tp_richcompare(x, y, comparison), 1);
+    PyObject *result = y == Py_None ? compare_with_none(x, comparison) : DECLINED;
+    if (result != DECLINED) {
+        return face_of(result, 1);
+    }
+    PyObject *operand = operand_of(y);
+    result = operand == NULL ? NULL : face_of(array_type->tp_richcompare(x, operand, comparison), 1);
+    Py_XDECREF(operand);
+    return result;
 }
 
 /* Read an index from 0 to size - 1; 0, without an exception, for other objects than ints and NumPy's. */
@@ -416,104 +463,7 @@ Implementation face_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* ------------------------------------------------------------------ attributes */
-
-static PyObject *get_shape(PyObject *self, void *closure)
-{
-    Tensor *x = layout_of(self);
-    return x != NULL ? shape_of(x) : ask_one(METHOD_shape, self);
-}
-
-static PyObject *get_ndim(PyObject *self, void *closure)
-{
-    const Tensor *x = layout_of(self);
-    return x != NULL ? PyLong_FromLong(x->ndim) : ask_one(METHOD_ndim, self);
-}
-
-static PyObject *get_size(PyObject *self, void *closure)
-{
-    const Tensor *x = layout_of(self);
-    return x != NULL ? PyLong_FromSsize_t(x->size) : ask_one(METHOD_size, self);
-}
-
-static PyObject *get_T(PyObject *self, void *closure)
-{
-    PyObject *result = reverse_axes(self);
-    return result == DECLINED ? ask_one(METHOD_T, self) : face_of(result, 0);
-}
-
-/* An attribute that C alone has, of arrays of other devices. */
-static PyObject *read_by_python(PyObject *self, const char *name)
-{
-    PyObject *read = PyErr_Occurred() ? NULL : PyDict_GetItemString(members, name);
-    return read == NULL ? NULL : PyObject_CallOneArg(read, self);
-}
-
-static PyObject *get_itemsize(PyObject *self, void *closure)
-{
-    const Tensor *x = layout_of(self);
-    return x != NULL ? PyLong_FromSsize_t(dtypes[x->code].itemsize) : read_by_python(self, closure);
-}
-
-static PyObject *get_nbytes(PyObject *self, void *closure)
-{
-    const Tensor *x = layout_of(self);
-    return x != NULL ? PyLong_FromSsize_t(x->size * dtypes[x->code].itemsize) : read_by_python(self, closure);
-}
-
-static PyObject *get_strides(PyObject *self, void *closure)
-{
-    const Tensor *x = layout_of(self);
-    return x != NULL ? tuple_of_sizes(x->ndim, x->strides, 1) : read_by_python(self, closure);
-}
-
-/* What an attribute of NumPy's array over the same elements is. */
-static PyObject *read_numpys(PyObject *self, void *closure)
-{
-    PyObject *array = to_numpys(self, MOST_ELEMENTS);
-    PyObject *value = array == NULL ? read_by_python(self, closure) : PyObject_GetAttrString(array, closure);
-    Py_XDECREF(array);
-    return value;
-}
-
-static int set_by_python(PyObject *self, PyObject *value, void *closure)
-{
-    if (refuse_deletion(value)) {
-        return -1;
-    }
-    PyObject *done = PyObject_CallFunction(assign_function, "OsO", self, (const char *)closure, value);
-    Py_XDECREF(done);
-    return done == NULL ? -1 : 0;
-}
-
-static PyObject *get_dtype(PyObject *self, void *closure)
-{
-    return Py_XNewRef(((Array *)self)->dtype);
-}
-
-static PyMemberDef face_members[] = {
-    {"_dtype", T_OBJECT_EX, offsetof(Array, dtype), 0, NULL},
-    {"_device", T_OBJECT_EX, offsetof(Array, device), 0, NULL},
-    {"device", T_OBJECT_EX, offsetof(Array, device), READONLY, "Where the elements live."},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Array, weakrefs), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
-
-static PyGetSetDef face_attributes[] = {
-    {"_handle", array_get_handle, array_set_handle, NULL, NULL},
-    {"shape", get_shape, set_by_python, NULL, "shape"},
-    {"dtype", get_dtype, set_by_python, NULL, "dtype"},
-    {"ndim", get_ndim, NULL, NULL, NULL},
-    {"size", get_size, NULL, NULL, NULL},
-    {"T", get_T, NULL, NULL, NULL},
-    {"data", read_numpys, set_by_python, NULL, "data"},
-    {"__array_interface__", read_numpys, NULL, NULL, "__array_interface__"},
-    {"__array_struct__", read_numpys, NULL, NULL, "__array_struct__"},
-    {"itemsize", get_itemsize, NULL, NULL, "itemsize"},
-    {"nbytes", get_nbytes, NULL, NULL, "nbytes"},
-    {"strides", get_strides, set_by_python, NULL, "strides"},
-    {NULL, NULL, NULL, NULL, NULL},
-};
+/* ------------------------------------------------------------------ the class */
 
 #define SLOT_OF(SLOT) {Py_nb_##SLOT, face_##SLOT},
 
@@ -597,9 +547,8 @@ static PyObject *complete_face(PyObject *module, PyObject *args)
     take_slots(face->tp_as_sequence, face->tp_base->tp_as_sequence, sizeof(PySequenceMethods));
     take_slots(face->tp_as_mapping, face->tp_base->tp_as_mapping, sizeof(PyMappingMethods));
     face_type = (PyTypeObject *)Py_NewRef(type);
-    Py_XSETREF(members, Py_NewRef(methods));
     Py_XSETREF(convert_function, Py_NewRef(convert));
-    Py_XSETREF(assign_function, Py_NewRef(assign));
+    keep_attributes(methods, assign);
     Py_RETURN_NONE;
 }
 

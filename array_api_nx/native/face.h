@@ -60,6 +60,12 @@ PyObject *standard_of(PyObject *object);
    memory. NULL, perhaps with an exception set, if C does not say. */
 PyObject *to_numpys(PyObject *object, npy_intp most);
 
+/* The attributes and fields of the class, and what they ask: meanings of members by their names, and
+   assign(array, name, value). */
+extern PyGetSetDef face_attributes[];
+extern PyMemberDef face_members[];
+void keep_attributes(PyObject *meanings, PyObject *assign);
+
 /* How often NumPy computed something, here or in Python. */
 extern npy_intp numpys_calls;
 

@@ -61,6 +61,7 @@ static int is_numpys(const Function *self, PyObject *const *args, Py_ssize_t cou
                                : PyBool_Check(args[i])             ? BOOL
                                                                    : NX_INT64;
         if ((code != NO_DTYPE && (self->refused >> code & 1)) ||
+            (self->keeps_order && PyArray_Check(args[i]) && !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[i])) ||
             (x != NULL && ((reduces && x->size == 0) || (self->keeps_order && !(x->flags & ROW_MAJOR))))) {
             return 1;
         }
@@ -81,20 +82,11 @@ static PyObject *answer(const Function *self, PyObject *const *args, Py_ssize_t 
     return place_result(result, args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
 }
 
-/* An operation on floats, Python's or NumPy's; DECLINED for others, and where there is something to warn of. */
-static PyObject *answer_floats(const Function *self, PyObject *const *args, Py_ssize_t count)
+/* An operation on numbers, Python's or NumPy's; DECLINED for others, and where there is something to warn of. */
+static PyObject *answer_scalars(const Function *self, PyObject *const *args, Py_ssize_t count)
 {
-    double numbers[2];
-    if (count > 2 || count != self->parameters.total) {
-        return DECLINED;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!PyFloat_CheckExact(args[i]) && !PyArray_IsScalar(args[i], Double)) {
-            return DECLINED;
-        }
-        numbers[i] = PyFloat_AS_DOUBLE(args[i]); /* NumPy's is one of Python's, too */
-    }
-    return compute_floats_alone((OperationCode)self->code, numbers, (int)count);
+    const int fits = count <= 2 && count == self->parameters.total && !is_array(args[0]) && !is_array(args[count - 1]);
+    return fits ? compute_scalars_alone((OperationCode)self->code, args, (int)count, self->refused) : DECLINED;
 }
 
 /* The place of a name among those of a call; -1 if it is not there. */
@@ -217,7 +209,7 @@ PyObject *call_face(const Function *self, PyObject *object, PyObject *const *arg
     PyObject *result = DECLINED;
     const int computes = self->compute != NULL && !is_numpys(self, args, count);
     if (self->is_operation && names == NULL) {
-        result = answer_floats(self, args, count);
+        result = answer_scalars(self, args, count);
     }
     if (result == DECLINED && computes && !PyErr_Occurred()) {
         result = answer(self, args, count, names);

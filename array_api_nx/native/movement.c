@@ -2,6 +2,7 @@
 
 #include "movement.h"
 #include "chapters.h"
+#include "face.h"
 #include "layouts.h"
 #include "nest.h"
 
@@ -358,10 +359,11 @@ static PyObject *squeeze(int which, PyObject *const *values, Py_ssize_t count)
 /* ------------------------------------------------------------------ repeated elements */
 
 /* View `x` in the shape of the layout; DECLINED if it does not broadcast to that. */
-static PyObject *expand(Tensor *x, NewView *layout)
+static PyObject *expand(Tensor *x, NewView *layout, int read_only)
 {
     const int lead = layout->ndim - x->ndim;
     start_layout(x, layout);
+    layout->read_only |= read_only;
     for (int axis = 0; axis < layout->ndim; axis++) {
         const int own = axis - lead;
         const int same = own >= 0 && x->shape[own] == layout->shape[axis];
@@ -385,7 +387,7 @@ static PyObject *broadcast_to(int which, PyObject *const *values, Py_ssize_t cou
     if (!take_sizes(&values[1], &layout, &known, &places) || places > 0) {
         return DECLINED;
     }
-    return expand(x, &layout);
+    return expand(x, &layout, is_face(values[0])); /* NumPy's is read-only even where it repeats nothing */
 }
 
 static PyObject *broadcast_arrays(int which, PyObject *const *values, Py_ssize_t count)
@@ -414,7 +416,7 @@ static PyObject *broadcast_arrays(int which, PyObject *const *values, Py_ssize_t
     for (Py_ssize_t i = 0; results != NULL && i < count; i++) {
         /* To make an array may run finalisers, after which a layout may have to be found again. */
         Tensor *x = movable(values[i]);
-        PyObject *result = x == NULL ? decline_unless_raised() : expand(x, &layout);
+        PyObject *result = x == NULL ? decline_unless_raised() : expand(x, &layout, 0);
         if (result == NULL || result == DECLINED) {
             Py_DECREF(results);
             return result;

@@ -16,7 +16,7 @@ EACH_METHODS(DECLARE_METHODS)
 /* Those that add types and values, too: each function returns -1 with an exception set if it fails. */
 #define EACH_PART(P)                                                                              \
     P(processor) P(names) P(threads) P(memory) P(context) P(tensors) P(array)            \
-    P(callables) P(call_lists) P(call_groups) P(ufuncs) P(compiled) P(small_matrices) P(products) \
+    P(callables) P(call_lists) P(call_groups) P(ufuncs) P(compiled) P(small_matrices) P(products) P(equations) \
     P(iteration) P(exchange) P(tables) P(face)
 #define DECLARE_PART(NAME) int add_##NAME(PyObject *module);
 EACH_PART(DECLARE_PART)

@@ -8,31 +8,24 @@
 #include "flags.h"
 #include "small_matrices.h"
 
-/* Other threads run during products of operands with more elements. */
-enum { BRIEF = 4096 };
+static CoreLoops matmul, vecdot;
 
-typedef struct {
-    PyUFuncObject *ufunc;
-    PyObject *name; /* in warnings */
-    PyUFuncGenericFunction functions[DTYPE_COUNT]; /* NULL where not looked up yet */
-    void *data[DTYPE_COUNT];
-} Product;
-
-static Product matmul, vecdot;
-
-/* The ufunc's loop for operands and a result of one dtype. Whether there is one. */
-static int find_product(Product *product, int code)
+int find_core_loop(CoreLoops *loops, int code)
 {
-    if (product->functions[code] != NULL) {
+    if (loops->functions[code] != NULL) {
         return 1;
     }
-    const PyUFuncObject *ufunc = product->ufunc;
+    const PyUFuncObject *ufunc = loops->ufunc;
     const int type = dtypes[code].type_number;
     for (int i = 0; ufunc != NULL && code != BOOL && i < ufunc->ntypes; i++) {
-        const char *types = ufunc->types + i * 3;
-        if (types[0] == type && types[1] == type && types[2] == type) {
-            product->functions[code] = ufunc->functions[i];
-            product->data[code] = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
+        const char *types = ufunc->types + i * ufunc->nargs;
+        int fits = 1;
+        for (int j = 0; j < ufunc->nargs; j++) {
+            fits = fits && types[j] == type;
+        }
+        if (fits) {
+            loops->functions[code] = ufunc->functions[i];
+            loops->data[code] = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
             return ufunc->functions[i] != NULL;
         }
     }
@@ -54,14 +47,13 @@ static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor *
            (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
 }
 
-/* Call the loop; returns its floating-point flags. Python's exception may be set. */
-static int run_product(const Product *product, int code, char **args, const npy_intp *sizes,
-                       const npy_intp *steps, int is_brief)
+int run_core_loop(const CoreLoops *loops, int code, char **args, const npy_intp *sizes, const npy_intp *steps,
+                  int is_brief)
 {
     int flags;
     PyThreadState *state = is_brief ? NULL : PyEval_SaveThread();
     clear_flags();
-    product->functions[code](args, sizes, steps, product->data[code]);
+    loops->functions[code](args, sizes, steps, loops->data[code]);
     flags = take_flags();
     if (state != NULL) {
         PyEval_RestoreThread(state);
@@ -117,7 +109,7 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     const npy_intp columns = columns_missing ? 1 : y->shape[1];
     const npy_intp inner = x->shape[x->ndim - 1];
     const int code = x->code;
-    if (inner != y->shape[0] || rows > limits.large / columns || !find_product(&matmul, code)) {
+    if (inner != y->shape[0] || rows > limits.large / columns || !find_core_loop(&matmul, code)) {
         return DECLINED;
     }
     npy_intp shape[2];
@@ -147,8 +139,7 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
         rows_missing ? 0 : step_of(rows, columns * itemsize),
         columns_missing ? 0 : step_of(columns, itemsize),
     };
-    const int flags = run_product(&matmul, code, args, sizes, steps,
-                                  x->size <= BRIEF && y->size <= BRIEF);
+    const int flags = run_core_loop(&matmul, code, args, sizes, steps, x->size <= MOST_BRIEF && y->size <= MOST_BRIEF);
     if (PyErr_Occurred()) { /* it may have been without memory for a copy */
         Py_DECREF(result);
         return NULL;
@@ -184,7 +175,7 @@ static PyObject *call_vecdot(int which, PyObject *const *values, Py_ssize_t coun
     Tensor *x, *y;
     char *data[3];
     if (!take_operands(values[0], values[1], &x, &y, data) || x->ndim < 1 ||
-        x->ndim != y->ndim || !find_product(&vecdot, x->code)) {
+        x->ndim != y->ndim || !find_core_loop(&vecdot, x->code)) {
         return DECLINED;
     }
     const int ndim = x->ndim - 1, code = x->code;
@@ -203,8 +194,7 @@ static PyObject *call_vecdot(int which, PyObject *const *values, Py_ssize_t coun
     const npy_intp row = length * itemsize;
     const npy_intp steps[5] = {row, row, itemsize, step_of(length, x->strides[ndim]),
                                step_of(length, y->strides[ndim])};
-    const int flags = run_product(&vecdot, code, data, sizes, steps,
-                                  x->size <= BRIEF && y->size <= BRIEF);
+    const int flags = run_core_loop(&vecdot, code, data, sizes, steps, x->size <= MOST_BRIEF && y->size <= MOST_BRIEF);
     return settle(result, vecdot.name, flags);
 }
 
@@ -242,27 +232,27 @@ Implementation products_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Without a ufunc of two operands Python computes the products. Takes the reference. */
-static int find_ufunc(PyObject *found, const char *name, Product *product)
+int find_ufunc(PyObject *module, const char *name, int operands, CoreLoops *loops)
 {
+    PyObject *found = PyObject_GetAttrString(module, name);
     if (found == NULL) {
-        return -1;
+        PyErr_Clear();
+        return 0;
     }
-    product->name = PyUnicode_InternFromString(name);
-    if (Py_IS_TYPE(found, &PyUFunc_Type) && ((PyUFuncObject *)found)->nin == 2 &&
+    loops->name = PyUnicode_InternFromString(name);
+    if (Py_IS_TYPE(found, &PyUFunc_Type) && ((PyUFuncObject *)found)->nin == operands &&
         ((PyUFuncObject *)found)->nout == 1) {
-        product->ufunc = (PyUFuncObject *)Py_NewRef(found); /* its loops are used for ever */
+        loops->ufunc = (PyUFuncObject *)Py_NewRef(found); /* its loops are used for ever */
     }
     Py_DECREF(found);
-    return product->name == NULL ? -1 : 0;
+    return loops->name == NULL ? -1 : 0;
 }
 
 int add_products(PyObject *module)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
     const int failed =
-        numpy == NULL || find_ufunc(Py_XNewRef(get_matmul()), "matmul", &matmul) < 0 ||
-        find_ufunc(PyObject_GetAttrString(numpy, "vecdot"), "vecdot", &vecdot) < 0;
+        numpy == NULL || find_ufunc(module, "matmul", 2, &matmul) < 0 || find_ufunc(numpy, "vecdot", 2, &vecdot) < 0;
     Py_XDECREF(numpy);
     return failed ? -1 : 0;
 }

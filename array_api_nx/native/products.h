@@ -4,6 +4,29 @@
 #define ARRAY_API_NX_PRODUCTS_H
 
 #include "functions.h"
+#include <numpy/ufuncobject.h>
+
+/* The inner loops of one of NumPy's generalised ufuncs with one result, such as matmul. */
+typedef struct {
+    PyUFuncObject *ufunc;
+    PyObject *name; /* in warnings */
+    PyUFuncGenericFunction functions[DTYPE_COUNT]; /* NULL where not looked up yet */
+    void *data[DTYPE_COUNT];
+} CoreLoops;
+
+/* Other threads run during loops over operands with more elements. */
+enum { MOST_BRIEF = 4096 };
+
+/* Look up the ufunc of a module by its name. Without one of so many operands there are no loops. -1 with an exception
+   set if there is no memory. */
+int find_ufunc(PyObject *module, const char *name, int operands, CoreLoops *loops);
+
+/* Look up the loop for operands and a result of one dtype. Whether there is one. */
+int find_core_loop(CoreLoops *loops, int code);
+
+/* Call the loop; returns its floating-point flags. Python's exception may be set. */
+int run_core_loop(const CoreLoops *loops, int code, char **args, const npy_intp *sizes, const npy_intp *steps,
+                  int is_brief);
 
 /* `x @ y` of two matrices, or of a matrix and a vector; DECLINED if Python has to compute. */
 PyObject *multiply_matrices(PyObject *x, PyObject *y);

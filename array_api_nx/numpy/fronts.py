@@ -47,7 +47,16 @@ _FUNCTIONS: Final = f"""
     concatenate concat      arrays, /, axis=
     concat      concat      arrays, /, axis=
     stack       stack       arrays, axis=
+    hstack      hstack      tup
+    vstack      vstack      tup
+    dstack      dstack      tup
+    column_stack column_stack tup
+    triu        triu        m, k=
+    tril        tril        m, k=
+    linalg.cholesky cholesky a, /
+    linalg.solve solve      a, b
     flip        flip        m, axis=
+    linalg.det  det         a
     linalg.inv  inv         a
     linalg.matmul matmul    x1, x2, /
 """

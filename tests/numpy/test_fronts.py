@@ -40,11 +40,20 @@ CALLS = {
     "diff": [((V,), {}), ((X,), {"axis": 0}), ((V, 2), {})],
     "concatenate": [(([X, X],), {}), (([X, INTS], 1), {}), (([X, V],), {"axis": None})],
     "stack": [(([V, V],), {}), (([X, X], 1), {})],
+    "hstack": [(([X, X],), {}), (((V, V),), {}), (([X, INTS],), {})],
+    "vstack": [(([X, X],), {}), (((V, V),), {}), (([X, V],), {})],
+    "dstack": [(([X, X],), {}), (((V, V),), {}), (([X[None], X[None]],), {})],
+    "column_stack": [(([X, X],), {}), (((V, V),), {}), (([INTS.T, V[:, None]],), {})],
+    "triu": [((X,), {}), ((X.T, 1), {}), ((INTS, -1), {}), ((X[None],), {"k": 2}), ((V,), {})],
+    "tril": [((X,), {}), ((X.T, -1), {}), ((INTS[:, :1], -5), {}), ((X[::-1, ::2],), {})],
     "isin": [((INTS, [1, 7]), {}), ((INTS, INTS[0]), {"invert": True})],
     "linalg.inv": [((X[:, :2],), {})],
+    "linalg.det": [((X[:, :2],), {}), ((INTS[:, :2] * 1j,), {}), ((X[:, :2] * 0,), {})],
+    "linalg.cholesky": [((X @ X.T,), {}), ((X @ X.T,), {"upper": True})],
+    "linalg.solve": [((X[:, :2], V[:2]), {}), ((X[:, :2].T, X), {}), ((X[:, :2], 1j * X), {})],
     "linalg.matmul": [((X, V), {})],
     "tensordot": [((X, X.T, 1), {}), ((X, X), {})],
-    "array": [((X,), {}), (([1, 2.5],), {}), ((X,), {"dtype": "i4"}), ((V,), {"ndmin": 2})],
+    "array": [((X,), {}), ((INTS.T,), {}), (([1, 2.5],), {}), ((V,), {"ndmin": 2})],
     "asarray": [((X,), {}), (([[1, 2], [3, 4]],), {}), ((INTS, float), {}), ((X,), {"order": "F"})],
     "asanyarray": [((X,), {}), (([1, 2],), {})],
     "zeros": [((3,), {}), (((2, 2), int), {}), ((2,), {"dtype": "c8"}), ((2, "O"), {})],
@@ -235,6 +244,60 @@ def test_c_asks_numpy_of_small_arrays_and_counts_it():
     np.add(x, x)
     assert count_numpys(0) == before + 2
     check(x, numpy.sort(V))  # from Python 3.12 on NumPy reads the buffer, which counts, too
+
+
+VIEW = numpy.arange(12).reshape(3, 4)[:, :3]  # whose elements do not lie in one run
+
+
+@needs_native
+@needs_call_lists
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda m: m.triu(m.asarray(X)),
+        lambda m: 2.5 * m.asarray(VIEW),
+        lambda m: m.asarray(VIEW[:2]) * m.asarray(X),
+        lambda m: m.asarray(VIEW.T) - 1j,
+        lambda m: numpy.float64(2) * m.asarray(V)[:0],
+        lambda m: m.asarray(V)[:0] + m.ones(1),
+        lambda m: m.asarray(V)[:0] > 1,
+        lambda m: m.asarray(V) * [1, 2, 3],
+        lambda m: (1.5, 2, 3) - m.asarray(V),
+        lambda m: m.asarray(V) == [4, 1, 0],
+        lambda m: m.asarray(X) == None,  # noqa: E711
+        lambda m: m.asarray(V) != None,  # noqa: E711
+        lambda m: m.power(numpy.complex128(1 + 2j), 1.5),
+        lambda m: m.sqrt(2),
+        lambda m: m.maximum(numpy.float32(2), 3),
+        lambda m: m.add(numpy.int8(100), 100),
+        lambda m: m.concatenate([m.asarray(V)[:0], m.asarray(V)]),
+    ],
+)
+def test_c_leaves_nothing_of_these_to_numpy(function):
+    before = count_numpys(0)
+    found = function(np)
+    assert count_numpys(0) == before
+    check(found, function(numpy))
+
+
+def test_empty_arrays_are_updated_in_place_where_shapes_fit():
+    x, y = np.ones((2, 0)), np.ones(3)
+    same = x
+    x += 1
+    x *= np.ones((2, 1))
+    y[:0] += y[:0]
+    assert x is same
+    check(y, numpy.ones(3))
+    with pytest.raises(ValueError, match="broadcast"):
+        x += np.ones((3, 2, 1))
+    with pytest.raises(TypeError):
+        x += 1j
+
+
+def test_what_is_broadcast_is_read_only_even_if_nothing_is_repeated():
+    x = np.broadcast_to(np.array(V), (1, 3))
+    with pytest.raises(ValueError, match="read-only"):
+        x += 1
 
 
 def test_what_numpy_returns_of_an_argument_is_that_argument():

@@ -24,6 +24,7 @@ ROW: Final = xp.asarray([4.0, 1.0, 2.0, 2.0], copy=True)
 NDARRAY: Final = np.arange(6.0).reshape(2, 3)
 INTS: Final = xp.asarray([2, 0, 1], copy=True)
 FACE: Final = face.array([[1.0, -2.0, 3.0], [0.0, 5.0, 6.0]])
+SQUARE: Final = face.array([[2.0, 1.0], [1.0, 3.0]])
 TABLE: Final = xp.asarray([[1, 0, 2], [0, 0, 1]], copy=True)
 MASK: Final = xp.asarray([[True, False, True], [False, False, True]], copy=True)
 
@@ -34,12 +35,24 @@ _REDUCTIONS: Final = (
 
 EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "array": [lambda: face.array(FACE), lambda: face.array([1.0, 2.0])],
+    "cholesky": [lambda: face.linalg.cholesky(SQUARE)],
+    "column_stack": [lambda: face.column_stack([FACE[0], FACE[1]])],
+    "det": [lambda: face.linalg.det(SQUARE)],
+    "dstack": [lambda: face.dstack([FACE, FACE])],
     "fill": [lambda: FACE.fill(2.0)],
     "flatten": [lambda: FACE.flatten(), lambda: FACE.T.flatten()],
+    "hstack": [lambda: face.hstack([FACE, FACE]), lambda: face.hstack([FACE[0], FACE[1]])],
     "ravel": [lambda: FACE.ravel()],
     "reshape_to": [lambda: FACE.reshape(3, 2), lambda: FACE.reshape((6,))],
+    "solve": [
+        lambda: face.linalg.solve(SQUARE, SQUARE[0]),
+        lambda: face.linalg.solve(SQUARE, SQUARE.T),
+    ],
     "transpose": [lambda: face.transpose(FACE), lambda: face.transpose(FACE, (1, 0))],
     "transpose_to": [lambda: FACE.transpose(), lambda: FACE.transpose(1, 0)],
+    "tril": [lambda: face.tril(FACE)],
+    "triu": [lambda: face.triu(FACE, 1), lambda: face.triu(FACE.T)],
+    "vstack": [lambda: face.vstack([FACE, FACE]), lambda: face.vstack([FACE[0], FACE[1]])],
     **{
         function.__name__: [
             lambda function=function: function(X),

@@ -1,0 +1,316 @@
+/* One array copied into memory of its own: repeat, tile and roll, triangles, and the copies of reshape. */
+
+#include "boxes.h"
+#include "chapters.h"
+#include "elements.h"
+#include "movement.h"
+#include "nest.h"
+#include "nodes.h"
+
+/* The elements, if they are there and there are some, but not too many to be copied at once. */
+static const char *few_elements(Tensor *x)
+{
+    return x->size > 0 && is_computed_now(x->size) ? data_of(x) : NULL;
+}
+
+/* A row-major copy of the elements in their order under another shape of as many. */
+static PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
+{
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    const char *from = few_elements(x);
+    char *to;
+    if (from == NULL) {
+        return DECLINED;
+    }
+    Walk box;
+    start_box(&box);
+    npy_intp step = itemsize * x->size;
+    for (int axis = 0; axis < x->ndim; axis++) {
+        step /= x->shape[axis];
+        add_axis(&box, x->shape[axis], x->strides[axis], step);
+    }
+    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &to);
+    if (result != NULL) {
+        copy_box(&box, from, to, itemsize);
+    }
+    return result;
+}
+
+static PyObject *reshape(int which, PyObject *const *values, Py_ssize_t count)
+{
+    NewView layout;
+    npy_intp known;
+    int places;
+    const int free_choice = !is_given(values[2]);
+    if (!free_choice && !PyBool_Check(values[2])) {
+        return DECLINED;
+    }
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (!take_sizes(&values[1], &layout, &known, &places)) {
+        return DECLINED;
+    }
+    if (places == 1 && known > 0 && x->size % known == 0) {
+        int axis = 0;
+        while (layout.shape[axis] != -1) {
+            axis++;
+        }
+        layout.shape[axis] = x->size / known;
+    } else if (places > 0 || known != x->size) {
+        return DECLINED;
+    }
+    if (values[2] == Py_True) {
+        return copy_into_shape(x, layout.ndim, layout.shape);
+    }
+    if (find_strides(x, &layout)) {
+        return show(x, &layout);
+    }
+    return free_choice ? copy_into_shape(x, layout.ndim, layout.shape) : DECLINED;
+}
+
+/* NumPy's x.reshape(2, 3), whose sizes may be arguments of their own. */
+static PyObject *reshape_to(int which, PyObject *const *values, Py_ssize_t count)
+{
+    if (count < 2) {
+        return DECLINED;
+    }
+    PyObject *sizes = count == 2 ? Py_NewRef(values[1]) : PyTuple_New(count - 1);
+    for (Py_ssize_t i = 1; sizes != NULL && count > 2 && i < count; i++) {
+        PyTuple_SET_ITEM(sizes, i - 1, Py_NewRef(values[i]));
+    }
+    if (sizes == NULL) {
+        return NULL;
+    }
+    PyObject *const given[3] = {values[0], sizes, NULL};
+    PyObject *result = reshape(0, given, 2);
+    Py_DECREF(sizes);
+    return result;
+}
+
+/* `axis` as an argument that may be None: -1 then, or where nothing is given. */
+static int take_axis_or_none(PyObject *value, int ndim, int *axis)
+{
+    *axis = -1;
+    return !is_given(value) || take_axis(value, ndim, axis);
+}
+
+static PyObject *repeat(int which, PyObject *const *values, Py_ssize_t count)
+{
+    npy_intp shape[ARRAY_DIMS], times;
+    int position;
+    if (!take_number(values[1], &times)) {
+        return DECLINED;
+    }
+    Tensor *x = layout_of_any(values[0]);
+    const char *from = x == NULL ? NULL : few_elements(x);
+    if (from == NULL || !take_axis_or_none(values[2], x->ndim, &position) || times < 1 ||
+        times > limits.at_once / x->size || x->ndim == ARRAY_DIMS) {
+        return DECLINED;
+    }
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    npy_intp step = itemsize * x->size * times;
+    int ndim = x->ndim;
+    Walk box;
+    start_box(&box);
+    for (int axis = 0; axis < x->ndim; axis++) {
+        shape[axis] = x->shape[axis];
+        step /= x->shape[axis];
+        add_axis(&box, x->shape[axis], x->strides[axis], step);
+        if (axis == position) {
+            shape[axis] *= times;
+            step /= times;
+            add_axis(&box, times, 0, step);
+        }
+    }
+    if (position < 0) {
+        shape[0] = x->size * times;
+        ndim = 1;
+        add_axis(&box, times, 0, itemsize);
+    }
+    char *to;
+    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &to);
+    if (result != NULL) {
+        copy_box(&box, from, to, itemsize);
+    }
+    return result;
+}
+
+static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
+{
+    PyObject *const *items;
+    Py_ssize_t length;
+    npy_intp shape[ARRAY_DIMS];
+    if (!take_items(&values[1], &length, &items)) {
+        return DECLINED;
+    }
+    Tensor *x = layout_of_any(values[0]);
+    const char *from = x == NULL ? NULL : few_elements(x);
+    if (from == NULL || x->ndim > ARRAY_DIMS / 2 || length > ARRAY_DIMS / 2) {
+        return DECLINED;
+    }
+    const int ndim = x->ndim > length ? x->ndim : (int)length;
+    npy_intp times[ARRAY_DIMS], size = x->size;
+    for (int axis = 0; axis < ndim; axis++) {
+        const Py_ssize_t item = axis - (ndim - length);
+        times[axis] = 1;
+        if (item >= 0 && (!take_number(items[item], &times[axis]) || times[axis] < 1 ||
+                          times[axis] > limits.at_once / size)) {
+            return DECLINED;
+        }
+        size *= times[axis];
+    }
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    npy_intp step = itemsize * size;
+    Walk box;
+    start_box(&box);
+    for (int axis = 0; axis < ndim; axis++) {
+        const int old = axis - (ndim - x->ndim);
+        const npy_intp length_here = old < 0 ? 1 : x->shape[old];
+        shape[axis] = times[axis] * length_here;
+        step /= times[axis];
+        add_axis(&box, times[axis], 0, step);
+        step /= length_here;
+        add_axis(&box, length_here, old < 0 ? 0 : x->strides[old], step);
+    }
+    char *to;
+    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &to);
+    if (result != NULL) {
+        copy_box(&box, from, to, itemsize);
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------ roll */
+
+/* `number` modulo a positive size, with the sign of the size. */
+static npy_intp modulo(npy_intp number, npy_intp size)
+{
+    const npy_intp rest = number % size;
+    return rest < 0 ? rest + size : rest;
+}
+
+/* Copy the elements, rolled by `shifts` along the axes. Each axis falls into two parts that change
+   places, so that every choice of parts is one box. */
+static void copy_rolled(const NewView *x, const char *from, const npy_intp *to_strides, char *to,
+                        const npy_intp *shifts, npy_intp itemsize)
+{
+    npy_intp second[ARRAY_DIMS] = {0}, parts[ARRAY_DIMS]; /* whether it is the second part; how many */
+    for (int axis = 0; axis < x->ndim; axis++) {
+        parts[axis] = shifts[axis] == 0 ? 1 : 2;
+    }
+    do {
+        const char *source = from;
+        char *target = to;
+        Walk box;
+        start_box(&box);
+        for (int axis = 0; axis < x->ndim; axis++) {
+            const npy_intp size = x->shape[axis], shift = shifts[axis];
+            /* The first part stays together at the end, the second one goes to the front. */
+            if (second[axis]) {
+                source += (size - shift) * x->strides[axis];
+            } else {
+                target += shift * to_strides[axis];
+            }
+            add_axis(&box, second[axis] ? shift : size - shift, x->strides[axis], to_strides[axis]);
+        }
+        copy_box(&box, source, target, itemsize);
+    } while (next_index(x->ndim, parts, second) >= 0);
+}
+
+static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
+{
+    PyObject *const *shift_items, *const *axis_items = NULL;
+    npy_intp shifts[ARRAY_DIMS] = {0};
+    Py_ssize_t shift_count, axis_count = 1;
+    if (!take_items(&values[1], &shift_count, &shift_items)) {
+        return DECLINED;
+    }
+    Tensor *x = layout_of_any(values[0]);
+    const char *from = x == NULL ? NULL : few_elements(x);
+    if (from == NULL || !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
+        return DECLINED;
+    }
+    NewView source;
+    copy_layout(x, &source);
+    const int flat = !is_given(values[2]);
+    if (flat) {
+        if (!(x->flags & ROW_MAJOR)) {
+            return DECLINED;
+        }
+        source.ndim = 1;
+        source.shape[0] = x->size;
+        source.strides[0] = dtypes[x->code].itemsize;
+    } else if (!take_items(&values[2], &axis_count, &axis_items)) {
+        return DECLINED;
+    }
+    /* One shift is for all axes, and one axis takes all shifts. */
+    if (shift_count == 0 || (PyLong_CheckExact(values[1])
+                                 ? axis_count == 0
+                                 : axis_count != 1 && axis_count != shift_count)) {
+        return DECLINED;
+    }
+    const Py_ssize_t pairs = axis_count > shift_count ? axis_count : shift_count;
+    for (Py_ssize_t i = 0; i < pairs; i++) {
+        npy_intp shift;
+        int axis = 0;
+        if (!take_number(shift_items[shift_count == 1 ? 0 : i], &shift) ||
+            (!flat && !take_axis(axis_items[axis_count == 1 ? 0 : i], source.ndim, &axis))) {
+            return DECLINED;
+        }
+        const npy_intp size = source.shape[axis];
+        shifts[axis] = modulo(shifts[axis] + modulo(shift, size), size);
+    }
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    char *to;
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code,
+                                             !(x->flags & ROW_MAJOR), &to);
+    if (result != NULL) {
+        copy_rolled(&source, from, flat ? source.strides : tensor_of(result)->strides, to, shifts,
+                    itemsize);
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------ triangles */
+
+/* NumPy's triu, or tril if it is the `lower` one: zeros below or above a diagonal. As NumPy lays it out, row by row. */
+static PyObject *call_triangle(int lower, PyObject *const *values, Py_ssize_t count)
+{
+    npy_intp k = 0;
+    Tensor *x = layout_of_any(values[0]);
+    const int last = x == NULL ? 0 : x->ndim - 1;
+    if (last < 1 || x->size == 0 || limits.at_once < 1 || (values[1] != NULL && !take_number(values[1], &k)) ||
+        !(x->flags & ROW_MAJOR || (last == 1 && x->shape[0] > 1 && x->shape[1] > 1))) {
+        return DECLINED;
+    }
+    const char *from = data_of(x);
+    char *to;
+    PyObject *result =
+        from == NULL ? DECLINED : new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code, 0, &to);
+    if (result == NULL || result == DECLINED) {
+        return result == NULL ? NULL : decline_unless_raised();
+    }
+    const npy_intp itemsize = dtypes[x->code].itemsize, rows = x->shape[last - 1], columns = x->shape[last];
+    const npy_intp least_k = -rows, diagonal = k < least_k ? least_k : least(k, columns);
+    for (npy_intp row = 0; row < x->size / columns; row++, from += x->strides[last - 1], to += columns * itemsize) {
+        const npy_intp place = row % rows + diagonal + lower;
+        const npy_intp cut = place < 0 ? 0 : least(place, columns), first = lower ? 0 : cut;
+        const npy_intp kept = lower ? cut : columns - cut;
+        memset(lower ? to + cut * itemsize : to, 0, (size_t)((columns - kept) * itemsize));
+        copy_row(to + first * itemsize, itemsize, from + first * x->strides[last], x->strides[last], kept, itemsize);
+    }
+    return result;
+}
+
+Implementation repeating_functions[] = {
+    {"reshape", reshape, 0, "x, /, shape, *, copy="},
+    {"reshape_to", reshape_to, 0, "*"},
+    {"repeat", repeat, 0, "x, repeats, /, *, axis="},
+    {"roll", roll, 0, "x, /, shift, *, axis="},
+    {"tile", tile, 0, "x, repetitions, /"},
+    {"tril", call_triangle, 1, "x, /, *, k="},
+    {"triu", call_triangle, 0, "x, /, *, k="},
+    {NULL, NULL, 0, NULL},
+};
