@@ -22,6 +22,7 @@ typedef struct {
     int is_operation;  /* whether `code` is an OperationCode */
     int dtype_place;   /* of the parameter dtype; or -1 */
     npy_uint32 refused; /* bits of the dtypes that the face leaves to NumPy */
+    char copies;        /* whether all that it does is to copy elements */
     char is_product;    /* whether there is nothing to warn of where arrays have no elements */
     char keeps_order;   /* whether NumPy's results have the operand's order of axes in memory */
 } Function;

@@ -105,6 +105,17 @@ static inline Extent extent_of(const Tensor *x, const char *data)
     return find_extent(x->ndim, x->shape, x->strides, dtypes[x->code].itemsize, data);
 }
 
+Tensor *copy_tensor(const Tensor *x, const char *data)
+{
+    char *target;
+    const int turned = !(x->flags & ROW_MAJOR) && x->flags & COLUMN_MAJOR;
+    Tensor *copy = new_memory(x->ndim, x->shape, (DTypeCode)x->code, turned, &target);
+    if (copy != NULL) {
+        copy_elements(x->ndim, x->shape, target, copy->strides, data, x->strides, dtypes[x->code].itemsize);
+    }
+    return copy;
+}
+
 int may_overlap(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data)
 {
     const Storage *one = (const Storage *)x->storage, *other = (const Storage *)y->storage;

@@ -56,6 +56,10 @@ void copy_row(char *to, npy_intp to_step, const char *from, npy_intp from_step, 
 void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to_strides,
                    const char *from, const npy_intp *from_strides, npy_intp itemsize);
 
+/* A copy of an array whose elements lie at `data`: column-major if the array is that alone, else row-major. NULL with an
+   exception set if there is no memory. */
+Tensor *copy_tensor(const Tensor *x, const char *data);
+
 /* Whether the memory of two arrays that have elements may overlap. `x_data` and `y_data` are where
    their first elements lie. */
 int may_overlap(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data);

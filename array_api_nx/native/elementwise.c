@@ -486,7 +486,10 @@ static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *
     const int alike = y == NULL || lie_alike(x, y);
     if (y != NULL && !(args[0] == args[1] && (alike || have_one_layout(x, y))) &&
         may_overlap(x, args[0], y, args[1])) {
-        return DECLINED;
+        Tensor *copy = copy_tensor(y, args[1]);
+        PyObject *result = copy == NULL ? NULL : update_with(loop, object, x, copy, scalar);
+        Py_XDECREF(copy);
+        return result;
     }
     if (alike && is_one_run(loop, x)) {
         /* In place NumPy steps through no single element, whatever its axes are. */

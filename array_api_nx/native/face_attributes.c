@@ -1,6 +1,7 @@
 /* The attributes of the arrays of NumPy's face. */
 
 #include "array.h"
+#include "chapters.h"
 #include "face.h"
 #include "layouts.h"
 #include "movement.h"
@@ -82,6 +83,23 @@ static int set_by_python(PyObject *self, PyObject *value, void *closure)
     return done == NULL ? -1 : 0;
 }
 
+/* x.shape = shape, where a view has it; by Python where not. */
+static int set_shape(PyObject *self, PyObject *shape, void *closure)
+{
+    static const Implementation *reshape;
+    if (reshape == NULL && (reshape = find_implementation("reshape")) == NULL) {
+        return -1;
+    }
+    PyObject *const values[3] = {self, shape, Py_False};
+    PyObject *view = shape == NULL || layout_of(self) == NULL ? DECLINED : reshape->compute(reshape->code, values, 3);
+    if (view == DECLINED || view == NULL) {
+        return view == NULL || PyErr_Occurred() ? -1 : set_by_python(self, shape, closure);
+    }
+    const int done = array_set_handle(self, ((Array *)view)->handle, NULL);
+    Py_DECREF(view);
+    return done;
+}
+
 static PyObject *get_dtype(PyObject *self, void *closure)
 {
     return Py_XNewRef(((Array *)self)->dtype);
@@ -97,7 +115,7 @@ PyMemberDef face_members[] = {
 
 PyGetSetDef face_attributes[] = {
     {"_handle", array_get_handle, array_set_handle, NULL, NULL},
-    {"shape", get_shape, set_by_python, NULL, "shape"},
+    {"shape", get_shape, set_shape, NULL, "shape"},
     {"dtype", get_dtype, set_by_python, NULL, "dtype"},
     {"ndim", get_ndim, NULL, NULL, NULL},
     {"size", get_size, NULL, NULL, NULL},

@@ -124,7 +124,7 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
         out = PyTuple_GET_ITEM(out, 0);
     }
     Tensor *target = is_face(out) ? layout_of(out) : NULL;
-    if (target == NULL) {
+    if (target == NULL || (self->copies && target->size > limits.at_once)) {
         return DECLINED;
     }
     for (Py_ssize_t i = 0; i < count + named; i++) {
@@ -302,6 +302,7 @@ static PyObject *front_face(PyObject *module, PyObject *args)
             return NULL;
         }
         self->is_operation = is_in(elementwise_functions, found) && found >= elementwise_functions + 2;
+        self->copies = is_in(joining_functions, found) || is_in(taking_functions, found);
         self->is_product = found == find_implementation("matmul");
         self->dtype_place = place_of_parameter(&self->parameters, "dtype");
     }

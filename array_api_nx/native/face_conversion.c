@@ -11,7 +11,7 @@ npy_intp numpys_calls;
 /* adoption.as_faces, for what C does not adopt. */
 static PyObject *as_faces_function;
 
-/* Whether an object of another class has a method that may give an array of the face. */
+/* Whether an object of another class has a method that may give an array of the face, or computes with arrays itself. */
 static int may_give_array(PyObject *object)
 {
     static PyTypeObject *without; /* the last class that had none */
@@ -21,7 +21,8 @@ static int may_give_array(PyObject *object)
         PyType_Check(object) || type == without) {
         return 0;
     }
-    if (PyObject_HasAttrString((PyObject *)type, "__array__")) {
+    if (PyObject_HasAttrString((PyObject *)type, "__array__") ||
+        PyObject_HasAttrString((PyObject *)type, "__array_ufunc__")) {
         return 1;
     }
     if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) { /* a class of Python's statements may get the method, or end */
@@ -125,6 +126,32 @@ static PyObject *take_new(PyArrayObject *array)
     return wrap_ndarray(Py_NewRef((PyObject *)array), code);
 }
 
+/* Whether arrays of a type are NumPy's in the face, too: of objects, strings, records and dates. */
+static int is_of_other_elements(int type)
+{
+    return PyTypeNum_ISOBJECT(type) || PyTypeNum_ISFLEXIBLE(type) || PyTypeNum_ISDATETIME(type);
+}
+
+/* Whether an array may be a view of bytes as booleans, of others than 0 and 1, which Python looks for. */
+static int may_have_other_bools(PyArrayObject *array)
+{
+    PyObject *base = PyArray_BASE(array);
+    return PyArray_TYPE(array) == NPY_BOOL && base != NULL &&
+           !(PyArray_CheckExact(base) && PyArray_TYPE((PyArrayObject *)base) == NPY_BOOL &&
+             PyArray_CHKFLAGS((PyArrayObject *)base, NPY_ARRAY_OWNDATA));
+}
+
+/* Whether a list or tuple has only Python's numbers, as those of x.tolist() have. */
+static int are_numbers(PyObject *sequence)
+{
+    PyObject *const *items = PySequence_Fast_ITEMS(sequence);
+    Py_ssize_t i = 0;
+    while (i < PySequence_Fast_GET_SIZE(sequence) && (PyFloat_CheckExact(items[i]) || PyLong_Check(items[i]))) {
+        i++;
+    }
+    return i == PySequence_Fast_GET_SIZE(sequence);
+}
+
 static PyObject *from_numpys_item(PyObject *item, const void *context)
 {
     const Arguments *arguments = context;
@@ -140,7 +167,7 @@ static PyObject *from_numpys_item(PyObject *item, const void *context)
         }
     }
     if (PyTuple_CheckExact(item) || PyList_CheckExact(item)) {
-        return convert_items(item, from_numpys_item, context);
+        return are_numbers(item) ? Py_NewRef(item) : convert_items(item, from_numpys_item, context);
     }
     if (PyTuple_Check(item)) { /* one with names, such as EighResult */
         PyObject *plain = PySequence_Tuple(item), *items = NULL;
@@ -154,7 +181,7 @@ static PyObject *from_numpys_item(PyObject *item, const void *context)
         Py_XDECREF(items);
         return result;
     }
-    if (!PyArray_CheckExact(item)) {
+    if (!PyArray_CheckExact(item) || is_of_other_elements(PyArray_TYPE((PyArrayObject *)item))) {
         return Py_NewRef(item);
     }
     PyObject *adopted = DECLINED;
@@ -166,9 +193,7 @@ static PyObject *from_numpys_item(PyObject *item, const void *context)
     if (adopted == DECLINED) {
         adopted = take_new((PyArrayObject *)item);
     }
-    /* A view of bytes as booleans may have others than 0 and 1, which Python looks for. */
-    if (adopted == DECLINED && (PyArray_TYPE((PyArrayObject *)item) != NPY_BOOL ||
-                                PyArray_BASE((PyArrayObject *)item) == NULL)) {
+    if (adopted == DECLINED && !may_have_other_bools((PyArrayObject *)item)) {
         adopted = array_from_ndarray((PyArrayObject *)item, NO_DTYPE, 0);
     }
     if (adopted == DECLINED) {

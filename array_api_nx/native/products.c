@@ -4,6 +4,7 @@
 
 #include "products.h"
 #include "chapters.h"
+#include "conversion.h"
 #include "parts.h"
 #include "flags.h"
 #include "small_matrices.h"
@@ -92,6 +93,30 @@ static PyObject *multiply_nothing(PyObject *first, PyObject *second)
     return result;
 }
 
+/* `object` itself, or a cast; a new reference. DECLINED, or NULL, as `cast_array`. */
+static PyObject *cast_factor(PyObject *object, Tensor *x, DTypeCode code)
+{
+    return x->code == code ? Py_NewRef(object) : cast_array(x, code);
+}
+
+/* Of two dtypes. */
+static PyObject *multiply_promoted(PyObject *first, Tensor *x, PyObject *second, Tensor *y)
+{
+    const DTypeCode common = (DTypeCode)promotions[x->code][y->code];
+    if (common == NO_DTYPE || limits.at_once < 1 || x->ndim < 1 || x->ndim > 2 || y->ndim < 1 || y->ndim > 2) {
+        return DECLINED;
+    }
+    PyObject *a = cast_factor(first, x, common), *b = a == NULL || a == DECLINED ? a : cast_factor(second, y, common);
+    PyObject *result = b == NULL || b == DECLINED ? b : multiply_matrices(a, b);
+    if (a != NULL && a != DECLINED) {
+        Py_DECREF(a);
+        if (b != NULL && b != DECLINED) {
+            Py_DECREF(b);
+        }
+    }
+    return result;
+}
+
 PyObject *multiply_matrices(PyObject *first, PyObject *second)
 {
     Tensor *x, *y;
@@ -99,6 +124,9 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     PyObject *nothing = multiply_nothing(first, second);
     if (nothing != DECLINED) {
         return nothing;
+    }
+    if ((x = layout_of_any(first)) != NULL && (y = layout_of_any(second)) != NULL && x->code != y->code) {
+        return multiply_promoted(first, x, second, y);
     }
     if (!take_operands(first, second, &x, &y, args) || x->ndim < 1 || x->ndim > 2 ||
         y->ndim < 1 || y->ndim > 2) {

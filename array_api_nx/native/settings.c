@@ -2,6 +2,7 @@
    the function for floating-point errors. */
 
 #include "settings.h"
+#include "nodes.h"
 #include "parts.h"
 
 /* fperrors.apply_errstate(name, flags). */
@@ -9,6 +10,10 @@ static PyObject *errstate_function;
 
 int apply_errstate(PyObject *name, int flags)
 {
+    const int warned = find_errors();
+    if (warned == -2 || (warned >= 0 && !(warned & flags))) {
+        return warned == -2 ? -1 : 0; /* all of them are ignored */
+    }
     PyObject *number = PyLong_FromLong(flags);
     PyObject *done =
         number == NULL ? NULL : PyObject_CallFunctionObjArgs(errstate_function, name, number, NULL);

@@ -29,8 +29,8 @@ _FUNCTIONS: Final = f"""
     any         any         a, {_REDUCED}
     all         all         a, {_REDUCED}
     mean        mean        a, {_REDUCED}
-    std         std         a, {_REDUCED}, correction=
-    var         var         a, {_REDUCED}, correction=
+    std         std         a, {_REDUCED}, ddof=
+    var         var         a, {_REDUCED}, ddof=
     count_nonzero count_nonzero a, {_REDUCED}
     argmax      argmax      a, {_REDUCED}
     argmin      argmin      a, {_REDUCED}

@@ -49,7 +49,9 @@ def ours(x: Any) -> list[Any]:
     return [a for each in x for a in ours(each)] if kind is tuple or kind is list else []
 
 
-_NUMPYS_PARAMETERS: Final = ("copy", "initial", "order", "out", "s", "subok")
+_NUMPYS_PARAMETERS: Final = (
+    *("append", "copy", "initial", "order", "out", "prepend", "s", "subok", "where"),
+)
 """A call that gives one of these parameters is NumPy's: ours mean something else by them, or lack
 them."""
 

@@ -162,11 +162,11 @@ def _attribute(name: str, read: Callable[[Any], Any] | None = None) -> property:
 class _Flags:
     """See `numpy.ndarray.flags`. An assignment changes the array."""
 
-    def __init__(self, array: Any) -> None:
-        vars(self)["_array"] = array
+    __slots__ = ("_array",)
+    _array: Any
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(as_numpys(self._array).flags, name)
+    def __init__(self, array: Any) -> None:
+        object.__setattr__(self, "_array", array)
 
     def __setattr__(self, name: str, value: Any) -> None:
         array: Any = to_numpy(standard(self._array))
@@ -190,6 +190,15 @@ class _Flags:
         return repr(as_numpys(self._array).flags)
 
 
+def _flag(name: str) -> property:
+    return property(lambda flags: getattr(as_numpys(flags._array).flags, name))
+
+
+for _name in dir(numpy.empty(0).flags):
+    if _name[0] != "_":
+        setattr(_Flags, _name, _flag(_name))
+
+
 def _become(self: Any, array: numpy.ndarray[Any, Any]) -> None:
     """Give an array of the face the elements and the layout of an array of NumPy."""
     new = adopted(array, self._device)
@@ -204,15 +213,23 @@ def _become(self: Any, array: numpy.ndarray[Any, Any]) -> None:
 class _Flat:
     """See `numpy.ndarray.flat`. Keys, values and results are arrays of the face."""
 
-    __slots__ = ("_flat",)
+    __slots__ = ("_array", "_flat")
 
     def __init__(self, array: Any) -> None:
+        self._array = array
         self._flat = as_numpys(array).flat
 
-    def __getattr__(self, name: str) -> Any:
-        return as_faces(getattr(self._flat, name))
+    base = property(lambda self: self._array)
+    coords = property(lambda self: self._flat.coords)
+    index = property(lambda self: self._flat.index)
+
+    def copy(self) -> Any:
+        """The elements in an array of one axis."""
+        return as_faces(self._flat.copy())
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is int:
+            return self._flat[key]
         return as_faces(self._flat[as_numpys(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -222,7 +239,7 @@ class _Flat:
         del self._flat[key]
 
     def __iter__(self) -> Any:
-        return self
+        return self._flat  # which knows the place that this has
 
     def __next__(self) -> Any:
         return next(self._flat)
@@ -424,17 +441,23 @@ _MEMBERS: Final[dict[str, Any]] = {
     "__dlpack__": lambda self, **options: standard(self).__dlpack__(**options),
     "__dlpack_device__": lambda self: standard(self).__dlpack_device__(),
 }
-for _name, _ufunc in _UFUNCS.items():
-    _MEMBERS.update(_operators(_name, _ufunc))
+_OPERATORS: Final = {
+    member: (ufunc.__name__, function)
+    for name, ufunc in _UFUNCS.items()
+    for member, function in _operators(name, ufunc).items()
+}
+"""By the method's name: the name of NumPy's ufunc, and the function."""
+_MEMBERS.update({member: function for member, (_, function) in _OPERATORS.items()})
 
 
 def _fronted(name: str, member: Any) -> Any:
-    is_numpys = name[0] != "_" or member is _INHERITED.get(name)
+    is_numpys = name[0] != "_" or member is _INHERITED.get(name) or name in _OPERATORS
     is_own = name in ("resize", "setflags", "to_device")
     if name in METHODS or (is_numpys and not is_own and hasattr(member, "__code__")):
         numpys = getattr(numpy.ndarray, name) if is_numpys else None
+        ufunc, _ = _OPERATORS.get(name, ("", None))
         has_own = name in (*_OWN.split(), *_FUNCTIONS.split())
-        most = most_for_numpy(name) if has_own else ANY
+        most = most_for_numpy(ufunc or name) if ufunc or has_own else ANY
         return fronted(member, numpys, METHODS.get(name), name=name, most=most)
     return member
 
@@ -445,8 +468,10 @@ for _name, _member in _MEMBERS.items():
         if callable(_numpys_member):  # the signature is its, too
             update_wrapper(_member, _numpys_member, assigned=("__doc__",))
         _member.__name__, _member.__qualname__ = _name, f"ndarray.{_name}"
+_FRONTED: Final = {name: _fronted(name, member) for name, member in _MEMBERS.items()}
+for _name, _member in _FRONTED.items():
     if native is None or _name not in vars(native.Face) or _name == "__new__":
-        setattr(ndarray, _name, _fronted(_name, _member))
+        setattr(ndarray, _name, _member)
 
 
 def _assign(self: Any, name: str, value: Any) -> None:
@@ -455,6 +480,6 @@ def _assign(self: Any, name: str, value: Any) -> None:
 
 if native is not None:
     # C calls these where it declines.
-    meanings = {name: getattr(each, "fget", each) for name, each in _MEMBERS.items()}
+    meanings = {name: getattr(each, "fget", each) for name, each in _FRONTED.items()}
     native.complete_face(ndarray, meanings, scalar, _assign)
     native.set_as_faces(as_faces)

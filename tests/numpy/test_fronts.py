@@ -270,6 +270,9 @@ VIEW = numpy.arange(12).reshape(3, 4)[:, :3]  # whose elements do not lie in one
         lambda m: m.sqrt(2),
         lambda m: m.maximum(numpy.float32(2), 3),
         lambda m: m.add(numpy.int8(100), 100),
+        lambda m: m.asarray(INTS) @ m.asarray(V),
+        lambda m: m.asarray(X).T @ m.asarray(X * 1j),
+        lambda m: m.asarray(X).std(ddof=1),
         lambda m: m.concatenate([m.asarray(V)[:0], m.asarray(V)]),
     ],
 )
@@ -278,6 +281,38 @@ def test_c_leaves_nothing_of_these_to_numpy(function):
     found = function(np)
     assert count_numpys(0) == before
     check(found, function(numpy))
+
+
+def shifted(a):
+    a[1:] += a[:-1]
+    return a
+
+
+def turned(a):
+    a[::-1] -= a
+    return a
+
+
+def transposed(a):
+    b = a.reshape(3, 3)
+    b *= b.T
+    return b
+
+
+def interleaved(a):
+    a[::2][:4] += a[1::2]
+    return a
+
+
+@needs_native
+@needs_call_lists
+@pytest.mark.parametrize("update", [shifted, turned, transposed, interleaved])
+def test_c_updates_arrays_that_overlap_their_operand(update):
+    ours = np.arange(9.0)
+    before = count_numpys(0)
+    found = update(ours)
+    assert count_numpys(0) == before
+    check(found, update(numpy.arange(9.0)))
 
 
 def test_empty_arrays_are_updated_in_place_where_shapes_fit():

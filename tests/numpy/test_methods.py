@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 import sys
+from fractions import Fraction
 
 import numpy
 import pytest
@@ -189,3 +190,54 @@ def test_the_protocol_of_ufuncs_refuses_what_is_none():
     for arguments in ((), (1, 2)):
         with pytest.raises(TypeError):
             a.__array_ufunc__(*arguments)
+
+
+def test_shapes_are_assigned_where_a_view_has_them():
+    x, turned = np.arange(6.0), np.ones((2, 3)).T
+    x.shape = 2, -1
+    assert x.shape == (2, 3)
+    x.shape = 6
+    assert x.shape == (6,)
+    with pytest.raises(ValueError, match="reshape"):
+        x.shape = 4
+    with pytest.raises(AttributeError):
+        turned.shape = 6
+    with pytest.raises(AttributeError):
+        del x.shape
+
+
+def test_flat_keeps_its_place_and_gives_arrays_of_the_face():
+    x = np.arange(6.0).reshape(2, 3)
+    flat = x.flat
+    assert (next(flat), next(flat), flat.index, flat.coords) == (0.0, 1.0, 2, (0, 2))
+    assert list(flat) == [2.0, 3.0, 4.0, 5.0]
+    assert type(flat.copy()) is type(flat[1:3]) is np.ndarray
+    assert flat.base is x
+    flat[0] = 7
+    assert (x.flat[0], type(x.flat[-1])) == (7.0, numpy.float64)
+
+
+class Refusing:
+    """Refuses to be an operand of ufuncs."""
+
+    __array_ufunc__ = None
+
+    def __radd__(self, other):
+        return type(other)
+
+
+class First:
+    """Goes first, by the older rule."""
+
+    __array_priority__ = 100.0
+
+    def __radd__(self, other):
+        return type(other)
+
+
+@pytest.mark.parametrize("kind", [Refusing, First])
+def test_operands_that_compute_themselves_get_the_array(kind):
+    x = np.arange(3)
+    assert x + kind() is np.ndarray
+    found = x + Fraction(1, 2)
+    assert (type(found), found[1]) == (numpy.ndarray, Fraction(3, 2))
