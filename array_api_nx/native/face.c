@@ -101,8 +101,8 @@ PyObject *standard_of(PyObject *object)
 
 /* ------------------------------------------------------------------ slots */
 
-/* An operand itself, or the array that NumPy makes of a list or tuple; a new reference. */
-static PyObject *operand_of(PyObject *object)
+/* An operand itself, or the array that NumPy makes of a list or tuple, of a dtype unless that is NULL; a new reference. */
+static PyObject *operand_of(PyObject *object, PyObject *dtype)
 {
     static const Implementation *asarray;
     if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) {
@@ -111,7 +111,7 @@ static PyObject *operand_of(PyObject *object)
     if (asarray == NULL && (asarray = find_implementation("asarray")) == NULL) {
         return NULL;
     }
-    PyObject *const values[4] = {object};
+    PyObject *const values[4] = {object, dtype};
     PyObject *array = asarray->compute(asarray->code, values, 1);
     return array == DECLINED && !PyErr_Occurred() ? Py_NewRef(object) : array;
 }
@@ -122,7 +122,7 @@ static PyObject *call_slot(binaryfunc slot, PyObject *x, PyObject *y)
     if (is_array(x) && (is_array(y) || PyFloat_Check(y) || PyLong_Check(y))) {
         return face_of(slot(x, y), 1);
     }
-    PyObject *first = operand_of(x), *second = first == NULL ? NULL : operand_of(y);
+    PyObject *first = operand_of(x, NULL), *second = first == NULL ? NULL : operand_of(y, NULL);
     PyObject *result = second == NULL ? NULL : face_of(slot(first, second), 1);
     Py_XDECREF(first);
     Py_XDECREF(second);
@@ -205,7 +205,7 @@ static PyObject *face_compare(PyObject *x, PyObject *y, int comparison)
     if (result != DECLINED) {
         return face_of(result, 1);
     }
-    PyObject *operand = operand_of(y);
+    PyObject *operand = operand_of(y, NULL);
     result = operand == NULL ? NULL : face_of(array_type->tp_richcompare(x, operand, comparison), 1);
     Py_XDECREF(operand);
     return result;
@@ -359,8 +359,11 @@ static int face_assign(PyObject *self, PyObject *key, PyObject *value)
     int done = PyErr_Occurred() ? -1 : is_numpys ? 0 : set_item(self, key, value);
     if (done == 0 && !is_numpys && !PyErr_Occurred()) {
         PyObject *adopted = adopt_operand(value);
+        if (adopted == DECLINED && !PyErr_Occurred()) {
+            adopted = operand_of(value, ((Array *)self)->dtype);
+        }
         if (adopted != DECLINED) {
-            done = adopted == NULL ? -1 : set_item(self, key, adopted);
+            done = adopted == NULL ? -1 : adopted == value ? 0 : set_item(self, key, adopted);
             Py_XDECREF(adopted);
         }
     }

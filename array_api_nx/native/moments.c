@@ -282,6 +282,26 @@ static PyObject *moment_of_many(int code, PyObject *array, PyObject *axis, int k
     return deviations;
 }
 
+/* The shares of true elements: how many there are, over how many elements. */
+static PyObject *average_booleans(PyObject *array, PyObject *axis, int keepdims)
+{
+    static const Implementation *count;
+    if (count == NULL && (count = find_implementation("count_nonzero")) == NULL) {
+        return NULL;
+    }
+    PyObject *const values[3] = {array, axis, keepdims ? Py_True : Py_False};
+    const npy_intp size = tensor_of(array)->size;
+    PyObject *counts = size == 0 ? DECLINED : count->compute(count->code, values, 3);
+    if (counts == NULL || counts == DECLINED) {
+        return counts;
+    }
+    PyObject *number = PyFloat_FromDouble((double)(size / tensor_of(counts)->size));
+    PyObject *shares = number == NULL ? NULL : compute_binary(OP_DIVIDE, counts, number);
+    Py_XDECREF(number);
+    Py_DECREF(counts);
+    return shares;
+}
+
 static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims, double correction)
 {
     char reduced[ARRAY_DIMS];
@@ -289,6 +309,9 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
     Loops loops;
     Ordered elements;
     const char *data;
+    if (code == MEAN && x->code == BOOL) {
+        return average_booleans(array, axis, keepdims);
+    }
     if (x->size > (code == MEAN ? limits.at_once : VARIANCES_AT_ONCE)) {
         return moment_of_many(code, array, axis, keepdims, correction);
     }

@@ -333,6 +333,20 @@ static PyObject *expand_dims(int which, PyObject *const *values, Py_ssize_t coun
     return view_with_shape(x, &layout);
 }
 
+/* NumPy's, of two axes. */
+static PyObject *swapaxes(int which, PyObject *const *values, Py_ssize_t count)
+{
+    int axes[ARRAY_DIMS], first, second;
+    Tensor *x = movable(values[0]);
+    if (x == NULL || !take_axis(values[1], x->ndim, &first) || !take_axis(values[2], x->ndim, &second)) {
+        return decline_unless_raised();
+    }
+    for (int axis = 0; axis < x->ndim; axis++) {
+        axes[axis] = axis == first ? second : axis == second ? first : axis;
+    }
+    return permute(x, axes);
+}
+
 static PyObject *squeeze(int which, PyObject *const *values, Py_ssize_t count)
 {
     NewView layout;
@@ -342,12 +356,14 @@ static PyObject *squeeze(int which, PyObject *const *values, Py_ssize_t count)
     if (x == NULL) {
         return decline_unless_raised();
     }
-    if (!take_axes(&values[1], x->ndim, &length, axes, &set)) {
+    const int all = values[1] == NULL; /* NumPy's, of all axes of one element */
+    if (!all && !take_axes(&values[1], x->ndim, &length, axes, &set)) {
         return DECLINED;
     }
     layout.ndim = 0;
     for (int axis = 0; axis < x->ndim; axis++) {
-        if (!(set >> axis & 1)) {
+        const int dropped = all ? x->shape[axis] == 1 : (int)(set >> axis & 1);
+        if (!dropped) {
             layout.shape[layout.ndim++] = x->shape[axis];
         } else if (x->shape[axis] != 1) {
             return DECLINED;
@@ -519,6 +535,7 @@ Implementation movement_functions[] = {
     {"moveaxis", moveaxis, 0, "x, source, destination, /"},
     {"permute_dims", permute_dims, 0, "x, /, axes"},
     {"squeeze", squeeze, 0, "x, /, axis"},
+    {"swapaxes", swapaxes, 0, "x, axis1, axis2, /"},
     {"transpose", transpose, 0, "x, axes="},
     {"transpose_to", transpose_to, 0, "*"},
     {"unstack", unstack, 0, "x, /, *, axis="},

@@ -5,6 +5,8 @@
 #include "products.h"
 #include "chapters.h"
 #include "conversion.h"
+#include "elementwise.h"
+#include "movement.h"
 #include "parts.h"
 #include "flags.h"
 #include "small_matrices.h"
@@ -226,6 +228,23 @@ static PyObject *call_vecdot(int which, PyObject *const *values, Py_ssize_t coun
     return settle(result, vecdot.name, flags);
 }
 
+/* NumPy's outer of two vectors. */
+static PyObject *call_outer(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = movable(values[0]), *y = x == NULL ? NULL : movable(values[1]);
+    if (y == NULL || x->ndim != 1 || y->ndim != 1) {
+        return decline_unless_raised();
+    }
+    NewView layout = {.ndim = 2, .shape = {x->shape[0], 1}, .strides = {x->strides[0], 0}};
+    start_layout(x, &layout);
+    PyObject *column = show(x, &layout);
+    PyObject *result = column == NULL || column == DECLINED ? column : compute_binary(OP_MULTIPLY, column, values[1]);
+    if (column != NULL && column != DECLINED) {
+        Py_DECREF(column);
+    }
+    return result;
+}
+
 /* Of a matrix, or of a stack of them that lies in one piece. */
 static PyObject *call_inv(int which, PyObject *const *values, Py_ssize_t count)
 {
@@ -255,6 +274,7 @@ static PyObject *call_inv(int which, PyObject *const *values, Py_ssize_t count)
 Implementation products_functions[] = {
     {"inv", call_inv, 0, "x, /"},
     {"matmul", call_matmul, 0, "x1, x2, /"},
+    {"outer", call_outer, 0, "a, b, /"},
     {"tensordot", call_tensordot, 0, "x1, x2, /, *, axes="},
     {"vecdot", call_vecdot, 0, "x1, x2, /, *, axis="},
     {NULL, NULL, 0, NULL},

@@ -115,6 +115,10 @@ static PyObject *record_where(Tensor *condition, const Choice *choices, PyUFuncG
 static PyObject *call_where(int which, PyObject *const *values, Py_ssize_t count)
 {
     Choice choices[2];
+    if (values[1] == NULL || values[2] == NULL) { /* NumPy's, of a condition alone */
+        const Implementation *nonzero = find_implementation("nonzero");
+        return values[1] == values[2] && nonzero != NULL ? nonzero->compute(nonzero->code, values, 1) : DECLINED;
+    }
     Tensor *condition = layout_of_any(values[0]);
     char *mask;
     if (condition == NULL || condition->code != BOOL || condition->size == 0) {

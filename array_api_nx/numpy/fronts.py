@@ -59,6 +59,8 @@ _FUNCTIONS: Final = f"""
     linalg.det  det         a
     linalg.inv  inv         a
     linalg.matmul matmul    x1, x2, /
+    linalg.outer outer      x1, x2, /
+    outer       outer       a, b
 """
 
 # Of these, results without axes are arrays.
@@ -78,7 +80,7 @@ _ARRAYS: Final = """
     linspace    linspace    start, stop, num, *, dtype=, device=, endpoint=
     eye         eye         N, M=, k=, dtype=, *, device=
     isin        isin        element, test_elements, *, invert=
-    where       where       condition, x, y, /
+    where       where       condition, x=, y=, /
     ravel       ravel       a
     reshape     reshape     a, /, shape, *, copy=
     transpose   transpose   a, axes=
@@ -89,13 +91,14 @@ _ARRAYS: Final = """
     broadcast_to broadcast_to array, shape
     expand_dims expand_dims a, axis
     moveaxis    moveaxis    a, source, destination
-    squeeze     squeeze     a, axis
+    squeeze     squeeze     a, axis=
+    swapaxes    swapaxes    a, axis1, axis2
 """
 
 # Methods with the parameters of the function of the same name.
 _AS_FUNCTIONS: Final = """
 all any argmax argmin cumprod cumsum dot max mean min nonzero prod repeat searchsorted squeeze std
-sum take var
+sum swapaxes take var
 """
 
 _METHODS: Final = """
