@@ -238,6 +238,6 @@ class First:
 @pytest.mark.parametrize("kind", [Refusing, First])
 def test_operands_that_compute_themselves_get_the_array(kind):
     x = np.arange(3)
-    assert x + kind() is np.ndarray
+    assert x + kind() in (np.ndarray, numpy.ndarray)
     found = x + Fraction(1, 2)
     assert (type(found), found[1]) == (numpy.ndarray, Fraction(3, 2))
