@@ -16,21 +16,6 @@ void add_axis(Walk *box, npy_intp size, npy_intp from, npy_intp to)
     box->strides[TARGET][box->ndim++] = to;
 }
 
-/* Rows of fewer elements are copied by columns, if there are more rows. */
-enum { SHORT_ROW = 8 };
-
-static void copy_plane(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
-{
-    if (columns >= SHORT_ROW || rows <= columns) {
-        copy_tile(to, from, itemsize, rows, columns);
-        return;
-    }
-    for (npy_intp column = 0; column < columns; column++) {
-        copy_row(to.data + column * to.column, to.row, from.data + column * from.column, from.row,
-                 rows, itemsize);
-    }
-}
-
 /* Put the axis with the shortest step in the target last, drop axes of one element, and merge
    neighbours that both sides step through as through one. */
 static void simplify(Walk *box)
@@ -73,7 +58,7 @@ void copy_box(Walk *box, const char *source, char *target, npy_intp itemsize)
     Tile to = {target, row < 0 ? 0 : strides[TARGET][row],
                column < 0 ? itemsize : strides[TARGET][column]};
     do {
-        copy_plane(to, from, itemsize, rows, columns);
+        copy_tile(to, from, itemsize, rows, columns);
         dim = next_index(row, box->shape, index);
         from.data += distance(dim, row, box->shape, strides[SOURCE]);
         to.data += distance(dim, row, box->shape, strides[TARGET]);

@@ -80,11 +80,24 @@ enum { FEW_REPEATED = 64 };
         }                                                                                       \
     }
 
+/* Elements of any type, which may lie anywhere. */
+#ifdef HAS_GNU_C
+#define ANYWHERE __attribute__((aligned(1), may_alias))
+#else
+#define ANYWHERE
+#endif
+typedef npy_uint16 TwoBytes ANYWHERE;
+typedef npy_uint32 FourBytes ANYWHERE;
+typedef npy_uint64 EightBytes ANYWHERE;
+typedef struct {
+    EightBytes low, high;
+} SixteenBytes;
+
 COPY(copy_1, npy_uint8)
-COPY(copy_2, npy_uint16)
-COPY(copy_4, npy_uint32)
-COPY(copy_8, npy_uint64)
-COPY(copy_16, Pair)
+COPY(copy_2, TwoBytes)
+COPY(copy_4, FourBytes)
+COPY(copy_8, EightBytes)
+COPY(copy_16, SixteenBytes)
 
 #ifdef HAS_SSE2
 /* Copy a square of 16 bytes by as many elements: what lies in a column of the source, which is one
@@ -167,8 +180,18 @@ static int turn_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_i
 }
 #endif
 
+/* Rows of fewer elements are copied by columns, if there are more rows. */
+enum { SHORT_ROW = 8 };
+
 void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
+    if (columns < SHORT_ROW && rows > columns && from.column != 0) {
+        for (npy_intp column = 0; column < columns; column++) {
+            const Tile source = {from.data + column * from.column, 0, from.row};
+            copy_tile((Tile){to.data + column * to.column, 0, to.row}, source, itemsize, 1, rows);
+        }
+        return;
+    }
     if (to.column == itemsize && from.column == itemsize) {
         const npy_intp length = columns * itemsize;
         if (from.row == 0 && to.row == length) {

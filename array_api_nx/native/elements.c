@@ -1,51 +1,14 @@
 #include "elements.h"
+#include "copies.h"
 #include "parts.h"
 #include "functions.h"
 #include "sizes.h"
 
-/* A size that the compiler knows makes each copy one instruction, and a step that it knows many copies. */
-#define COPY_ROW(SIZE)                                                     \
-    if (from_step == 0) {                                                  \
-        char element[SIZE];                                                \
-        memcpy(element, from, SIZE);                                       \
-        if (to_step == (SIZE)) {                                           \
-            for (npy_intp i = 0; i < count; i++) {                         \
-                memcpy(to + i * (SIZE), element, SIZE);                    \
-            }                                                              \
-        } else {                                                           \
-            for (npy_intp i = 0; i < count; i++, to += to_step) {          \
-                memcpy(to, element, SIZE);                                 \
-            }                                                              \
-        }                                                                  \
-        return;                                                            \
-    }                                                                      \
-    for (npy_intp i = 0; i < count; i++, to += to_step, from += from_step) { \
-        memcpy(to, from, SIZE);                                            \
-    }                                                                      \
-    return;
-
 void copy_row(char *to, npy_intp to_step, const char *from, npy_intp from_step, npy_intp count,
               npy_intp itemsize)
 {
-    if (to_step == itemsize && from_step == itemsize) {
-        memcpy(to, from, (size_t)(count * itemsize));
-        return;
-    }
-    switch (itemsize) {
-    case 8:
-        COPY_ROW(8)
-    case 4:
-        COPY_ROW(4)
-    case 1:
-        COPY_ROW(1)
-    case 2:
-        COPY_ROW(2)
-    default:
-        COPY_ROW(16)
-    }
+    copy_tile((Tile){to, 0, to_step}, (Tile){(char *)from, 0, from_step}, itemsize, 1, count);
 }
-
-#undef COPY_ROW
 
 void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to_strides,
                    const char *from, const npy_intp *from_strides, npy_intp itemsize)
@@ -65,18 +28,24 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
     while (last > 0 && shape[last] == 1) {
         last--;
     }
-    const npy_intp to_step = to_strides[last], from_step = from_strides[last];
-    npy_intp columns = shape[last];
-    for (; last > 0 && to_strides[last - 1] == columns * to_step &&
-           from_strides[last - 1] == columns * from_step;
+    Tile target = {to, 0, to_strides[last]}, source = {(char *)from, 0, from_strides[last]};
+    npy_intp columns = shape[last], rows = 1;
+    for (; last > 0 && to_strides[last - 1] == columns * target.column &&
+           from_strides[last - 1] == columns * source.column;
          last--) {
         columns *= shape[last - 1]; /* rows that follow each other are one */
     }
+    if (last > 0) {
+        last--;
+        rows = shape[last];
+        target.row = to_strides[last];
+        source.row = from_strides[last];
+    }
     do {
-        copy_row(to, to_step, from, from_step, columns, itemsize);
+        copy_tile(target, source, itemsize, rows, columns);
         dim = next_index(last, shape, index);
-        to += distance(dim, last, shape, to_strides);
-        from += distance(dim, last, shape, from_strides);
+        target.data += distance(dim, last, shape, to_strides);
+        source.data += distance(dim, last, shape, from_strides);
     } while (dim >= 0);
 }
 

@@ -173,13 +173,18 @@ void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
         index[i] = 0;
     }
     const int last = merge_axes(ndim, lengths, 1, &given, lengths, &all) - 1;
+    if (convert == NULL) {
+        npy_intp dense[ARRAY_DIMS], stride = itemsize;
+        for (int i = last; i >= 0; i--) {
+            dense[i] = stride;
+            stride *= lengths[i];
+        }
+        copy_elements(last + 1, lengths, out, dense, data, steps, itemsize);
+        return;
+    }
     const npy_intp n = last >= 0 ? lengths[last] : 1, step = last >= 0 ? steps[last] : itemsize;
     do {
-        if (convert == NULL) {
-            copy_row(out, itemsize, data, step, n, itemsize);
-        } else {
-            convert(data, step, n, out);
-        }
+        convert(data, step, n, out);
         out += n * itemsize;
         dim = next_index(last, lengths, index);
         data += distance(dim, last, lengths, steps);
