@@ -294,7 +294,9 @@ static PyObject *call_triangle(int lower, PyObject *const *values, Py_ssize_t co
     }
     const npy_intp itemsize = dtypes[x->code].itemsize, rows = x->shape[last - 1], columns = x->shape[last];
     const npy_intp least_k = -rows, diagonal = k < least_k ? least_k : least(k, columns);
-    for (npy_intp row = 0; row < x->size / columns; row++, from += x->strides[last - 1], to += columns * itemsize) {
+    /* Of row-major arrays the strides of axes of one element may be any. */
+    const npy_intp step = x->flags & ROW_MAJOR ? columns * itemsize : x->strides[last - 1];
+    for (npy_intp row = 0; row < x->size / columns; row++, from += step, to += columns * itemsize) {
         const npy_intp place = row % rows + diagonal + lower;
         const npy_intp cut = place < 0 ? 0 : least(place, columns), first = lower ? 0 : cut;
         const npy_intp kept = lower ? cut : columns - cut;

@@ -335,8 +335,11 @@ def _new(
 
 def _resize(self: Any, *shape: Any, refcheck: bool = True) -> None:
     operator.index(refcheck)  # references are not counted: other arrays keep the memory
-    array = numpy.array(as_numpys(self))
+    old = as_numpys(self)
+    array = numpy.array(old)
     array.resize(*shape, refcheck=False)
+    if array.size == old.size and old.flags.c_contiguous:
+        array = old.reshape(array.shape)  # the same memory, which views of the array show, too
     _become(self, array)
 
 

@@ -138,6 +138,11 @@ def test_resizing():
     assert x.tolist() == [0, 1, 2, 0, 0]
     with pytest.raises(TypeError):
         x.resize(5, refcheck="yes")
+    y = np.arange(6.0)
+    view = y[1:]
+    y.resize((2, 3))  # of as many elements: the memory stays
+    y[0, 1] = 7
+    assert (y.shape, view[0]) == ((2, 3), 7.0)
 
 
 @pytest.mark.parametrize("key", [0, (0,), slice(None), ..., [0]])
