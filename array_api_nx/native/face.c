@@ -363,7 +363,9 @@ static int face_assign(PyObject *self, PyObject *key, PyObject *value)
             adopted = operand_of(value, ((Array *)self)->dtype);
         }
         if (adopted != DECLINED) {
-            done = adopted == NULL ? -1 : adopted == value ? 0 : set_item(self, key, adopted);
+            done = adopted == NULL                                          ? -1
+                   : adopted == value || is_refused(self, key, adopted) ? 0
+                                                                        : set_item(self, key, adopted);
             Py_XDECREF(adopted);
         }
     }

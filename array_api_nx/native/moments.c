@@ -3,6 +3,7 @@
 
 #include "chapters.h"
 #include "elementwise.h"
+#include "face.h"
 #include "flags.h"
 #include "nodes.h"
 #include "reduce.h"
@@ -339,13 +340,28 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
     return is_float16(x->code) ? round_moments(result, (DTypeCode)x->code) : result;
 }
 
+/* Whether NumPy warns of a correction, since it leaves no degrees of freedom; also where the axes cannot be read. */
+static int is_too_large(double correction, const Tensor *x, PyObject *axis)
+{
+    char reduced[ARRAY_DIMS];
+    npy_intp count = 1;
+    if (!take_axes(axis, x->ndim, reduced)) {
+        return 1;
+    }
+    for (int dim = 0; dim < x->ndim; dim++) {
+        count *= reduced[dim] ? x->shape[dim] : 1;
+    }
+    return correction >= (double)count;
+}
+
 static PyObject *call_moment(int which, PyObject *const *values, Py_ssize_t count)
 {
     int keepdims = 0;
     double correction = 0;
     Tensor *x = layout_of_any(values[0]);
     if (x == NULL || !take_flag(values[2], &keepdims) ||
-        (which != MEAN && !take_correction(values[3], &correction))) {
+        (which != MEAN && !take_correction(values[3], &correction)) ||
+        (correction > 0 && is_face(values[0]) && is_too_large(correction, x, values[1]))) {
         return DECLINED;
     }
     return moment(which, values[0], values[1], keepdims, correction);

@@ -246,3 +246,20 @@ def test_operands_that_compute_themselves_get_the_array(kind):
     assert x + kind() in (np.ndarray, numpy.ndarray)
     found = x + Fraction(1, 2)
     assert (type(found), found[1]) == (numpy.ndarray, Fraction(3, 2))
+
+
+def test_a_list_is_no_element():
+    x = np.zeros(2)
+    with pytest.raises(ValueError, match="sequence"):
+        x[0] = [1]
+    x[:1] = [1]
+    assert x.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("axis", [None, 1])
+def test_no_degrees_of_freedom_are_warned_of(axis):
+    x = np.ones((2, 2))
+    with pytest.warns(RuntimeWarning, match="Degrees of freedom"):
+        found = x.var(axis=axis, ddof=4)
+    assert numpy.isnan(found).all() or (found == 0).all()
+    assert x.std(axis=1, ddof=1).tolist() == [0.0, 0.0]
