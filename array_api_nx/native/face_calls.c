@@ -61,6 +61,7 @@ static int is_numpys(const Function *self, PyObject *const *args, Py_ssize_t cou
                                : PyBool_Check(args[i])             ? BOOL
                                                                    : NX_INT64;
         if ((code != NO_DTYPE && (self->refused >> code & 1)) ||
+            (code == NO_DTYPE && self->refused != 0 && PyArray_Check(args[i])) || /* such as C's long long */
             (self->keeps_order && PyArray_Check(args[i]) && !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[i])) ||
             (x != NULL && ((reduces && x->size == 0) || (self->keeps_order && !(x->flags & ROW_MAJOR))))) {
             return 1;

@@ -364,3 +364,14 @@ def test_a_loop_over_an_array_gives_scalars_and_rows():
 def test_torch_makes_numbers_of_arrays_and_not_of_their_bytes():
     torch = pytest.importorskip("torch")
     assert torch.asarray(np.array(V)).tolist() == V.tolist()
+
+
+@pytest.mark.parametrize("name", ["reciprocal", "floor", "prod", "matmul"])
+def test_numpys_integers_of_every_c_type_have_numpys_results(name):
+    for kind in "lqLQ":
+        x = numpy.arange(1, 73, dtype=kind).reshape(6, 12)[:, ::2]
+        operands = [x] * getattr(getattr(numpy, name), "nin", 1)
+        expected = getattr(numpy, name)(*operands)
+        found = getattr(np, name)(*operands)
+        assert found.dtype == expected.dtype
+        numpy.testing.assert_array_equal(numpy.asarray(found), expected)
