@@ -131,6 +131,17 @@ extern int processor;
 #define UNROLLED
 #endif
 
+/* ONLY_HERE(x): nothing is computed from `x` before this line is reached. Compilers take a square root to have
+   no effect and move it to before a jump that would have avoided it, where it raises the flag of invalid
+   values: GCC on ARM. `x` is a number or a vector of them. */
+#if defined(HAS_GNU_C) && defined(__aarch64__)
+#define ONLY_HERE(x) __asm__ volatile("" : "+w"(x));
+#elif defined(HAS_SSE2) && defined(HAS_GNU_C)
+#define ONLY_HERE(x) __asm__ volatile("" : "+x"(x));
+#else
+#define ONLY_HERE(x)
+#endif
+
 /* ROUND_BY_ROUND: in a loop whose rounds depend on each other, so that the compiler makes vectors of what
    one round computes, not of several rounds. */
 #ifdef HAS_GNU_C

@@ -98,14 +98,26 @@ typedef Blocks *BlockTable[3][3];
         memcpy(to, &bytes, sizeof(bytes));                                             \
     }
 
+static inline npy_float float_root(npy_float x)
+{
+    ONLY_HERE(x)
+    return sqrtf(x);
+}
+
+static inline npy_double double_root(npy_double x)
+{
+    ONLY_HERE(x)
+    return sqrt(x);
+}
+
 /* Elements that fill no vector are vectors of one. */
 BYTES_AS(one_short, 1, npy_int32)
 BYTES_AS(one_long, 1, npy_int64)
 #define RUN one_by_one
 #define VECTOR_BYTES(TYPE) sizeof(TYPE)
 #define TARGET
-#define FLOAT_ROOTS(x) {sqrtf((x)[0])}
-#define DOUBLE_ROOTS(x) {sqrt((x)[0])}
+#define FLOAT_ROOTS(x) {float_root((x)[0])}
+#define DOUBLE_ROOTS(x) {double_root((x)[0])}
 #define COMPARE_FLOATS COMPARE_QUIETLY
 #define COMPARE_DOUBLES COMPARE_QUIETLY
 #define LIMIT_FLOATS LIMIT_QUIETLY
@@ -122,8 +134,23 @@ BYTES_AS(one_long, 1, npy_int64)
 #define DOUBLE_ROOTS(x) _mm_sqrt_pd((__m128d)(x))
 #define STREAM_VECTOR(to, x) _mm_stream_si128((__m128i *)(to), (__m128i)(x))
 #else
-#define FLOAT_ROOTS(x) {sqrtf((x)[0]), sqrtf((x)[1]), sqrtf((x)[2]), sqrtf((x)[3])}
-#define DOUBLE_ROOTS(x) {sqrt((x)[0]), sqrt((x)[1])}
+typedef npy_float FourFloats __attribute__((vector_size(16)));
+typedef npy_double TwoDoubles __attribute__((vector_size(16)));
+
+static inline FourFloats float_roots(FourFloats x)
+{
+    ONLY_HERE(x)
+    return (FourFloats){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2]), sqrtf(x[3])};
+}
+
+static inline TwoDoubles double_roots(TwoDoubles x)
+{
+    ONLY_HERE(x)
+    return (TwoDoubles){sqrt(x[0]), sqrt(x[1])};
+}
+
+#define FLOAT_ROOTS float_roots
+#define DOUBLE_ROOTS double_roots
 #define STREAM_VECTOR(to, x) (*(to) = (x))
 #endif
 BYTES_AS(four, 4, npy_int32)

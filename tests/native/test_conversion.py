@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import platform
 from typing import Any
 
 import numpy as np
@@ -331,6 +332,9 @@ def test_a_copy_of_a_value_that_waits_waits_and_is_a_value_of_its_own() -> None:
         np.testing.assert_array_equal(np.asarray(truth), given > 5)
 
 
+ON_X86 = platform.machine().lower() in ("x86_64", "amd64", "i686", "x86")
+
+
 def test_casts_of_many_elements_wait_and_are_numpys() -> None:
     assert native is not None
     rng = np.random.default_rng(8)
@@ -338,11 +342,15 @@ def test_casts_of_many_elements_wait_and_are_numpys() -> None:
     wide.flat[:4] = np.nan, np.inf, -np.inf, -0.0
     for source in DTYPES:
         with np.errstate(all="ignore"):
-            x = wide.astype(source)
-        ours = xp.asarray(x, copy=True)
+            given = wide.astype(source)
         for target in DTYPES:
             if source.startswith("complex") and not target.startswith(("complex", "bool")):
                 continue
+            x = given
+            if source.startswith("float") and "int" in target and not ON_X86:
+                # C leaves others undefined, and NumPy's answer depends on the layout there.
+                x = np.where((x >= 0) & (x < 100), x, x.dtype.type(0))
+            ours = xp.asarray(x, copy=True)
             for layout in (lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2]):
                 with np.errstate(all="ignore"):
                     expected, found = layout(x).astype(target), xp.astype(layout(ours), target)
