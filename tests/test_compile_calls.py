@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import signal
 import sys
 import threading
 
@@ -10,6 +11,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import config
+from array_api_nx.compile import TraceError
 from array_api_nx.core import call_local
 from array_api_nx.frontend import trace_function
 from tests.support.tables import for_each
@@ -161,6 +163,38 @@ def test_finalisers_while_a_trace_begins_and_ends():
     assert moment > 50
     assert found == [133.0] * (moment - 1)
     assert call_local.hide_while_collecting not in gc.callbacks
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="the system has no such signal")
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_handler_of_a_signal_is_part_of_a_trace_but_not_of_the_function(reads):
+    """Python runs handlers within whatever its main thread does: what needs values is refused."""
+    x = xp.asarray(np.arange(12.0), copy=True)
+    comes = [True]
+
+    def handler(*_):
+        comes.clear()
+        again = compiled(x)
+        if reads:
+            float(again)
+
+    def function(a):
+        b = a * 2
+        if comes:
+            signal.raise_signal(signal.SIGUSR1)
+        return xp.sum(b) + 1
+
+    compiled = xp.compile(function)
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        if reads:
+            with pytest.raises(TraceError):
+                compiled(x)
+        assert float(compiled(x)) == 133.0
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert not comes
+    assert len(compiled.explain(x).program.steps) == 3  # the function's alone
 
 
 def test_another_thread_computes_while_one_traces():
