@@ -47,6 +47,10 @@ class BuildExtension(build_ext):
         self.compiler.compile = partial(self._compile_changed, self.compiler.compile)
         super().build_extensions()
 
+    def warn(self, msg: str) -> None:
+        """setuptools warns of an optional extension that cannot be built, in a line of `pip -v`."""
+        super().warn(f"{msg}; array_api_nx is installed without its C extension, in general slower")
+
     def _compile_changed(self, compile_all: Any, sources: list[str], **options: Any) -> list[str]:
         """Compile in parallel the sources whose objects are older than they, or than a header."""
         folder = options["output_dir"]
