@@ -74,7 +74,7 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
             continue;
         }
         area->data = node->storage->address; /* NULL of a root that is dropped */
-        if (area->data == NULL && node->shared >= 0 && block != NULL) {
+        if (block != NULL && area->data == NULL && node->shared >= 0) {
             area->data = address_in_scratch(block, node);
         }
         npy_intp step = area->itemsize;
