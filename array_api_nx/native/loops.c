@@ -48,11 +48,18 @@ EACH_DTYPE(ELEMENT)
                             : FROM == BOOL ? (FROM##_element)truth_of((npy_bool)x)     \
                                            : x));                                      \
     }
+/* NumPy's loops keep the lowest bits of an integer of 32 bits, too. */
+#define CAST_TO_SMALL(FROM, TO, ...)                                                    \
+    LOOP(FROM##_to_##TO)                                                                \
+    {                                                                                   \
+        EACH(steps[0] == sizeof(FROM##_element) && steps[1] == sizeof(TO##_element),    \
+             FROM##_element, TO##_element, (TO##_element)(npy_int32)x);                 \
+    }
 #define ENTRY(FROM, TO, ...) [TO] = FROM##_to_##TO,
 
-/* DO(FROM, TO, ...) for the targets of the casts of a dtype. Missing are real numbers to most integers, since
-   results that do not fit are each loop's own; the processor has instructions for signed ones of 32 and 64 bits,
-   which NumPy's loops use, too. Also missing are complex numbers to real ones. A macro does not expand
+/* DO(FROM, TO, ...) for the targets of the casts of a dtype. Missing are real numbers to unsigned integers of 32 and
+   64 bits, since results that do not fit are each loop's own; the processor has instructions for signed ones, which
+   NumPy's loops use, too. Also missing are complex numbers to real ones. A macro does not expand
    within itself: TWICE expands these lists after those that they stand in. */
 #define NOTHING
 #define INTEGERS() EACH_INTEGER_WITH
@@ -61,19 +68,20 @@ EACH_DTYPE(ELEMENT)
 #define TARGETS_OF_COMPLEX(DO, FROM) DO(FROM, BOOL) COMPLEX_NUMBERS NOTHING()(DO, FROM)
 #define TARGETS_OF_FLOAT(DO, FROM) FLOATS NOTHING()(DO, FROM) TARGETS_OF_COMPLEX(DO, FROM)
 #define TARGETS_OF_BROAD_FLOAT(DO, FROM) DO(FROM, NX_INT32) DO(FROM, NX_INT64) TARGETS_OF_FLOAT(DO, FROM)
+#define SMALL_TARGETS(DO, FROM) DO(FROM, NX_INT8) DO(FROM, NX_INT16) DO(FROM, NX_UINT8) DO(FROM, NX_UINT16)
 #define TARGETS_OF_INTEGER(DO, FROM) INTEGERS NOTHING()(DO, FROM) TARGETS_OF_FLOAT(DO, FROM)
 #define TWICE(...) __VA_ARGS__
 
 #define CASTS_OF_INTEGER(FROM, ...) TARGETS_OF_INTEGER(CAST, FROM)
 #define CASTS_OF_FLOAT(FROM, ...) TARGETS_OF_FLOAT(CAST, FROM)
-#define CASTS_OF_BROAD_FLOAT(FROM, ...) TARGETS_OF_BROAD_FLOAT(CAST, FROM)
+#define CASTS_OF_BROAD_FLOAT(FROM, ...) TARGETS_OF_BROAD_FLOAT(CAST, FROM) SMALL_TARGETS(CAST_TO_SMALL, FROM)
 #define CASTS_OF_COMPLEX(FROM, ...) TARGETS_OF_COMPLEX(CAST, FROM)
 TWICE(EACH_BOOL(CASTS_OF_INTEGER) EACH_INTEGER(CASTS_OF_INTEGER))
 TWICE(EACH_HALF(CASTS_OF_FLOAT) EACH_BROAD_FLOAT(CASTS_OF_BROAD_FLOAT) EACH_COMPLEX(CASTS_OF_COMPLEX))
 
 #define ROW_OF_INTEGER(FROM, ...) [FROM] = {TARGETS_OF_INTEGER(ENTRY, FROM)},
 #define ROW_OF_FLOAT(FROM, ...) [FROM] = {TARGETS_OF_FLOAT(ENTRY, FROM)},
-#define ROW_OF_BROAD_FLOAT(FROM, ...) [FROM] = {TARGETS_OF_BROAD_FLOAT(ENTRY, FROM)},
+#define ROW_OF_BROAD_FLOAT(FROM, ...) [FROM] = {TARGETS_OF_BROAD_FLOAT(ENTRY, FROM) SMALL_TARGETS(ENTRY, FROM)},
 #define ROW_OF_COMPLEX(FROM, ...) [FROM] = {TARGETS_OF_COMPLEX(ENTRY, FROM)},
 static const PyUFuncGenericFunction casts[DTYPE_COUNT][DTYPE_COUNT] = {
     TWICE(EACH_BOOL(ROW_OF_INTEGER) EACH_INTEGER(ROW_OF_INTEGER)
