@@ -90,28 +90,15 @@ static Tensor *cast_if_needed(Tensor *x, DTypeCode code)
     return cast_operand(x, code);
 }
 
-static inline int have_one_shape(const Tensor *x, const Tensor *y)
-{
-    if (x->ndim != y->ndim) {
-        return 0;
-    }
-    for (int i = 0; i < x->ndim; i++) {
-        if (x->shape[i] != y->shape[i]) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static int have_one_layout(const Tensor *x, const Tensor *y)
 {
-    return have_one_shape(x, y) && memcmp(x->strides, y->strides, (size_t)x->ndim * sizeof(npy_intp)) == 0;
+    return has_shape(x, y->ndim, y->shape) && memcmp(x->strides, y->strides, (size_t)x->ndim * sizeof(npy_intp)) == 0;
 }
 
 /* Whether elements lie one after the other, in the same order for both. */
 static inline int lie_alike(const Tensor *x, const Tensor *y)
 {
-    return (x->flags & y->flags & (ROW_MAJOR | COLUMN_MAJOR)) != 0 && have_one_shape(x, y);
+    return (x->flags & y->flags & (ROW_MAJOR | COLUMN_MAJOR)) != 0 && has_shape(x, y->ndim, y->shape);
 }
 
 /* Whether an operand has so many elements that the operation may wait. */
@@ -235,7 +222,7 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
             if (first == NULL || first->ndim == 0) {
                 first = x;
             } else if (x->ndim > 0) {
-                alike = alike && have_one_shape(first, x);
+                alike = alike && has_shape(first, x->ndim, x->shape);
             }
             order &= x->flags;
             steps[i] = step_of(x);
@@ -495,7 +482,7 @@ static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *
         /* In place NumPy steps through no single element, whatever its axes are. */
         steps[0] = x->size == 1 ? 0 : step_of(x);
         steps[1] = y == NULL ? 0 : steps[0];
-    } else if ((y != NULL && !have_one_shape(x, y)) || !is_one_row(loop, x, operands, 2, steps)) {
+    } else if ((y != NULL && !has_shape(x, y->ndim, y->shape)) || !is_one_row(loop, x, operands, 2, steps)) {
         return update_walk(loop, object, x, y, args);
     }
     args[2] = args[0];

@@ -220,7 +220,7 @@ def test_gaps_between_rows_warn_of_nothing() -> None:
         lambda z: str(z),
         lambda z: z.__iadd__(xp.sort(z)),
         lambda z: [float(each) for each in z],
-        lambda z: xp.astype(z, xp.int8),
+        lambda z: xp.astype(z, xp.uint32),
         lambda z: z.__dlpack__(),
     ],
 )

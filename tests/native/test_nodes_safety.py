@@ -5,8 +5,6 @@ Each test fails where one of them is left out; random programs would find most o
 
 from __future__ import annotations
 
-import operator
-import tracemalloc
 import weakref
 from collections.abc import Callable
 from typing import Any, Final
@@ -18,7 +16,6 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import loops, threads
 from array_api_nx.native import native
 from tests.support.implementations import count_pending, needs_native
-from tests.support.sizes import DEFERRED, MIDDLE
 from tests.support.tables import for_each
 
 pytestmark = [needs_native, pytest.mark.usefixtures("waits_when_small")]
@@ -198,96 +195,6 @@ def test_shared_memory_is_read_during_a_compiled_function(size: int) -> None:
         memory[1] = 100.0
         np.testing.assert_array_equal(host(first)[1:3], [number * (number * 2 + 1), 10])
         assert float(second[1]) == number - 1
-
-
-# ---------------------------------------------------------------------- updates
-
-
-def test_an_update_while_another_value_reads() -> None:
-    x, y = made(50), made(50, 2)
-    z = x * y
-    other = z + 1
-    expected = host(x) * host(y)
-    z += 5
-    np.testing.assert_array_equal(host(other), expected + 1)
-    np.testing.assert_array_equal(host(z), expected + 5)
-
-
-@for_each(
-    "part",
-    [
-        lambda z: z.T,
-        lambda z: z[::-1],
-        lambda z: z[:, ::-1],
-        lambda z: z[1:, :],
-        lambda z: z[2],
-        lambda z: z.reshape((4, 16)) if type(z) is np.ndarray else xp.reshape(z, (4, 16)),
-        lambda z: z[:, :],
-    ],
-)
-def test_an_update_of_a_part(part: Callable[[Any], Any]) -> None:
-    x, y = made((8, 8)), made((8, 8), 2)
-    z, expected = x * y, host(x) * host(y)
-    view, mine = part(z), part(expected)
-    w = made(view.shape, 3)
-    view += w
-    mine += host(w)
-    np.testing.assert_array_equal(host(z), expected)
-
-
-def test_an_update_by_a_larger_array() -> None:
-    x, y = made((1, 50)), made((1, 50), 2)
-    z, expected = x * y, host(x) * host(y)
-    with pytest.raises(ValueError, match="cannot change the shape"):
-        z += made((3, 50))
-    np.testing.assert_array_equal(host(z), expected)
-
-
-@for_each("size", [9, MIDDLE, DEFERRED])
-@for_each(
-    "update",
-    [
-        "x -= y * 2 + 1",
-        "x -= x * y + 1",
-        "x[1:] -= x[:-1] * 2 + 1",
-        "x[:-1] -= x[1:] * 2 + 1",
-        "x -= y[:1] * 2 + 1",
-        "x -= (y * 2)[::-1] + x",
-        "x -= abs(y - (y + x))",
-        "t = x * y + 1; x -= t; y += t",
-        "t = x * y + 1; x = isub(x, t); x *= t",
-        "t = x * y + 1; u = t - x; x -= t; y += u",
-        "x[2:] -= 0.5 * (y[2:] - y[:-2]); y[:-2] *= x[2:] + x[:-2]",
-    ],
-)
-def test_updates_of_what_is_computed_by_what_waits(size: int, update: str) -> None:
-    results = []
-    for asarray in (np.array, xp.asarray):
-        x, y = (asarray(host(made(size, seed))) for seed in (1, 2))
-        names = {"x": x, "y": y, "isub": operator.isub}
-        exec(update, names)
-        results.append([host(names["x"]), host(names["y"])])
-    for mine, theirs in zip(*results, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-
-
-def test_a_value_that_only_an_update_needs_gets_no_memory() -> None:
-    x, y = made(2**20), made(2**20, 2)
-    x -= y * 2 + 1  # makes scratch memory, and empties what the pool keeps
-    tracemalloc.start()
-    x -= y * 2 + 1
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 2**20
-
-
-def test_updates_by_the_value_itself() -> None:
-    x, y = made(50), made(50, 2)
-    z, expected = x * y, host(x) * host(y)
-    z += z
-    z -= z * 0.5
-    z[...] = z
-    np.testing.assert_array_equal(host(z), expected * 2 - expected)
 
 
 # ---------------------------------------------------------------------- operands
