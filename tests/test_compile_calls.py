@@ -1,5 +1,7 @@
-"""What belongs to a call of a compiled function: arrays that are given twice, and finalisers."""
+"""Calls of compiled functions: arrays that are given twice, finalisers and signal handlers."""
 
+import contextlib
+import functools
 import gc
 import itertools
 import signal
@@ -11,7 +13,6 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import config
-from array_api_nx.compile import TraceError
 from array_api_nx.core import call_local
 from array_api_nx.frontend import trace_function
 from tests.support.tables import for_each
@@ -125,13 +126,45 @@ def test_finalisers_at_any_moment_of_a_trace():
     assert found == [133.0] * 40
 
 
-def test_finalisers_while_a_trace_begins_and_ends():
-    """They call the function whose first call it is, at each moment of what calls share."""
+@contextlib.contextmanager
+def handled(handler):
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+needs_signals = pytest.mark.skipif(
+    not hasattr(signal, "SIGUSR1"), reason="the system has no such signal"
+)
+
+
+@contextlib.contextmanager
+def finalised(function):
+    Finalised(function)
+    yield
+
+
+@pytest.mark.parametrize(
+    ("ready", "interrupt"),
+    [
+        pytest.param(finalised, lambda: gc.collect(0), id="finaliser"),
+        pytest.param(
+            lambda function: handled(lambda *_: function()),
+            lambda: signal.raise_signal(signal.SIGUSR1),
+            marks=needs_signals,
+            id="signal",
+        ),
+    ],
+)
+def test_interrupted_while_a_trace_begins_and_ends(ready, interrupt):
+    """The function whose first call it is is called at each moment of what calls share."""
     shared = (trace_function.__file__, config.__file__, call_local.__file__)
     x = xp.asarray(np.arange(12.0), copy=True)
     found = []
 
-    def collect_at(moment):
+    def interrupt_at(moment):
         seen = 0
 
         def watch(frame, event, argument):
@@ -140,7 +173,7 @@ def test_finalisers_while_a_trace_begins_and_ends():
                 seen += 1
                 if seen == moment:
                     sys.setprofile(None)
-                    gc.collect(0)
+                    interrupt()
 
         return watch
 
@@ -149,12 +182,12 @@ def test_finalisers_while_a_trace_begins_and_ends():
     try:
         for moment in itertools.count(1):
             compiled = xp.compile(lambda a: xp.sum(a * 2) + 1)
-            Finalised(lambda compiled=compiled: found.append(float(compiled(x))))
-            try:
-                sys.setprofile(collect_at(moment))
-                result = compiled(x)
-            finally:
-                sys.setprofile(watching)
+            with ready(lambda compiled=compiled: found.append(float(compiled(x)))):
+                try:
+                    sys.setprofile(interrupt_at(moment))
+                    result = compiled(x)
+                finally:
+                    sys.setprofile(watching)
             assert float(result) == float(compiled(x)) == 133.0
             if len(found) < moment:
                 break
@@ -165,18 +198,42 @@ def test_finalisers_while_a_trace_begins_and_ends():
     assert call_local.hide_while_collecting not in gc.callbacks
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="the system has no such signal")
-@pytest.mark.parametrize("reads", [False, True])
-def test_a_handler_of_a_signal_is_part_of_a_trace_but_not_of_the_function(reads):
-    """Python runs handlers within whatever its main thread does: what needs values is refused."""
+class Handler:
+    """A signal handler that notes a value of an array, in each form that a handler has."""
+
+    def __init__(self, find):
+        self.find = find
+        self.found = []
+
+    def __call__(self, *_):
+        self.found.append(self.find())
+
+    def method(self, *_):
+        self(*_)
+
+    forms = (
+        lambda self: self,
+        lambda self: self.method,
+        lambda self: functools.partial(functools.partial(self.method), 1),
+        lambda self: lambda *_: self(),
+    )
+
+
+@needs_signals
+@pytest.mark.parametrize("form", Handler.forms)
+@pytest.mark.parametrize("compiles", [False, True])
+def test_a_signal_handler_is_no_part_of_a_trace(form, compiles):
     x = xp.asarray(np.arange(12.0), copy=True)
+    count = xp.zeros(1)
     comes = [True]
 
-    def handler(*_):
+    def total(a):
+        return xp.sum(a * 2) + 1
+
+    def find():
+        count[0] += 1
         comes.clear()
-        again = compiled(x)
-        if reads:
-            float(again)
+        return float((xp.compile(total) if compiles else total)(x)), float(compiled(x))
 
     def function(a):
         b = a * 2
@@ -185,16 +242,23 @@ def test_a_handler_of_a_signal_is_part_of_a_trace_but_not_of_the_function(reads)
         return xp.sum(b) + 1
 
     compiled = xp.compile(function)
-    before = signal.signal(signal.SIGUSR1, handler)
-    try:
-        if reads:
-            with pytest.raises(TraceError):
-                compiled(x)
+    handler = Handler(find)
+    with handled(form(handler)):
         assert float(compiled(x)) == 133.0
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-    assert not comes
-    assert len(compiled.explain(x).program.steps) == 3  # the function's alone
+    assert float(compiled(x)) == 133.0
+    assert handler.found == [(133.0, 133.0)]
+    assert float(count[0]) == 1.0
+    assert len(compiled.explain(x).program.steps) == 3
+
+
+@needs_signals
+def test_a_function_that_is_traced_within_a_handler():
+    """The frame of the handler is above the trace, not within it."""
+    x = xp.asarray(np.arange(12.0), copy=True)
+    handler = Handler(lambda: len(xp.compile(lambda a: xp.sum(a * 2)).explain(x).program.steps))
+    with handled(handler):
+        signal.raise_signal(signal.SIGUSR1)
+    assert handler.found == [2]
 
 
 def test_another_thread_computes_while_one_traces():

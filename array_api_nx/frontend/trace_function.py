@@ -26,6 +26,7 @@ from ..core.shape import check_shape
 from ..core.symbolic import Dim, DimLike, Sizes, SymbolicShape, UndecidedError, deciding, dim_of_var
 from ..device import Device, StandIn, as_device, default_device, use_backend
 from ..native import native
+from ..tracing import handlers
 from ..tracing.backend import Switch
 from ..tracing.recorder import Recorder, Traced, TraceError, current
 from ..tracing.repeats import expanded
@@ -327,7 +328,7 @@ def trace(
     example, invents: See `Recorder`.
     LayoutError: If a program would write to, or show, other memory than the function may do.
     """
-    recorder = Recorder(example, invents=invents)
+    recorder = Recorder(example, invents=invents, in_handler=handlers.watch(_trace.__code__))
     try:
         try:
             found = _trace(recorder, function, structure, arguments)

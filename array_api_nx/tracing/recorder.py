@@ -197,7 +197,19 @@ class Traced:
     __rshift__ = _gone
 
 
-current: CallLocal[Recorder] = CallLocal()
+class _Current(CallLocal["Recorder"]):
+    """A variable that signal handlers do not see, either."""
+
+    __slots__ = ()
+
+    def get(self) -> Recorder | None:
+        recorder = super().get()
+        if recorder is None or recorder.in_handler is None or not recorder.in_handler():
+            return recorder
+        return None
+
+
+current: Final = _Current()
 """The recorder of the trace that is going on."""
 
 
@@ -217,11 +229,19 @@ class Recorder:
     example: The sizes of the call that is traced.
     invents: Whether sizes that depend on elements become variables of their own; otherwise they are
         an error.
+    in_handler: Whether a signal handler runs, of which nothing is recorded; see `handlers.watch`.
     """
 
-    def __init__(self, example: Mapping[Var, int] | None, *, invents: bool = False) -> None:
+    def __init__(
+        self,
+        example: Mapping[Var, int] | None,
+        *,
+        invents: bool = False,
+        in_handler: Callable[[], bool] | None = None,
+    ) -> None:
         self.example = example
         self.invents = invents
+        self.in_handler = in_handler
         self.inputs: list[tuple[Sizes, tuple[int, ...] | None, TracedStorage]] = []
         self.values: dict[int, Value] = {}
         self._value_numbers = count()
@@ -248,7 +268,7 @@ class Recorder:
     # ------------------------------------------------------------------ values
 
     def _value(self, shape: Sizes, dtype: DType) -> int:
-        # A signal's handler may make values between these two lines.
+        # A finaliser may make values between these two lines.
         number = next(self._value_numbers)
         self.values[number] = Value(shape, dtype)
         return number
