@@ -11,7 +11,7 @@ Besides the standard's names the top level holds controls only: `Array`, `Device
 `compile`, `config_context`, `eval_shape`, `evaluate`, `explain` and `show_config`.
 """
 
-# ruff: noqa: F403, F405 - each chapter lists its functions in its `__all__`
+# ruff: noqa: F403 - each chapter lists its functions in its `__all__`
 
 from __future__ import annotations
 
@@ -47,7 +47,19 @@ from .core.dtypes import (
 )
 from .device import Device
 from .frontend import array_methods as _array_methods  # noqa: F401 - it attaches them
+from .frontend import creation as _creation
+from .frontend import data_type as _data_type
 from .frontend import elementwise as _elementwise
+from .frontend import indexing as _indexing
+from .frontend import joining as _joining
+from .frontend import linear_algebra as _linear_algebra
+from .frontend import manipulation as _manipulation
+from .frontend import ranges as _ranges
+from .frontend import searching as _searching
+from .frontend import set as _set
+from .frontend import sorting as _sorting
+from .frontend import statistical as _statistical
+from .frontend import utility as _utility
 from .frontend.configuration import show_config
 from .frontend.creation import *
 from .frontend.data_type import *
@@ -170,84 +182,6 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
-    # creation functions
-    "arange",
-    "asarray",
-    "empty",
-    "empty_like",
-    "eye",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "linspace",
-    "meshgrid",
-    "ones",
-    "ones_like",
-    "tril",
-    "triu",
-    "zeros",
-    "zeros_like",
-    # data type functions
-    "astype",
-    "can_cast",
-    "finfo",
-    "iinfo",
-    "isdtype",
-    "result_type",
-    # indexing functions
-    "take",
-    "take_along_axis",
-    # linear algebra functions
-    "matmul",
-    "matrix_transpose",
-    "tensordot",
-    "vecdot",
-    # manipulation functions
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
-    "concat",
-    "expand_dims",
-    "flip",
-    "moveaxis",
-    "permute_dims",
-    "repeat",
-    "reshape",
-    "roll",
-    "squeeze",
-    "stack",
-    "tile",
-    "unstack",
-    # searching functions
-    "argmax",
-    "argmin",
-    "count_nonzero",
-    "nonzero",
-    "searchsorted",
-    "where",
-    # set functions
-    "isin",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
-    # sorting functions
-    "argsort",
-    "sort",
-    # statistical functions
-    "cumulative_prod",
-    "cumulative_sum",
-    "max",
-    "mean",
-    "min",
-    "prod",
-    "std",
-    "sum",
-    "var",
-    # utility functions
-    "all",
-    "any",
-    "diff",
     # extensions and inspection
     "fft",
     "linalg",
@@ -266,6 +200,18 @@ __all__ = [
     "show_config",
 ]
 
+__all__ += _creation.__all__
+__all__ += _ranges.__all__
+__all__ += _data_type.__all__
 __all__ += _elementwise.__all__
+__all__ += _indexing.__all__
+__all__ += _linear_algebra.__all__
+__all__ += _joining.__all__
+__all__ += _manipulation.__all__
+__all__ += _searching.__all__
+__all__ += _set.__all__
+__all__ += _sorting.__all__
+__all__ += _statistical.__all__
+__all__ += _utility.__all__
 
 _complete_docstrings(globals(), __all__)
