@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from .special_row import SpecialFunction
+from .special_row import SpecialFunction, of_complex
+
+_FREEDOM: Final = {"dfn, dfd": "Degrees of freedom of numerator and denominator, positive."}
+_TRIALS: Final = {
+    "k": "Numbers of successes, rounded down.",
+    "n": "Numbers of trials, of an integer dtype: of floats SciPy warns, and rounds them down.",
+}
+_FAILURES: Final = {
+    "k, n": "Numbers of failures and of successes: of an integer dtype, or floats that are whole."
+}
 
 DISTRIBUTIONS: Final = (
     # -------------------------------------------------------------------- continuous distributions
@@ -33,30 +42,21 @@ DISTRIBUTIONS: Final = (
         "fdtr",
         "The F distribution function: the probability of at most `x`.",
         "``betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x))``.",
-        {
-            "dfn, dfd": "Degrees of freedom of numerator and denominator, positive.",
-            "x": "``>= 0``.",
-        },
+        {**_FREEDOM, "x": "``>= 0``."},
         small=True,
     ),
     SpecialFunction(
         "fdtrc",
         "The probability of more than `x` in the F distribution.",
         "``betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x))``.",
-        {
-            "dfn, dfd": "Degrees of freedom of numerator and denominator, positive.",
-            "x": "``>= 0``.",
-        },
+        {**_FREEDOM, "x": "``>= 0``."},
         small=True,
     ),
     SpecialFunction(
         "fdtri",
         "The inverse of `fdtr` as a function of `x`.",
         "The `x` with ``fdtr(dfn, dfd, x) == p``.",
-        {
-            "dfn, dfd": "Degrees of freedom of numerator and denominator, positive.",
-            "p": "Probabilities.",
-        },
+        {**_FREEDOM, "p": "Probabilities."},
         small=True,
     ),
     SpecialFunction(
@@ -73,20 +73,16 @@ DISTRIBUTIONS: Final = (
         {"a": "The rate, which is the inverse of the scale.", "b": "The shape.", "x": "``>= 0``."},
         small=True,
     ),
-    SpecialFunction(
+    of_complex(
         "log_ndtr",
         "The logarithm of the normal distribution function.",
         "``log(ndtr(x))``, accurate in both tails.",
-        {"x": "Real or complex values."},
-        results="complex",
         engines="torch",
     ),
-    SpecialFunction(
+    of_complex(
         "ndtr",
         "The normal distribution function: the probability of at most `x`.",
         "``(1 + erf(x / sqrt(2))) / 2``, accurate in both tails.",
-        {"x": "Real or complex values."},
-        results="complex",
         engines="torch jax",
     ),
     SpecialFunction(
@@ -117,81 +113,42 @@ DISTRIBUTIONS: Final = (
         "bdtr",
         "The binomial distribution function: the probability of at most `k` successes.",
         "``betainc(n - floor(k), floor(k) + 1, 1 - p)``.",
-        {
-            "k": "Numbers of successes, rounded down.",
-            "n": (
-                "Numbers of trials, of an integer dtype: of floats SciPy warns, and rounds them "
-                "down."
-            ),
-            "p": "Probabilities of a success.",
-        },
+        {**_TRIALS, "p": "Probabilities of a success."},
         small=True,
     ),
     SpecialFunction(
         "bdtrc",
         "The probability of more than `k` successes in the binomial distribution.",
         "``betainc(floor(k) + 1, n - floor(k), p)``.",
-        {
-            "k": "Numbers of successes, rounded down.",
-            "n": (
-                "Numbers of trials, of an integer dtype: of floats SciPy warns, and rounds them "
-                "down."
-            ),
-            "p": "Probabilities of a success.",
-        },
+        {**_TRIALS, "p": "Probabilities of a success."},
         small=True,
     ),
     SpecialFunction(
         "bdtri",
         "The inverse of `bdtr` as a function of `p`.",
         "The `p` with ``bdtr(k, n, p) == y``.",
-        {
-            "k": "Numbers of successes, rounded down.",
-            "n": (
-                "Numbers of trials, of an integer dtype: of floats SciPy warns, and rounds them "
-                "down."
-            ),
-            "y": "Probabilities.",
-        },
+        {**_TRIALS, "y": "Probabilities."},
         small=True,
     ),
     SpecialFunction(
         "nbdtr",
         "The negative binomial distribution function: at most `k` failures before success `n`.",
         "``betainc(n, k + 1, p)``.",
-        {
-            "k, n": (
-                "Numbers of failures and of successes: of an integer dtype, or floats that are "
-                "whole."
-            ),
-            "p": "Probabilities of a success.",
-        },
+        {**_FAILURES, "p": "Probabilities of a success."},
         results="arrays",
     ),
     SpecialFunction(
         "nbdtrc",
         "The probability of more than `k` failures before success `n`.",
         "``betainc(k + 1, n, 1 - p)``.",
-        {
-            "k, n": (
-                "Numbers of failures and of successes: of an integer dtype, or floats that are "
-                "whole."
-            ),
-            "p": "Probabilities of a success.",
-        },
+        {**_FAILURES, "p": "Probabilities of a success."},
         results="arrays",
     ),
     SpecialFunction(
         "nbdtri",
         "The inverse of `nbdtr` as a function of `p`.",
         "The `p` with ``nbdtr(k, n, p) == y``.",
-        {
-            "k, n": (
-                "Numbers of failures and of successes: of an integer dtype, or floats that are "
-                "whole."
-            ),
-            "y": "Probabilities.",
-        },
+        {**_FAILURES, "y": "Probabilities."},
         results="arrays",
     ),
     SpecialFunction(
@@ -238,7 +195,6 @@ DISTRIBUTIONS: Final = (
         "entr",
         "The summands of the entropy.",
         "``-x * log(x)``, 0 at zero, and -inf for negative `x`.",
-        {"x": "Real values."},
         small=True,
         engines="torch jax",
     ),
@@ -246,7 +202,6 @@ DISTRIBUTIONS: Final = (
         "expit",
         "The logistic function.",
         "``1 / (1 + exp(-x))``.",
-        {"x": "Real values."},
         engines="torch jax",
     ),
     SpecialFunction(

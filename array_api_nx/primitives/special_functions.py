@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 from .special_distributions import DISTRIBUTIONS
-from .special_row import SpecialFunction
+from .special_row import SpecialFunction, of_complex
 
 ROWS: Final = (
     # -------------------------------------------------------------------- elementary
-    SpecialFunction(
-        "cbrt", "The cube root.", "``x**(1/3)`` with the sign of `x`.", {"x": "Real values."}
-    ),
+    SpecialFunction("cbrt", "The cube root.", "``x**(1/3)`` with the sign of `x`."),
     SpecialFunction(
         "cosdg",
         "The cosine of an angle in degrees.",
@@ -39,7 +37,6 @@ ROWS: Final = (
         "exprel",
         "The relative error of one as the exponential.",
         "``(exp(x) - 1) / x``, accurate near zero, and 1 at zero.",
-        {"x": "Real values."},
     ),
     SpecialFunction(
         "radian",
@@ -88,28 +85,22 @@ ROWS: Final = (
         "``ellipk(1 - p)``, accurate near ``p == 0``.",
         {"p": "What the parameter lacks to 1; at least 0."},
     ),
-    SpecialFunction(
+    of_complex(
         "erf",
         "The error function.",
         "``2/sqrt(pi) * integral of exp(-t**2)`` over t from 0 to `x`.",
-        {"x": "Real or complex values."},
-        results="complex",
         engines="torch jax",
     ),
-    SpecialFunction(
+    of_complex(
         "erfc",
         "The complementary error function.",
         "``1 - erf(x)``, accurate where that is small.",
-        {"x": "Real or complex values."},
-        results="complex",
         engines="torch jax",
     ),
-    SpecialFunction(
+    of_complex(
         "erfcx",
         "The scaled complementary error function.",
         "``exp(x**2) * erfc(x)``.",
-        {"x": "Real or complex values."},
-        results="complex",
         engines="torch",
     ),
     SpecialFunction(
@@ -120,21 +111,17 @@ ROWS: Final = (
         small=True,
         engines="torch jax",
     ),
-    SpecialFunction(
+    of_complex(
         "exp1",
         "The exponential integral E1.",
         "``integral of exp(-x * t) / t`` over t from 1 to inf; inf at zero, NaN for negative real "
         "`x`.",
-        {"x": "Real or complex values."},
-        results="complex",
         small=True,
     ),
-    SpecialFunction(
+    of_complex(
         "expi",
         "The exponential integral Ei.",
         "``integral of exp(t) / t`` over t from -inf to `x`, its principal value; -inf at zero.",
-        {"x": "Real or complex values."},
-        results="complex",
         small=True,
     ),
     SpecialFunction(
@@ -190,20 +177,16 @@ ROWS: Final = (
         {"x": "Of how many.", "y": "How many."},
         small=True,
     ),
-    SpecialFunction(
+    of_complex(
         "digamma",
         "The digamma function; another name of `psi`.",
         "The derivative of ``log(gamma(x))``.",
-        {"x": "Real or complex values."},
-        results="complex",
     ),
-    SpecialFunction(
+    of_complex(
         "gamma",
         "The gamma function.",
         "``integral of t**(x-1) * exp(-t)`` over t from 0 to inf, and its continuation; NaN at "
         "negative integers, inf of the sign of `x` at zeros.",
-        {"x": "Real or complex values."},
-        results="complex",
     ),
     SpecialFunction(
         "gammainc",
@@ -233,21 +216,17 @@ ROWS: Final = (
         "gammaln",
         "The logarithm of the absolute value of the gamma function.",
         "``log(abs(gamma(x)))``; inf at zero and negative integers.",
-        {"x": "Real values."},
     ),
     SpecialFunction(
         "gammasgn",
         "The sign of the gamma function.",
         "1.0 or -1.0, so that ``gamma(x) == gammasgn(x) * exp(gammaln(x))``; NaN at negative "
         "integers.",
-        {"x": "Real values."},
     ),
-    SpecialFunction(
+    of_complex(
         "loggamma",
         "The principal branch of the logarithm of the gamma function.",
         "``log(gamma(x))``; for real `x` NaN where `x` is negative, and `gammaln` is not.",
-        {"x": "Real or complex values."},
-        results="complex",
     ),
     SpecialFunction(
         "poch",
@@ -256,27 +235,22 @@ ROWS: Final = (
         {"z, m": "Real values."},
         small=True,
     ),
-    SpecialFunction(
+    of_complex(
         "psi",
         "The digamma function.",
         "The derivative of ``log(gamma(x))``; NaN at negative integers, inf of the opposite sign "
         "at zeros.",
-        {"x": "Real or complex values."},
-        results="complex",
         engines="torch",
     ),
-    SpecialFunction(
+    of_complex(
         "rgamma",
         "The reciprocal of the gamma function.",
         "``1 / gamma(x)``; 0 at zero and negative integers.",
-        {"x": "Real or complex values."},
-        results="complex",
     ),
     SpecialFunction(
         "zetac",
         "The Riemann zeta function minus one.",
         "``zeta(x) - 1``, accurate where `x` is large.",
-        {"x": "Real values."},
     ),
     # -------------------------------------------------------------------- bessel
     SpecialFunction(
@@ -293,41 +267,35 @@ ROWS: Final = (
         "i0",
         "The modified Bessel function of the first kind of order 0.",
         "The sum over k of ``(x**2 / 4)**k / (k!)**2``.",
-        {"x": "Real values."},
         engines="torch jax",
     ),
     SpecialFunction(
         "i0e",
         "The scaled modified Bessel function of the first kind of order 0.",
         "``exp(-abs(x)) * i0(x)``.",
-        {"x": "Real values."},
         engines="torch jax",
     ),
     SpecialFunction(
         "i1",
         "The modified Bessel function of the first kind of order 1.",
         "``x/2`` times the sum over k of ``(x**2 / 4)**k / (k! * (k + 1)!)``.",
-        {"x": "Real values."},
         engines="torch jax",
     ),
     SpecialFunction(
         "i1e",
         "The scaled modified Bessel function of the first kind of order 1.",
         "``exp(-abs(x)) * i1(x)``.",
-        {"x": "Real values."},
         engines="torch jax",
     ),
     SpecialFunction(
         "j0",
         "The Bessel function of the first kind of order 0.",
         "The sum over k of ``(-x**2 / 4)**k / (k!)**2``.",
-        {"x": "Real values."},
     ),
     SpecialFunction(
         "j1",
         "The Bessel function of the first kind of order 1.",
         "``x/2`` times the sum over k of ``(-x**2 / 4)**k / (k! * (k + 1)!)``.",
-        {"x": "Real values."},
     ),
     SpecialFunction(
         "k0",

@@ -12,6 +12,7 @@ class SpecialFunction(NamedTuple):
 
     definition: A paragraph, with a formula as a rule.
     operands: What each operand is, by its name; operands that are alike have one entry, "a, b".
+        By default one real `x`.
     results: What decides the dtype of the result: "real" and "complex" the precision of all arrays,
         where complex operands are legal in the second case; "arrays" whether all operands are
         arrays of float32; else the words themselves.
@@ -23,7 +24,7 @@ class SpecialFunction(NamedTuple):
     name: str
     summary: str
     definition: str
-    operands: dict[str, str]
+    operands: dict[str, str] = {"x": "Real values."}  # noqa: RUF012 - nothing changes it
     results: Literal["real", "complex", "arrays"] | str = "real"
     small: bool = False
     engines: str = ""
@@ -40,6 +41,14 @@ class SpecialFunction(NamedTuple):
             else "Array | float"
             for name in names
         }
+
+
+def of_complex(
+    name: str, summary: str, definition: str, *, small: bool = False, engines: str = ""
+) -> SpecialFunction:
+    """The row of a function of one operand, which may be complex."""
+    operands = {"x": "Real or complex values."}
+    return SpecialFunction(name, summary, definition, operands, "complex", small, engines)
 
 
 _ONE: Final = "A new array of the same shape, "
