@@ -72,7 +72,6 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     x: Real or complex; integers and booleans are converted to float64.
     axis: Which axis to transform.
     Returns: A new array of the complex dtype of the precision of `x`; size `n` on the axis.
-    IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
     return _transformed(p.FFT, "fft", x, _one(n), (axis,), norm)
@@ -85,7 +84,6 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     x: Real or complex; integers and booleans are converted to float64.
     axis: Which axis to transform.
     Returns: A new array of the complex dtype of the precision of `x`; size `n` on the axis.
-    IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
     return _transformed(p.IFFT, "ifft", x, _one(n), (axis,), norm)
@@ -105,7 +103,6 @@ def fftn(
     x: Real or complex; integers and booleans are converted to float64.
     Returns: A new array of the complex dtype of the precision of `x`; sizes `s` on the axes. Over
         no axes it has the elements of `x`.
-    IndexError: If there is no such axis.
     ValueError: If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
     """
     return _transformed(p.FFT, "fftn", x, s, axes, norm)
@@ -125,7 +122,6 @@ def ifftn(
     x: Real or complex; integers and booleans are converted to float64.
     Returns: A new array of the complex dtype of the precision of `x`; sizes `s` on the axes. Over
         no axes it has the elements of `x`.
-    IndexError: If there is no such axis.
     ValueError: If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
     """
     return _transformed(p.IFFT, "ifftn", x, s, axes, norm)
@@ -142,7 +138,6 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     axis: Which axis to transform.
     Returns: A new array of the complex dtype of the precision of `x`; size n // 2 + 1 on the axis.
     TypeError: If `x` is complex.
-    IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
     return _transformed(p.RFFT, "rfft", x, _one(n), (axis,), norm)
@@ -157,7 +152,6 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
         zero-padded to n // 2 + 1.
     axis: Which axis to transform.
     Returns: A new array of the real dtype of the precision of `x`; size `n` on the axis.
-    IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
     return _transformed(p.IRFFT, "irfft", x, _one(n), (axis,), norm)
@@ -178,7 +172,6 @@ def rfftn(
     Returns: A new array of the complex dtype of the precision of `x`; sizes `s` on the axes, but
         s[-1] // 2 + 1 on the last one.
     TypeError: If `x` is complex.
-    IndexError: If there is no such axis.
     ValueError: If there is no axis, a size is below 1, `s` has another length than `axes`, or
         `norm` is another one.
     """
@@ -200,7 +193,6 @@ def irfftn(
     s: Sizes of the result on the axes. On the last one, `x` is cropped or zero-padded to s[-1] // 2
         + 1, and -1 stands for the default 2 * (m - 1); on the others as for `ifftn`.
     Returns: A new array of the real dtype of the precision of `x`; sizes `s` on the axes.
-    IndexError: If there is no such axis.
     ValueError: If there is no axis, a size is below 1, `s` has another length than `axes`, or
         `norm` is another one.
     """
@@ -216,7 +208,6 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
         zero-padded to n // 2 + 1.
     axis: Which axis to transform.
     Returns: A new array of the real dtype of the precision of `x`; size `n` on the axis.
-    IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
     return _transformed(p.IRFFT, "hfft", x, _one(n), (axis,), norm)
@@ -231,7 +222,6 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     Returns: A new array of the complex dtype of the precision of `x`; size n // 2 + 1 on the axis:
         the half of a Hermitian signal from element 0 on.
     TypeError: If `x` is complex.
-    IndexError: If there is no such axis.
     ValueError: If a size is below 1, or `norm` is another one.
     """
     _check_norm(norm)
@@ -313,7 +303,6 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
     axes: Which axes to shift; by default all. The shifts of an axis that is named twice add up.
     Returns: A copy.
-    IndexError: If an axis is out of range.
     """
     return _shifted(x, axes, 1)
 
@@ -324,7 +313,6 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
     axes: Which axes to shift; by default all. The shifts of an axis that is named twice add up.
     Returns: A copy.
-    IndexError: If an axis is out of range.
     """
     return _shifted(x, axes, -1)
 

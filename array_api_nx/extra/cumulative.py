@@ -15,10 +15,7 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None
 
     x: Numeric or bool.
     axis: Without it the elements are taken in row-major order.
-    dtype: As in `cumulative_prod`.
     Returns: A copy of the shape of `x`; 1-D without `axis`.
-    IndexError: If `axis` is out of range.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
     >>> xp.extra.cumprod(xp.asarray([[1, 2], [3, 4]]))
     Array([ 1,  2,  6, 24], dtype=int64)
@@ -32,10 +29,7 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None)
 
     x: Numeric or bool.
     axis: Without it the elements are taken in row-major order.
-    dtype: As in `cumulative_sum`.
     Returns: A copy of the shape of `x`; 1-D without `axis`.
-    IndexError: If `axis` is out of range.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
     >>> xp.extra.cumsum(xp.asarray([[1, 2], [3, 4]]), axis=1)
     Array([[1, 3],

@@ -107,7 +107,6 @@ def norm(
     Returns: A new array of the real dtype of the precision of `x`, float64 for integers and bool.
     ValueError: If there is no such norm; if an array of other than one or two dimensions is given
         an `ord` without `axis`, or `axis` names more than two or one twice.
-    IndexError: If `axis` is out of range.
 
     >>> x = xp.asarray([[3.0, 0.0], [4.0, 0.0]])
     >>> xp.linalg.norm(x)

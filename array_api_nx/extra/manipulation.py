@@ -89,7 +89,6 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     axes: Axis i of the result is axis ``axes[i]`` of `x`.
     Returns: A view.
     ValueError: If `axes` does not name every axis once.
-    IndexError: If an axis is out of range.
     """
     x = only_array(x)
     return permute_dims(x, tuple(range(x.ndim)[::-1]) if axes is None else tuple(axes))

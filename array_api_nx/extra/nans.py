@@ -50,7 +50,6 @@ def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     Returns: A copy of dtype int64.
     ValueError: If there is nothing to search, or nothing but NaN. (In a function that is traced,
         and on devices whose memory is not the host's, the index among NaN alone is 0.)
-    IndexError: If `axis` is out of range.
 
     >>> xp.extra.nanargmax(xp.asarray([2.0, float("nan"), 4.0]))
     Array(2, dtype=int64)
@@ -66,7 +65,6 @@ def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     Returns: A copy of dtype int64.
     ValueError: If there is nothing to search, or nothing but NaN. (In a function that is traced,
         and on devices whose memory is not the host's, the index among NaN alone is 0.)
-    IndexError: If `axis` is out of range.
 
     >>> xp.extra.nanargmin(xp.asarray([2.0, float("nan"), 4.0]))
     Array(0, dtype=int64)
@@ -81,8 +79,6 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = N
     axis: The axis to go along; by default the array is flattened.
     Returns: A copy of dtype `dtype` and the shape of `x`, 1-D without `axis`. 1 before the first
         element that is not NaN.
-    IndexError: If `axis` is out of range.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
     >>> xp.extra.nancumprod(xp.asarray([2.0, float("nan"), 4.0]))
     Array([2., 2., 8.], dtype=float64)
@@ -99,8 +95,6 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = No
     axis: The axis to go along; by default the array is flattened.
     Returns: A copy of dtype `dtype` and the shape of `x`, 1-D without `axis`. 0 before the first
         element that is not NaN.
-    IndexError: If `axis` is out of range.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
     >>> xp.extra.nancumsum(xp.asarray([2.0, float("nan"), 4.0]))
     Array([2., 2., 6.], dtype=float64)
@@ -118,7 +112,6 @@ def nanmax(
     x: Real or bool.
     Returns: A copy of the dtype of `x`.
     ValueError: If a reduced axis is empty.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
     RuntimeWarning: Where there is nothing but NaN, on devices whose memory the host reads.
 
@@ -142,7 +135,6 @@ def nanmean(
     dtype: Floating-point; what to convert elements to first.
     Returns: A copy of dtype `dtype`; without it, of the dtype of `x`, or float64 for integers and
         bool.
-    IndexError: If `axis` is out of range.
     TypeError: If `dtype` is not floating-point, or real for complex `x`.
     RuntimeWarning: Over no elements, on devices whose memory the host reads.
 
@@ -164,7 +156,6 @@ def nanmedian(
 
     x: Real or bool.
     Returns: A copy of the dtype of `x`, or float64 for integers and bool. NaN over nothing but NaN.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
     RuntimeWarning: Over nothing but NaN, on devices whose memory the host reads.
 
@@ -182,7 +173,6 @@ def nanmin(
     x: Real or bool.
     Returns: A copy of the dtype of `x`.
     ValueError: If a reduced axis is empty.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
     RuntimeWarning: Where there is nothing but NaN, on devices whose memory the host reads.
 
@@ -204,8 +194,6 @@ def nanprod(
 
     x: Numeric or bool.
     Returns: A copy of dtype `dtype`.
-    IndexError: If `axis` is out of range.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
     >>> xp.extra.nanprod(xp.asarray([2.0, float("nan"), 4.0]))
     Array(8., dtype=float64)
@@ -233,7 +221,6 @@ def nanquantile(
     Returns: A copy of the shape of `q`, followed by that of `x` without the reduced axes. NaN over
         nothing but NaN.
     ValueError: If `q` is not between 0 and 1, or there is no such method.
-    IndexError: If `axis` is out of range.
     TypeError: As for `quantile`.
     RuntimeWarning: Over nothing but NaN, on devices whose memory the host reads.
 
@@ -277,8 +264,6 @@ def nansum(
 
     x: Numeric or bool.
     Returns: A copy of dtype `dtype`.
-    IndexError: If `axis` is out of range.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
 
     >>> xp.extra.nansum(xp.asarray([2.0, float("nan"), 4.0]))
     Array(6., dtype=float64)
@@ -307,7 +292,6 @@ def nanvar(
     Returns: A copy of the real dtype of `x`, or of `dtype`; float64 for integers and bool. NaN
         where the divisor is not positive.
     ValueError: If both `ddof` and `correction` are given.
-    IndexError: If `axis` is out of range.
     TypeError: If `dtype` is not floating-point, or real for complex `x`; if `ddof` is no real
         number.
     RuntimeWarning: Where the divisor is not positive, on devices whose memory the host reads.

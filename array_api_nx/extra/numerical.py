@@ -308,7 +308,6 @@ def trapezoid(
     dx (int, float or Array): The distance between them, if there is no `x`.
     axis: Along which to integrate.
     Returns: A new array of a floating-point dtype, without the axis; 0 for less than two values.
-    IndexError: If the axis is out of range.
     ValueError: If `x` does not fit.
 
     >>> xp.extra.trapezoid(xp.asarray([1.0, 2.0, 3.0]), dx=0.5)

@@ -53,7 +53,6 @@ def partition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -> A
     Returns: A copy of the dtype and shape of `x`; 1-D if `axis` is None. The order of the elements
         between the positions is unspecified.
     ValueError: If a position is out of range, or `kth` is empty.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex, or a position is no int.
 
     >>> xp.extra.partition(xp.asarray([7, 1, 5, 3]), 0)[0]
@@ -77,7 +76,6 @@ def argpartition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -
     Returns: A copy of dtype int64 and the shape of `x`, 1-D if `axis` is None. ``take_along_axis``
         with these indices gives a partitioned array.
     ValueError: If a position is out of range, or `kth` is empty.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex, or a position is no int.
 
     >>> xp.extra.argpartition(xp.asarray([7, 1, 5, 3]), -1)[-1]
@@ -113,7 +111,6 @@ def top_k(
     Returns: A named tuple of copies with the shape of `x`, but for `axis`, which has size `k`:
         `values`, of the dtype of `x`, and `indices` along the axis, of dtype int64.
     ValueError: If `k` is negative or exceeds the size of the axis, or `mode` is another one.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex, or `k` no int.
 
     >>> values, indices = xp.extra.top_k(xp.asarray([3.0, 9.0, 5.0, 7.0]), 2)

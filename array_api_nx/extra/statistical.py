@@ -25,7 +25,6 @@ def cumulative_max(x: Array, /, *, axis: int | None = None) -> Array:
     axis: Must be given unless `x` has one axis.
     Returns: A copy of the dtype and the shape of `x`.
     ValueError: If `axis` is missing.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
 
     >>> xp.extra.cumulative_max(xp.asarray([3, 1, 4, 1, 5]))
@@ -44,7 +43,6 @@ def cumulative_min(x: Array, /, *, axis: int | None = None) -> Array:
     axis: Must be given unless `x` has one axis.
     Returns: A copy of the dtype and the shape of `x`.
     ValueError: If `axis` is missing.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
 
     >>> xp.extra.cumulative_min(xp.asarray([3, 1, 4, 1, 5]))
@@ -61,7 +59,6 @@ def median(
 
     x: Real or bool.
     Returns: A copy of the dtype of `x`, or float64 for integers and bool. NaN over no elements.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
     RuntimeWarning: Over no elements, as in NumPy.
 
@@ -97,7 +94,6 @@ def quantile(
         no elements. A quantile that falls on an element is that element, even next to an infinity,
         where NumPy gives NaN.
     ValueError: If `q` is not between 0 and 1, or there is no such method.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex, or bool, from which only the methods that take elements choose; or
         if `q` holds no real numbers.
     RuntimeWarning: Over no elements.

@@ -119,7 +119,6 @@ def sliding_window_view(
         that of a row-major copy of `x` otherwise, and is a copy on ``dask``. It cannot be written
         to, as elements are in several windows.
     ValueError: If there are not as many sizes as axes, or a window does not fit.
-    IndexError: If an axis is out of range.
 
     >>> xp.extra.sliding_window_view(xp.asarray([1, 2, 3, 4]), 3)
     Array([[1, 2, 3],

@@ -43,6 +43,15 @@ SHARED: Final = {
 }
 """Descriptions of parameters by name and annotation, for docstrings that have no other one."""
 
+_RAISED: Final[dict[object, str]] = {
+    "axis": "IndexError\n    If an axis is out of range.",
+    "axes": "IndexError\n    If an axis is out of range.",
+    ("dtype", "DTypeLike | None"): "TypeError\n    If `dtype` is not numeric, or real for complex "
+    "`x`.",
+}
+"""What a parameter of a name raises, or one that has a description of `SHARED`; for docstrings that
+have no such error."""
+
 _WORDS: Final = {
     "Any": "object",
     "ArrayOrScalar": "Array or scalar",
@@ -203,6 +212,7 @@ def _sections(
     """Parameters, results, errors and warnings, as numpydoc wants them."""
     described = {}
     found: dict[str, list[str]] = {"Returns": [], "Raises": [], "Warns": []}
+    errors = {name for names, _, _ in fields for name in names.split(", ")}
     for names, kind, text in fields:
         first, *others = names.split(", ")
         if first in parameters:
@@ -216,9 +226,13 @@ def _sections(
         else:
             found["Warns" if first.endswith("Warning") else "Raises"].append(names + text)
     for name, each in parameters.items():
+        keys: list[object] = [name]
         if name not in described:
+            keys.append((name, each.annotation))
             text = SHARED.get((name, each.annotation), "")
             described[name] = f"{name} : {_type(each)}" + (_indented(text) if text else "")
+        raised = [_RAISED[key] for key in keys if key in _RAISED]
+        found["Raises"] += [text for text in raised if text.partition("\n")[0] not in errors]
     if not found["Returns"] and result != "None":
         found["Returns"] = [_words(result)]
     ordered = [described[name] for name in parameters if described[name]]

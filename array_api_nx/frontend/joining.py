@@ -155,7 +155,6 @@ def roll(
     shift: How far, towards higher indices; one number per axis, or one for all.
     axis: None shifts the flattened array and restores the shape.
     Returns: A copy.
-    IndexError: If an axis is out of range.
     ValueError: If there are not as many shifts as axes.
     """
     x = only_array(x)

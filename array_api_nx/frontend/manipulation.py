@@ -289,7 +289,6 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """Remove axes of size 1.
 
     Returns: A view.
-    IndexError: If an axis is out of range.
     ValueError: If an axis is of another size, or named twice.
     """
     x = only_array(x)

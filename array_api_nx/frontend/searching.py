@@ -40,7 +40,6 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     axis: Axis to search along; by default the array is searched as if flattened.
     Returns: A copy of dtype int64.
     ValueError: If there is nothing to search.
-    IndexError: If `axis` is out of range.
     """
     return arg_reduce(p.ARGMAX, x, axis, keepdims)
 
@@ -53,7 +52,6 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     axis: Axis to search along; by default the array is searched as if flattened.
     Returns: A copy of dtype int64.
     ValueError: If there is nothing to search.
-    IndexError: If `axis` is out of range.
     """
     return arg_reduce(p.ARGMIN, x, axis, keepdims)
 

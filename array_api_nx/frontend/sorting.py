@@ -19,7 +19,6 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     x: Real or bool, at least one axis.
     axis: Axis to sort along.
     Returns: A copy of dtype int64 and the shape of `x`.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
     """
     x = array_operand(x)
@@ -42,7 +41,6 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     x: Real or bool, at least one axis.
     axis: Axis to sort along.
     Returns: A copy of the dtype and shape of `x`.
-    IndexError: If `axis` is out of range.
     TypeError: If `x` is complex.
     """
     x = array_operand(x)

@@ -87,8 +87,6 @@ def cumulative_prod(
     Returns: A copy of dtype `dtype` and the shape of `x`, with `axis` longer by one if
         `include_initial`.
     ValueError: If `axis` is missing.
-    IndexError: If `axis` is out of range.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
     x = array_operand(x)
     op = p.CUMULATIVE_PROD
@@ -114,8 +112,6 @@ def cumulative_sum(
     Returns: A copy of dtype `dtype` and the shape of `x`, with `axis` longer by one if
         `include_initial`.
     ValueError: If `axis` is missing.
-    IndexError: If `axis` is out of range.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
     x = array_operand(x)
     op = p.CUMULATIVE_SUM
@@ -171,7 +167,6 @@ def prod(
 
     x: Numeric or bool.
     Returns: A copy of dtype `dtype`.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
     x = array_operand(x)
     target = _accumulator(x) if dtype is None else _target(p.PROD, x, dtype)
@@ -207,7 +202,6 @@ def sum(
 
     x: Numeric or bool.
     Returns: A copy of dtype `dtype`.
-    TypeError: If `dtype` is not numeric, or real for complex `x`.
     """
     x = array_operand(x)
     target = _accumulator(x) if dtype is None else _target(p.SUM, x, dtype)

@@ -80,7 +80,6 @@ def diff(
         that axis. dtypes are promoted.
     Returns: A copy, shorter by `n` along `axis` than what it was taken of, or empty there.
     ValueError: If `n` is negative, or shapes do not agree.
-    IndexError: If `axis` is out of range.
     TypeError: If `n` is no int.
     """
     x = array_operand(x)
