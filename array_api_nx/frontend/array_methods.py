@@ -7,7 +7,7 @@ same, the method calls it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import inf, prod
 from types import ModuleType
 from typing import Any, Final
@@ -18,23 +18,22 @@ from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.indexing import hashable_key
 from ..core.shape import as_int
-from ..device import Device
 from ..native import native, with_advice, with_native
 from ..primitives import table as p
 from ..primitives.table import Primitive
 from . import (
     data_type,
-    dlpack,
+    dlpack,  # noqa: F401 - these three attach more of them
     elementwise,
     exchange,
-    formatting,
+    formatting,  # noqa: F401
     indexing,
     inspection,
     interop,
     joining,
     manipulation,
     numpy_functions,
-    reduction_methods,  # noqa: F401 - it attaches more of them
+    reduction_methods,  # noqa: F401
     ufuncs,
     utility,
 )
@@ -144,54 +143,14 @@ def _python_rounded(self: Array, ndigits: int | None) -> Array | int:
     return _rounded(self, 0 if ndigits is None else ndigits)
 
 
-@method("__index__")
-def _index(self: Array) -> int:
-    return interop.as_index(self)
-
-
 @method("__len__")
 def _len(self: Array) -> int:
     return len(indexing.rows(self))
 
 
-@method("__iter__")
-def _iter(self: Array) -> Iterator[Array]:
-    return indexing.iterate(self)
-
-
 @method("__contains__")
 def _contains(self: Array, value: Foreign) -> bool:
     return bool(utility.any(elementwise.equal(self, value)))
-
-
-@method("__repr__")
-def _repr(self: Array) -> str:
-    return formatting.array_repr(self)
-
-
-@method("__str__")
-def _str(self: Array) -> str:
-    return formatting.array_str(self)
-
-
-@method("__format__")
-def _format(self: Array, spec: str) -> str:
-    return formatting.array_format(self, spec)
-
-
-@method("_repr_html_")
-def _html(self: Array) -> str:
-    return formatting.array_html(self)
-
-
-@method("_repr_mimebundle_")
-def _bundle(self: Array, include: Foreign, exclude: Foreign, **options: Foreign) -> dict[str, str]:
-    return formatting.array_bundle(self)
-
-
-@method("__reduce__")
-def _reduce(self: Array) -> tuple[object, ...]:
-    return interop.reduce(self)
 
 
 @method("__copy__")
@@ -212,11 +171,6 @@ def _namespace(self: Array, *, api_version: str | None) -> ModuleType:
     return inspection.namespace(api_version)
 
 
-@method("to_device")
-def _to_device(self: Array, device: Device | str, /, *, stream: object) -> Array:
-    return interop.to_device(self, device, stream)
-
-
 @method("__array__", with_native)
 def _array(self: Array, dtype: DType | None, copy: bool | None) -> NDArray:
     return interop.to_numpy(self, dtype, copy)
@@ -234,13 +188,6 @@ def _array_function(
     self: Array, function: Foreign, types: Foreign, args: Foreign, named: Foreign
 ) -> Foreign:
     return numpy_functions.array_function(function, types, args, named)
-
-
-@method("__dlpack__", with_native)
-def _dlpack(
-    self: Array, *, stream: object, max_version: Foreign, dl_device: Foreign, copy: Foreign
-) -> Foreign:
-    return dlpack.to_dlpack(self, stream, max_version, dl_device, copy)
 
 
 @method("__dlpack_device__", with_native)
@@ -352,11 +299,6 @@ def _check_casting(from_: DType, to: object, casting: str) -> None:
             f"casting {casting!r} does not allow {from_} to become {target}; "
             "give casting='unsafe', which is the default"
         )
-
-
-@method("view", with_advice)
-def _view(self: Array, dtype: DTypeLike | None) -> Array:
-    return data_type.view_as(self, dtype)
 
 
 @method("copy", with_native)

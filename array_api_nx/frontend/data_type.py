@@ -11,8 +11,8 @@ from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
 from ..device import Device, as_device, available
-from ..native import with_native
-from .array import Array, wrap
+from ..native import with_advice, with_native
+from .array import Array, method, wrap
 from .interop import refuse_loss
 from .operands import adopted, as_array, only_array
 from .scalars import scalar_type
@@ -54,6 +54,7 @@ def astype(
     return wrap(target.backend.cast(x._handle, dtype), dtype, target)
 
 
+@method("view", with_advice)
 def view_as(x: Array, dtype: DTypeLike | None) -> Array:
     """`Array.view`: see there."""
     backend = x._device.backend

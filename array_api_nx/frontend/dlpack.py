@@ -11,14 +11,15 @@ from ..contract.backend import Native
 from ..contract.numpy_dtypes import has_negative_strides
 from ..core import dtypes as d
 from ..device import Device, as_device, default_device, device_of
-from ..native import native
+from ..native import native, with_native
 from .annotations import LEFT_OUT, Foreign
-from .array import Array, wrap
+from .array import Array, method, wrap
 from .interop import adopt, from_numpy, imported, moved, moved_in_place, reading, taking
 
 
+@method("__dlpack__", with_native)
 def to_dlpack(
-    x: Array, stream: object, max_version: Foreign, dl_device: Foreign, copy: Foreign
+    x: Array, *, stream: object, max_version: Foreign, dl_device: Foreign, copy: Foreign
 ) -> Foreign:
     """`Array.__dlpack__`: see there.
 

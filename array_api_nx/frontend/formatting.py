@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +10,14 @@ from ..config import hints
 from ..contract.numpy_dtypes import NDArray
 from ..device import default_device
 from ..tracing.recorder import Traced
+from .annotations import Foreign
+from .array import Array, method
 from .interop import host_copy, reading
-
-if TYPE_CHECKING:
-    from .array import Array
 
 _PREFIX = "Array("
 
 
+@method("__repr__")
 def array_repr(x: Array) -> str:
     """The elements with dtype, with the shape where they do not show it, and with the device
     where it is not the default one; large arrays abbreviated."""
@@ -47,6 +46,7 @@ def _repr(x: Array, host: NDArray) -> str:
     return _PREFIX + text + tail
 
 
+@method("__str__")
 def array_str(x: Array) -> str:
     """The elements alone; large arrays abbreviated."""
     if not x._device.backend.has_elements(x._handle):
@@ -61,6 +61,7 @@ def _without_elements(x: Array) -> str:
     return f"Array(shape={x.shape}, dtype={x.dtype}, {why})"
 
 
+@method("__format__")
 def array_format(x: Array, spec: str) -> str:
     """``format(x, spec)``: a 0-d array as its Python scalar, any other without a spec only.
 
@@ -79,12 +80,16 @@ def array_format(x: Array, spec: str) -> str:
     return format(host_copy(x).item(), spec)
 
 
+@method("_repr_html_")
 def array_html(x: Array) -> str:
     """The array as HTML, see `array_bundle`."""
     return array_bundle(x)["text/html"]
 
 
-def array_bundle(x: Array) -> dict[str, str]:
+@method("_repr_mimebundle_")
+def array_bundle(
+    x: Array, include: Foreign = None, exclude: Foreign = None, **options: Foreign
+) -> dict[str, str]:
     """What a notebook shows: shape, dtype, device, bytes, and the elements as far as repr does.
 
     Of a pending array also what is computed for that. Where that may take hours, as

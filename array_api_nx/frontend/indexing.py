@@ -24,7 +24,7 @@ from ..core.symbolic import Dim, Sizes
 from ..native import with_native
 from ..primitives import table as p
 from .annotations import Foreign
-from .array import Array, Index, wrap
+from .array import Array, Index, method, wrap
 from .creation import asarray
 from .dispatch import binary, reduce
 from .operands import (
@@ -307,6 +307,7 @@ def rows(x: Array) -> range:
     return range(shape[0])
 
 
+@method("__iter__")
 def iterate(x: Array) -> Iterator[Array]:
     """The views x[0], x[1], ...; TypeError for a 0-d array at once, not on first use."""
     size: Sizes = x.shape[:1]

@@ -26,7 +26,7 @@ from ..core.shape import MAX_NDIM, index_of
 from ..device import Device, as_device, available
 from ..native import native
 from .annotations import Foreign
-from .array import Array, wrap
+from .array import Array, method, wrap
 from .scalars import Element, check_scalar, scalar_type, scalar_value, whole
 
 # As the methods of arrays do, in less time.
@@ -100,6 +100,7 @@ def real_number(x: Foreign, name: str) -> int | float:
     )
 
 
+@method("__index__")
 def as_index(x: Array) -> int:
     """The element of a 0-d integer array as an int; TypeError for any other array."""
     if x._dtype not in d.INTEGRAL or x.shape != ():
@@ -433,7 +434,8 @@ def adopt(x: Foreign, device: Device, copy: bool | None = None) -> Array:
     return wrap(handle, backend.dtype(handle), device)
 
 
-def to_device(x: Array, device: Device | str | None, stream: object) -> Array:
+@method("to_device")
+def to_device(x: Array, device: Device | str | None, /, *, stream: object = None) -> Array:
     """`Array.to_device`: see there. Devices that see the same memory share it."""
     target = as_device(device)
     if stream is not None:
@@ -477,7 +479,7 @@ def to_device_in_place(x: Array, target: Device) -> Array:
     ValueError: If it takes a copy.
     """
     if target == x._device:
-        return to_device(x, target, None)
+        return to_device(x, target)
     available(x._dtype, target)
     if hints.watched:
         reading(x, "to_device", target.name)
@@ -509,6 +511,7 @@ def _restore(array: NDArray, device: Device | str) -> Array:
     return from_numpy(array, None, target, None, lent=False)
 
 
+@method("__reduce__")
 def reduce(x: Array) -> tuple[object, ...]:
     """`Array.__reduce__`: the elements, packed, and the device."""
     if hints.watched:

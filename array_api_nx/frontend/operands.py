@@ -295,7 +295,7 @@ def placed_operand(given: object, x: ArrayOrScalar, device: Device) -> ArrayOrSc
 
 def moved_scalar(x: Array, device: Device) -> Array:
     """A NumPy scalar as an array on the device of the arrays, in a dtype that is available."""
-    return to_device(cast(x, nearest(x._dtype, device)), device, None)
+    return to_device(cast(x, nearest(x._dtype, device)), device)
 
 
 def common_device(devices: Iterable[Device]) -> Device:

@@ -57,8 +57,7 @@ def test_argsort_is_numpys(device):
         check(x.argsort(**options), expected)
         check(np.argsort(x, **options), expected)
     refused(TypeError, "no order=", x.argsort, order="a")
-    with pytest.raises(IndexError):
-        x.argsort(2)
+    refused(IndexError, None, x.argsort, 2)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -359,8 +358,7 @@ def test_methods_in_compiled_functions(device):
         check(compiled(x), np.asarray(standardised(x).to_device("cpu")))
     spec = xp.eval_shape(standardised, xp.ones((4, 3)))
     assert (spec.shape, spec.dtype) == ((12,), xp.float64)
-    with pytest.raises(TraceError):
-        xp.compile(lambda x: x.item(0))(xp.ones(3))
+    refused(TraceError, None, xp.compile(lambda x: x.item(0)), xp.ones(3))
 
 
 class TestView:
@@ -435,4 +433,4 @@ def _parameters(function):
     code = function.__code__
     count = code.co_argcount + code.co_kwonlyargcount
     counts = code.co_posonlyargcount, code.co_argcount, code.co_flags & 0b1100
-    return (*counts, *code.co_varnames[:count])
+    return (*counts, *code.co_varnames[1:count])  # the array itself may have any name
