@@ -187,7 +187,7 @@ npy_uint8 asked_flags(const Expression *expression)
 /* ------------------------------------------------------------------ evaluation */
 
 /* Bytes of the memory of an array that is assigned to, from which on it is written past the caches: it is often there already,
-   and read next (docs/tuning.md, 141). */
+   and read next (docs/tuning.md, 142). */
 enum { STREAMED_TARGET_BYTES = 1 << 24 };
 
 /* Whether the root is written past the caches. */

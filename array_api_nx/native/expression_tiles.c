@@ -5,7 +5,7 @@
    of cache. */
 enum { TILE_BYTES = 4096 };
 
-/* Those of a tile of one step that needs no memory for numbers in between: it is reduced at once, or goes from
+/* Those of a tile of one step, whose values in between stay in the registers: it is reduced at once, or goes from
    rows of adjacent elements to others (docs/tuning.md, 140). */
 enum { ALONE_BYTES = 16384 };
 
@@ -30,7 +30,7 @@ static int are_adjacent(const Pass *pass)
 static npy_intp tile_bytes(const Pass *pass)
 {
     const Plan *plan = pass->plan;
-    if (plan->step_count != 1 || plan->number_slots != 0) {
+    if (plan->step_count != 1) {
         return TILE_BYTES;
     }
     if (!are_adjacent(pass)) {
@@ -121,7 +121,7 @@ static void run_steps(const Pass *pass, const Plan *plan, const TileOfPass *tile
         }
 #ifdef HAS_ORDERS
         if (step->order_count > 0) {
-            bind_orders(plan, step, tiling->orders, tile->steps, -1);
+            bind_orders(plan, step, tiling->orders, tile->steps, plan->step_count == 1 ? 0 : -1);
             address_orders(pass, plan, step, tiling->orders, tile->data, tiling->slots,
                            tiling->slot_bytes);
             run_orders(tiling->orders, step->order_count, tile->count * dtypes[step->element].itemsize, step->element, 0);

@@ -8,68 +8,72 @@
 #include <emmintrin.h>
 #endif
 
-/* Elements of a mask that are looked at together, and bytes that are passed over together where all of them
-   are false (docs/tuning.md, 112). */
-enum { WORD = sizeof(npy_uint64), WORDS = 8, GROUP = WORDS * WORD };
+/* Elements of a mask that are looked at together: a bit of an integer for each (docs/tuning.md, 112). */
+enum { GROUP = 64 };
+#define ALL_BITS (~(npy_uint64)0)
 
 /* An element of complex128. */
 typedef struct {
     npy_uint64 low, high;
 } TwoWords;
 
-static INLINE npy_uint64 word_at(const char *mask)
+/* A bit for each of the next elements, at most GROUP: whether it is true. */
+static INLINE npy_uint64 bits_of(const char *mask, npy_intp count)
 {
-    npy_uint64 word;
-    memcpy(&word, mask, sizeof(word));
-    return word;
-}
-
-/* Whether the next WORDS words have only false elements. */
-static INLINE int are_false(const char *mask)
-{
-    npy_uint64 any = 0;
-    for (int i = 0; i < WORDS; i++) {
-        any |= word_at(mask + i * WORD);
+    npy_uint64 bits = 0;
+#ifdef HAS_SSE2
+    if (count >= GROUP) {
+        const __m128i *sixteens = (const __m128i *)mask, zero = _mm_setzero_si128();
+        __m128i bytes[4];
+        for (int i = 0; i < 4; i++) {
+            bytes[i] = _mm_loadu_si128(sixteens + i);
+        }
+        const __m128i any = _mm_or_si128(_mm_or_si128(bytes[0], bytes[1]), _mm_or_si128(bytes[2], bytes[3]));
+        if (_mm_movemask_epi8(_mm_cmpeq_epi8(any, zero)) == 0xffff) {
+            return 0;
+        }
+        for (int i = 0; i < 4; i++) {
+            bits |= (npy_uint64)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes[i], zero)) << 16 * i;
+        }
+        return ~bits;
     }
-    return any == 0;
-}
-
-static INLINE npy_intp end_of_group(npy_intp begin, npy_intp count)
-{
-    return begin + GROUP < count ? begin + GROUP : count;
-}
-
-/* A word of true elements, as NumPy writes them. */
-#define ALL_TRUE (~(npy_uint64)0 / 255)
-
-/* Whether all elements of a group are such ones. */
-static INLINE int are_true(const char *mask)
-{
-    npy_uint64 all = ~(npy_uint64)0;
-    for (int i = 0; i < WORDS; i++) {
-        all &= word_at(mask + i * WORD);
+#endif
+    for (int i = 0; i < GROUP && i < count; i++) {
+        bits |= (npy_uint64)(mask[i] != 0) << i;
     }
-    return all == ALL_TRUE;
+    return bits;
 }
 
-/* Go over a group of elements, from `i` to `end`. ALL is for a whole group whose elements are all true, WORD_OF for the
-   WORD elements at `i`, some of which are, both only if there is ROOM for so many; ONE is for the element at `i`. */
-#define OVER_GROUP(ROOM, ALL, WORD_OF, ONE)                                                    \
-    if (end - i == GROUP && are_true(mask + i) && (ROOM(GROUP))) {                             \
-        ALL                                                                                    \
-        i = end;                                                                               \
-    }                                                                                          \
-    while (i < end) {                                                                          \
-        if (i + WORD > end || !(ROOM(WORD))) {                                                 \
-            for (const npy_intp stop = i + WORD < end ? i + WORD : end; i < stop; i++) {       \
-                ONE                                                                            \
-            }                                                                                  \
-            continue;                                                                          \
-        }                                                                                      \
-        if (word_at(mask + i) != 0) {                                                          \
-            WORD_OF                                                                            \
-        }                                                                                      \
-        i += WORD;                                                                             \
+#ifdef HAS_GNU_C
+#define LOWEST_BIT(bits) __builtin_ctzll(bits)
+#define COUNT_BITS(bits) __builtin_popcountll(bits)
+#else
+static int lowest_bit(npy_uint64 bits)
+{
+    int i = 0;
+    for (; (bits & 1) == 0; bits >>= 1) {
+        i++;
+    }
+    return i;
+}
+
+static int count_bits(npy_uint64 bits)
+{
+    int count = 0;
+    for (; bits != 0; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+#define LOWEST_BIT lowest_bit
+#define COUNT_BITS count_bits
+#endif
+
+/* For each of them that is true, while WANTED: DO, with its number k. */
+#define FOR_EACH_TRUE(WANTED, DO)                                           \
+    for (npy_uint64 left = bits; left != 0 && (WANTED); left &= left - 1) { \
+        const int k = LOWEST_BIT(left);                                     \
+        DO                                                                  \
     }
 
 /* For each size of elements. */
@@ -92,131 +96,94 @@ static INLINE int are_true(const char *mask)
         break;                \
     }
 
-/* So many groups of words are found before their elements are copied, which are fetched meanwhile: a copy that waits for
-   memory would keep the processor from looking at the mask. */
+/* So many true elements of a group are few. */
+enum { FEW_CHOSEN = 4 };
+
+/* So many groups are found before their elements are copied, which are fetched meanwhile: a copy that waits for
+   memory would keep the processor from looking at the mask. Of many elements in a group the processor fetches the next
+   ones by itself. */
 enum { FOUND_AHEAD = 16 };
 
-/* Find the next groups of words, not all of which are false, from `*next` on; fetch their elements. How many there are,
-   whose first elements become `begins`. */
+typedef struct {
+    npy_intp begin;
+    npy_uint64 bits;
+} Group;
+
+/* Find the next groups, not all of whose elements are false, from `*next` on. How many there are. */
 static INLINE int find_groups(const char *mask, npy_intp count, const char *elements, npy_intp itemsize,
-                              npy_intp *next, npy_intp *begins)
+                              npy_intp *next, Group *groups)
 {
     npy_intp i = *next;
     int found = 0;
     for (; i < count && found < FOUND_AHEAD; i += GROUP) {
-        if (i + GROUP <= count && are_false(mask + i)) {
+        const npy_uint64 bits = bits_of(mask + i, count - i);
+        if (bits == 0) {
             continue;
         }
-        begins[found++] = i;
-        for (int k = 0; k < WORDS; k++) {
-            FETCH(elements + (i + k * WORD) * itemsize);
-        }
+        groups[found++] = (Group){i, bits};
+        int few = FEW_CHOSEN;
+        FOR_EACH_TRUE(few-- > 0, FETCH(elements + (i + k) * itemsize);)
     }
     *next = i;
     return found;
 }
 
-#define IS_WANTED(more) found + (more) <= wanted
+/* Of a group with many true elements each element is written, which takes less time than to find these. */
+enum { MANY_CHOSEN = 36 };
 
-/* Of mixed words each element is written: the processor cannot predict the mask. */
 CLONED(static, npy_intp, compress_vector,
        (const char *elements, npy_intp itemsize, const char *mask, npy_intp count, char *out,
         npy_intp wanted),
        (elements, itemsize, mask, count, out, wanted))
 {
-    npy_intp found = 0, next = 0, begins[FOUND_AHEAD];
-#define COMPRESS(TYPE)                                                                         \
-    while (next < count) {                                                                     \
-        const int groups = find_groups(mask, count, elements, sizeof(TYPE), &next, begins);    \
-        const TYPE *from = (const TYPE *)elements;                                             \
-        TYPE *to = (TYPE *)out;                                                                \
-        for (int group = 0; group < groups; group++) {                                         \
-            npy_intp i = begins[group];                                                        \
-            const npy_intp end = end_of_group(i, count);                                       \
-            OVER_GROUP(                                                                        \
-                IS_WANTED,                                                                     \
-                for (int k = 0; k < GROUP; k++) { to[found + k] = from[i + k]; }               \
-                found += GROUP;,                                                               \
-                for (int k = 0; k < WORD; k++) {                                               \
-                    to[found] = from[i + k];                                                   \
-                    found += mask[i + k] != 0;                                                 \
-                },                                                                             \
-                if (mask[i] != 0 && found < wanted) { to[found++] = from[i]; })                \
-        }                                                                                      \
+    npy_intp found = 0, next = 0;
+    Group groups[FOUND_AHEAD];
+#define COMPRESS(TYPE)                                                                            \
+    while (next < count) {                                                                        \
+        const int several = find_groups(mask, count, elements, sizeof(TYPE), &next, groups);      \
+        for (int group = 0; group < several; group++) {                                           \
+            const npy_uint64 bits = groups[group].bits;                                           \
+            const TYPE *from = (const TYPE *)elements + groups[group].begin;                      \
+            TYPE *to = (TYPE *)out;                                                               \
+            if (bits == ALL_BITS && wanted - found >= GROUP) {                                    \
+                for (int k = 0; k < GROUP; k++) { to[found + k] = from[k]; }                      \
+                found += GROUP;                                                                   \
+            } else if (COUNT_BITS(bits) >= MANY_CHOSEN && wanted - found >= GROUP) {              \
+                for (int k = 0; k < GROUP; k++) {                                                 \
+                    to[found] = from[k];                                                          \
+                    found += bits >> k & 1;                                                       \
+                }                                                                                 \
+            } else {                                                                              \
+                FOR_EACH_TRUE(found < wanted, to[found++] = from[k];)                             \
+            }                                                                                     \
+        }                                                                                         \
     }
     FOR_EACH_SIZE(COMPRESS)
 #undef COMPRESS
     return found;
 }
 
-CLONED(static, npy_intp, expand_vector,
+CLONED(static, void, expand_vector,
        (char *elements, npy_intp itemsize, const char *mask, npy_intp count, const char *values,
         npy_intp wanted),
        (elements, itemsize, mask, count, values, wanted))
 {
     npy_intp found = 0;
-#define EXPAND(TYPE)                                                                           \
-    for (npy_intp i = 0; i < count;) {                                                         \
-        const TYPE *from = (const TYPE *)values;                                               \
-        TYPE *to = (TYPE *)elements;                                                           \
-        const npy_intp end = end_of_group(i, count);                                           \
-        OVER_GROUP(                                                                            \
-            IS_WANTED,                                                                         \
-            for (int k = 0; k < GROUP; k++) { to[i + k] = from[found + k]; }                   \
-            found += GROUP;,                                                                   \
-            if (word_at(mask + i) == ALL_TRUE) {                                               \
-                for (int k = 0; k < WORD; k++) { to[i + k] = from[found + k]; }                \
-                found += WORD;                                                                 \
-            } else {                                                                           \
-                int chosen[WORD + 1];                                                          \
-                int several = 0;                                                               \
-                for (int k = 0; k < WORD; k++) {                                               \
-                    chosen[several] = k;                                                       \
-                    several += mask[i + k] != 0;                                               \
-                }                                                                              \
-                for (int k = 0; k < several; k++) { to[i + chosen[k]] = from[found++]; }       \
-            },                                                                                 \
-            if (mask[i] != 0 && found < wanted) { to[i] = from[found++]; })                    \
+#define EXPAND(TYPE)                                                     \
+    for (npy_intp i = 0; i < count; i += GROUP) {                        \
+        const npy_uint64 bits = bits_of(mask + i, count - i);            \
+        const TYPE *from = (const TYPE *)values;                         \
+        TYPE *to = (TYPE *)elements + i;                                 \
+        if (bits == ALL_BITS && wanted - found >= GROUP) {               \
+            for (int k = 0; k < GROUP; k++) { to[k] = from[found + k]; } \
+            found += GROUP;                                              \
+        } else {                                                         \
+            FOR_EACH_TRUE(found < wanted, to[k] = from[found++];)        \
+        }                                                                \
     }
     FOR_EACH_SIZE(EXPAND)
 #undef EXPAND
-    return found;
 }
-
-/* A bit for each of GROUP elements: whether it is true. */
-static INLINE npy_uint64 bits_of(const char *mask)
-{
-    npy_uint64 bits = 0;
-#ifdef HAS_SSE2
-    for (int i = 0; i < GROUP; i += 16) {
-        const __m128i sixteen = _mm_loadu_si128((const __m128i *)(mask + i));
-        const int are_zero = _mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, _mm_setzero_si128()));
-        bits |= (npy_uint64)(~are_zero & 0xffff) << i;
-    }
-#else
-    for (int i = 0; i < GROUP; i++) {
-        bits |= (npy_uint64)(mask[i] != 0) << i;
-    }
-#endif
-    return bits;
-}
-
-#ifdef HAS_GNU_C
-#define LOWEST_BIT(bits) __builtin_ctzll(bits)
-#else
-static int lowest_bit(npy_uint64 bits)
-{
-    int i = 0;
-    for (; (bits & 1) == 0; bits >>= 1) {
-        i++;
-    }
-    return i;
-}
-#define LOWEST_BIT(bits) lowest_bit(bits)
-#endif
-
-/* So many true elements of a group are written one by one. */
-enum { FEW_CHOSEN = 4 };
 
 /* The compiler makes instructions of the loops over a group that write under a mask. */
 CLONED(static, void, assign_vector,
@@ -236,7 +203,7 @@ CLONED(static, void, assign_vector,
             ASSIGN_TO(count - i)                                                               \
             break;                                                                             \
         }                                                                                      \
-        npy_uint64 bits = bits_of(mask + i);                                                   \
+        npy_uint64 bits = bits_of(mask + i, GROUP);                                            \
         for (int n = 0; bits != 0 && n < FEW_CHOSEN; n++, bits &= bits - 1) {                  \
             to[i + LOWEST_BIT(bits)] = number;                                                 \
         }                                                                                      \
@@ -254,17 +221,8 @@ static npy_intp locate_vector(const char *mask, npy_intp count, npy_intp first, 
 {
     npy_intp found = 0;
     for (npy_intp i = 0; i < count; i += GROUP) {
-        npy_uint64 bits = 0;
-        if (i + GROUP <= count) {
-            bits = bits_of(mask + i);
-        } else {
-            for (npy_intp k = 0; k < count - i; k++) {
-                bits |= (npy_uint64)(mask[i + k] != 0) << k;
-            }
-        }
-        for (; bits != 0 && found < wanted; bits &= bits - 1) {
-            out[found++] = first + i + LOWEST_BIT(bits);
-        }
+        const npy_uint64 bits = bits_of(mask + i, count - i);
+        FOR_EACH_TRUE(found < wanted, out[found++] = first + i + k;)
     }
     return found;
 }

@@ -15,6 +15,7 @@ typedef struct {
     int is_placed[MOST_NODES];
     Place places[MOST_NODES]; /* where the value is, if it is in memory */
     int elements[MOST_NODES]; /* the dtype of the numbers in the registers, if orders compute the node; else NO_DTYPE */
+    int is_wide[MOST_NODES];  /* whether a slot has its truths as the registers have them, not booleans */
     int in_registers;         /* the node whose value the registers have; or -1 */
     PlanStep *orders;         /* the step that orders are added to; or NULL */
     int free_slots[2][MOST_NODES], free_count[2]; /* of numbers and of booleans; these have other places for a block */
@@ -73,7 +74,7 @@ static void find_uses(Planner *planner)
     for (int i = 0; i < expression->node_count; i++) {
         const Operation *operation = &expression->nodes[i]->operation;
         planner->same_as[i] = i;
-        planner->uses[i] = planner->is_placed[i] = 0;
+        planner->uses[i] = planner->is_placed[i] = planner->is_wide[i] = 0;
         for (int j = i - 1; j >= 0 && !expression->is_stored[i] && planner->same_as[i] == i; j--) {
             const Operation *other = &expression->nodes[j]->operation;
             int same = planner->same_as[j] == j && other->function == operation->function &&
@@ -102,14 +103,18 @@ static int is_boolean(const Planner *planner, int i)
     return planner->expression->nodes[i]->operation.result == BOOL;
 }
 
+static int kind_of_slot(const Planner *planner, int i)
+{
+    return is_boolean(planner, i) && !planner->is_wide[i];
+}
+
 /* For the result of node `i`. */
 static Place take_slot(Planner *planner, int i)
 {
-    const int kind = is_boolean(planner, i);
+    const int kind = kind_of_slot(planner, i);
     if (planner->free_count[kind] > 0) {
         return (Place)(IN_SLOT | planner->free_slots[kind][--planner->free_count[kind]]);
     }
-    planner->plan->number_slots += !kind;
     return (Place)(IN_SLOT | planner->plan->slot_count++);
 }
 
@@ -118,7 +123,7 @@ static void use(Planner *planner, Place place)
 {
     if (is_node(place) && --planner->uses[place] == 0 && planner->is_placed[place] &&
         kind_of(planner->places[place]) == IN_SLOT) {
-        const int kind = is_boolean(planner, place);
+        const int kind = kind_of_slot(planner, place);
         planner->free_slots[kind][planner->free_count[kind]++] = number_of(planner->places[place]);
     }
 }
@@ -161,7 +166,10 @@ static void add_order(Planner *planner, int code, Place place)
 
 static void add_with(Planner *planner, int code, Place operand)
 {
-    add_order(planner, code, place_of(planner, operand));
+    static const npy_uint8 on_wide[] = {[AND_TRUTHS] = AND_BITS_VECTOR, [OR_TRUTHS] = OR_BITS_VECTOR,
+                                        [XOR_TRUTHS] = XOR_BITS_VECTOR, [READ_TRUTHS] = READ_VECTOR};
+    const int is_wide = is_node(operand) && planner->is_wide[operand];
+    add_order(planner, is_wide ? on_wide[code] : code, place_of(planner, operand));
 }
 
 /* Have the registers hold an operand. */
@@ -286,6 +294,19 @@ static int is_passed_on(const Planner *planner, int i, int next)
            (reads == 1 || (reads == 2 && (link == ADD_LINK || link == MULTIPLY_LINK)));
 }
 
+/* Whether all that read the truths of node `i` are orders of the same step that combine them. */
+static int is_combined(const Planner *planner, int i)
+{
+    int reads = 0;
+    for (int next = next_link(planner, i); next >= 0; next = next_link(planner, next)) {
+        const LinkOperation link = link_of_node(planner, next);
+        if (link == AND_LINK || link == OR_LINK || link == XOR_LINK || link == INVERT_LINK) {
+            reads += count_reads(planner, next, i);
+        }
+    }
+    return reads == planner->uses[i];
+}
+
 /* Write the registers, which have the value of node `i`, to where it is needed; end the step if the next node
    does not go on with it. */
 static void place_link(Planner *planner, int i)
@@ -294,10 +315,12 @@ static void place_link(Planner *planner, int i)
     const int passed = is_passed_on(planner, i, next);
     const int is_stored = planner->expression->is_stored[i];
     if (is_stored || !passed) {
+        planner->is_wide[i] = !is_stored && is_boolean(planner, i) && is_combined(planner, i);
         planner->places[i] = is_stored ? stored_place(planner, i) : take_slot(planner, i);
         planner->is_placed[i] = 1;
-        add_order(planner, is_boolean(planner, i) ? KEEP_TRUTHS : next < 0 ? LAST : KEEP, planner->places[i]);
-        if (is_boolean(planner, i) && next < 0) {
+        const int as_booleans = is_boolean(planner, i) && !planner->is_wide[i];
+        add_order(planner, as_booleans ? KEEP_TRUTHS : next < 0 ? LAST : KEEP, planner->places[i]);
+        if (as_booleans && next < 0) {
             add_order(planner, END, 0);
         }
     }

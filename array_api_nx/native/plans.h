@@ -84,7 +84,6 @@ struct Plan {
     Plan *next; /* with the same hash, modulo the size of the table */
     npy_uint64 hash;
     int word_count, step_count, order_count, slot_count;
-    int number_slots; /* how many slots have numbers, not booleans */
     npy_intp largest; /* bytes of an element, of those that have one */
     PlanStep *steps;
     PlanOrder *orders;

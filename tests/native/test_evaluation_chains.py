@@ -73,3 +73,34 @@ def test_programs_of_two_dtypes():
     computed = xp.compile(traced)(xp.asarray(narrow, copy=True), xp.asarray(wide, copy=True))
     for result, wanted in zip(computed, expected, strict=True):
         assert same_bits(np.asarray(result), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("size", [1, 7, 65, 517, 40_003])
+@pytest.mark.parametrize("step", [1, 3])
+def test_masks_that_are_combined(dtype, size, step):
+    """The truths in between stay as the registers have them, in rows and in tiles; those that a choice reads are
+    booleans."""
+    rng = np.random.default_rng(7)
+    arrays = [rng.integers(-9, 9, size * step).astype(dtype)[::step] for _ in range(2)]
+
+    def compute(x: Any, y: Any, where: Any) -> list[Any]:
+        inside = (x > -3) & (x <= 4)
+        other = (y < x) | (y == 2)
+        return [
+            inside & other,
+            (inside | other) ^ (x != y),
+            ~(inside & other) | ~inside,
+            inside & inside,
+            where(inside ^ other, x, y + x),
+            inside & (where(other, x, y) < 3),
+            ((x * x + y * y) < 40) & inside,
+        ]
+
+    expected = compute(*arrays, np.where)
+    lazy = [xp.asarray(array, copy=True) for array in arrays]
+    views = [xp.asarray(np.repeat(array, step), copy=True)[::step] for array in arrays]
+    for x, y in (lazy, views):
+        for result, wanted in zip(compute(x, y, xp.where), expected, strict=True):
+            assert same_bits(np.asarray(result), wanted)
+            assert int(xp.count_nonzero(result)) == np.count_nonzero(wanted)
