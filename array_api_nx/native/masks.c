@@ -37,6 +37,17 @@ static INLINE npy_uint64 bits_of(const char *mask, npy_intp count)
         }
         return ~bits;
     }
+#elif PY_LITTLE_ENDIAN
+    for (int i = 0; count >= GROUP && i < GROUP; i += 8) {
+        const npy_uint64 sevens = 0x7f7f7f7f7f7f7f7fu;
+        npy_uint64 word;
+        memcpy(&word, mask + i, sizeof(word));
+        const npy_uint64 truths = (((word & sevens) + sevens) | word) >> 7 & 0x0101010101010101u;
+        bits |= (truths * 0x0102040810204080u >> 56) << i; /* bit k of the product's last byte is from byte k */
+    }
+    if (count >= GROUP) {
+        return bits;
+    }
 #endif
     for (int i = 0; i < GROUP && i < count; i++) {
         bits |= (npy_uint64)(mask[i] != 0) << i;

@@ -79,8 +79,8 @@ def test_programs_of_two_dtypes():
 @pytest.mark.parametrize("size", [1, 7, 65, 517, 40_003])
 @pytest.mark.parametrize("step", [1, 3])
 def test_masks_that_are_combined(dtype, size, step):
-    """The truths in between stay as the registers have them, in rows and in tiles; those that a choice reads are
-    booleans."""
+    """The truths in between stay as the registers have them, in rows and in tiles; those that
+    a choice reads are booleans."""
     rng = np.random.default_rng(7)
     arrays = [rng.integers(-9, 9, size * step).astype(dtype)[::step] for _ in range(2)]
 
