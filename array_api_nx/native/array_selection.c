@@ -1,5 +1,6 @@
 #include "array_selection.h"
 #include "compiler.h"
+#include "copies.h"
 #include "keys.h"
 
 /* Unsigned, because an index that is out of range may give any product. */
@@ -159,6 +160,9 @@ npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array
 
 /* ------------------------------------------------------------------ elements */
 
+/* Rows of so many bytes of one value are made once for all positions. */
+enum { REPEATED_BYTES = 512 };
+
 /* Single elements: no axis remains but those of the index arrays. */
 static void move_single(const Gather *selection, char *data, char *others, npy_intp step,
                         const npy_intp *offsets, npy_intp count, int write)
@@ -190,43 +194,72 @@ static void move_single(const Gather *selection, char *data, char *others, npy_i
 #undef MOVE
 }
 
+/* Rows of elements that lie one after the other, on both sides. */
+static void move_rows(char *data, char *others, npy_intp step, const npy_intp *offsets, npy_intp count,
+                      npy_intp bytes, int write)
+{
+    enum { WORD = 16, LONG = 512 }; /* the C library copies long rows faster */
+    for (npy_intp i = 0; i < count; i++) {
+        char *const mine = data + offsets[i], *const other = others + i * step;
+        char *const to = write ? mine : other, *const from = write ? other : mine;
+        if (bytes < WORD || bytes > LONG) {
+            memcpy(to, from, (size_t)bytes);
+            continue;
+        }
+        for (npy_intp done = 0; done < bytes - WORD; done += WORD) {
+            memcpy(to + done, from + done, WORD);
+        }
+        memcpy(to + bytes - WORD, from + bytes - WORD, WORD);
+    }
+}
+
 void move_selected(const Gather *selection, char *data, char *others,
                    const npy_intp *index_strides, const npy_intp *region_strides, int write)
 {
-    const Region *region = &selection->region;
+    const npy_intp itemsize = selection->region.itemsize;
     const int last = selection->ndim - 1;
-    npy_intp index[ARRAY_DIMS], place = 0;
+    npy_intp index[ARRAY_DIMS], shape[ARRAY_DIMS], mine_strides[ARRAY_DIMS], other_strides[ARRAY_DIMS];
+    npy_intp place = 0;
     int dim;
     const npy_intp *offsets = selection->offsets;
-    set_to_zero(index, selection->ndim);
-    if (selection->count == 0 || region->size == 0) {
+    const npy_intp *const given[2] = {selection->region.strides, region_strides};
+    npy_intp *const merged[2] = {mine_strides, other_strides};
+    if (selection->count == 0 || selection->region.size == 0) {
         return;
     }
+    const int ndim = merge_axes(selection->region.ndim, selection->region.shape, 2, given, shape, merged);
+    const npy_intp bytes = ndim == 1 ? shape[0] * itemsize : 0;
+    char row[REPEATED_BYTES];
+    if (ndim == 1 && write && other_strides[0] == 0 && bytes <= REPEATED_BYTES) {
+        int is_one = 1;
+        for (dim = 0; dim <= last; dim++) {
+            is_one = is_one && index_strides[dim] == 0;
+        }
+        if (is_one) { /* a row of the element is written as other rows are */
+            fill(row, others, itemsize, shape[0]);
+            others = row;
+            other_strides[0] = itemsize;
+        }
+    }
+    set_to_zero(index, selection->ndim);
     const npy_intp columns = last < 0 ? 1 : selection->shape[last];
     const npy_intp step = last < 0 ? 0 : index_strides[last];
     do {
-        if (region->ndim == 0) {
+        if (ndim == 0) {
             move_single(selection, data, others + place, step, offsets, columns, write);
-        } else if (region->ndim == 1 && region->shape[0] < columns &&
-                   region->strides[0] != region->itemsize) {
+        } else if (ndim == 1 && mine_strides[0] == itemsize && other_strides[0] == itemsize) {
+            move_rows(data, others + place, step, offsets, columns, bytes, write);
+        } else if (ndim == 1 && shape[0] < columns && mine_strides[0] != itemsize) {
             /* The rows along the index arrays are the longer ones. */
-            for (npy_intp i = 0; i < region->shape[0]; i++) {
-                move_single(selection, data + i * region->strides[0],
-                            others + place + i * region_strides[0], step, offsets, columns, write);
+            for (npy_intp i = 0; i < shape[0]; i++) {
+                move_single(selection, data + i * mine_strides[0], others + place + i * other_strides[0], step,
+                            offsets, columns, write);
             }
         } else {
             for (npy_intp column = 0; column < columns; column++) {
                 char *mine = data + offsets[column], *other = others + place + column * step;
-                char *to = write ? mine : other, *from = write ? other : mine;
-                const npy_intp *to_strides = write ? region->strides : region_strides;
-                const npy_intp *from_strides = write ? region_strides : region->strides;
-                if (region->ndim == 1) {
-                    copy_row(to, to_strides[0], from, from_strides[0], region->shape[0],
-                             region->itemsize);
-                } else {
-                    copy_elements(region->ndim, region->shape, to, to_strides, from, from_strides,
-                                  region->itemsize);
-                }
+                copy_elements(ndim, shape, write ? mine : other, write ? mine_strides : other_strides,
+                              write ? other : mine, write ? other_strides : mine_strides, itemsize);
             }
         }
         offsets += columns;

@@ -157,3 +157,26 @@ def test_ufuncs_made_of_functions_are_not_kept():
     for _ in range(3):
         assert numpy.frompyfunc(Counted(), 1, 1)(np.arange(2)).tolist() == [1, 2]
     assert Counted.count == 0
+
+
+def test_rows_chosen_by_indices():
+    rng = numpy.random.default_rng(3)
+    for shape in ((40, 1), (40, 3), (40, 20), (40, 100), (2, 40, 1), (2, 40, 3), (40, 5, 6)):
+        for dtype in ("int8", "int16", "float32", "float64", "complex128"):
+            x = rng.integers(0, 100, shape).astype(dtype)
+            indices = rng.permutation(40)[:30]
+            axis = shape.index(40)
+            key = (slice(None),) * axis + (indices,)
+            for each in (x, x[..., ::-1], numpy.asfortranarray(x)):
+                y = np.asarray(each.copy("K"))
+                numpy.testing.assert_array_equal(numpy.asarray(y[key]), each[key])
+                for value in (
+                    7,
+                    each[key] + 1,
+                    (each[key] + 1)[..., :1],
+                    numpy.ones(shape[-1], dtype),
+                ):
+                    expected = each.copy("K")
+                    expected[key] = value
+                    y[key] = value
+                    numpy.testing.assert_array_equal(numpy.asarray(y), expected)
