@@ -92,8 +92,8 @@ void pack_rows(const Tensor *x, const char *data, char *out)
 
 /* ------------------------------------------------------------------ sort */
 
-/* Fewer floating-point numbers than these are always sorted by a stable method, see backend.sort.
-   */
+/* Fewer floating-point numbers than these are always sorted by a stable method, see backend.sort; from as many on,
+   integers of one or two bytes are. */
 enum { STABLE_BELOW = 1000 };
 
 #define REPEATS_ZERO(CODE, TYPE, ...)                                           \
@@ -155,15 +155,17 @@ static PyObject *call_sort(int which, PyObject *const *values, Py_ssize_t count)
     }
     const DTypeCode code = (DTypeCode)x->code;
     const int floating = is_inexact(code);
-    /* Equal integers are the same. Without `stable`, zeros of both signs lie in NumPy's order. */
+    const Rows rows = rows_along(x->ndim, x->shape, options.axis);
+    const npy_intp itemsize = dtypes[code].itemsize;
+    /* Equal integers are the same: NumPy's stable method counts short ones. Without `stable`, zeros of both signs lie
+       in NumPy's order. */
     const int many = x->size >= STABLE_BELOW || !options.stable;
+    const int counts = itemsize < (npy_intp)sizeof(npy_int32) && rows.length >= STABLE_BELOW;
     PyArray_SortFunc *sort =
-        functions_of(code)->sort[floating && !many ? NPY_STABLESORT : NPY_QUICKSORT];
+        functions_of(code)->sort[(floating ? !many : counts) ? NPY_STABLESORT : NPY_QUICKSORT];
     if (sort == NULL) {
         return DECLINED;
     }
-    const Rows rows = rows_along(x->ndim, x->shape, options.axis);
-    const npy_intp itemsize = dtypes[code].itemsize;
     if (take_scratch(&scratch, rows.length * itemsize) < 0) {
         return NULL;
     }
