@@ -115,7 +115,7 @@ static Py_ssize_t find_out(const Function *self, Py_ssize_t count, PyObject *nam
 /* A call with `out`, a single array of the face: what it would give without is written there. */
 static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *given[MOST_ADOPTED], *rest = NULL;
+    PyObject *given[MOST_ADOPTED], *rest = NULL, *result;
     const Py_ssize_t place = find_out(self, count, names), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     if (place < 0 || count + named > MOST_ADOPTED) {
         return DECLINED;
@@ -128,12 +128,18 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
     if (target == NULL || (self->copies && target->size > limits.at_once)) {
         return DECLINED;
     }
+    if (self->is_operation && count + named == 3 && place == 2 && out == args[0]) {
+        result = update_binary((OperationCode)self->code, out, args[1]); /* ufunc(x, y, out=x) is an operation in place */
+        if (result != DECLINED) {
+            return result;
+        }
+    }
     for (Py_ssize_t i = 0; i < count + named; i++) {
         if (i != place) {
             given[i - (i > place)] = args[i];
         }
     }
-    if (named > 1) {
+    if (place >= count && named > 1) {
         rest = PyTuple_New(named - 1);
         for (Py_ssize_t i = 0; rest != NULL && i < named; i++) {
             if (count + i != place) {
@@ -144,7 +150,7 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
             return NULL;
         }
     }
-    PyObject *result = answer(self, given, place < count ? count - 1 : count, place < count ? names : rest);
+    result = answer(self, given, place < count ? count - 1 : count, place < count ? names : rest);
     Py_XDECREF(rest);
     if (result == NULL || result == DECLINED) {
         return result;

@@ -50,7 +50,7 @@ def ours(x: Any) -> list[Any]:
 
 
 _NUMPYS_PARAMETERS: Final = (
-    *("append", "copy", "initial", "order", "out", "prepend", "s", "subok", "where"),
+    *("append", "copy", "initial", "optimize", "order", "out", "prepend", "s", "subok", "where"),
 )
 """A call that gives one of these parameters is NumPy's: ours mean something else by them, or lack
 them."""

@@ -126,19 +126,26 @@ def kind_of(path: str, numpys: Any) -> str:
 
 @cache
 def front_of(numpys: Any) -> Any:
-    """The face's function for one of NumPy's: that of the same name in the same module."""
-    module = import_module(numpys.__module__.replace("numpy", "array_api_nx.numpy", 1))
+    """The face's function for one of NumPy's: that of the same name in the same module.
+
+    Functions of other packages that dispatch as NumPy's do get arrays of NumPy.
+    """
+    package, dot, rest = numpys.__module__.partition(".")
+    if package != "numpy":
+        return function_of(numpys)
+    module = import_module(f"{__package__}{dot}{rest}")
     return getattr(module, numpys.__name__, None) or function_of(numpys)
 
 
 def faced(path: str, numpys: Any) -> Any:
     """The face's object for the object of NumPy at a path such as ``linalg.inv``.
 
-    It is one object, wherever NumPy has it: ``np._core.umath.sin`` is ``np.sin``.
+    It is one object, wherever NumPy has it: ``np._core.umath.sin`` is ``np.sin``, and ``np.acos``
+    is ``np.arccos``.
     """
-    name = path.rpartition(".")[2]
-    if name != path and vars(numpy).get(name) is numpys:
-        return getattr(sys.modules[__package__], name)
+    for name in (getattr(numpys, "__name__", path), path.rpartition(".")[2]):
+        if name != path and vars(numpy).get(name) is numpys:
+            return getattr(sys.modules[__package__], name)
     if path in _OWN:
         own, row = _OWN[path], FUNCTIONS.get(path)
         if row is None:

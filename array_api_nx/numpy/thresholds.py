@@ -21,15 +21,15 @@ _TO_ANY: Final = """
 array_equal atleast_1d atleast_2d atleast_3d bincount convolve diag diagonal divmod dstack
 fft.fftshift fft.ifftshift frexp gcd gradient heaviside imag inner interp iscomplexobj isin
 isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace median meshgrid modf nanmax nanmin
-ndim nonzero pad percentile quantile real result_type searchsorted shape size squeeze swapaxes trace
-trapezoid tril triu vdot
+ndim nonzero pad percentile quantile real result_type searchsorted shape size squeeze swapaxes take
+trace trapezoid tril triu vdot
 """
 """Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these
 belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = """
 add.reduce allclose around cbrt diff exp2 fmax fmin isclose linalg.vecdot nanmean nanstd nansum
-nanvar repeat round take tile
+nanvar repeat round tile
 """
 
 

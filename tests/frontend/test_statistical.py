@@ -194,3 +194,11 @@ class TestCumulative:
         assert np.array_equal(np.asarray(result), [0, 1, 3, 6])
         result = xp.cumulative_prod(x, include_initial=True)
         assert np.array_equal(np.asarray(result), [1, 1, 2, 6])
+
+
+def test_sums_of_many_halves_are_of_the_dtype_asked_for():
+    x = xp.full(100_000, 2, dtype=xp.float16)
+    for dtype in (xp.float32, xp.float64):
+        for found in (xp.sum(x, dtype=dtype), xp.sum(x, axis=0, dtype=dtype)):
+            assert found.dtype == dtype
+            assert float(found) == 200_000

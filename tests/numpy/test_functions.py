@@ -118,3 +118,37 @@ def test_products_of_float16_overflow_where_numpys_do():
         assert numpy.isinf(expected).all()
         assert np.prod(np.asarray(x), axis=0).tolist() == expected.tolist()
         assert np.asarray(x).prod(axis=0).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("n", [10, MANY])
+def test_sums_of_products_have_numpys_dtypes_and_classes(n):
+    x = numpy.ones(n, "float32")
+    for subscripts, more in (("i,->i", (3,)), ("i,->i", (2.5,)), ("i,i->", (x,)), ("i->", ())):
+        for options in ({}, {"optimize": True}):
+            operands = [np.asarray(each) if each is x else each for each in (x, *more)]
+            found = np.einsum(subscripts, *operands, **options)
+            expected = numpy.einsum(subscripts, x, *more, **options)
+            assert found.dtype == expected.dtype
+            assert isinstance(found, np.ndarray) == isinstance(expected, numpy.ndarray)
+
+
+def test_functions_of_other_packages_that_dispatch_get_numpys_arrays():
+    seen = []
+
+    @numpy._core.overrides.array_function_dispatch(lambda x: (x,), module="other_package")
+    def function(x):
+        seen.append(type(x))
+        return x + 1
+
+    function.__module__ = __name__
+    assert type(function(np.ones(3))) is np.ndarray
+    assert seen == [numpy.ndarray]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "bool"])
+def test_short_integers_are_sorted(dtype):
+    x = numpy.random.default_rng(1).integers(-100, 100, 5000).astype(dtype)
+    for kind in (None, "stable"):
+        for array in (x, x[:50], x[::2], x.reshape(2, -1).T):
+            found = np.sort(np.asarray(array), axis=0, kind=kind)
+            numpy.testing.assert_array_equal(numpy.asarray(found), numpy.sort(array, axis=0))

@@ -10,6 +10,8 @@ import array_api_nx.numpy as np
 
 def test_a_ufunc_is_one_object_wherever_numpy_has_it():
     assert np._core.umath.sin is np.sin
+    assert np.acos is np.arccos
+    assert np.permute_dims is np.transpose
     assert np.sin in [each for each in vars(np._core.umath).values() if isinstance(each, np.ufunc)]
     assert isinstance(np.hypot, np.ufunc)
     assert not isinstance(np.sum, np.ufunc)
@@ -27,3 +29,36 @@ def test_floating_point_errors_are_numpys(name):
     function = getattr(np, name)
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
         function(np.asarray([1]), np.asarray([0]))
+
+
+@pytest.mark.parametrize("n", [3, 1000, 20_000])
+def test_out_may_come_with_other_options(n):
+    for options in ({}, {"subok": True}, {"subok": True, "where": True}, {"casting": "same_kind"}):
+        for function in (np.add, np.divide, np.power, np.maximum):
+            x, y = numpy.arange(1.0, n + 1), numpy.full(n, 1.5)
+            expected = getattr(numpy, function.__name__)(x, y)
+            for out in (np.asarray(x.copy()), np.zeros(n)):
+                by_name = function(np.asarray(x), np.asarray(y), out=out, **options)
+                assert by_name is out
+                numpy.testing.assert_array_equal(numpy.asarray(out), expected)
+        out = np.zeros(n)
+        assert np.add(np.asarray(x), np.asarray(y), out, **options) is out
+        numpy.testing.assert_array_equal(numpy.asarray(out), x + y)
+
+
+@pytest.mark.parametrize("n", [3, 1000, 20_000])
+def test_out_may_be_the_first_operand(n):
+    for dtype in ("float64", "float32", "int64"):
+        for other in (2, 2.5, numpy.arange(n) % 5, numpy.arange(n, dtype="float32")[::-1]):
+            x = numpy.arange(n, dtype=dtype)
+            y = np.asarray(x.copy())
+            given = np.asarray(other) if isinstance(other, numpy.ndarray) else other
+            outcomes = []
+            for function, array, operand in ((numpy.multiply, x, other), (np.multiply, y, given)):
+                try:
+                    assert function(array, operand, out=array) is array
+                    outcomes.append(None)
+                except TypeError as error:
+                    outcomes.append(type(error))
+            assert outcomes[0] == outcomes[1]
+            numpy.testing.assert_array_equal(numpy.asarray(y), x)

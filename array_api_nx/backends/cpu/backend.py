@@ -233,7 +233,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             return waiting
         own = self.dtype(x)
         is_many = prod(self.shape(x)) > AT_ONCE_MAX
-        if own in d.NARROW and (op is p.MEAN or (op is p.SUM and is_many and dtype in (None, own))):
+        is_own = dtype is None or dtype is own
+        if own in d.NARROW and (op is p.MEAN or (op is p.SUM and is_many and is_own)):
             # Sums of many are rounded once, as means are.
             wide = self.reduce(op, self.cast(x, d.NARROW[own]), axes, keepdims)
             return self.cast(wide, own)
