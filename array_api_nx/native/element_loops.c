@@ -6,6 +6,7 @@
 #include "half_loops.h"
 #include "limit_loops.h"
 #include "parts.h"
+#include "ufunc_fields.h"
 
 static ElementLoop element_loops[MAX_OPERATIONS][DTYPE_COUNT];
 
@@ -25,16 +26,13 @@ int read_loop(PyObject *answer, ElementLoop *loop)
     } else if (answer != NULL &&
                PyArg_ParseTuple(answer, "O!iUiinppp", &PyUFunc_Type, &ufunc, &index, &name, &operand,
                                 &result, &serial_limit, &reversible, &is_arithmetic, &is_alone)) {
-        const PyUFuncObject *found = (PyUFuncObject *)ufunc;
-        if (index < 0 || index >= found->ntypes || operand < 0 || operand >= DTYPE_COUNT ||
-            result < 0 || result >= DTYPE_COUNT || found->nin >= WALK_OPERANDS) {
+        const char *types = read_ufunc_loop(ufunc, index, &loop->function, &loop->data);
+        if (types == NULL || operand < 0 || operand >= DTYPE_COUNT || result < 0 || result >= DTYPE_COUNT ||
+            operands_of(ufunc) >= WALK_OPERANDS) {
             PyErr_SetString(PyExc_ValueError, "there is no such loop");
         } else {
             Py_INCREF(ufunc); /* its loops are used for ever */
-            loop->function = found->functions[index];
-            loop->data = found->data == NULL ? NULL : (void *)found->data[index];
-            const int replaced =
-                replace_loop(found, found->types[index * found->nargs], &loop->function, &loop->data);
+            const int replaced = replace_loop(ufunc, types[0], &loop->function, &loop->data);
             loop->name = Py_NewRef(name);
             loop->operand = (npy_uint8)operand;
             loop->result = (npy_uint8)result;

@@ -6,6 +6,7 @@
 
 #include "half_loops.h"
 #include "flags.h"
+#include "ufunc_fields.h"
 
 #ifdef HAS_HALF_VECTORS
 
@@ -121,19 +122,6 @@ static inline int is_apart(const char *source, npy_intp step, const char *target
     const char *target_low = target + (target_reach < 0 ? target_reach : 0);
     const char *target_high = target + (target_reach > 0 ? target_reach : 0);
     return high < target_low || target_high < low;
-}
-
-/* The loop of the ufunc that computes floats. */
-static void find_float_loop(const PyUFuncObject *ufunc, HalfLoop *loop)
-{
-    for (int i = 0; i < ufunc->ntypes; i++) {
-        const char *types = ufunc->types + i * ufunc->nargs;
-        if (ufunc->nargs == 3 && types[0] == NPY_FLOAT && types[1] == NPY_FLOAT && types[2] == NPY_FLOAT) {
-            loop->floats = ufunc->functions[i];
-            loop->floats_data = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
-            return;
-        }
-    }
 }
 
 /* Reduce elements to one, which the accumulator stands for. NumPy's loops add up and multiply floats, and
@@ -347,16 +335,16 @@ static const PyUFuncGenericFunction from_half[DTYPE_COUNT] = {
     FROM_ENTRY(BOOL) FROM_ENTRY(FLOAT32) FROM_ENTRY(FLOAT64) FROM_ENTRY(COMPLEX64) FROM_ENTRY(COMPLEX128)
 };
 
-int replace_half_loop(const PyUFuncObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)
+int replace_half_loop(PyObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)
 {
     if (type != NPY_HALF || !can_convert()) {
         return 0;
     }
     for (size_t i = 0; i < sizeof(half_loops) / sizeof(*half_loops); i++) {
-        if (strcmp(half_loops[i].name, ufunc->name) == 0) {
+        if (has_name(ufunc, half_loops[i].name)) {
             half_loops[i].numpys = *function;
-            if (strcmp(ufunc->name, "add") == 0 || strcmp(ufunc->name, "multiply") == 0) {
-                find_float_loop(ufunc, &half_loops[i]);
+            if (has_name(ufunc, "add") || has_name(ufunc, "multiply")) {
+                find_ufunc_loop(ufunc, NPY_FLOAT, &half_loops[i].floats, &half_loops[i].floats_data);
             }
             *function = half_loops[i].function;
             *data = &half_loops[i];
@@ -376,7 +364,7 @@ PyUFuncGenericFunction half_cast(DTypeCode from, DTypeCode to)
 
 #else
 
-int replace_half_loop(const PyUFuncObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)
+int replace_half_loop(PyObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)
 {
     return 0;
 }

@@ -17,7 +17,7 @@ typedef struct {
 
 /* In place of NumPy's loop of the ufunc for operands of a type, with the same bits, a faster one, if there
    is one: `*function` and `*data`, which the function takes. Whether there is. */
-int replace_half_loop(const PyUFuncObject *ufunc, int type, PyUFuncGenericFunction *function, void **data);
+int replace_half_loop(PyObject *ufunc, int type, PyUFuncGenericFunction *function, void **data);
 
 /* A faster cast from or to float16 than C's; NULL if there is none. */
 PyUFuncGenericFunction half_cast(DTypeCode from, DTypeCode to);

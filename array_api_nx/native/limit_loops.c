@@ -3,6 +3,7 @@
 #include "flags.h"
 #include "half_loops.h"
 #include "sizes.h"
+#include "ufunc_fields.h"
 
 typedef struct {
     const char *name; /* of the ufunc */
@@ -62,11 +63,11 @@ static LimitLoop limit_loops[] = {
     {"minimum", NPY_DOUBLE, minimum_doubles, NULL, NULL},
 };
 
-int replace_loop(const PyUFuncObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)
+int replace_loop(PyObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)
 {
     for (size_t i = 0; i < sizeof(limit_loops) / sizeof(*limit_loops); i++) {
         LimitLoop *loop = &limit_loops[i];
-        if (loop->type == type && strcmp(loop->name, ufunc->name) == 0) {
+        if (loop->type == type && has_name(ufunc, loop->name)) {
             loop->numpys = *function;
             loop->numpys_data = *data;
             *function = loop->function;

@@ -7,6 +7,6 @@
 
 /* In place of NumPy's loop of the ufunc for operands of a type, with the same bits, a faster one, if there is one:
    `*function` and `*data`, which the function takes. Whether there is; `replace_half_loop` among others. */
-int replace_loop(const PyUFuncObject *ufunc, int type, PyUFuncGenericFunction *function, void **data);
+int replace_loop(PyObject *ufunc, int type, PyUFuncGenericFunction *function, void **data);
 
 #endif

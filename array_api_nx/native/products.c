@@ -10,29 +10,15 @@
 #include "parts.h"
 #include "flags.h"
 #include "small_matrices.h"
+#include "ufunc_fields.h"
 
 static CoreLoops matmul, vecdot;
 
 int find_core_loop(CoreLoops *loops, int code)
 {
-    if (loops->functions[code] != NULL) {
-        return 1;
-    }
-    const PyUFuncObject *ufunc = loops->ufunc;
-    const int type = dtypes[code].type_number;
-    for (int i = 0; ufunc != NULL && code != BOOL && i < ufunc->ntypes; i++) {
-        const char *types = ufunc->types + i * ufunc->nargs;
-        int fits = 1;
-        for (int j = 0; j < ufunc->nargs; j++) {
-            fits = fits && types[j] == type;
-        }
-        if (fits) {
-            loops->functions[code] = ufunc->functions[i];
-            loops->data[code] = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
-            return ufunc->functions[i] != NULL;
-        }
-    }
-    return 0;
+    return loops->functions[code] != NULL ||
+           (loops->ufunc != NULL && code != BOOL &&
+            find_ufunc_loop(loops->ufunc, dtypes[code].type_number, &loops->functions[code], &loops->data[code]));
 }
 
 /* Two arrays of one dtype, not empty, with elements that are there. Products of large matrices are left to Python,
@@ -288,9 +274,8 @@ int find_ufunc(PyObject *module, const char *name, int operands, CoreLoops *loop
         return 0;
     }
     loops->name = PyUnicode_InternFromString(name);
-    if (Py_IS_TYPE(found, &PyUFunc_Type) && ((PyUFuncObject *)found)->nin == operands &&
-        ((PyUFuncObject *)found)->nout == 1) {
-        loops->ufunc = (PyUFuncObject *)Py_NewRef(found); /* its loops are used for ever */
+    if (operands_of(found) == operands) {
+        loops->ufunc = Py_NewRef(found); /* its loops are used for ever */
     }
     Py_DECREF(found);
     return loops->name == NULL ? -1 : 0;

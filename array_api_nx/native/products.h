@@ -8,7 +8,7 @@
 
 /* The inner loops of one of NumPy's generalised ufuncs with one result, such as matmul. */
 typedef struct {
-    PyUFuncObject *ufunc;
+    PyObject *ufunc;
     PyObject *name; /* in warnings */
     PyUFuncGenericFunction functions[DTYPE_COUNT]; /* NULL where not looked up yet */
     void *data[DTYPE_COUNT];

@@ -8,6 +8,7 @@
 #include "parts.h"
 #include "compiler.h"
 #include "flags.h"
+#include "ufunc_fields.h"
 
 #include <math.h>
 
@@ -126,17 +127,16 @@ static void set_before(NumPyLoop *loop, int number, PyUFuncGenericFunction funct
 }
 
 /* Copy numpy.matmul's loops, with our functions in front of two; those for objects are left out. */
-static int copy_loops(const PyUFuncObject *ufunc)
+static int copy_loops(PyObject *ufunc)
 {
     int count = 0;
-    for (int i = 0; i < ufunc->ntypes && count < MOST_TYPES; i++) {
-        const char *types = ufunc->types + 3 * i;
-        if (ufunc->functions[i] == NULL || memchr(types, NPY_OBJECT, 3) != NULL) {
+    const char *types;
+    for (int i = 0; count < MOST_TYPES && (types = read_ufunc_loop(ufunc, i, &loops.functions[count],
+                                                                   &loops.data[count])) != NULL; i++) {
+        if (loops.functions[count] == NULL || memchr(types, NPY_OBJECT, 3) != NULL) {
             continue;
         }
         memcpy(loops.types + 3 * count, types, 3);
-        loops.functions[count] = ufunc->functions[i];
-        loops.data[count] = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
         if (types[0] == types[1] && types[1] == types[2]) {
             if (types[0] == NPY_FLOAT) {
                 set_before(&loops.singles, count, (PyUFuncGenericFunction)matmul_npy_float);
@@ -170,21 +170,12 @@ PyObject *get_matmul(void)
     if (found == NULL) {
         return made;
     }
-    const PyUFuncObject *ufunc = (PyUFuncObject *)found;
-    if (!Py_IS_TYPE(found, &PyUFunc_Type) || ufunc->nin != 2 || ufunc->nout != 1 ||
-        ufunc->core_signature == NULL) {
+    if (operands_of(found) != 2) {
         return made = found;
     }
-    made = PyUFunc_FromFuncAndDataAndSignature(
-        loops.functions, loops.data, loops.types, copy_loops(ufunc), 2, 1, PyUFunc_None, "matmul",
-        "numpy.matmul; products of small matrices are computed here.", 0, ufunc->core_signature);
-    if (made != NULL) {
-        /* These have an operand copied if it is the result, too: other ufuncs may read
-           and write the same memory, element by element. */
-        memcpy(((PyUFuncObject *)made)->op_flags, ufunc->op_flags, 3 * sizeof(*ufunc->op_flags));
-        ((PyUFuncObject *)made)->iter_flags = ufunc->iter_flags;
-    }
-    return made; /* the reference to NumPy's ufunc is kept, since its loops are used */
+    /* The reference to NumPy's ufunc is kept, since its loops are used. */
+    return made = with_loops(found, loops.functions, loops.data, loops.types, copy_loops(found),
+                             "numpy.matmul; products of small matrices are computed here.");
 }
 
 /* ---------------------------------------------------------------- inverses */

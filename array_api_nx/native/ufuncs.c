@@ -6,6 +6,7 @@
 #include "parts.h"
 #include "elementwise.h"
 #include "products.h"
+#include "ufunc_fields.h"
 
 enum { MOST_OPERANDS = WALK_OPERANDS - 1 };
 
@@ -109,9 +110,7 @@ static PyObject *call_ufunc(PyObject *ufunc, PyObject *const *values, int count)
     ScalarMemory scalars[MOST_OPERANDS];
     const Tensor *array = NULL;
     int pattern = 0;
-    const PyUFuncObject *asked = (PyUFuncObject *)ufunc;
-    /* Those of numpy.frompyfunc are not kept in `known`: they have loops of objects alone, and hold their function. */
-    if (ask == NULL || count > MOST_OPERANDS || asked->nin != count || asked->nout != 1 || asked->obj != NULL) {
+    if (ask == NULL || count > MOST_OPERANDS || operands_of(ufunc) != count) {
         return DECLINED;
     }
     KnownUfunc *found = find_known(ufunc);
