@@ -1,16 +1,19 @@
 #!/bin/sh
 # Run tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer, under
 # ThreadSanitizer, or under valgrind; or of C11 alone, as compilers without GCC's additions see it.
+# `memcheck` builds nothing: a program runs with the extension that is here under valgrind, which finds what is read
+# before anything has set it.
 #
 #     tests/sanitize.sh address [pytest arguments]
 #     tests/sanitize.sh thread [pytest arguments]
 #     tests/sanitize.sh valgrind [pytest arguments]
+#     tests/sanitize.sh memcheck
 #     tests/sanitize.sh portable [pytest arguments]
 #
 # Without arguments the tests of the C core, of loops, the memory pool, expressions, random numbers,
 # interrupts and threads run; under ThreadSanitizer those with threads.
 # PYTHON and CC say which to use.
-# It is built in a copy of the sources, so that the one in use stays as it is.
+# The extension is built in a copy of the sources, so that the one in use stays as it is.
 set -eu
 
 tool=$1
@@ -70,26 +73,33 @@ thread)
     LD_PRELOAD="$($cc -print-file-name=libtsan.so)" setarch -R \
         $python -m pytest -p no:cacheprovider --capture=sys "$@"
     ;;
-valgrind)
-    build -O1
-    # valgrind's processor raises no floating-point flags.
+valgrind | memcheck)
+    if [ "$tool" = memcheck ]; then
+        set -- -m tests.support.memcheck
+    else
+        build -O1
+        # valgrind's processor raises no floating-point flags.
+        set -- -m pytest -p no:cacheprovider --capture=sys -k "not flags and not warn" "$@"
+    fi
+    status=0
     valgrind --trace-children=yes --num-callers=30 --log-file="$copy/valgrind.%p" \
-        "$($python -c 'import sys; print(sys.executable)')" \
-        -m pytest -p no:cacheprovider --capture=sys -k "not flags and not warn" "$@"
+        "$($python -c 'import sys; print(sys.executable)')" "$@" || status=$?
     # Python and the loader have findings of their own; ours have a frame in our sources.
     ! cat "$copy"/valgrind.* | awk '
         /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
         { text = text $0 "\n" }
         BEGIN { while (("ls array_api_nx/native" | getline name) > 0) if (name ~ /[.][ch]$/) names[name] }
         match($0, /\([a-z_]+[.][ch]:/) && substr($0, RSTART + 1, RLENGTH - 2) in names { ours = 1 }
-    ' | grep .
+        /_native[.]/ { ours = 1 } # without line numbers
+    ' | grep . || exit 1
+    exit "$status"
     ;;
 portable)
     build -O2 -Werror -DARRAY_API_NX_PORTABLE
     $python -m pytest -p no:cacheprovider "$@"
     ;;
 *)
-    echo "first argument: address, thread, valgrind or portable" >&2
+    echo "first argument: address, thread, valgrind, memcheck or portable" >&2
     exit 2
     ;;
 esac
