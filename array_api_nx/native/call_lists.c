@@ -354,6 +354,18 @@ PyObject *other_sizes(PyObject *list, PyObject *const *arrays, Py_ssize_t count)
     return shapes;
 }
 
+/* Whether a slot ends with a call: others may be read later, and a function must not take the slot's reference for the
+   last one (is_temporary). */
+static int is_ended(const Call *call, int slot)
+{
+    for (int i = 0; i < call->ended_count; i++) {
+        if (call->ended[i] == slot) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static PyObject *call(const Call *call, PyObject **values)
 {
     PyObject *args[CALL_ARGUMENTS + 1], *made[CALL_ARGUMENTS];
@@ -363,6 +375,9 @@ static PyObject *call(const Call *call, PyObject **values)
         if (call->slots[i] >= 0) {
             given[i] = values[call->slots[i]];
             good = given[i] != NULL || refuse_empty() != NULL;
+            if (good && !is_ended(call, call->slots[i])) {
+                made[count++] = Py_NewRef(given[i]);
+            }
         } else {
             given[i] = fill_template(PyTuple_GET_ITEM(call->templates, i), values);
             good = given[i] != NULL;

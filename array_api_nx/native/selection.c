@@ -2,7 +2,6 @@
 
 #include "chapters.h"
 #include "element_walks.h"
-#include "flags.h"
 #include "loops.h"
 #include "nodes.h"
 #include "sizes.h"
@@ -174,248 +173,32 @@ static PyObject *call_where(int which, PyObject *const *values, Py_ssize_t count
 
 /* ------------------------------------------------------------------ clip */
 
-/* Bounds that are scalars are repeated so many times, because NumPy's loops of maximum and minimum
-   have vector instructions for two arrays only. (These may choose another one of two equal zeros
-   than the loop for an array and a scalar: the result must be that of two arrays.) */
-enum { REPEATED = 1024 };
-
-/* Describe a bound: a scalar, an array of one element, or an array that lies like `x`. */
-static int take_bound(PyObject *value, Tensor *x, Choice *bound)
+/* Whether limiting elements of `x` leaves them their dtype. */
+static int is_limit_of(const Tensor *x, PyObject *limit)
 {
-    bound->tensor = NULL;
-    bound->data = (char *)&bound->scalar;
-    if (!is_array(value)) {
-        return write_scalar(bound->data, (DTypeCode)x->code, value);
+    ScalarMemory number;
+    if (!is_array(limit)) {
+        return write_scalar((char *)&number, (DTypeCode)x->code, limit) || dtype_of_numpy_scalar(limit) == (DTypeCode)x->code;
     }
-    Tensor *tensor = layout_of(value);
-    if (tensor == NULL || tensor->code != x->code || (bound->data = data_of(tensor)) == NULL) {
-        return 0;
-    }
-    if (tensor->ndim == 0) {
-        return 1;
-    }
-    bound->tensor = tensor;
-    const int order = x->flags & tensor->flags & (ROW_MAJOR | COLUMN_MAJOR);
-    return order != 0 && lies_alike(tensor, x, order);
-}
-
-/* One of the two operations, and its bound. */
-typedef struct {
-    const ElementLoop *loop; /* NULL if there is no bound */
-    Choice bound;
-    npy_uint64 repeated[REPEATED]; /* the bound if it is a scalar */
-    atomic_uchar flags;            /* the floating-point errors met */
-} Limit;
-
-/* The two operations on elements of a dtype. */
-typedef struct {
-    Limit limits[2];
-    DTypeCode code;
-} Clipping;
-
-/* Limit `size` elements of `args`: the source, the two bounds and the target, which may be the source.
-   `args_steps` are those of all, 0 for a bound that is REPEATED scalars. Both operations compute a part
-   before either goes on, while it is in the nearest cache. */
-static void run_limits(Clipping *both, char *const *args, npy_intp size, const npy_intp *args_steps)
-{
-    const npy_intp itemsize = dtypes[both->code].itemsize;
-    npy_intp steps[3] = {itemsize, itemsize, itemsize};
-    for (npy_intp done = 0; done < size; done += REPEATED) {
-        npy_intp part = least(size - done, REPEATED);
-        char *from = args[0] + done * itemsize, *to = args[3] + done * itemsize;
-        for (int i = 0; i < 2; i++) {
-            Limit *limit = &both->limits[i];
-            if (limit->loop != NULL) {
-                char *operands[3] = {from, args[1 + i] + done * args_steps[1 + i], to};
-                limit->loop->function(operands, &part, steps, limit->loop->data);
-                note_flags(&limit->flags, take_flags());
-                from = to;
-            }
-        }
-    }
-}
-
-/* Limit elements that lie one after the other by two numbers that are no NaN. Whether one of them is
-   zero: if a limit is zero, too, it depends on NumPy's loops which zero the result is. */
-#define LIMIT(NAME, TYPE)                                                                          \
-    CLONED(static, int, NAME,                                                                      \
-           (const TYPE *source, TYPE low, TYPE high, npy_intp size, TYPE *target),                 \
-           (source, low, high, size, target))                                                      \
-    {                                                                                              \
-        npy_uint8 zeros = 0;                                                                       \
-        INDEPENDENT                                                                                \
-        for (npy_intp i = 0; i < size; i++) {                                                      \
-            const TYPE x = source[i];                                                              \
-            const TYPE above = low > x ? low : x; /* x if it is NaN */                             \
-            zeros |= x == 0;                                                                       \
-            target[i] = high < above ? high : above;                                               \
-        }                                                                                          \
-        return zeros;                                                                              \
-    }
-
-LIMIT(limit_floats, npy_float)
-LIMIT(limit_doubles, npy_double)
-
-/* The number in a limit that is a scalar, or infinity if there is no limit; NaN if it is none. */
-static double number_of(const Limit *limit, DTypeCode code, double none)
-{
-    if (limit->loop == NULL) {
-        return none;
-    }
-    if (limit->bound.tensor != NULL) {
-        return NPY_NAN;
-    }
-    return read_float(limit->bound.data, code);
-}
-
-/* As `run_limits`, in one loop, which takes half the time; 0 if only that gives the result. */
-static int limit_by_numbers(const Clipping *both, char *const *args, npy_intp size)
-{
-    const DTypeCode code = both->code;
-    const char *source = args[0];
-    char *target = args[3];
-    if ((code != FLOAT32 && code != FLOAT64) || source == target) {
-        return 0;
-    }
-    const double low = number_of(&both->limits[0], code, -NPY_INFINITY);
-    const double high = number_of(&both->limits[1], code, NPY_INFINITY);
-    /* Of two limits that are zeros of opposite sign, NumPy's loops decide which one the result is. */
-    if (isnan(low) || isnan(high) || (low == 0 && high == 0)) {
-        return 0;
-    }
-    const int zeros =
-        code == FLOAT32 ? limit_floats((const npy_float *)source, (npy_float)low, (npy_float)high,
-                                       size, (npy_float *)target)
-                        : limit_doubles((const npy_double *)source, low, high, size,
-                                        (npy_double *)target);
-    clear_flags(); /* comparisons with NaN raise one, which NumPy does not report */
-    return !(zeros && (low == 0 || high == 0));
-}
-
-/* The loop of `clip`, whose data are Clipping. */
-LOOP(clip_loop)
-{
-    if (!limit_by_numbers(data, args, *count)) {
-        run_limits(data, args, *count, steps);
-    }
-}
-
-/* Limit `size` elements that lie one after the other, on several threads if there are many. 0 with an
-   exception set if a signal came. */
-static int clip_elements(Clipping *both, char *source, npy_intp size, char *target)
-{
-    const npy_intp itemsize = dtypes[both->code].itemsize;
-    char *args[4] = {source, NULL, NULL, target};
-    npy_intp steps[4] = {itemsize, 0, 0, itemsize};
-    for (int i = 0; i < 2; i++) {
-        Limit *limit = &both->limits[i];
-        if (limit->loop != NULL && limit->bound.tensor != NULL) {
-            args[1 + i] = limit->bound.data;
-            steps[1 + i] = itemsize;
-        } else if (limit->loop != NULL) {
-            memcpy(limit->repeated, limit->bound.data, (size_t)itemsize);
-            repeat_bytes((char *)limit->repeated, itemsize, least(size, REPEATED) * itemsize);
-            args[1 + i] = (char *)limit->repeated;
-        }
-    }
-    if (size <= SERIAL_CHOICES) {
-        clear_flags();
-        clip_loop(args, &size, steps, both);
-        return 1;
-    }
-    const WalkLoop loop = {clip_loop, both, {itemsize, itemsize, itemsize, itemsize}, NO_LINK, 0, SERIAL_CHOICES};
-    Walk walk = {.ndim = 1, .operands = 4, .count = size, .shape = {size}};
-    for (int i = 0; i < 4; i++) {
-        walk.data[i] = args[i];
-        walk.strides[i][0] = steps[i];
-    }
-    int flags; /* none: the loop takes them */
-    return compute_walk(&walk, &loop, &flags);
-}
-
-/* Copy elements of any layout to where they lie one after the other, in the order in which NumPy
-   would compute. The result, without its contents yet changed; DECLINED if that order is neither
-   row-major nor column-major. */
-static PyObject *copy_for_clip(Tensor *x, char *data, char **target)
-{
-    Walk walk;
-    walk.ndim = x->ndim;
-    walk.operands = 1;
-    memcpy(walk.shape, x->shape, (size_t)x->ndim * sizeof(npy_intp));
-    join_strides(&walk, 0, x);
-    for (int dim = 0; dim < x->ndim; dim++) {
-        if (walk.strides[0][dim] == 0 && x->shape[dim] > 1) {
-            return DECLINED;
-        }
-    }
-    if (!order_walk(&walk, 1)) {
-        return DECLINED;
-    }
-    const DTypeCode code = (DTypeCode)x->code;
-    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, walk.turned, target);
-    if (result != NULL) {
-        walk.data[0] = data;
-        walk.data[1] = *target;
-        lay_out(&walk, 1, dtypes[code].itemsize);
-        walk.operands = 2;
-        run_walk(&walk, cast_function(code, code), NULL);
-    }
-    return result;
+    const Tensor *tensor = layout_of(limit);
+    return tensor != NULL && tensor->code == x->code;
 }
 
 static PyObject *call_clip(int which, PyObject *const *values, Py_ssize_t count)
 {
-    static const OperationCode ops[2] = {OP_MAXIMUM, OP_MINIMUM};
-    Clipping both;
-    Limit *pair = both.limits;
-    Tensor *x = layout_of_any(values[0]);
-    char *data, *target;
-    if (x == NULL || x->code == BOOL || is_complex(x->code) || !is_computed_now(x->size) ||
-        x->size == 0 || (data = data_of(x)) == NULL) {
-        return DECLINED;
+    PyObject *const object = values[0], *const low = values[1], *const high = values[2];
+    const int has_low = is_given(low), has_high = is_given(high);
+    const Tensor *x = layout_of_any(object);
+    if (x == NULL || x->code == BOOL || is_complex(x->code) || !(has_low || has_high) ||
+        (has_low && !is_limit_of(x, low)) || (has_high && !is_limit_of(x, high))) {
+        return decline_unless_raised();
     }
-    int given = 0;
-    for (int i = 0; i < 2; i++) {
-        pair[i].loop = NULL;
-        atomic_init(&pair[i].flags, 0);
-        if (!is_given(values[1 + i])) {
-            continue;
-        }
-        if (!take_bound(values[1 + i], x, &pair[i].bound)) {
-            return DECLINED;
-        }
-        pair[i].loop = find_loop(ops[i], (DTypeCode)x->code);
-        if (pair[i].loop == NULL) {
-            return decline_unless_raised();
-        }
-        given = 1;
+    PyObject *above = has_low ? compute_binary(OP_MAXIMUM, object, low) : Py_NewRef(object);
+    if (!has_high || above == NULL || above == DECLINED) {
+        return above;
     }
-    if (!given) {
-        return DECLINED;
-    }
-    PyObject *result;
-    if (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) {
-        result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code,
-                                       !(x->flags & ROW_MAJOR), &target);
-    } else {
-        result = copy_for_clip(x, data, &target);
-        data = target;
-    }
-    if (result == NULL || result == DECLINED) {
-        return result;
-    }
-    both.code = (DTypeCode)x->code;
-    if (!clip_elements(&both, data, x->size, target)) {
-        Py_DECREF(result);
-        return NULL;
-    }
-    /* Not earlier: it may call Python code, which could change the operands. */
-    for (int i = 0; i < 2; i++) {
-        if (pair[i].flags != 0 && apply_errstate(pair[i].loop->name, (int)pair[i].flags) < 0) {
-            Py_DECREF(result);
-            return NULL;
-        }
-    }
+    PyObject *result = compute_binary(OP_MINIMUM, above, high);
+    Py_DECREF(above);
     return result;
 }
 

@@ -104,3 +104,22 @@ def test_updates_by_the_value_itself() -> None:
     z -= z * 0.5
     z[...] = z
     np.testing.assert_array_equal(host(z), expected * 2 - expected)
+
+
+def test_a_value_that_a_compiled_function_updates_by_and_returns() -> None:
+    @xp.compile
+    def compute(x: xp.Array, y: xp.Array) -> tuple[xp.Array, xp.Array]:
+        value = xp.clip(x, -1, 1)
+        chosen = xp.where(value > 0, value, x)
+        y += chosen
+        return chosen, x - xp.sum(x)
+
+    for size in (10, MIDDLE, DEFERRED):
+        numbers = np.arange(size) - 3.0
+        for _ in range(3):
+            target = xp.zeros(size)
+            chosen, centred = compute(xp.asarray(numbers) * 1.0, target)
+            expected = np.where(numbers > 0, np.clip(numbers, -1, 1), numbers)
+            np.testing.assert_array_equal(host(chosen), expected)
+            np.testing.assert_array_equal(host(target), expected)
+            np.testing.assert_array_equal(host(centred), numbers - numbers.sum())

@@ -94,7 +94,7 @@ MOVEMENT: dict[str, Callable[[xp.Array], Any]] = {
 }
 
 
-WAITING = {*ELEMENTWISE, "standardised", "rows by the sum of their squares"} - {"clip"}
+WAITING = {*ELEMENTWISE, "standardised", "rows by the sum of their squares"}
 """What C records, of few elements: no reductions, and no other functions."""
 
 

@@ -205,16 +205,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(located(np.where, mask, first, second))
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
-        if prod(self.shape(x)) > LARGE:  # what waits is computed with what reads it
-            for op, bound in ((p.MAXIMUM, low), (p.MINIMUM, high)):
-                x = x if bound is None else self.binary(op, x, bound)
-            return x
-        array = self.array(x)
         for op, bound in ((p.MAXIMUM, low), (p.MINIMUM, high)):
-            if bound is not None:
-                other = self.array(bound) if type(bound) is Tensor else bound
-                array = located(BINARY[op], array, other)
-        return wrap(array)
+            x = x if bound is None else self.binary(op, x, bound)
+        return x
 
     # ------------------------------------------------------------------ reductions and scans
 
