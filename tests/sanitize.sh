@@ -47,10 +47,13 @@ print(run_path("array_api_nx/version.py")["__version__"])')
 stamp=$($python "$native/stamp.py")
 build() {
     rm -f array_api_nx/_native.*.so
+    mkdir objects
     # shellcheck disable=SC2086
-    $cc -std=c11 -Wall -Wextra -Wno-unused-parameter -g -fno-strict-aliasing -fwrapv -ffp-contract=off -fvisibility=hidden -fPIC -shared \
-        "-DARRAY_API_NX_VERSION=\"$version\"" "-DARRAY_API_NX_SOURCES=\"$stamp\"" \
-        $include "$native"/*.c "$@" -o "array_api_nx/_native$suffix"
+    printf '%s\n' "$native"/*.c | xargs -P "$(nproc)" -I{} sh -c '"$@" -c {} -o objects/$(basename {} .c).o' sh \
+        $cc -std=c11 -Wall -Wextra -Wno-unused-parameter -g -fno-strict-aliasing -fwrapv -ffp-contract=off -fvisibility=hidden -fPIC \
+        "-DARRAY_API_NX_VERSION=\"$version\"" "-DARRAY_API_NX_SOURCES=\"$stamp\"" $include "$@"
+    # shellcheck disable=SC2086
+    $cc -shared "$@" objects/*.o -o "array_api_nx/_native$suffix"
 }
 
 export PYTHONMALLOC=malloc
