@@ -1,5 +1,6 @@
 /* unique_all, unique_counts, unique_inverse, unique_values and isin, by sorting. */
 
+#include "buckets.h"
 #include "chapters.h"
 #include "parts.h"
 #include "pack.h"
@@ -21,7 +22,7 @@ static int sort_elements(char *elements, DTypeCode code, npy_intp size, npy_intp
     const PyArray_ArrFuncs *functions = functions_of(code);
     const npy_intp itemsize = dtypes[code].itemsize;
     if (order == NULL) {
-        return functions->sort[NPY_QUICKSORT](elements, size, NULL);
+        return sort_row(elements, code, size);
     }
     for (npy_intp i = 0; i < size; i++) {
         order[i] = i;
@@ -151,7 +152,7 @@ static PyObject *call_unique(int what, PyObject *const *values, Py_ssize_t count
     const npy_intp itemsize = dtypes[code].itemsize, size = x->size;
     const int ordered = (what & (INDICES | INVERSE)) != 0;
     const PyArray_ArrFuncs *functions = functions_of(code);
-    if (functions->sort[NPY_QUICKSORT] == NULL || functions->argsort[NPY_STABLESORT] == NULL) {
+    if (functions->argsort[NPY_STABLESORT] == NULL) {
         return DECLINED;
     }
     /* The order, the elements, a copy of them, and the marks, so that all are aligned. */
@@ -232,10 +233,6 @@ static PyObject *call_isin(int which, PyObject *const *values, Py_ssize_t count)
     }
     const DTypeCode code = (DTypeCode)x->code;
     const npy_intp itemsize = dtypes[code].itemsize;
-    PyArray_SortFunc *sort = functions_of(code)->sort[NPY_QUICKSORT];
-    if (sort == NULL) {
-        return DECLINED;
-    }
     const int copies = !(x->flags & ROW_MAJOR);
     if (take_scratch(&scratch, (y->size + (copies ? x->size : 0)) * itemsize) < 0) {
         return NULL;
@@ -247,7 +244,7 @@ static PyObject *call_isin(int which, PyObject *const *values, Py_ssize_t count)
             pack_rows(x, data, scratch.data + y->size * itemsize);
             data = scratch.data + y->size * itemsize;
         }
-        if (sort(scratch.data, y->size, NULL) < 0) {
+        if (sort_row(scratch.data, code, y->size) < 0) {
             Py_CLEAR(result);
             PyErr_NoMemory();
         } else {

@@ -1,6 +1,7 @@
 /* sort and argsort by the functions that NumPy's dtypes have for rows, and searchsorted. */
 
 #include "sorting.h"
+#include "buckets.h"
 #include "chapters.h"
 #include "elements.h"
 #include "pack.h"
@@ -92,8 +93,7 @@ void pack_rows(const Tensor *x, const char *data, char *out)
 
 /* ------------------------------------------------------------------ sort */
 
-/* Fewer floating-point numbers than these are always sorted by a stable method, see backend.sort; from as many on,
-   integers of one or two bytes are. */
+/* Fewer floating-point numbers than these are always sorted by a stable method, see backend.sort. */
 enum { STABLE_BELOW = 1000 };
 
 #define REPEATS_ZERO(CODE, TYPE, ...)                                           \
@@ -157,15 +157,9 @@ static PyObject *call_sort(int which, PyObject *const *values, Py_ssize_t count)
     const int floating = is_inexact(code);
     const Rows rows = rows_along(x->ndim, x->shape, options.axis);
     const npy_intp itemsize = dtypes[code].itemsize;
-    /* Equal integers are the same: NumPy's stable method counts short ones. Without `stable`, zeros of both signs lie
-       in NumPy's order. */
+    /* Equal integers are the same. Without `stable`, zeros of both signs lie in any order. */
     const int many = x->size >= STABLE_BELOW || !options.stable;
-    const int counts = itemsize < (npy_intp)sizeof(npy_int32) && rows.length >= STABLE_BELOW;
-    PyArray_SortFunc *sort =
-        functions_of(code)->sort[(floating ? !many : counts) ? NPY_STABLESORT : NPY_QUICKSORT];
-    if (sort == NULL) {
-        return DECLINED;
-    }
+    PyArray_SortFunc *stable = functions_of(code)->sort[NPY_STABLESORT];
     if (take_scratch(&scratch, rows.length * itemsize) < 0) {
         return NULL;
     }
@@ -185,7 +179,7 @@ static PyObject *call_sort(int which, PyObject *const *values, Py_ssize_t count)
         if (rows.step != 1) {
             copy_row(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
         }
-        failed = sort(elements, rows.length, NULL) < 0;
+        failed = (floating && !many ? stable(elements, rows.length, NULL) : sort_row(elements, code, rows.length)) < 0;
         zeros = zeros || (many && options.stable && repeats_zero(elements, code, rows.length));
         if (rows.step != 1) {
             copy_row(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
@@ -282,16 +276,6 @@ static int order_by_counting(const char *row, DTypeCode code, npy_intp length, n
    small that NumPy sorts them digit by digit. */
 enum { KEYED_FROM = 64, KEYED_BYTES = 4 };
 
-static int order_by_keys(const char *row, DTypeCode code, npy_intp length, npy_intp *indices)
-{
-    const KeyScale scale = scale_keys(row, code, length);
-    npy_uint64 *keys = (npy_uint64 *)indices;
-    write_keys(row, code, length, &scale, 0, keys);
-    return functions_of(NX_UINT64)->sort[NPY_QUICKSORT](keys, length, NULL) < 0
-               ? -1
-               : order_of_keys(row, code, length, &scale, keys);
-}
-
 static PyObject *call_argsort(int which, PyObject *const *values, Py_ssize_t count)
 {
     SortOptions options;
@@ -341,7 +325,7 @@ static PyObject *call_argsort(int which, PyObject *const *values, Py_ssize_t cou
         if (options.stable && order_by_counting(elements, code, rows.length, counts, indices)) {
             ;
         } else if (options.stable && itemsize >= KEYED_BYTES && rows.length >= KEYED_FROM) {
-            failed = order_by_keys(elements, code, rows.length, indices) < 0;
+            failed = arrange_row(elements, code, rows.length, ORDERED, (Places){NULL, 0}, 0, (char *)indices) < 0;
         } else {
             number_in_order(indices, rows.length);
             failed = sort(elements, indices, rows.length, NULL) < 0;

@@ -1,5 +1,6 @@
 #include "vectors.h"
 #include "arguments.h"
+#include "buckets.h"
 #include "compiler.h"
 #include "flags.h"
 #include "masks.h"
@@ -295,7 +296,7 @@ static int order_run(const char *elements, DTypeCode code, npy_intp count, const
         keys[i] = (key & dropped_mask) << scale->index_bits | index;
         descends |= i > 0 && keys[i] < keys[i - 1];
     }
-    return descends ? functions_of(NX_UINT64)->sort[NPY_QUICKSORT](keys, count, NULL) : 0;
+    return descends ? sort_row((char *)keys, NX_UINT64, count) : 0;
 }
 
 int order_of_keys(const char *elements, DTypeCode code, npy_intp count, const KeyScale *scale,
@@ -348,73 +349,6 @@ static int check_real(PyObject *array)
 static int check_sizes(int same)
 {
     return same || refuse("the sizes of the operands do not fit");
-}
-
-static PyObject *find_scale(PyObject *module, PyObject *vector)
-{
-    npy_intp count;
-    const char *elements = vector_data(vector, -1, 0, &count);
-    if (elements == NULL || !check_real(vector) ||
-        !check_sizes(count > 0 && (npy_uint64)count < (npy_uint64)1 << 32)) {
-        return NULL;
-    }
-    KeyScale scale;
-    Py_BEGIN_ALLOW_THREADS
-    scale = scale_keys(elements, vector_code(vector), count);
-    Py_END_ALLOW_THREADS
-    return PyBytes_FromStringAndSize((const char *)&scale, sizeof(scale));
-}
-
-/* The scale that find_scale returned. */
-static int read_scale(PyObject *object, KeyScale *scale)
-{
-    if (!PyBytes_CheckExact(object) || PyBytes_GET_SIZE(object) != (Py_ssize_t)sizeof(*scale)) {
-        return refuse("the scale must be one that find_scale returned");
-    }
-    memcpy(scale, PyBytes_AS_STRING(object), sizeof(*scale));
-    return 1;
-}
-
-static PyObject *set_keys(PyObject *module, PyObject *args)
-{
-    PyObject *vector, *given, *out;
-    Py_ssize_t first;
-    npy_intp count, room;
-    KeyScale scale;
-    if (!PyArg_ParseTuple(args, "OOnO:set_keys", &vector, &given, &first, &out)) {
-        return NULL;
-    }
-    const char *elements = vector_data(vector, -1, 0, &count);
-    char *keys = elements == NULL ? NULL : vector_data(out, NPY_UINT64, 1, &room);
-    if (keys == NULL || !check_real(vector) || !read_scale(given, &scale) ||
-        !check_sizes(count == room)) {
-        return NULL;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    write_keys(elements, vector_code(vector), count, &scale, first, (npy_uint64 *)keys);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
-}
-
-static PyObject *set_order(PyObject *module, PyObject *args)
-{
-    PyObject *vector, *given, *out;
-    npy_intp count, room;
-    KeyScale scale;
-    int failed;
-    if (!PyArg_ParseTuple(args, "OOO:set_order", &vector, &given, &out)) {
-        return NULL;
-    }
-    const char *elements = vector_data(vector, -1, 0, &count);
-    char *keys = elements == NULL ? NULL : vector_data(out, NPY_UINT64, 1, &room);
-    if (keys == NULL || !check_real(vector) || !read_scale(given, &scale) ||
-        !check_sizes(count == room)) {
-        return NULL;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    failed = order_of_keys(elements, vector_code(vector), count, &scale, (npy_uint64 *)keys);
-    Py_END_ALLOW_THREADS
-    return failed ? PyErr_NoMemory() : Py_NewRef(Py_None);
 }
 
 static PyObject *number_runs(PyObject *module, PyObject *args)
@@ -534,17 +468,6 @@ static PyObject *assign_where(PyObject *module, PyObject *args)
 }
 
 PyMethodDef vectors_methods[] = {
-    {"find_scale", find_scale, METH_O,
-     "find_scale(vector)\n--\n\n"
-     "How to make keys of the elements of a vector, as bytes for set_keys and set_order."},
-    {"set_keys", set_keys, METH_VARARGS,
-     "set_keys(part, scale, first, keys)\n--\n\n"
-     "Write for each element of a part, which begins at the index `first` of its vector, an uint64. "
-     "Sorted, these lie in the stable order of the elements, but for those whose keys are too long."},
-    {"set_order", set_order, METH_VARARGS,
-     "set_order(vector, scale, keys)\n--\n\n"
-     "Make of the sorted keys of a vector the indices that sort it, as numpy.argsort does with "
-     "stable=True."},
     {"number_runs", number_runs, METH_VARARGS,
      "number_runs(vector, order, starts, inverse)\n--\n\n"
      "How many runs of equal elements there are in a vector, or in vector[order]; NaN is equal to "

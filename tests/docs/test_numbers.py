@@ -75,7 +75,7 @@ SENTENCES = {
         ("Above {} elements it is computed with the same loops", AT_ONCE),
         ("the lines along other axes than the one sorted | {} elements", sliced_calls.SORT_MIN),
         ("| `argsort` | likewise | {} elements", sliced_calls.ARGSORT_MIN),
-        ("a single row of more than {} elements", sliced_calls.VECTOR_SORT_MIN),
+        ("a single row of more than {} elements several threads do so", AT_ONCE),
         ("of several axes one after the other | {} elements", sliced_calls.FFT_MIN),
         ("of a matrix of its elements | {} elements of the result", long_transforms.LONG_MIN),
         ("row-major or column-major, with the extension | {} elements", AT_ONCE // 2),

@@ -28,7 +28,8 @@ def isin(array: NDArray, members: NDArray, invert: bool) -> NDArray:
     """Whether each element of `array` equals one of `members`, or none of them if `invert`."""
     if not array.size or not _is_slow_in_numpy(array, members):
         return np.isin(array, members, invert=invert)
-    ascending = np.sort(members, axis=None)
+    ascending = members.flatten()
+    sliced_calls.sort_rows(ascending)
     position = sliced_calls.searchsorted(ascending, array, right=False)
     np.minimum(position, ascending.size - 1, out=position)
     compare = np.not_equal if invert else np.equal
@@ -134,7 +135,7 @@ def _runs(flat: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
     Each NaN is a run of its own; they are numbered as they come in the array.
     """
-    order = sliced_calls.stable_order(flat)
+    order = sliced_calls.order_rows(flat)
     inverse = np.empty(flat.shape, np.int64)
     is_known = flat.dtype in COMPILED and flat.dtype.kind != "c"
     if native is not None and is_known and flat.size:
@@ -155,7 +156,7 @@ def _ascending(array: NDArray) -> NDArray:
         # stable sort keeps the first of several that differ in the signs of zeros only.
         ascending.sort(kind="stable")
     else:
-        sliced_calls.sort_vector(ascending)
+        sliced_calls.sort_rows(ascending)
     return ascending
 
 

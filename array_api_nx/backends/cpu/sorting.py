@@ -41,14 +41,17 @@ def sort(array: NDArray, axis: int, *, descending: bool, stable: bool) -> NDArra
     # Equal elements that differ are zeros of either sign. NumPy's default, far faster on large
     # arrays, does not keep their order.
     stable = stable and array.dtype.kind == "f" and (array.size < 1000 or _has_both_zeros(array))
-    kind, reverse = _kind(stable), _reversal(array) if descending else None
+    reverse = _reversal(array) if descending else None
 
     def compute(part: NDArray) -> NDArray:
-        part = part.copy() if reverse is None else reverse(part, order="C")
-        if part.ndim == 1 and kind is None:
-            sliced_calls.sort_vector(part)
+        if stable or part.shape[axis] < _LONG_ROW:
+            part = part.copy() if reverse is None else reverse(part, order="C")
+            part.sort(axis, _kind(stable or part.itemsize == 2))  # as `sort_rows`
         else:
-            part.sort(axis, kind)
+            rows = np.moveaxis(part, axis, -1)
+            rows = rows.copy() if reverse is None else reverse(rows, order="C")
+            sliced_calls.sort_rows(rows)
+            part = np.ascontiguousarray(np.moveaxis(rows, -1, axis))
         return part if reverse is None else reverse(part, part)
 
     return by_slices(compute, array, axis, sliced_calls.SORT_MIN, array.dtype)
@@ -58,31 +61,21 @@ def argsort(array: NDArray, axis: int, *, descending: bool, stable: bool) -> NDA
     array = zeros_and_ones(array)
     if descending:
         array = _reversal(array)(array)
-    by_rows = stable and array.shape[axis] >= _LONG_ROW
 
     def compute(part: NDArray) -> NDArray:
-        if not by_rows:
+        if not stable or part.shape[axis] < _LONG_ROW:
             return part.argsort(axis, _kind(stable))
-        if part.ndim == 1:
-            return sliced_calls.stable_order(part)
-        rows = np.moveaxis(part, axis, -1)
-        # The indices of a whole array lie in C order, as NumPy's do; those of a slice are copied.
-        if part is array:
-            order = np.moveaxis(np.empty(part.shape, _INDEX), axis, -1)
-        else:
-            order = np.empty(rows.shape, _INDEX)
-        for place in np.ndindex(rows.shape[:-1]):
-            order[place] = sliced_calls.stable_order(rows[place])
-        return np.moveaxis(order, -1, axis)
+        order = sliced_calls.order_rows(np.moveaxis(part, axis, -1))
+        return np.ascontiguousarray(np.moveaxis(order, -1, axis))
 
     return by_slices(compute, array, axis, sliced_calls.ARGSORT_MIN, _INDEX)
 
 
 def partition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray:
     def compute(part: NDArray) -> NDArray:
-        part = part.copy()
-        part.partition(kth, axis)
-        return part
+        rows = np.moveaxis(part, axis, -1).copy()
+        sliced_calls.part_rows(rows, kth)
+        return np.ascontiguousarray(np.moveaxis(rows, -1, axis))
 
     array = zeros_and_ones(array)
     return by_slices(compute, array, axis, sliced_calls.PARTITION_MIN, array.dtype)

@@ -32,9 +32,9 @@ Key: TypeAlias = "tuple[slice, ...]"
 # Operations on more elements than these are divided into slices, if the shape allows it; others are
 # one call of NumPy (docs/tuning.md, 71).
 SORT_MIN: Final = 2**18
-VECTOR_SORT_MIN: Final = 2**16  # `sort_vector` of one row (docs/tuning.md, 116)
 ARGSORT_MIN: Final = 2**16
 PARTITION_MIN: Final = 2**17
+PART_MIN: Final = 2**12  # counts the elements of a row that `part_rows` does not leave to NumPy
 ARGPARTITION_MIN: Final = 2**16
 SEARCH_MIN: Final = 2**16
 FFT_MIN: Final = 2**17
@@ -166,33 +166,40 @@ def by_slices(
     return result
 
 
-def sort_vector(vector: NDArray) -> None:
-    """``vector.sort()``; a long vector is parted at its median, for two threads."""
-    if (
-        vector.size <= VECTOR_SORT_MIN
-        or vector.itemsize < 4
-        or native is None
-        or threads.count() < 2
-    ):
-        vector.sort()
+def _sorts_rows(array: NDArray) -> bool:
+    """Whether the extension arranges the rows of an array."""
+    return native is not None and array.dtype in COMPILED and array.dtype.kind != "c"
+
+
+def sort_rows(rows: NDArray) -> None:
+    """``rows.sort(axis=-1)`` of an array that lies in one piece (docs/tuning.md, 116)."""
+    if not rows.size:
         return
-    middle = vector.size // 2
-    vector.partition(middle)
-    run(lambda key: vector[key].sort(), [(slice(middle),), (slice(middle, None),)])
+    if native is None or not _sorts_rows(rows):
+        # NumPy's sort of float16 with AVX-512 loses elements of rows with many equal ones (2.4.6).
+        rows.sort(kind="stable" if rows.itemsize == 2 else None)
+        return
+    vector = rows.reshape(-1)
+    native.sort_rows(vector, rows.shape[-1], vector)
 
 
-def stable_order(vector: NDArray) -> NDArray:
-    """``vector.argsort(stable=True)``, by a sort of keys that end with the index, which NumPy has
-    vector instructions for (docs/tuning.md, 110)."""
-    keys_fit = vector.dtype.kind != "c" and vector.itemsize >= 4 and 0 < vector.size < 2**32
-    if native is None or not keys_fit:
-        return vector.argsort(kind="stable")
-    vector = np.ascontiguousarray(vector)
-    order = empty(vector.shape, np.dtype(np.int64))
-    keys, scale = order.view(np.uint64), native.find_scale(vector)
-    native.set_keys(vector, scale, 0, keys)
-    sort_vector(keys)
-    native.set_order(vector, scale, keys)
+def part_rows(rows: NDArray, kth: tuple[int, ...]) -> None:
+    """``rows.partition(kth, axis=-1)`` of an array that lies in one piece."""
+    if native is None or not _sorts_rows(rows) or rows.itemsize < 4 or rows.shape[-1] < PART_MIN:
+        rows.partition(kth)
+        return
+    vector = rows.reshape(-1)
+    native.part_rows(vector, rows.shape[-1], np.array(kth, np.intp), vector)
+
+
+def order_rows(rows: NDArray) -> NDArray:
+    """``rows.argsort(axis=-1, stable=True)``, by a sort of keys that end with the index, for which
+    NumPy has vector instructions (docs/tuning.md, 110)."""
+    keys_fit = rows.itemsize >= 4 and 0 < rows.size < 2**32
+    if native is None or not _sorts_rows(rows) or not keys_fit:
+        return rows.argsort(kind="stable")
+    order = empty(rows.shape, np.dtype(np.int64))
+    native.order_rows(np.ascontiguousarray(rows).reshape(-1), rows.shape[-1], order.reshape(-1))
     return order
 
 
