@@ -17,6 +17,18 @@ enum { LENGTH = 16 };
    registers. */
 enum { AT_ONCE = 8 };
 
+/* Loops over runs of as many elements, which need no branches. */
+#define ADD_SHORT(TYPE, COUNT)                                                                     \
+    case COUNT:                                                                                    \
+        for (npy_intp i = 0; i < runs; i++) {                                                      \
+            const TYPE *x = (const TYPE *)(elements + i * row);                                    \
+            *(TYPE *)(sums + i * step) += sum_short_##TYPE(x, COUNT);                              \
+        }                                                                                          \
+        return;
+#define EACH_SHORT(X, TYPE)                                                                        \
+    X(TYPE, 1) X(TYPE, 2) X(TYPE, 3) X(TYPE, 4) X(TYPE, 5) X(TYPE, 6) X(TYPE, 7) X(TYPE, 8)        \
+    X(TYPE, 9) X(TYPE, 10) X(TYPE, 11) X(TYPE, 12) X(TYPE, 13) X(TYPE, 14) X(TYPE, 15) X(TYPE, 16)
+
 #define DEFINE_SUMS(TYPE)                                                                          \
     enum { LANES_##TYPE = 128 / sizeof(TYPE), BLOCK_##TYPE = LANES_##TYPE * LENGTH };              \
                                                                                                    \
@@ -104,34 +116,45 @@ enum { AT_ONCE = 8 };
         return total_##TYPE(&pairs);                                                               \
     }                                                                                              \
                                                                                                    \
-    /* The sum of a run of WIDTH elements at most, a part of the lanes: the others would add zeros. */\
-    static INLINE TYPE sum_short_##TYPE(const TYPE *x, npy_intp count, const int width)            \
+    /* Of a short run, the sum of the lanes that lie so far apart, from one on; lanes behind the run would add zeros. */ \
+    static INLINE TYPE eight_apart_##TYPE(const TYPE *x, const int count, const int i)             \
     {                                                                                              \
-        TYPE lanes[LANES_##TYPE];                                                                  \
-        for (int i = 0; i < width; i++) {                                                          \
-            lanes[i] = 0 + (i < count ? x[i] : 0);                                                 \
-        }                                                                                          \
-        UNROLLED                                                                                   \
-        for (int half = width / 2; half > 0; half /= 2) {                                          \
-            for (int i = 0; i < half; i++) {                                                       \
-                lanes[i] += lanes[i + half];                                                       \
-            }                                                                                      \
-        }                                                                                          \
-        return lanes[0];                                                                           \
+        return i + 8 < count ? (0 + x[i]) + (0 + x[i + 8]) : 0 + x[i];                             \
+    }                                                                                              \
+                                                                                                   \
+    static INLINE TYPE four_apart_##TYPE(const TYPE *x, const int count, const int i)              \
+    {                                                                                              \
+        const TYPE sum = eight_apart_##TYPE(x, count, i);                                          \
+        return i + 4 < count ? sum + eight_apart_##TYPE(x, count, i + 4) : sum;                    \
+    }                                                                                              \
+                                                                                                   \
+    static INLINE TYPE two_apart_##TYPE(const TYPE *x, const int count, const int i)               \
+    {                                                                                              \
+        const TYPE sum = four_apart_##TYPE(x, count, i);                                           \
+        return i + 2 < count ? sum + four_apart_##TYPE(x, count, i + 2) : sum;                     \
+    }                                                                                              \
+                                                                                                   \
+    /* The sum of 1 to 16 elements, as of a run. */                                                \
+    static INLINE TYPE sum_short_##TYPE(const TYPE *x, const int count)                            \
+    {                                                                                              \
+        const TYPE sum = two_apart_##TYPE(x, count, 0);                                            \
+        return 1 < count ? sum + two_apart_##TYPE(x, count, 1) : sum;                              \
     }                                                                                              \
                                                                                                    \
     /* Add runs of `count` elements, `row` bytes after each other, each to a sum of its own. */    \
-    static void add_runs_##TYPE(char *sums, npy_intp step, const char *elements, npy_intp row,     \
-                                npy_intp runs, npy_intp count)                                     \
+    CLONED(static, void, add_runs_##TYPE,                                                          \
+           (char *sums, npy_intp step, const char *elements, npy_intp row, npy_intp runs, npy_intp count), \
+           (sums, step, elements, row, runs, count))                                               \
     {                                                                                              \
-        for (npy_intp i = 0; i < runs; i++, elements += row, sums += step) {                       \
-            const TYPE *x = (const TYPE *)elements;                                                \
-            *(TYPE *)sums += count <= 2   ? sum_short_##TYPE(x, count, 2)                          \
-                             : count <= 4 ? sum_short_##TYPE(x, count, 4)                          \
-                             : count <= 8 ? sum_short_##TYPE(x, count, 8)                          \
-                                          : sum_run_##TYPE(x, count);                               \
+        switch (count) {                                                                           \
+            EACH_SHORT(ADD_SHORT, TYPE)                                                            \
+        default:                                                                                   \
+            for (npy_intp i = 0; i < runs; i++) {                                                  \
+                *(TYPE *)(sums + i * step) += sum_run_##TYPE((const TYPE *)(elements + i * row), count); \
+            }                                                                                      \
         }                                                                                          \
     }                                                                                              \
+                                                                                                   \
     /* Add more elements, which follow each other, to a run. */                                    \
     CLONED(static, void, extend_##TYPE,                                                            \
            (Pairs_##TYPE *pairs, LastElements *last, const TYPE *x, npy_intp count),               \
