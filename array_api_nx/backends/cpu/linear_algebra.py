@@ -20,11 +20,6 @@ def _by_numpy(function: Callable[..., Any], **keywords: object) -> Callable[...,
     return on_arrays(partial(located, function, **keywords))
 
 
-def _qr(x: NDArray, *, complete: bool) -> tuple[NDArray, NDArray]:
-    q, r = located(np.linalg.qr, x, "complete" if complete else "reduced")
-    return q, r
-
-
 def _as_complex(array: NDArray) -> NDArray:
     """`array` as complex numbers, which the standard asks for even if all eigenvalues are real."""
     return array.astype(d.COMPLEX_OF.get(array.dtype, array.dtype), copy=False)
@@ -45,26 +40,36 @@ def _inv(x: NDArray) -> NDArray:
 
 
 # A matrix of at least so many rows and columns, and so many rows for each column, is tall: its
-# singular values are those of a small matrix (docs/tuning.md, 113).
+# singular values are those of a small matrix, and so is its triangle (docs/tuning.md, 113).
 _TALL_ROWS: Final = 2**12
-_TALL_COLUMNS: Final = 8
+_TALL_COLUMNS: Final = 3
 _TALL_RATIO: Final = 16
 
 _CONDITION_MAX: Final = {d.float32: 30.0, d.float64: 1e4}
 """The largest condition of a matrix whose products with itself keep enough of its digits for the
 second orthogonalisation to leave errors of rounding alone."""
 
+_REFINED_FROM: Final = 30.0
+"""The condition from which on a product with the inverse of a triangle, whose error is as many
+times that of rounding, is refined once. To solve for as many vectors takes ten times as long."""
 
-def _tall_factors(x: NDArray) -> tuple[NDArray, NDArray, NDArray] | None:
+
+def _product(x: NDArray, matrix: NDArray) -> NDArray:
+    """The product with a square matrix, in memory of the pool."""
+    return np.matmul(x, matrix, empty(x.shape, x.dtype))
+
+
+def _tall_factors(x: NDArray, refines: bool = True) -> tuple[NDArray, NDArray, NDArray] | None:
     """Three matrices whose product is `x`: orthonormal columns but for small errors, a matrix close
     to the identity that mends these, and a triangle; by Cholesky's method, twice (CholeskyQR2).
 
     Returns: ``(q, r2, r1)``: the columns of ``q @ inv(r2)`` are orthonormal to rounding. None
-        unless `x` is tall, finite and well-conditioned.
+        unless `x` is tall, finite and well-conditioned; unless it `refines`, so well that no
+        product is refined.
     """
-    most = _CONDITION_MAX.get(x.dtype)
-    if most is None or x.ndim != 2:
+    if x.dtype not in _CONDITION_MAX or x.ndim != 2:
         return None
+    most = _CONDITION_MAX[x.dtype] if refines else _REFINED_FROM
     rows, columns = x.shape
     if columns < _TALL_COLUMNS or rows < _TALL_ROWS or rows < _TALL_RATIO * columns:
         return None
@@ -74,11 +79,25 @@ def _tall_factors(x: NDArray) -> tuple[NDArray, NDArray, NDArray] | None:
             values = np.linalg.svd(r1, compute_uv=False)
             if not values[0] <= most * values[-1]:
                 return None
-            q = np.linalg.solve(r1.T, x.T).T
+            inverse = np.linalg.inv(r1)
+            q = _product(x, inverse)
+            if values[0] > _REFINED_FROM * values[-1]:
+                rest = _product(q, r1)
+                np.subtract(x, rest, rest)
+                q += _product(rest, inverse)
             r2 = np.linalg.cholesky(q.T @ q).T
         except np.linalg.LinAlgError:
             return None
     return q, r2, r1
+
+
+def _qr(x: NDArray, *, complete: bool) -> tuple[NDArray, NDArray]:
+    factors = None if complete else _tall_factors(x)
+    if factors is None:
+        q, r = located(np.linalg.qr, x, "complete" if complete else "reduced")
+        return q, r
+    q, r2, r1 = factors
+    return _product(q, np.linalg.inv(r2)), r2 @ r1
 
 
 def _svd(x: NDArray, *, full_matrices: bool) -> tuple[NDArray, NDArray, NDArray]:
@@ -88,11 +107,11 @@ def _svd(x: NDArray, *, full_matrices: bool) -> tuple[NDArray, NDArray, NDArray]
         return u, values, vh
     q, r2, r1 = factors
     u, values, vh = np.linalg.svd(r2 @ r1)
-    return q @ np.linalg.solve(r2, u), values, vh
+    return _product(q, np.linalg.solve(r2, u)), values, vh
 
 
 def _svdvals(x: NDArray) -> NDArray:
-    factors = _tall_factors(x)
+    factors = _tall_factors(x, refines=False)  # then LAPACK's values take as long
     if factors is None:
         return np.asarray(located(np.linalg.svd, x, compute_uv=False))
     return np.linalg.svd(factors[1] @ factors[2], compute_uv=False)

@@ -1,4 +1,4 @@
-"""Singular values of tall matrices, which the CPU backend takes from products of the matrix."""
+"""Singular values and triangles of tall matrices, which the CPU backend takes from products."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def test_tall_matrices_have_numpys_accuracy(
     identity = np.eye(shape[1])
     np.testing.assert_allclose(u.T @ u, identity, rtol=0, atol=error)
     np.testing.assert_allclose(vh @ vh.T, identity, rtol=0, atol=error)
+    q, r = [np.asarray(part) for part in xp.linalg.qr(x)]
+    assert q.dtype == r.dtype == plain.dtype
+    np.testing.assert_allclose(q @ r, plain, rtol=0, atol=error)
+    np.testing.assert_allclose(q.T @ q, identity, rtol=0, atol=error)
+    np.testing.assert_array_equal(np.tril(r, -1), 0)
 
 
 def test_tall_matrices_that_are_not_finite_raise_numpys_error() -> None:
