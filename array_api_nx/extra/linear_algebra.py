@@ -70,10 +70,14 @@ def lstsq(a: Array, b: Array, /, rcond: float | None = None) -> LstsqResult:
         rcond = resolution
     u, s, vh = svd(a, full_matrices=False)
     is_significant = s > rcond * s[:1]
-    coordinates = matmul(_adjoint(u), right)
     scale = reshape(where(is_significant, s, 1), (-1, 1))
-    coordinates = where(reshape(is_significant, (-1, 1)), coordinates / scale, 0)
-    x = matmul(_adjoint(vh), coordinates)
+
+    def solution(right: Array) -> Array:
+        coordinates = matmul(_adjoint(u), right) / scale
+        return matmul(_adjoint(vh), where(reshape(is_significant, (-1, 1)), coordinates, 0))
+
+    x = solution(right)
+    x = x + solution(right - matmul(a, x))  # some digits are lost where `a` is ill-conditioned
     rank = count_nonzero(is_significant)
     if rows > columns and int(rank) == columns:
         residuals = sum(square(abs(matmul(a, x) - right)), axis=0)
