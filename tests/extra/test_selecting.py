@@ -51,11 +51,11 @@ def test_partition(dtype, axis, kth):
 @pytest.mark.parametrize("shape", [(100_003,), (300, 1000), (1000, 300)], ids=str)
 @pytest.mark.parametrize("axis", [0, -1])
 @pytest.mark.parametrize("dtype", ["float64", "int32"])
-def test_large_partitions_are_numpy_s(dtype, axis, shape):
+def test_large_partitions(dtype, axis, shape):
     x = values(dtype, shape)
     for kth in (0, [-5, 7], shape[axis] // 2):
         result = xp.extra.partition(xp.asarray(x), kth, axis)
-        np.testing.assert_array_equal(result, np.partition(x, kth, axis), strict=True)
+        check_partition(np.asarray(result), x, kth, axis)
         order = xp.extra.argpartition(xp.asarray(x), kth, axis)
         np.testing.assert_array_equal(order, np.argpartition(x, kth, axis), strict=True)
 
