@@ -20,6 +20,7 @@ from array_api_nx.contract.numpy_dtypes import has_other_bools, zeros_and_ones
 from array_api_nx.core import dtypes as d
 from tests.backends.engines.devices import device
 from tests.support.programs import settings
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 ENGINES = ("torch:cpu", "jax:cpu")
@@ -334,8 +335,7 @@ def test_memory_of_zeros_and_ones_is_shared_with_torch():
 )
 def test_torch_shares_no_other_bools(share, message):
     place = device("torch:cpu")
-    with pytest.raises(ValueError, match=message):
-        share(other_bools((30,)), place)
+    refused(ValueError, message, share, other_bools((30,)), place)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

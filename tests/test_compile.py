@@ -211,8 +211,7 @@ def test_guards_that_divide_by_zero():
     function = xp.compile(call)
     for n in (5, 6, 8):
         assert_same(function(xp.ones(n)), call(xp.ones(n)))
-    with pytest.raises(ZeroDivisionError):
-        function(xp.ones(3))
+    refused(ZeroDivisionError, None, function, xp.ones(3))
 
 
 @for_each("call", SIZES)

@@ -180,8 +180,7 @@ def test_errors_are_those_of_eager_code():
     for call in (lambda x: xp.reshape(x, (7, 7)), lambda x: x + xp.ones(5), lambda x: x[9, 9]):
         with pytest.raises((ValueError, IndexError)) as eager:
             call(normal(4, 3))
-        with pytest.raises(type(eager.value)):
-            xp.compile(call)(normal(4, 3))
+        refused(type(eager.value), None, xp.compile(call), normal(4, 3))
 
 
 def test_lower():
@@ -236,8 +235,7 @@ def test_specs():
     assert repr(result) == "ShapeSpec((2*n - 1, 3, n), float64)"
     assert result.at(n=5) == ShapeSpec((9, 3, 5), xp.float64)
     for shape, error in ((("2n",), ValueError), ((-1,), ValueError), ((1.5,), TypeError)):
-        with pytest.raises(error):
-            ShapeSpec(shape, xp.float64)
+        refused(error, None, ShapeSpec, shape, xp.float64)
     with pytest.raises(AttributeError, match="immutable"):
         spec.shape = (3,)
 

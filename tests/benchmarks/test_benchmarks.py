@@ -23,6 +23,7 @@ from benchmarks.fused.programs import PROGRAMS
 from benchmarks.fused.report import summary
 from benchmarks.timing import in_turns, ratio
 from benchmarks.worker import Problem
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.slow
 
@@ -98,11 +99,9 @@ def test_disagreements_are_found(result: Any, problem: str) -> None:
 
 def test_a_peer_must_agree_with_numpy() -> None:
     wrong = Peer("wrong", "1", lambda case, arrays: lambda: arrays[0])
-    with pytest.raises(Problem, match="other values than NumPy's"):
-        prepare(wrong, CASES[0], "float64", 100)
+    refused(Problem, "other values than NumPy's", prepare, wrong, CASES[0], "float64", 100)
     unable = Peer("unable", "1", lambda case, arrays: None)
-    with pytest.raises(Problem, match=r"^$"):
-        prepare(unable, CASES[0], "float64", 100)
+    refused(Problem, r"^$", prepare, unable, CASES[0], "float64", 100)
 
 
 class Script:
@@ -249,8 +248,7 @@ def test_a_package_that_is_missing(
         (["clients"], "clients needs sklearn; install it, or leave clients out"),
         (["fused", "--plot", "x.svg"], "--plot needs matplotlib; install it"),
     ):
-        with pytest.raises(SystemExit):
-            main(options)
+        refused(SystemExit, None, main, options)
         assert error in capsys.readouterr().err
 
 

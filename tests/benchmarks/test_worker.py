@@ -15,6 +15,7 @@ import pytest
 from benchmarks import environment, serve, worker
 from benchmarks.fused.cases import CASES
 from benchmarks.worker import ROOT, Problem, Worker, workers
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.slow
 
@@ -68,8 +69,7 @@ def test_a_worker_times_a_case() -> None:
         assert nx.checkout == str(ROOT)
         assert nx.ask("prepare", 0.0, *CASE) > 0
         assert nx.ask("time") > 0
-        with pytest.raises(Problem, match="KeyError"):
-            nx.ask("prepare", 0.0, "no such case", "float32", 1000)
+        refused(Problem, "KeyError", nx.ask, "prepare", 0.0, "no such case", "float32", 1000)
         assert nx.ask("prepare", 0.0, *CASE) > 0
     assert not running(nx.pid)
 
@@ -84,8 +84,7 @@ def test_a_peer_that_is_not_installed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "absent_peer.py").write_text("def connect(name): import no_such_package")
-    with pytest.raises(Problem, match="No module named 'no_such_package'"):
-        Worker("absent_peer", "it", tmp_path)
+    refused(Problem, "No module named 'no_such_package'", Worker, "absent_peer", "it", tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with workers("absent_peer", ["it"]) as found:
         assert found == {}
@@ -100,15 +99,13 @@ def test_what_a_peer_prints_is_no_answer(awkward: Worker) -> None:
 
 
 def test_errors_are_told_in_a_line(awkward: Worker) -> None:
-    with pytest.raises(Problem, match=r"^ValueError: bad$"):
-        awkward.ask("prepare", 0.0, "fail")
+    refused(Problem, r"^ValueError: bad$", awkward.ask, "prepare", 0.0, "fail")
 
 
 @LINUX
 def test_a_process_that_takes_too_long_is_ended(awkward: Worker) -> None:
     awkward._limit = 0.5
-    with pytest.raises(Problem, match=r"^takes more than 0\.5 s$"):
-        awkward.ask("prepare", 0.0, "hang")
+    refused(Problem, r"^takes more than 0\.5 s$", awkward.ask, "prepare", 0.0, "hang")
     assert not running(awkward.pid)
 
 

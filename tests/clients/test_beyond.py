@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 pytestmark = pytest.mark.slow
@@ -89,8 +90,7 @@ class TestIndexing:
         ids=str,
     )
     def test_refuses_what_is_no_index(self, key: Any, error: type[Exception]) -> None:
-        with pytest.raises(error):
-            xp.asarray(self.array)[key]
+        refused(error, None, lambda: xp.asarray(self.array)[key])
 
     def test_iterates_over_the_first_axis_in_views(self) -> None:
         x = xp.asarray(self.array, copy=True)
@@ -121,8 +121,7 @@ class TestFull:
         assert xp.full_like(xp.zeros(2, dtype=xp.float32), value).dtype is xp.float32
 
     def test_refuses_arrays_with_axes(self) -> None:
-        with pytest.raises(ValueError, match="broadcast_to"):
-            xp.full((2, 2), xp.ones(2))
+        refused(ValueError, "broadcast_to", xp.full, (2, 2), xp.ones(2))
 
 
 class TestMixedKinds:
@@ -216,8 +215,7 @@ class TestNumPysMethods:
         out = xp.zeros(())
         assert x.sum(out=out) is out
         assert float(out) == 15
-        with pytest.raises(ValueError, match="which out= must have"):
-            x.sum(out=xp.zeros(3))
+        refused(ValueError, "which out= must have", x.sum, out=xp.zeros(3))
 
     def test_sum_is_what_numpys_function_calls(self) -> None:
         x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
@@ -239,8 +237,7 @@ class TestNumPysMethods:
         x.reshape(2, 3, copy=False)[0, 0] = 7
         x.reshape(2, 3, copy=True)[0, 0] = 9
         assert int(x[0]) == 7
-        with pytest.raises(ValueError, match="row-major"):
-            x.reshape((2, 3), order="F")
+        refused(ValueError, "row-major", x.reshape, (2, 3), order="F")
 
 
 class TestOddities:
@@ -269,5 +266,4 @@ class TestOddities:
         result = xp.arange(3, dtype=xp.complex64)
         assert result.dtype is xp.complex64
         assert np.array_equal(np.asarray(result), [0, 1, 2])
-        with pytest.raises(TypeError, match="not bool"):
-            xp.arange(3, dtype=xp.bool)
+        refused(TypeError, "not bool", xp.arange, 3, dtype=xp.bool)

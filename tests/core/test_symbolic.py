@@ -101,8 +101,7 @@ def test_expressions_agree_with_python_integers(tree, tried):
         dim = build(tree, DIMS)
     except ZeroDivisionError:
         for values in tried:
-            with pytest.raises(ZeroDivisionError):
-                build(tree, values)
+            refused(ZeroDivisionError, None, build, tree, values)
         return
     lo, hi = bounds_of(dim)
     for values in tried:
@@ -281,12 +280,9 @@ def test_division_by_zero(n):
 @pytest.mark.parametrize("op", list(OPERATORS.values()))
 def test_other_operands_are_refused(op, n):
     for other in (1j, None, object()):
-        with pytest.raises(TypeError):
-            op(n, other)
-        with pytest.raises(TypeError):
-            op(other, n)
-    with pytest.raises(TypeError):
-        operator.lt(n, "1")
+        refused(TypeError, None, op, n, other)
+        refused(TypeError, None, op, other, n)
+    refused(TypeError, None, operator.lt, n, "1")
     assert n != 1.5
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from array_api_nx.core import view as view_module
 from array_api_nx.core.view import View
+from tests.support.refusals import refused
 from tests.support.threads import together
 
 
@@ -64,8 +65,7 @@ def test_reasons_to_be_read_only():
 def test_views_cannot_be_changed():
     view = View((2, 3))
     for name in ("shape", "strides", "offset", "mask", "ndim", "size", "other"):
-        with pytest.raises(AttributeError):
-            setattr(view, name, 1)
+        refused(AttributeError, None, setattr, view, name, 1)
     with pytest.raises(AttributeError):
         del view.shape
     assert view == View((2, 3))
@@ -159,5 +159,4 @@ def test_repeated_transforms_are_looked_up(monkeypatch):
 def test_errors_are_raised_each_time():
     view = View((2, 3))
     for _ in range(3):
-        with pytest.raises(ValueError, match="6 elements cannot become 4"):
-            view.reshape((4,))
+        refused(ValueError, "6 elements cannot become 4", view.reshape, (4,))

@@ -6,6 +6,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import ShapeSpec
 from tests.support.arrays import assert_array
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 NAMES = ["cumprod", "cumsum"]
@@ -36,10 +37,8 @@ def test_of_a_transposed_array_in_row_major_order(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_errors(name):
     function = getattr(xp, name)
-    with pytest.raises(TypeError, match=r"asarray"):
-        function([1, 2])
-    with pytest.raises(IndexError):
-        function(xp.asarray([1, 2]), axis=1)
+    refused(TypeError, r"asarray", function, [1, 2])
+    refused(IndexError, None, function, xp.asarray([1, 2]), axis=1)
 
 
 @pytest.mark.parametrize("device", ["torch:cpu", "jax:cpu", "dask"])

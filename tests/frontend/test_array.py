@@ -43,8 +43,7 @@ def test_attributes(x):
 
 @pytest.mark.parametrize("name", ["shape", "dtype", "device", "ndim", "size", "T", "mT"])
 def test_attributes_cannot_be_set(x, name):
-    with pytest.raises(AttributeError):
-        setattr(x, name, getattr(x, name))
+    refused(AttributeError, None, setattr, x, name, getattr(x, name))
 
 
 @for_each(
@@ -57,8 +56,7 @@ def test_attributes_cannot_be_set(x, name):
 )
 def test_unknown_attributes_raise_attribute_error(x, name):
     assert not hasattr(x, name)
-    with pytest.raises(AttributeError):
-        setattr(x, name, 1)
+    refused(AttributeError, None, setattr, x, name, 1)
 
 
 def test_transposes(x):
@@ -173,8 +171,7 @@ def test_in_place_with_a_broadcast_operand(x):
 def test_comparing_with_unrelated_objects(x, other):
     assert (x == other) is False
     assert (x != other) is True
-    with pytest.raises(TypeError):
-        x + other
+    refused(TypeError, None, lambda: x + other)
     with pytest.raises(TypeError):
         _ = other < x
 
@@ -324,8 +321,7 @@ def test_a_view_keeps_its_memory_alive():
 def test_the_namespace_of_an_array(x):
     assert x.__array_namespace__() is xp
     assert x.__array_namespace__(api_version="2025.12") is xp
-    with pytest.raises(TypeError):
-        x.__array_namespace__("2025.12")
+    refused(TypeError, None, x.__array_namespace__, "2025.12")
 
 
 def test_sum_and_reshape_as_methods(x):

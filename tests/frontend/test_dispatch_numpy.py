@@ -293,8 +293,7 @@ def test_other_classes_over_plain_memory_are_operands(tmp_path):
 def test_what_is_no_array_stays_an_error(value):
     x = xp.ones(2)
     for call in (lambda: x + value, lambda: xp.exp(value), lambda: x.__setitem__(..., value)):
-        with pytest.raises(TypeError):
-            call()
+        refused(TypeError, None, call)
 
 
 @for_each("name", ["exp", "sqrt", "isnan", "abs", "negative", "sign", "square", "floor"])
@@ -314,8 +313,7 @@ def test_python_scalars_have_their_dtypes_rules():
     assert xp.conj(1j).dtype is xp.complex128
     refused(TypeError, r"bitwise_invert takes .* dtypes, not float64", xp.bitwise_invert, 0.5)
     refused(TypeError, "negative takes numeric dtypes, not bool", xp.negative, True)
-    with pytest.raises(OverflowError):
-        xp.abs(2**70)
+    refused(OverflowError, None, xp.abs, 2**70)
     refused(TypeError, "at least one argument must be an array", xp.add, 1, 2)
 
 

@@ -8,6 +8,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support.programs import default_process
+from tests.support.refusals import refused
 from tests.support.sizes import DEFERRED
 from tests.support.tables import for_each
 
@@ -69,8 +70,7 @@ def test_arrays_on_several_devices_are_explained_one_device_after_the_other():
 @for_each("function", [xp.evaluate, xp.explain])
 def test_what_is_no_array_is_an_error_that_says_where_it_is(function):
     y = pending()[0]
-    with pytest.raises(TypeError, match="argument 2 must be an array_api_nx array, not an int"):
-        function(y, 3)
+    refused(TypeError, "argument 2 must be an array_api_nx array, not an int", function, y, 3)
     with pytest.raises(TypeError, match=r"what is in argument 1 must be .* not a NoneType"):
         function((y, {"a": None}))
     assert xp.explain(y).pending == (native is not None)
@@ -104,5 +104,4 @@ class TestInOnePass:
                 assert (float(low), float(high)) == (1.0, 3.0)
 
     def test_it_takes_an_array(self):
-        with pytest.raises(TypeError):
-            xp.extra.in_one_pass(xp.sum, [1, 2])
+        refused(TypeError, None, xp.extra.in_one_pass, xp.sum, [1, 2])

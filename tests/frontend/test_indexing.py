@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
 from tests.support.arrays import assert_array
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 shapes = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
@@ -92,8 +93,7 @@ def test_mixed_keys(shape, layout, data):
     try:
         expected = np.asarray(a[key])
     except IndexError:
-        with pytest.raises(IndexError):
-            xp.asarray(a)[ours(key)]
+        refused(IndexError, None, lambda: xp.asarray(a)[ours(key)])
     else:
         assert_array(xp.asarray(a)[ours(key)], expected)
 
@@ -196,8 +196,7 @@ def test_an_index_of_an_axis_of_no_size():
     assert x[[]].shape == (0, 3)
     assert x[xp.zeros((0,), dtype=xp.bool)].shape == (0, 3)
     assert x[:, [0, 1]].shape == (0, 2)
-    with pytest.raises(IndexError):
-        x[[0]]
+    refused(IndexError, None, lambda: x[[0]])
 
 
 @settings(max_examples=60)

@@ -155,8 +155,7 @@ def test_a_failing_advice_is_an_error_of_its_own():
 
     set_advice(advise)
     try:
-        with pytest.raises(ZeroDivisionError):
-            xp.sum(x, 0)
+        refused(ZeroDivisionError, None, xp.sum, x, 0)
     finally:
         set_advice(xp._advise)
 

@@ -10,6 +10,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.frontend.numpy_functions import known_functions
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 ROOT = Path(__file__).parents[2]
@@ -216,10 +217,8 @@ def test_other_classes_that_answer_are_asked():
 
 def test_errors_are_told():
     x = xp.asarray(A)
-    with pytest.raises(ValueError, match=r"dimensions|sizes|shape"):
-        np.concatenate([x, x[:, :2]])
-    with pytest.raises(IndexError):
-        np.sort(x, axis=5)
+    refused(ValueError, r"dimensions|sizes|shape", np.concatenate, [x, x[:, :2]])
+    refused(IndexError, None, np.sort, x, axis=5)
 
 
 def test_the_page_lists_what_the_tables_have():

@@ -122,8 +122,7 @@ class TestSearchsorted:
             xp.searchsorted(xp.reshape(x, (1, 3)), x)
         refused(ValueError, "one index per element", xp.searchsorted, x, x, sorter=as_nx([0, 1]))
         refused(TypeError, "integer indices, not float64", xp.searchsorted, x, x, sorter=xp.ones(3))
-        with pytest.raises(IndexError):
-            xp.searchsorted(x, x, sorter=as_nx([0, 1, 3]))
+        refused(IndexError, None, xp.searchsorted, x, x, sorter=as_nx([0, 1, 3]))
         refused(TypeError, "complex128", xp.searchsorted, x, 1j)
         refused(TypeError, "x1 must be an array_api_nx array, not an int", xp.searchsorted, 1, x)
 

@@ -12,6 +12,7 @@ from array_api_nx.native import native
 from tests.support import implementations
 from tests.support.alike import DTYPES, compare
 from tests.support.implementations import random_array
+from tests.support.refusals import refused
 from tests.support.sizes import AT_ONCE
 
 pytestmark = implementations.needs_native
@@ -104,5 +105,4 @@ def test_bad_arguments() -> None:
 
 def test_classes_of_results_are_named_tuples() -> None:
     assert native is not None
-    with pytest.raises(TypeError, match="is no named tuple"):
-        native.set_distinct(int, int, int)
+    refused(TypeError, "is no named tuple", native.set_distinct, int, int, int)

@@ -15,6 +15,7 @@ import array_api_nx as xp
 from array_api_nx.contract.strided import Tensor
 from array_api_nx.native import native
 from tests.support import implementations
+from tests.support.refusals import refused
 
 pytestmark = implementations.needs_native
 
@@ -134,8 +135,7 @@ def test_an_array_that_is_given_twice_is_one_input_of_the_program() -> None:
     assert call(x, y, x)._handle.array == (x._handle.array, y._handle.array)
     assert call(x, y) == call(x, x, y) == call(x, x, x) == call(x, y, y) == call() == left
     for places in ((0, 1.0), [0, 1], None):
-        with pytest.raises(TypeError, match="_keep_program takes"):
-            call._keep_program(program, places)
+        refused(TypeError, "_keep_program takes", call._keep_program, program, places)
     call._program = program
     assert call(x, y, x) == left
     assert call(y, x)._handle.array == (y._handle.array, x._handle.array)
@@ -187,8 +187,7 @@ def test_errors_of_the_engine_leave_nothing_behind(count: int) -> None:
     for number in range(20):
         assert failing(*arguments) == "the Python function"
         for call, last, error in calls:
-            with pytest.raises(error):
-                call(*arguments[:-1], last)
+            refused(error, None, call, *arguments[:-1], last)
         gc.collect()
         if number == 10:
             before = sys.getrefcount(good), len(gc.get_objects())

@@ -25,6 +25,7 @@ from tests.support.programs import (
     pending,
     settings,
 )
+from tests.support.refusals import refused
 from tests.support.threads import PATIENCE, together
 
 pytestmark = [pytest.mark.usefixtures("threshold"), pytest.mark.slow]
@@ -270,8 +271,7 @@ def test_an_error_in_one_thread_is_its_own(x):
     def fails() -> None:
         with deferring():
             for _ in range(20):
-                with pytest.raises(ValueError, match="broadcast"):
-                    x + xp.ones((5,))
+                refused(ValueError, "broadcast", lambda: x + xp.ones((5,)))
                 with np.errstate(all="raise"), pytest.raises(FloatingPointError):
                     (x * 1.0) / 0.0
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from array_api_nx.native import native
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
@@ -90,8 +91,7 @@ def test_other_dtypes_and_results_are_numpys() -> None:
     native.matmul(x, y, target)
     np.matmul(x, y, expected)
     _assert_rounded(target, expected, x, y)
-    with pytest.raises(ValueError, match="matmul"):
-        native.matmul(x, x)
+    refused(ValueError, "matmul", native.matmul, x, x)
 
 
 def test_it_tells_what_it_computes() -> None:
@@ -99,8 +99,7 @@ def test_it_tells_what_it_computes() -> None:
     for sizes in ((1, 4, 4), (4, 1, 4), (4, 4, 1), (4, 4, 9), (0, 4, 4)):
         assert not native.computes_product(dtype, *sizes)
     assert not native.computes_product(np.dtype("int64"), 4, 4, 4)
-    with pytest.raises(TypeError):
-        native.computes_product("float64", 4, 4, 4)
+    refused(TypeError, None, native.computes_product, "float64", 4, 4, 4)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -83,8 +83,7 @@ def test_ints_without_a_place_are_refused():
 @pytest.mark.parametrize("counts", [np.zeros(5, np.int64), np.zeros(8), np.zeros(16, int)[::2]])
 def test_other_operands_are_refused(counts):
     assert native is not None
-    with pytest.raises(ValueError, match=r"."):
-        native.count_values(np.zeros(3, int), 0, counts)
+    refused(ValueError, r".", native.count_values, np.zeros(3, int), 0, counts)
     refused(ValueError, "ints", native.count_values, np.zeros(3), 0, np.zeros(4, int))
     refused(
         ValueError, "size", native.look_up, np.zeros(3, int), 0, np.zeros(4, int), np.zeros(2, int)

@@ -20,6 +20,7 @@ from array_api_nx.core.view import View
 from array_api_nx.device import CPU
 from tests.support import implementations
 from tests.support.implementations import assert_alike, is_answered_in_c
+from tests.support.refusals import refused
 
 pytestmark = implementations.needs_native
 
@@ -62,10 +63,8 @@ def test_a_storage_says_what_it_was_given():
     "arguments", [((), {}), ((1,), {}), ((None,), {}), ((np.zeros(1), None), {})], ids=str
 )
 def test_a_storage_needs_memory_or_a_node(arguments):
-    with pytest.raises((TypeError, AttributeError)):
-        Storage(*arguments[0], **arguments[1])
-    with pytest.raises((TypeError, AttributeError)):
-        Storage(np.zeros(1), nodes=1)
+    refused((TypeError, AttributeError), None, Storage, *arguments[0], **arguments[1])
+    refused((TypeError, AttributeError), None, Storage, np.zeros(1), nodes=1)
 
 
 def test_own_memory_is_an_array_that_keeps_the_storage():
@@ -89,8 +88,7 @@ def test_own_memory_is_an_array_that_keeps_the_storage():
 @pytest.mark.parametrize("name", ["array", "view", "storage"])
 def test_attributes_of_tensors_can_be_none_but_not_be_deleted(name):
     tensor = own()._handle
-    with pytest.raises(AttributeError):
-        delattr(tensor, name)
+    refused(AttributeError, None, delattr, tensor, name)
     setattr(tensor, name, None)
     assert name != "storage" or tensor.storage is None
     tensor = Tensor()
@@ -101,8 +99,7 @@ def test_attributes_of_tensors_can_be_none_but_not_be_deleted(name):
 
 @pytest.mark.parametrize("name", ["memory", "dtype", "itemsize", "shared"])
 def test_attributes_of_storages_cannot_be_deleted(name):
-    with pytest.raises((AttributeError, TypeError)):
-        delattr(own()._handle.storage, name)
+    refused((AttributeError, TypeError), None, delattr, own()._handle.storage, name)
 
 
 def test_attributes_of_arrays():
@@ -110,17 +107,13 @@ def test_attributes_of_arrays():
     with pytest.raises(AttributeError):
         del x._handle
     for name in ("shape", "ndim", "size", "T", "dtype", "device"):
-        with pytest.raises(AttributeError):
-            setattr(x, name, 1)
-        with pytest.raises(AttributeError):
-            delattr(x, name)
+        refused(AttributeError, None, setattr, x, name, 1)
+        refused(AttributeError, None, delattr, x, name)
     with pytest.raises(AttributeError):
         x.another = 1
     assert not hasattr(x, "__dict__")
-    with pytest.raises(TypeError, match="takes no arguments"):
-        xp.Array([1])
-    with pytest.raises(TypeError, match="takes no arguments"):
-        Tensor(1)
+    refused(TypeError, "takes no arguments", xp.Array, [1])
+    refused(TypeError, "takes no arguments", Tensor, 1)
 
 
 def test_wrong_types_are_refused_or_declined():
@@ -128,8 +121,7 @@ def test_wrong_types_are_refused_or_declined():
     with pytest.raises(TypeError, match="storage must be a Storage or None, not int"):
         tensor.storage = 1
     for name in ("shared", "itemsize"):
-        with pytest.raises(TypeError):
-            setattr(Storage(np.zeros(1)), name, "text")
+        refused(TypeError, None, setattr, Storage(np.zeros(1)), name, "text")
     for handle in (None, 1, Box(), Storage(np.zeros(1))):
         x = own()
         x._handle = handle
@@ -139,8 +131,7 @@ def test_wrong_types_are_refused_or_declined():
     for device in (None, Box()):
         x = own()
         x._device = device
-        with pytest.raises(AttributeError):
-            x + x
+        refused(AttributeError, None, operator.add, x, x)
 
 
 def test_shells_without_contents_raise():
@@ -151,18 +142,15 @@ def test_shells_without_contents_raise():
         *[lambda: operator.iadd(x, 1), lambda: x.dtype, lambda: x.device, lambda: xp.sin(x)],
         *[lambda: x == x, lambda: operator.index(x), lambda: own() + x],
     ):
-        with pytest.raises(AttributeError):
-            call()
+        refused(AttributeError, None, call)
     x._handle, x._device, x._dtype = Tensor(), CPU, xp.float64
     for call in (lambda: x.shape, lambda: x + x, lambda: float(x)):
-        with pytest.raises((AttributeError, TypeError)):
-            call()
+        refused((AttributeError, TypeError), None, call)
 
 
 def test_the_types_are_final():
     for kind in (xp.Array, Tensor, Storage):
-        with pytest.raises(TypeError, match="not an acceptable base type"):
-            type("Sub", (kind,), {})
+        refused(TypeError, "not an acceptable base type", type, "Sub", (kind,), {})
 
 
 def test_weak_references():
@@ -175,8 +163,7 @@ def test_weak_references():
     assert dead == references[:1]
     del storage
     assert dead == references
-    with pytest.raises(TypeError):
-        weakref.ref(own()._handle)
+    refused(TypeError, None, weakref.ref, own()._handle)
 
 
 def test_copies_and_pickles():
@@ -187,8 +174,7 @@ def test_copies_and_pickles():
             assert (done.shape, done.dtype, done.device) == (x.shape, x.dtype, x.device)
     for part in (own()._handle, own()._handle.storage):
         for make in (copy.copy, copy.deepcopy, pickle.dumps):
-            with pytest.raises(TypeError, match="cannot pickle"):
-                make(part)
+            refused(TypeError, "cannot pickle", make, part)
 
 
 # ---------------------------------------------------------------------- garbage
@@ -252,12 +238,10 @@ def test_elements_outside_of_the_memory_are_not_read(view):
         *[lambda x: operator.iadd(x, 1.0), lambda x: operator.iadd(x, x), operator.neg],
     ):
         x = shown(memory, view)
-        with pytest.raises((ValueError, TypeError, OverflowError, IndexError)):
-            call(x)
+        refused((ValueError, TypeError, OverflowError, IndexError), None, call, x)
     if view.size == 1:
         for call in (float, bool, int):
-            with pytest.raises((ValueError, TypeError, IndexError)):
-                call(shown(memory, view))
+            refused((ValueError, TypeError, IndexError), None, call, shown(memory, view))
     assert memory.tolist() == [*range(10)]
 
 
@@ -287,8 +271,7 @@ def test_memory_that_gave_way_to_shorter_memory_is_not_read():
     y._handle.storage = storage
     assert is_answered_in_c(lambda: y * 2.0)
     storage.memory = np.arange(2.0)
-    with pytest.raises((ValueError, TypeError)):
-        y + 1.0
+    refused((ValueError, TypeError), None, lambda: y + 1.0)
     storage.memory = np.arange(2000.0)
     assert float((y + 1.0)[-1]) == 1000.0
 
@@ -332,8 +315,7 @@ def test_a_storage_without_contents():
             lambda x=x: x + 1.0,
             lambda x=x: float(x),
         ):
-            with pytest.raises((AttributeError, TypeError, ValueError, ZeroDivisionError)):
-                call()
+            refused((AttributeError, TypeError, ValueError, ZeroDivisionError), None, call)
 
 
 def test_padding_and_symbols_are_left_to_python():
@@ -349,8 +331,7 @@ def test_padding_and_symbols_are_left_to_python():
             assert_alike(call, make)
     x = shown(memory, View((dynamic("n", min=1, max=6),)))
     for call in (lambda: x + 1.0, lambda: -x):
-        with pytest.raises((TypeError, ValueError, AttributeError)):
-            call()
+        refused((TypeError, ValueError, AttributeError), None, call)
 
 
 def test_what_only_c_knows_of_a_layout_stays_when_python_sets_the_rest():

@@ -8,6 +8,7 @@ from array_api_nx.core.dtypes import CANONICAL
 from array_api_nx.numpy.adoption import count_numpys
 from array_api_nx.numpy.fronts import FUNCTIONS, METHODS
 from tests.support.implementations import needs_call_lists, needs_native
+from tests.support.refusals import refused
 
 X = numpy.asarray([[3.0, -1.5, 2.0], [0.5, 7.0, -2.0]])
 INTS = numpy.asarray([[3, 1, 2], [5, 7, 0]])
@@ -152,8 +153,7 @@ def test_methods_give_numpys_results(name, args, named):
     try:
         expected = getattr(x, name)(*args[1:], **named)
     except TypeError as error:
-        with pytest.raises(type(error)):
-            getattr(np.array(args[0]), name)(*args[1:], **named)
+        refused(type(error), None, getattr(np.array(args[0]), name), *args[1:], **named)
         return
     ours = np.array(args[0])
     check(getattr(ours, name)(*[given(each) for each in args[1:]], **named), expected)
@@ -191,10 +191,8 @@ def test_out_of_another_dtype_or_shape_is_numpys():
     single = np.zeros(X.shape, "f4")
     assert np.add(x, 1, out=single) is single
     check(single, numpy.add(X, 1).astype("f4"))
-    with pytest.raises(TypeError):
-        np.add(x, 1.5, out=np.zeros(X.shape, int))
-    with pytest.raises(ValueError, match="broadcast"):
-        np.add(x, 1, out=np.zeros(3))
+    refused(TypeError, None, np.add, x, 1.5, out=np.zeros(X.shape, int))
+    refused(ValueError, "broadcast", np.add, x, 1, out=np.zeros(3))
     wide = np.zeros((2, *X.shape))
     assert np.add(x, 1, out=wide) is wide
     check(wide, numpy.broadcast_to(X + 1, wide.shape).copy())
@@ -211,8 +209,7 @@ def test_ufuncs_of_scalars_give_scalars(name, value):
     try:
         expected = getattr(numpy, name)(value)
     except TypeError:
-        with pytest.raises(TypeError):
-            getattr(np, name)(value)
+        refused(TypeError, None, getattr(np, name), value)
         return
     check(getattr(np, name)(value), expected)
 
@@ -356,8 +353,7 @@ def test_a_loop_over_an_array_gives_scalars_and_rows():
     rows = list(np.array(X))
     assert all(type(row) is np.ndarray for row in rows)
     rows[0][0] = 100
-    with pytest.raises(IndexError, match="out of bounds"):
-        np.array(V)[3]
+    refused(IndexError, "out of bounds", lambda: np.array(V)[3])
     assert list(reversed(np.array(V))) == [3.0, 1.0, 4.0]
 
 

@@ -11,6 +11,7 @@ import numpy
 import pytest
 
 import array_api_nx.numpy as np
+from tests.support.refusals import refused
 
 
 def test_every_member_of_numpys_arrays_is_there():
@@ -24,8 +25,7 @@ def test_flags_and_setflags_forbid_writing():
     assert not x.flags["WRITEABLE"]
     with pytest.raises(ValueError, match="read-only"):
         x[0] = 1
-    with pytest.raises(ValueError, match="read-only"):
-        x.fill(1)
+    refused(ValueError, "read-only", x.fill, 1)
     y = np.zeros(3)
     y.setflags(write=False)
     with pytest.raises(ValueError, match="read-only"):
@@ -136,8 +136,7 @@ def test_resizing():
     x = np.arange(3)
     x.resize(5)
     assert x.tolist() == [0, 1, 2, 0, 0]
-    with pytest.raises(TypeError):
-        x.resize(5, refcheck="yes")
+    refused(TypeError, None, x.resize, 5, refcheck="yes")
     y = np.arange(6.0)
     view = y[1:]
     y.resize((2, 3))  # of as many elements: the memory stays
@@ -193,8 +192,7 @@ def test_products_along_an_axis_without_elements_are_zeros():
 def test_the_protocol_of_ufuncs_refuses_what_is_none():
     a = np.array(1)
     for arguments in ((), (1, 2)):
-        with pytest.raises(TypeError):
-            a.__array_ufunc__(*arguments)
+        refused(TypeError, None, a.__array_ufunc__, *arguments)
 
 
 def test_shapes_are_assigned_where_a_view_has_them():

@@ -13,6 +13,7 @@ import pytest
 
 import array_api_nx
 from array_api_nx.testing import backend_contract
+from tests.support.refusals import refused
 from tests.testing.contract.backends import BACKENDS, missing
 
 pytestmark = pytest.mark.slow
@@ -76,8 +77,7 @@ def test_a_command_without_a_device_says_how(
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("array_api_nx.testing.find_spec", lambda name: None)
-    with pytest.raises(ImportError, match="install with pip install pytest hypothesis"):
-        backend_contract(None)
+    refused(ImportError, "install with pip install pytest hypothesis", backend_contract, None)
     monkeypatch.setattr(sys, "argv", ["__main__.py", "cpu"])
     with pytest.raises(SystemExit, match=r"^the contract tests need"):
         runpy.run_module("array_api_nx.testing", run_name="__main__", alter_sys=True)

@@ -29,6 +29,7 @@ from array_api_nx.testing import (
 )
 from array_api_nx.tracing.recorder import TraceError
 from tests.support.processes import python
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 from tests.support.threads import together
 
@@ -97,8 +98,7 @@ def test_reads_are_refused(name, device):
             warnings.simplefilter("error", HostAccessWarning)
             allowed = read(x)
         count_before = len(count)
-        with pytest.raises(HostAccessError):
-            read(x)
+        refused(HostAccessError, None, read, x)
         assert len(count) == count_before
     text = str(caught.value)
     assert text.startswith(f"{call} reads ")
@@ -300,8 +300,7 @@ def test_traces_transfer_nothing():
     with xp.config_context(host_access="error"), transfers() as log:
         f = xp.compile(lambda x: xp.sum(x) * 2)
         f(x)
-        with pytest.raises(TraceError):
-            xp.compile(lambda x: float(xp.sum(x)))(x)
+        refused(TraceError, None, xp.compile(lambda x: float(xp.sum(x))), x)
         xp.eval_shape(lambda x: x + 1, xp.ShapeSpec((3,), xp.float64))
     assert len(log) == 0
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.refusals import refused
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -39,5 +40,4 @@ def test_tall_matrices_have_numpys_accuracy(
 def test_tall_matrices_that_are_not_finite_raise_numpys_error() -> None:
     x = np.ones((5000, 9))
     x[7, 3] = np.nan
-    with pytest.raises(xp.linalg.LinAlgError):
-        xp.linalg.svd(xp.asarray(x), full_matrices=False)
+    refused(xp.linalg.LinAlgError, None, xp.linalg.svd, xp.asarray(x), full_matrices=False)

@@ -350,8 +350,7 @@ def test_new_arrays_go_to_the_default_device(torch_default):
 
 def test_operands_on_two_devices(device):
     x, y = xp.ones(2, device="cpu"), xp.ones(2, device=device)
-    with pytest.raises(ValueError, match=f"cpu and {device}; move them with to_device"):
-        x + y
+    refused(ValueError, f"cpu and {device}; move them with to_device", lambda: x + y)
 
 
 def test_shapes_that_do_not_broadcast(device):
@@ -364,8 +363,7 @@ def test_indices_out_of_range_are_errors(device):
     x = xp.zeros(3, device=device)
     for index in ([0, 3], [-4]):
         positions = xp.asarray(index, device=device)
-        with pytest.raises(IndexError, match="out of range"):
-            x[positions]
+        refused(IndexError, "out of range", x.__getitem__, positions)
         with pytest.raises(IndexError, match="out of range"):
             x[positions] = 1.0
     assert not bool(xp.any(x))
@@ -384,8 +382,7 @@ def test_integers_are_divided_by_zero_without_harm(device):
 
 def test_negative_powers_of_integers(device):
     x = xp.asarray([1, 2], device=device)
-    with pytest.raises(ValueError, match="negative integer powers"):
-        x ** xp.asarray([2, -1], device=device)
+    refused(ValueError, "negative integer powers", lambda: x ** xp.asarray([2, -1], device=device))
     assert np.asarray(x.to_device("cpu")).tolist() == [1, 2]
 
 

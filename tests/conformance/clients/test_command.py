@@ -11,6 +11,7 @@ from array_api_nx_conformance.clients import command, explain
 from array_api_nx_conformance.clients.explain import Explanation
 from array_api_nx_conformance.clients.runner import ClientRun
 from array_api_nx_conformance.suite import CannotRunError
+from tests.support.refusals import refused
 
 from .conftest import NAMESPACE, REPOSITORY, clients
 
@@ -99,13 +100,11 @@ def test_no_test_can_be_run(installed: Path, capsys: pytest.CaptureFixture[str])
 def test_a_missing_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.path", [])
     monkeypatch.setattr(command, "require", lambda: None)
-    with pytest.raises(CannotRunError, match="-m pip install 'scipy>="):
-        clients()
+    refused(CannotRunError, "-m pip install 'scipy>=", clients)
 
 
 def test_an_unwritable_file_is_known_before_the_run(tmp_path: Path) -> None:
-    with pytest.raises(CannotRunError, match="cannot write --markdown"):
-        clients("--markdown", tmp_path)
+    refused(CannotRunError, "cannot write --markdown", clients, "--markdown", tmp_path)
 
 
 def test_a_module_that_is_no_namespace(installed: Path) -> None:
@@ -117,8 +116,7 @@ def test_a_module_that_is_no_namespace(installed: Path) -> None:
 def test_results_of_something_else(tmp_path: Path, text: str) -> None:
     file = tmp_path / "a.json"
     file.write_text(text)
-    with pytest.raises(CannotRunError, match=r"--results .*a\.json"):
-        clients("--results", file)
+    refused(CannotRunError, r"--results .*a\.json", clients, "--results", file)
 
 
 def test_the_command_itself() -> None:

@@ -16,6 +16,7 @@ from array_api_nx_conformance.clients.packages import CLIENTS, Installed, find
 from array_api_nx_conformance.clients.runner import ClientRun
 from array_api_nx_conformance.namespace import Module
 from array_api_nx_conformance.pytest_run import Result
+from tests.support.refusals import refused
 
 from .conftest import clients
 
@@ -71,8 +72,7 @@ def test_the_verdict_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
     module = a_module()
     consumer_calls.test_agrees(module, "works")
     consumer_calls.test_agrees(module, "wrapped")
-    with pytest.raises(AssertionError, match=f"{BECAME} numpy.ndarray"):
-        consumer_calls.test_agrees(module, "became")
+    refused(AssertionError, f"{BECAME} numpy.ndarray", consumer_calls.test_agrees, module, "became")
     with pytest.raises((AttributeError, TypeError), match=r"median|overwrite_input"):
         consumer_calls.test_agrees(module, "on NumPy alone")
     with pytest.raises(pytest.skip.Exception, match="NumPy itself: AttributeError"):

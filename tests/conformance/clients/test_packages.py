@@ -7,6 +7,7 @@ import pytest
 from array_api_nx_conformance.clients import packages
 from array_api_nx_conformance.clients.packages import CLIENTS, chosen, find, submodule
 from array_api_nx_conformance.suite import CannotRunError
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.slow
 
@@ -32,10 +33,7 @@ def test_missing_clients(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_old_client(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = packages.Client("scipy", "scipy", (9, 10), "xp")
     monkeypatch.setitem(CLIENTS, "scipy", old)
-    with pytest.raises(
-        CannotRunError, match=r"scipy 9.9 is too old; install with\n.*'scipy>=9.10'"
-    ):
-        find(["scipy"])
+    refused(CannotRunError, r"scipy 9.9 is too old; install with\n.*'scipy>=9.10'", find, ["scipy"])
 
 
 def test_array_api_extra_itself_or_else_in_scikit_learn(

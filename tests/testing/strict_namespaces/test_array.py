@@ -13,6 +13,7 @@ import array_api_nx
 from array_api_nx.testing import strict
 from array_api_nx.testing.strict_namespaces.dtypes import GROUPS, SAME_KIND, STRICT
 from array_api_nx.testing.strict_namespaces.signatures import METHODS
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 xp = strict()
@@ -48,14 +49,12 @@ def test_operators_take_the_dtypes_that_the_standard_names_and_no_other(group, n
                 assert result._array.dtype is expected.dtype
                 assert (np.asarray(result._array) == np.asarray(expected)).all()
             else:
-                with pytest.raises(TypeError, match=r"is defined for|kinds promote"):
-                    call(x, y)
+                refused(TypeError, r"is defined for|kinds promote", call, x, y)
             if in_place and (first, second) in SAME_KIND[group]:
                 if xp.result_type(x, y) == x.dtype:
                     assert in_place(x, y) is x
                 else:
-                    with pytest.raises(TypeError, match="In-place Operators"):
-                        in_place(x, y)
+                    refused(TypeError, "In-place Operators", in_place, x, y)
 
 
 SCALARS = (True, 1, 1.0, 1j)
@@ -77,8 +76,7 @@ def test_scalars_fit_the_kind_of_the_array(dtype):
             if fits:
                 assert call(x, scalar).dtype == xp.bool
             else:
-                with pytest.raises(TypeError, match="scalar"):
-                    call(x, scalar)
+                refused(TypeError, "scalar", call, x, scalar)
 
 
 def test_a_complex_scalar_makes_a_real_array_complex_but_not_in_place():
@@ -88,15 +86,13 @@ def test_a_complex_scalar_makes_a_real_array_complex_but_not_in_place():
         x *= 1j
     with pytest.raises(TypeError, match="real-valued"):
         x < 1j  # noqa: B015
-    with pytest.raises(TypeError, match=r"came with 2024\.12"):
-        strict("2023.12").asarray([1.0]) * 1j
+    refused(TypeError, r"came with 2024\.12", lambda: strict("2023.12").asarray([1.0]) * 1j)
 
 
 def test_ints_stay_within_the_bounds_of_the_dtype():
     x = xp.asarray([1], dtype=xp.int8)
     assert (x + 127).dtype == xp.int8
-    with pytest.raises(OverflowError, match="bounds of int8"):
-        x + 128
+    refused(OverflowError, "bounds of int8", lambda: x + 128)
 
 
 @pytest.mark.parametrize(
@@ -108,10 +104,8 @@ def test_ints_stay_within_the_bounds_of_the_dtype():
 def test_operands_of_others_are_refused_from_both_sides(other):
     x = xp.ones((2,))
     for call in (operator.add, operator.mul, operator.eq, operator.lt):
-        with pytest.raises(TypeError):
-            call(x, other)
-        with pytest.raises(TypeError):
-            call(other, x)
+        refused(TypeError, None, call, x, other)
+        refused(TypeError, None, call, other, x)
     with pytest.raises(TypeError):
         x += other
 
@@ -127,12 +121,10 @@ def test_an_operand_of_a_class_that_knows_what_to_do_is_asked():
 def test_arrays_of_two_devices_do_not_mix():
     first, second = _two_devices()
     for call in (operator.add, operator.iadd, operator.eq, xp.add, xp.matmul):
-        with pytest.raises(ValueError, match="move one of them"):
-            call(first, second)
+        refused(ValueError, "move one of them", call, first, second)
     with pytest.raises(ValueError, match="move one of them"):
         first[...] = second
-    with pytest.raises(ValueError, match="move one of them"):
-        xp.concat([first, second])
+    refused(ValueError, "move one of them", xp.concat, [first, second])
 
 
 def _two_devices():
@@ -144,10 +136,8 @@ def test_shifts_by_negative_numbers_are_refused():
     x = xp.asarray([1, 2])
     assert int((x << 1)[0]) == 2
     for call in (operator.lshift, operator.rshift, xp.bitwise_left_shift):
-        with pytest.raises(ValueError, match="negative"):
-            call(x, -1)
-        with pytest.raises(ValueError, match="negative"):
-            call(x, xp.asarray([-1, 1]))
+        refused(ValueError, "negative", call, x, -1)
+        refused(ValueError, "negative", call, x, xp.asarray([-1, 1]))
 
 
 def test_conversions_take_one_element_without_axes():
@@ -155,21 +145,17 @@ def test_conversions_take_one_element_without_axes():
     assert (float(x), int(x), complex(x), bool(x)) == (2.0, 2, 2 + 0j, True)
     assert operator.index(xp.asarray(3)) == 3
     for kind in (float, int, complex, bool):
-        with pytest.raises(TypeError, match="zero-dimensional"):
-            kind(xp.asarray([2.0]))
+        refused(TypeError, "zero-dimensional", kind, xp.asarray([2.0]))
     for kind in (float, int):
-        with pytest.raises(TypeError, match="which part"):
-            kind(xp.asarray(1j))
-    with pytest.raises(TypeError, match="integer"):
-        operator.index(x)
+        refused(TypeError, "which part", kind, xp.asarray(1j))
+    refused(TypeError, "integer", operator.index, x)
 
 
 def test_iteration_is_over_one_axis():
     assert [float(x) for x in xp.asarray([1.0, 2.0])] == [1.0, 2.0]
     assert 2.0 in xp.asarray([1.0, 2.0])
     for shape in ((), (2, 2)):
-        with pytest.raises(TypeError, match="iteration"):
-            iter(xp.ones(shape))
+        refused(TypeError, "iteration", iter, xp.ones(shape))
         with pytest.raises(TypeError, match="itera"):
             assert 1.0 in xp.ones(shape)
 
@@ -192,15 +178,13 @@ def test_iteration_is_over_one_axis():
     ],
 )
 def test_what_the_standard_lacks_is_refused_with_what_to_write_instead(use, instead):
-    with pytest.raises((AttributeError, TypeError, ValueError), match=instead):
-        use(xp.asarray([1.0, 2.0]))
+    refused((AttributeError, TypeError, ValueError), instead, use, xp.asarray([1.0, 2.0]))
 
 
 def test_numpy_computes_nothing_with_a_strict_array():
     x = xp.ones((2,))
     for call in (np.sin, np.sum, np.exp):
-        with pytest.raises(TypeError):
-            call(x)
+        refused(TypeError, None, call, x)
     assert np.float64(2).__mul__(x) is NotImplemented
 
 
@@ -211,8 +195,7 @@ def test_an_array_lists_the_standards_attributes_and_has_no_others_to_set():
     assert not hasattr(x, "__array_interface__")
     with pytest.raises(AttributeError):
         x.name = "x"
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(x)
+    refused(TypeError, "unhashable", hash, x)
 
 
 @pytest.mark.parametrize("version", ["2022.12", "2025.12"])
@@ -232,8 +215,7 @@ def test_the_namespace_of_an_array_is_that_of_its_version():
     assert x.__array_namespace__() is xp
     assert x.__array_namespace__(api_version="2025.12") is xp
     for version in ("2024.12", "2021.11"):
-        with pytest.raises(ValueError, match=r"2025\.12"):
-            x.__array_namespace__(api_version=version)
+        refused(ValueError, r"2025\.12", x.__array_namespace__, api_version=version)
 
 
 def test_dlpack_goes_out_and_comes_in():
@@ -245,16 +227,14 @@ def test_dlpack_goes_out_and_comes_in():
     assert type(other) is not type(x)
     first = strict("2022.12").ones((2,))
     first.__dlpack__()
-    with pytest.raises(TypeError, match=r"came with 2023\.12"):
-        first.__dlpack__(copy=True)
+    refused(TypeError, r"came with 2023\.12", first.__dlpack__, copy=True)
 
 
 def test_devices_are_objects():
     x = xp.ones((2,))
     assert x.to_device(x.device).device == x.device
     for call in (x.to_device, lambda device: xp.ones((2,), device=device)):
-        with pytest.raises(ValueError, match=r"array_api_nx\.Device"):
-            call("cpu")
+        refused(ValueError, r"array_api_nx\.Device", call, "cpu")
 
 
 def test_in_place_operators_change_the_array_and_writes_show_in_views():

@@ -7,6 +7,7 @@ import pytest
 
 import array_api_nx
 from array_api_nx.testing import strict
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 
 xp = strict()
@@ -63,16 +64,14 @@ def test_keys_of_the_standard_select_what_they_do_elsewhere(key):
 )
 def test_other_keys_are_refused_in_reading_and_writing(key, instead):
     x = grid()
-    with pytest.raises(IndexError, match=instead):
-        x[key]
+    refused(IndexError, instead, x.__getitem__, key)
     with pytest.raises(IndexError, match=instead):
         x[key] = 0
 
 
 def test_more_indices_than_axes_and_two_ellipses_are_index_errors():
     for key in ((0, 0, 0), (..., 0, ...), (slice(0, 9), 0, 0)):
-        with pytest.raises(IndexError):
-            grid()[key]
+        refused(IndexError, None, grid().__getitem__, key)
 
 
 def test_arrays_of_ints_select_with_ints_alone():
@@ -82,23 +81,18 @@ def test_arrays_of_ints_select_with_ints_alone():
     assert x[xp.asarray(1), xp.asarray(2)].shape == ()
     assert x[xp.asarray(1), :].shape == (4,)
     for key in ((rows, ...), (rows, slice(None)), (rows, 0, None), (..., rows)):
-        with pytest.raises(IndexError, match=r"xp\.take"):
-            x[key]
-    with pytest.raises(IndexError, match=r"xp\.take"):
-        x[rows]
+        refused(IndexError, r"xp\.take", x.__getitem__, key)
+    refused(IndexError, r"xp\.take", lambda: x[rows])
     with pytest.raises(IndexError, match=r"xp\.where"):
         x[rows, columns] = 0
-    with pytest.raises(IndexError, match="ints or bools"):
-        x[xp.asarray([1.0]), 0]
-    with pytest.raises(IndexError, match=r"no|out of"):
-        x[xp.asarray([7]), 0]
+    refused(IndexError, "ints or bools", lambda: x[xp.asarray([1.0]), 0])
+    refused(IndexError, r"no|out of", lambda: x[xp.asarray([7]), 0])
 
 
 def test_arrays_of_ints_came_with_2024_12():
     x = strict("2023.12").arange(3)
     index = strict("2023.12").asarray([0])
-    with pytest.raises(IndexError, match=r"came with 2024\.12"):
-        x[index]
+    refused(IndexError, r"came with 2024\.12", lambda: x[index])
     assert x[strict("2023.12").asarray(1)].shape == ()
 
 
@@ -110,17 +104,14 @@ def test_a_mask_is_the_sole_index():
     x[mask] = 0
     assert int(xp.sum(x)) == 15
     for key in ((mask, ...), (xp.asarray([True, False, True]), 0), (None, mask)):
-        with pytest.raises(IndexError, match="sole"):
-            x[key]
-    with pytest.raises(IndexError):
-        x[xp.ones((3, 4, 1), dtype=xp.bool)]
+        refused(IndexError, "sole", x.__getitem__, key)
+    refused(IndexError, None, lambda: x[xp.ones((3, 4, 1), dtype=xp.bool)])
 
 
 def test_masks_can_be_left_out():
     without = strict(boolean_indexing=False)
     x = without.arange(3)
-    with pytest.raises(RuntimeError, match=r"xp\.where"):
-        x[x > 1]
+    refused(RuntimeError, r"xp\.where", lambda: x[x > 1])
     with pytest.raises(RuntimeError, match=r"xp\.where"):
         x[x > 1] = 0
     assert without.__array_namespace_info__().capabilities()["boolean indexing"] is False
@@ -156,7 +147,5 @@ def test_values_are_of_a_dtype_that_promotes_to_the_arrays():
 
 def test_indices_are_of_the_same_namespace():
     other = strict("2024.12")
-    with pytest.raises(IndexError):
-        xp.arange(3)[other.asarray([0])]
-    with pytest.raises(IndexError):
-        xp.arange(3)[array_api_nx.asarray([0])]
+    refused(IndexError, None, lambda: xp.arange(3)[other.asarray([0])])
+    refused(IndexError, None, lambda: xp.arange(3)[array_api_nx.asarray([0])])

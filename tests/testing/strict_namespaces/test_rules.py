@@ -9,6 +9,7 @@ import pytest
 
 import array_api_nx
 from array_api_nx.testing import strict
+from tests.support.refusals import refused
 
 xp = strict()
 
@@ -36,8 +37,7 @@ def test_asarray_takes_scalars_sequences_buffers_and_its_own_arrays():
     ],
 )
 def test_asarray_refuses_arrays_of_others_and_sequences_of_arrays(obj, instead):
-    with pytest.raises(TypeError, match=instead):
-        xp.asarray(obj())
+    refused(TypeError, instead, xp.asarray, obj())
 
 
 def test_astype_keeps_both_parts_of_complex_numbers():
@@ -45,8 +45,7 @@ def test_astype_keeps_both_parts_of_complex_numbers():
     assert xp.astype(x, xp.complex64).dtype == xp.complex64
     assert xp.astype(x, xp.bool).dtype == xp.bool
     for dtype in (xp.float64, xp.int8):
-        with pytest.raises(TypeError, match=r"xp\.real"):
-            xp.astype(x, dtype)
+        refused(TypeError, r"xp\.real", xp.astype, x, dtype)
 
 
 def test_can_cast_is_promotion_within_a_kind():
@@ -55,8 +54,7 @@ def test_can_cast_is_promotion_within_a_kind():
     assert xp.can_cast(xp.float32, xp.complex64)
     for from_, to in ((xp.int8, xp.float64), (xp.bool, xp.int8), (xp.int64, xp.uint64)):
         assert not xp.can_cast(from_, to)
-    with pytest.raises(TypeError):
-        xp.can_cast(np.int8, xp.int16)
+    refused(TypeError, None, xp.can_cast, np.int8, xp.int16)
 
 
 def test_limits_have_the_attributes_of_the_standard():
@@ -69,11 +67,9 @@ def test_limits_have_the_attributes_of_the_standard():
         assert not hasattr(found, name)
     with pytest.raises(AttributeError):
         found.bits = 1
-    with pytest.raises(TypeError):
-        hash(found)
+    refused(TypeError, None, hash, found)
     for name in ("float32", float, np.float32):
-        with pytest.raises(TypeError):
-            xp.finfo(name)
+        refused(TypeError, None, xp.finfo, name)
 
 
 def test_isdtype_takes_dtypes_and_the_standards_words():
@@ -81,13 +77,10 @@ def test_isdtype_takes_dtypes_and_the_standards_words():
     assert xp.isdtype(xp.int8, (xp.float64, "signed integer"))
     assert not xp.isdtype(xp.int8, xp.int16)
     assert xp.isdtype(kind="integral", dtype=xp.int8)
-    with pytest.raises(ValueError, match="real floating"):
-        xp.isdtype(xp.int8, "integer")
+    refused(ValueError, "real floating", xp.isdtype, xp.int8, "integer")
     for kind in (np.int8, int, (("integral",),)):
-        with pytest.raises(TypeError):
-            xp.isdtype(xp.int8, kind)
-    with pytest.raises(TypeError):
-        xp.isdtype(np.int8, "integral")
+        refused(TypeError, None, xp.isdtype, xp.int8, kind)
+    refused(TypeError, None, xp.isdtype, np.int8, "integral")
 
 
 def test_result_type_of_arrays_dtypes_and_scalars():
@@ -96,10 +89,8 @@ def test_result_type_of_arrays_dtypes_and_scalars():
     assert xp.result_type(x, 1, 2.0) == xp.float32
     assert xp.result_type(x, 1j) == xp.complex64
     for wrong in ((x, xp.int8), (x, True), (xp.int8, 1.0), (x, np.float32), (x, np.ones(2))):
-        with pytest.raises(TypeError):
-            xp.result_type(*wrong)
-    with pytest.raises(ValueError, match="at least one array"):
-        xp.result_type(1, 2)
+        refused(TypeError, None, xp.result_type, *wrong)
+    refused(ValueError, "at least one array", xp.result_type, 1, 2)
 
 
 def test_clip_is_defined_within_one_dtype_and_for_ordered_bounds():
@@ -108,13 +99,10 @@ def test_clip_is_defined_within_one_dtype_and_for_ordered_bounds():
     assert np.from_dlpack(xp.clip(x, max=xp.asarray(6.0))).tolist() == [1.0, 5.0, 6.0]
     assert np.from_dlpack(xp.clip(x)).tolist() == [1.0, 5.0, 9.0]
     assert math.isnan(float(xp.clip(x, xp.asarray(math.nan))[0]))
-    with pytest.raises(TypeError, match="one dtype"):
-        xp.clip(x, xp.asarray(2.0, dtype=xp.float32))
-    with pytest.raises(TypeError):
-        xp.clip(xp.asarray([1]), 1.5)
+    refused(TypeError, "one dtype", xp.clip, x, xp.asarray(2.0, dtype=xp.float32))
+    refused(TypeError, None, xp.clip, xp.asarray([1]), 1.5)
     for low, high in ((6.0, 2.0), (xp.asarray(6.0), 2.0)):
-        with pytest.raises(ValueError, match="exchange"):
-            xp.clip(x, low, high)
+        refused(ValueError, "exchange", xp.clip, x, low, high)
 
 
 def test_functions_along_axes_want_what_the_standard_says():
@@ -131,16 +119,13 @@ def test_functions_along_axes_want_what_the_standard_says():
         lambda: xp.meshgrid(x, x),
         lambda: xp.meshgrid(xp.ones((2,)), xp.asarray([1, 2])),
     ):
-        with pytest.raises(ValueError, match="the standard"):
-            call()
+        refused(ValueError, "the standard", call)
     for axes in (1.0, [1, 1], (0, 1), ([0],)):
-        with pytest.raises(TypeError, match="axes"):
-            xp.tensordot(x, x, axes=axes)
+        refused(TypeError, "axes", xp.tensordot, x, x, axes=axes)
     assert xp.tensordot(x, x, axes=((0, 1), (0, 1))).shape == ()
     first = strict("2022.12")
     y = first.ones((2,))
-    with pytest.raises(ValueError, match=r"2023\.12"):
-        first.tensordot(y, y, axes=((-1,), (0,)))
+    refused(ValueError, r"2023\.12", first.tensordot, y, y, axes=((-1,), (0,)))
 
 
 def test_shapes_that_depend_on_elements_can_be_left_out():
@@ -154,8 +139,7 @@ def test_shapes_that_depend_on_elements_can_be_left_out():
         without.unique_values,
         lambda x: without.repeat(x, x),
     ):
-        with pytest.raises(RuntimeError, match="data_dependent_shapes"):
-            call(x)
+        refused(RuntimeError, "data_dependent_shapes", call, x)
     assert without.repeat(x, 2).shape == (6,)
     assert x[x > 0].shape == (2,)
     capabilities = without.__array_namespace_info__().capabilities()
