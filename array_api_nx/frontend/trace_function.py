@@ -6,7 +6,7 @@ import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
@@ -209,6 +209,7 @@ class Argument(NamedTuple):
     reason: str | None
 
 
+@dataclass(eq=False, repr=False)
 class Trace:
     """A function's program, and how its outputs make up the result.
 
@@ -220,23 +221,13 @@ class Trace:
     calls: The calls by which the CPU does the same to small arrays.
     """
 
-    def __init__(
-        self,
-        head: Program,
-        make_program: Callable[[], Program],
-        device: Device,
-        result: Tree,
-        reasons: tuple[tuple[int, str | None], ...],
-        used: tuple[DimLike, ...],
-        calls: Calls | None,
-    ) -> None:
-        self.head = head
-        self.device = device
-        self.result = result
-        self.reasons = reasons
-        self.used = used
-        self.calls = calls
-        self._make_program: Callable[[], Program] | None = make_program
+    head: Program
+    _make_program: Callable[[], Program] | None
+    device: Device
+    result: Tree
+    reasons: tuple[tuple[int, str | None], ...]
+    used: tuple[DimLike, ...]
+    calls: Calls | None
 
     @cached_property
     def program(self) -> Program:
@@ -284,6 +275,7 @@ class LayoutError(Exception):
         self.found = found
 
 
+# No dataclasses, whose objects would be containers of a result.
 class Output:
     """The place of an array that the program computes: the output at `position`."""
 

@@ -8,6 +8,7 @@ answers and a guard is noted; where there is none, an error says what to give.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 from math import nan
 from typing import Any, Final, NoReturn, Self, TypeAlias, final
@@ -114,6 +115,7 @@ Condition: TypeAlias = tuple[Number, str, Number]
 
 
 @final
+@dataclass(eq=False, slots=True)
 class TracedStorage:
     """The memory that traced arrays show: which value it holds now.
 
@@ -130,32 +132,16 @@ class TracedStorage:
     copy_of: The storage of which it is a copy that may be a view, if it is one.
     """
 
-    __slots__ = (
-        "argument", "conditions", "copy_of", "doubted", "dtype", "is_packed", "order_known",
-        "reason", "shape", "value",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        value: int,
-        shape: Sizes,
-        dtype: DType,
-        reason: str | None = None,
-        *,
-        argument: int | None = None,
-        order_known: bool = True,
-        is_packed: bool = True,
-    ) -> None:
-        self.value = value
-        self.shape = shape
-        self.dtype = dtype
-        self.reason = reason
-        self.argument = argument
-        self.order_known = order_known
-        self.is_packed = is_packed
-        self.doubted = False
-        self.conditions: list[Condition] = []
-        self.copy_of: TracedStorage | None = None
+    value: int
+    shape: Sizes
+    dtype: DType
+    reason: str | None = None
+    argument: int | None = None
+    order_known: bool = True
+    is_packed: bool = True
+    doubted: bool = field(default=False, init=False)
+    conditions: list[Condition] = field(default_factory=list, init=False)
+    copy_of: TracedStorage | None = field(default=None, init=False)
 
     @property
     def original(self) -> TracedStorage:
@@ -163,21 +149,17 @@ class TracedStorage:
         return self if self.copy_of is None else self.copy_of
 
 
+@dataclass(eq=False, slots=True)
 class Traced:
     """The handle of arrays in a trace: a view of traced memory.
 
     Backends that compute shapes as traces do, without being in one, have subclasses of their own.
     """
 
-    __slots__ = ("key", "memory", "recorder", "view")
-
-    def __init__(
-        self, recorder: Recorder, memory: TracedStorage, view: View, key: int | None = None
-    ) -> None:
-        self.recorder = recorder
-        self.memory = memory
-        self.view = view
-        self.key = key  # see `repeats.Keys`
+    recorder: Recorder
+    memory: TracedStorage
+    view: View
+    key: int | None = None  # see `repeats.Keys`
 
     def through(self, view: View) -> Self:
         """The same memory, shown through another view."""

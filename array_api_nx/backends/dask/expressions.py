@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from math import prod
 from typing import Final, NamedTuple, TypeAlias, final
 
@@ -47,6 +48,7 @@ Sizes: TypeAlias = "tuple[int | None, ...]"
 
 
 @final
+@dataclass(eq=False, repr=False, slots=True)
 class ArraySource:
     """An array that is cheaper to make than to keep: read from a file, or filled.
 
@@ -62,24 +64,16 @@ class ArraySource:
     together.
     """
 
-    __slots__ = ("array", "dtype", "make", "make_cut", "reduced", "shape")
-
-    def __init__(
-        self,
-        make: Callable[[], da.Array],
-        shape: tuple[int, ...],
-        dtype: DType,
-        make_cut: Callable[[Chunks], da.Array] | None = None,
-    ) -> None:
-        self.make = make
-        self.make_cut = make_cut
-        self.shape = shape
-        self.dtype = dtype
-        self.array: da.Array | None = None
-        self.reduced: da.Array | None = None
+    make: Callable[[], da.Array]
+    shape: tuple[int, ...]
+    dtype: DType
+    make_cut: Callable[[Chunks], da.Array] | None = None
+    array: da.Array | None = field(default=None, init=False)
+    reduced: da.Array | None = field(default=None, init=False)
 
 
 @final
+@dataclass(eq=False, repr=False, slots=True)
 class Expression:
     """An elementwise operation over values.
 
@@ -94,26 +88,18 @@ class Expression:
     `size`: how many operations it consists of, those used twice counted twice.
     """
 
-    __slots__ = ("arguments", "array", "dtype", "known", "mask", "method", "size", "sizes")
+    method: str
+    arguments: tuple[Argument, ...]
+    sizes: Sizes
+    dtype: DType
+    mask: Mask | None = None
+    array: da.Array | None = field(default=None, init=False)
+    known: StorageValue | None = field(default=None, init=False)
+    size: int = field(init=False)
 
-    def __init__(
-        self,
-        method: str,
-        arguments: tuple[Argument, ...],
-        sizes: Sizes,
-        dtype: DType,
-        mask: Mask | None = None,
-    ) -> None:
-        self.method = method
-        self.arguments = arguments
-        self.sizes = sizes
-        self.dtype = dtype
-        self.mask = mask
-        self.array: da.Array | None = None
-        self.known: StorageValue | None = None
-        self.size: int = 1 + sum(
-            [x.size for x in arguments if type(x) is Expression and x.array is None]
-        )
+    def __post_init__(self) -> None:
+        waiting = [x for x in self.arguments if type(x) is Expression and x.array is None]
+        self.size = 1 + sum([x.size for x in waiting])
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -135,6 +121,7 @@ StorageValue: TypeAlias = "Expression | ArraySource | da.Array"
 
 
 @final
+@dataclass(eq=False, repr=False, slots=True)
 class Mask:
     """What selects elements whose number is not known yet.
 
@@ -143,17 +130,9 @@ class Mask:
     selected elements. Counts them.
     """
 
-    __slots__ = ("shape", "take", "value")
-
-    def __init__(
-        self,
-        value: StorageValue,
-        shape: tuple[int, ...],
-        take: Callable[[StorageValue, int], da.Array],
-    ) -> None:
-        self.value = value
-        self.shape = shape
-        self.take = take
+    value: StorageValue
+    shape: tuple[int, ...]
+    take: Callable[[StorageValue, int], da.Array]
 
 
 def counted(value: StorageValue) -> StorageValue:

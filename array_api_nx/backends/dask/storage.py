@@ -85,14 +85,14 @@ class DaskMemory(Derived):  # type: ignore[misc]  # see Derived
         """A handle that shows `value`."""
         selected = type(value) is Expression and value.mask is not None
         view = None if selected else View.row_major(value.shape)
-        return DaskTensor(DaskStorage(value, notes=notes), view, value.dtype)
+        return DaskTensor(DaskStorage(value, notes=list(notes)), view, value.dtype)
 
     def from_chunks(self, array: NDArray, *notes: str) -> DaskTensor:
         """A handle over an ndarray that is never written to."""
         chunks = self.grid.chunks(array.shape, array.dtype)
         value = da.from_array(array, chunks=chunks, name=name_of("host"))
         return DaskTensor(
-            DaskStorage(value, elements=array, notes=notes),
+            DaskStorage(value, array, notes=list(notes)),
             View.row_major(array.shape),
             array.dtype,
         )

@@ -9,6 +9,7 @@ the cost of a few more tasks.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 from math import prod
 from typing import Final, NamedTuple, TypeAlias, final
@@ -113,6 +114,7 @@ Movement: TypeAlias = "Permute | Reshape | Expand | Slice | Bitcast"
 
 
 @final
+@dataclass(eq=False, repr=False, slots=True)
 class DaskStorage:
     """A cell whose contents handles show.
 
@@ -123,22 +125,15 @@ class DaskStorage:
     `notes`: intermediate computations, with their reasons.
     """
 
-    __slots__ = ("computed", "elements", "notes", "read_only", "value", "version")
+    value: StorageValue
+    elements: NDArray | None = None
+    read_only: str | None = None
+    notes: list[str] = field(default_factory=list)
+    version: int = field(default=0, init=False)
+    computed: bool = field(init=False)
 
-    def __init__(
-        self,
-        value: StorageValue,
-        *,
-        elements: NDArray | None = None,
-        read_only: str | None = None,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        self.value = value
-        self.version = 0
-        self.computed = elements is not None
-        self.elements = elements
-        self.read_only = read_only
-        self.notes = list(notes)
+    def __post_init__(self) -> None:
+        self.computed = self.elements is not None
 
 
 class Kept(NamedTuple):
@@ -151,6 +146,7 @@ class Kept(NamedTuple):
 
 
 @final
+@dataclass(eq=False, repr=False, slots=True)
 class DaskTensor:
     """The handle of the Dask backend.
 
@@ -159,21 +155,12 @@ class DaskTensor:
     `source`: the version of the storage, and what `value` returned for it.
     """
 
-    __slots__ = ("_view", "dtype", "kept", "path", "source", "storage")
-
-    def __init__(
-        self,
-        storage: DaskStorage,
-        view: View | None,
-        dtype: DType,
-        path: tuple[Movement, ...] = (),
-    ) -> None:
-        self.storage = storage
-        self._view = view
-        self.dtype = dtype
-        self.path = path
-        self.kept: Kept | None = None
-        self.source: tuple[int, ArraySource] | None = None
+    storage: DaskStorage
+    _view: View | None
+    dtype: DType
+    path: tuple[Movement, ...] = ()
+    kept: Kept | None = field(default=None, init=False)
+    source: tuple[int, ArraySource] | None = field(default=None, init=False)
 
     @property
     def view(self) -> View:

@@ -8,6 +8,7 @@ later call, are asked for; errors and warnings that depend on elements come then
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Final, NamedTuple, final
 
@@ -39,6 +40,7 @@ modules within their own packages."""
 
 
 @final
+@dataclass(eq=False, slots=True)
 class PendingCall:
     """A call of a backend's method that waits, or its results.
 
@@ -48,20 +50,11 @@ class PendingCall:
     `results`: None before the call.
     """
 
-    __slots__ = ("arguments", "errors", "keywords", "method", "results")
-
-    def __init__(
-        self,
-        method: str,
-        arguments: tuple[Argument, ...],
-        keywords: dict[str, Argument],
-        results: tuple[Handle, ...] | None = None,
-    ) -> None:
-        self.method = method
-        self.arguments = arguments
-        self.keywords = keywords
-        self.errors: ErrorSettings = errstate()
-        self.results = results
+    method: str
+    arguments: tuple[Argument, ...]
+    keywords: dict[str, Argument]
+    results: tuple[Handle, ...] | None = None
+    errors: ErrorSettings = field(default_factory=errstate, init=False)
 
     def waiting(self) -> list[PendingCall]:
         """The calls whose results this one reads and that are still to be made."""
