@@ -90,8 +90,8 @@ class Arrays(Handles):
         """`op` of each element.
 
         Frontend guarantees: `op` is of family "unary".
-        Backend must: follow the standard's special cases. `erf` can be had from
-        `composed.erf`. Rounding leaves integers as they are; `round` rounds halves to even.
+        Backend must: follow the standard's special cases. Rounding leaves integers as they are;
+        `round` rounds halves to even.
         """
 
     @abstractmethod
@@ -107,9 +107,9 @@ class Arrays(Handles):
         (the one check that every engine makes anyway). Compute as if the operands had been
         copied before `out` is written, and return `out` if it is given. Follow the standard's
         special cases. `remainder` takes the divisor's sign, `fmod` the dividend's;
-        `floor_divide` rounds down, `trunc_divide` towards zero; integer division by zero gives
-        some integer and never fails, as do shifts by the width or more. Raise ValueError, changing
-        nothing, for an integer to a negative integer power. `composed.trunc_divide` may help.
+        `floor_divide` rounds down; integer division by zero gives some integer and never fails, as
+        do shifts by the width or more. Raise ValueError, changing nothing, for an integer to a
+        negative integer power.
         """
 
     @abstractmethod

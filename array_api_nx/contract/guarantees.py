@@ -50,7 +50,7 @@ OPERANDS: Final = {
     "assign": ("target", "value"),
     "assign_strided": ("target", "value"),
     "index_set": ("target", "value"),
-    **dict.fromkeys(["matmul", "vecdot", "convolve", "solve", "triangular_solve"], ("x1", "x2")),
+    **dict.fromkeys(["matmul", "vecdot", "convolve", "solve"], ("x1", "x2")),
     "searchsorted": ("x", "values"),
     "isin": ("x", "members"),
     "scatter": ("template", "updates"),
@@ -347,11 +347,11 @@ PROMISES: Final = by_method([
     ("the half of a spectrum of size {last_size}", "irfft",
      lambda x, axes, last_size: last_size > 0 and x.shape[axes[-1]] == last_size // 2 + 1),
     ("at least two axes", f"{_SQUARE} qr svd svdvals triangle", lambda x: len(x.shape) >= 2),
-    ("at least two axes", "solve triangular_solve",
+    ("at least two axes", "solve",
      lambda x1, x2: len(x1.shape) >= 2 <= len(x2.shape)),
     ("a square matrix", _SQUARE, lambda x: x.shape[-1] == x.shape[-2]),
-    ("a square matrix", "solve triangular_solve", lambda x1: x1.shape[-1] == x1.shape[-2]),
-    ("as many equations on both sides", "solve triangular_solve",
+    ("a square matrix", "solve", lambda x1: x1.shape[-1] == x1.shape[-2]),
+    ("as many equations on both sides", "solve",
      lambda x1, x2: x1.shape[-1] == x2.shape[-2]),
 ])  # fmt: skip
 """The guarantees of calls of each method: their words, each with its condition."""

@@ -449,26 +449,6 @@ class Interface(Arrays):
             p.MULTIPLY, sign, size if self.dtype(size) is dtype else self.cast(size, dtype)
         )
 
-    def triangular_solve(
-        self, x1: Handle, x2: Handle, *, upper: bool, transpose: bool, unit_diagonal: bool
-    ) -> Handle:
-        """X with T @ X = x2 or T^T @ X = x2, where T is one triangle of `x1`.
-
-        Frontend guarantees: as for `solve`.
-        Backend must: never read the other triangle, nor the diagonal if it is taken for ones.
-        """
-        # By `solve`, with everything else zeroed.
-        if unit_diagonal:
-            strict = self.triangle(x1, 1 if upper else -1, upper=upper)
-            n = self.shape(x1)[-1]
-            triangle = self.binary(p.ADD, strict, self.eye(n, n, 0, self.dtype(x1)))
-        else:
-            triangle = self.triangle(x1, 0, upper=upper)
-        if transpose:
-            ndim = len(self.shape(x1))
-            triangle = self.permute(triangle, (*range(ndim - 2), ndim - 1, ndim - 2))
-        return self.solve(triangle, x2)
-
 
 def _is_member_unordered(backend: Interface, x: Handle, members: Handle, size: int) -> Handle:
     """Membership for dtypes without an order, by numbering the distinct values of both."""

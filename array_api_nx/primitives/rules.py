@@ -332,7 +332,7 @@ SHAPES: Final = _by_name(
         "svdvals": lambda x: (*x.shape[:-2], _rank(x)),
         "eigvals eigvalsh": lambda x: x.shape[:-1],
         "det": lambda x: x.shape[:-2],
-        "solve triangular_solve": _solved_shape,
+        "solve": _solved_shape,
     }
 )
 """The shape of the result, for methods that have one."""

@@ -163,7 +163,6 @@ CEIL: Final = Primitive("ceil", "unary", _same(d.REAL), cost=_CHEAP)
 CONJ: Final = Primitive("conj", "unary", _same(d.NUMERIC), cost=_CHEAP)
 COS: Final = Primitive("cos", "unary", *_FLOATING, cost=8.0)
 COSH: Final = Primitive("cosh", "unary", *_FLOATING, cost=1.0)
-ERF: Final = Primitive("erf", "unary", *_REAL_FLOATING)
 EXP: Final = Primitive("exp", "unary", *_FLOATING, cost=0.7)
 EXPM1: Final = Primitive("expm1", "unary", *_FLOATING, cost=1.2)
 FLOOR: Final = Primitive("floor", "unary", _same(d.REAL), cost=_CHEAP)
@@ -240,7 +239,6 @@ NOT_EQUAL: Final = Primitive("not_equal", "binary", _to(d.bool, d.ALL), cost=_CH
 POW: Final = Primitive("pow", "binary", _same(d.NUMERIC), cost=2.0, operator="pow")
 REMAINDER: Final = Primitive("remainder", "binary", _same(d.REAL), cost=8.0, operator="mod")
 SUBTRACT: Final = Primitive("subtract", "binary", _same(d.NUMERIC), cost=_CHEAP, operator="sub")
-TRUNC_DIVIDE: Final = Primitive("trunc_divide", "binary", _same(d.INTEGRAL))
 
 # ---------------------------------------------------------------------- reductions and scans
 
@@ -349,4 +347,3 @@ SOLVE: Final = Primitive("solve", "linalg", *_FACTORED)
 INV: Final = Primitive("inv", "linalg", *_FACTORED)
 SLOGDET: Final = Primitive("slogdet", "linalg", *_FACTORED)
 DET: Final = Primitive("det", "linalg", *_FACTORED)
-TRIANGULAR_SOLVE: Final = Primitive("triangular_solve", "linalg", *_FACTORED)

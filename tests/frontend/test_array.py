@@ -172,8 +172,7 @@ def test_comparing_with_unrelated_objects(x, other):
     assert (x == other) is False
     assert (x != other) is True
     refused(TypeError, None, lambda: x + other)
-    with pytest.raises(TypeError):
-        _ = other < x
+    refused(TypeError, None, lambda: other < x)
 
 
 def test_operators_ask_the_other_side():

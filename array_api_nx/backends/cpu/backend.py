@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...config import current
-from ...contract import composed, replay
+from ...contract import replay
 from ...contract.arrays import open_mesh
 from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.numpy_dtypes import NDArray, is_aligned
@@ -123,9 +123,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         waiting: Tensor | None = _in_c("unary", op, x)
         if waiting is not None:
             return waiting
-        if op is p.ERF:
-            erf: Tensor = composed.erf(self, x)
-            return erf
         kernel = UNARY[op]
         array = self.array(x)
         if array.size > AT_ONCE_MAX and type(kernel) is _ufunc:

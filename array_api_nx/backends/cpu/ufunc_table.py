@@ -215,19 +215,10 @@ def _has_sign_bit(x: ArrayOrScalar) -> bool:
     return x.size > 0 and bool(np.minimum.reduce(x.view(f"i{x.itemsize}"), axis=None) < 0)
 
 
-def _trunc_divide(
-    x1: ArrayOrScalar, x2: ArrayOrScalar, out: NDArray | None = None
-) -> ArrayOrScalar:
-    """Integer division that rounds towards zero. Without fmod, `x1` is a multiple of `x2`."""
-    whole = np.subtract(x1, np.fmod(x1, x2))
-    return np.floor_divide(whole, x2, out=out)
-
-
 BINARY: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     **_of_numpy("binary"),
     p.FLOOR_DIVIDE: _floor_divide,
     p.POW: _pow,
-    p.TRUNC_DIVIDE: _trunc_divide,
 }
 
 # Operators reach the ufuncs' loops in less time than calls of the ufuncs, but take no `out`.
@@ -256,8 +247,8 @@ ARG_REDUCE: Final[dict[Primitive, Literal["argmax", "argmin"]]] = {
     p.ARGMIN: "argmin",
 }
 
-# Methods of the backend compute erf, mean and count_nonzero without a kernel.
-p.check_kernels("cpu", "unary", {*UNARY, p.ERF})
+# Methods of the backend compute mean and count_nonzero without a kernel.
+p.check_kernels("cpu", "unary", UNARY)
 p.check_kernels("cpu", "binary", BINARY)
 p.check_kernels("cpu", "reduce", {*REDUCE, p.MEAN, p.COUNT_NONZERO})
 p.check_kernels("cpu", "arg_reduce", ARG_REDUCE)

@@ -65,7 +65,7 @@ from .views import (
 
 @derive({"sort", "argsort", "fft", "ifft", "rfft", "irfft"})
 @derive({"cholesky", "qr", "svd", "svdvals", "eig", "eigvals", "eigh", "eigvalsh"})
-@derive({"solve", "inv", "slogdet", "det", "triangular_solve"})
+@derive({"solve", "inv", "slogdet", "det"})
 class DaskMemory(Derived):  # type: ignore[misc]  # see Derived
     """The part of the Dask backend that knows where elements are.
 

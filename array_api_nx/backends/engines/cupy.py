@@ -10,7 +10,6 @@ import array_api_compat.cupy as xp
 import cupy
 import cupyx
 import numpy as np
-from cupyx.scipy.special import erf
 
 from ...contract.backend import METHODS, Native, Scalar
 from ...contract.numpy_dtypes import NDArray
@@ -39,10 +38,6 @@ def _apart(x: Native, target: Native) -> Native:
     return x.copy() if shared else x
 
 
-def _trunc_divide(x1: Native, x2: Native) -> Native:
-    return (x1 - cupy.fmod(x1, x2)) // x2
-
-
 _ENGINE: Final = Engine(
     name="cupy",
     xp=xp,
@@ -56,7 +51,6 @@ _ENGINE: Final = Engine(
 )
 _UNARY: Final[Table] = {
     **_ENGINE.functions("unary"),
-    p.ERF: erf,
     p.IMAG: lambda x: cupy.imag(x).copy(),
     p.POSITIVE: lambda x: x.copy(),
     p.REAL: lambda x: cupy.real(x).copy(),
@@ -67,7 +61,6 @@ _BINARY: Final[Table] = {
     **_ENGINE.functions("binary"),
     p.FMOD: _ENGINE.of_arrays(cupy.fmod),
     p.POW: _ENGINE.power(cupy.power),
-    p.TRUNC_DIVIDE: _ENGINE.of_arrays(_trunc_divide),
 }
 _kernels: Final = _ENGINE.tables(_UNARY, _BINARY, {}, [(dtype, dtype) for dtype in d.NUMPYS])
 _HOST_SCANS: Final = {

@@ -40,14 +40,8 @@ arrays: Final = ENGINE.arrays
 
 _UNARY: Final[Table] = {
     **ENGINE.functions("unary"),
-    p.ERF: jax.lax.erf,
     p.POSITIVE: jnp.copy,
 }
-
-
-def _trunc_divide(x1: Native, x2: Native) -> Native:
-    return jax.lax.div(*jnp.broadcast_arrays(x1, x2))
-
 
 _BINARY: Final[Table] = {
     **ENGINE.functions("binary"),
@@ -57,7 +51,6 @@ _BINARY: Final[Table] = {
     },
     p.DIVIDE: ENGINE.of_arrays(jnp.true_divide),
     p.POW: ENGINE.power(jnp.power),
-    p.TRUNC_DIVIDE: ENGINE.of_arrays(_trunc_divide),
 }
 
 # ---------------------------------------------------------------------- workarounds

@@ -156,10 +156,6 @@ def _subtract(x1: Native, x2: Native) -> Native:
     return x1 - x2
 
 
-def _trunc_divide(x1: Native, x2: Native) -> Native:
-    return torch.div(x1, x2, rounding_mode="trunc")
-
-
 _OPERATORS: Final = (
     p.ADD, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR, p.DIVIDE, p.EQUAL, p.GREATER,
     p.GREATER_EQUAL, p.LESS, p.LESS_EQUAL, p.MULTIPLY, p.NOT_EQUAL,
@@ -171,7 +167,6 @@ _BINARY: Final[Table] = {
     **{op: getattr(operator, f"__{op.operator}__") for op in _OPERATORS},
     p.POW: _pow,
     p.SUBTRACT: _subtract,
-    p.TRUNC_DIVIDE: ENGINE.of_arrays(_trunc_divide),
 }
 
 # ---------------------------------------------------------------------- workarounds
@@ -231,7 +226,6 @@ def _by_root(op: Primitive, kernel: EngineKernel) -> EngineKernel:
 
 
 def _by_guard(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    quotient = op in (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE)
 
     def wrapped(x1: Native, x2: Native) -> Native:
         if not isinstance(x2, torch.Tensor) and x2 not in (0, -1):
@@ -240,7 +234,7 @@ def _by_guard(op: Primitive, kernel: EngineKernel) -> EngineKernel:
         zero = x2 == 0
         minus_one = x2 == -1 if x2.dtype.is_signed else torch.zeros_like(zero)
         result = kernel(x1, torch.where(zero | minus_one, 1, x2))
-        if not quotient:
+        if op is not p.FLOOR_DIVIDE:
             return result
         result = torch.where(minus_one, -result, result)
         return torch.where(zero, 0, result)

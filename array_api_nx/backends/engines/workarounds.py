@@ -62,7 +62,7 @@ METHODS: Final[dict[str, str]] = {
 """The methods in words."""
 
 _UNSIGNED: Final = (d.uint16, d.uint32, d.uint64)
-_DIVISIONS: Final = (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD, p.TRUNC_DIVIDE)
+_DIVISIONS: Final = (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD)
 _TRANSCENDENTAL: Final = (
     p.ABS, p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.COS, p.COSH, p.EXP, p.EXPM1, p.LOG,
     p.LOG10, p.LOG1P, p.LOG2, p.RECIPROCAL, p.SIGN, p.SIN, p.SINH, p.SQRT, p.SQUARE, p.TAN, p.TANH,
@@ -135,25 +135,18 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
                f"{_PYTORCH}/198183"),
     Workaround("torch:cpu:compiled", (p.ACOSH,), d.REAL_FLOATING, "formula",
                "a square that overflows", f"{_PYTORCH}/198134"),
-    Workaround("torch:cpu", (p.ERF,), d.NARROW, "float64",
-               "small results lose their digits", f"{_PYTORCH}/198183"),
-    Workaround("torch:cpu:compiled", (p.ERF,), d.BELOW_DOUBLE, "float64",
-               "small results lose their digits", f"{_PYTORCH}/198183"),
     Workaround("jax:cpu", _OF_FLOATS, d.REAL_FLOATING, "none",
                "numbers nearer to zero than the smallest normal one are zeros", f"{_JAX}/26658"),
     Workaround("jax", (p.ADD, p.MULTIPLY, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR), (d.uint64,),
                "arrays",
                "numbers of 2**63 and more are refused"),
-    Workaround("jax", (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE, p.REMAINDER, p.FMOD), d.INTEGRAL, "zeroless",
+    Workaround("jax", (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD), d.INTEGRAL, "zeroless",
                "division by zero gives what the hardware gives", f"{_JAX}/11990"),
     Workaround("jax", (p.DIVIDE,), d.REAL_FLOATING, "expanded",
                "what is broadcast is inverted first, and the inverse of a large number is 0",
                "https://github.com/tensorflow/tensorflow/issues/24061"),
     Workaround("jax", (p.SIGN,), d.REAL_FLOATING, "unsigned",
                "the sign of -0 is -0, as its documentation says"),
-    Workaround("jax", (p.ERF,), d.BELOW_DOUBLE, "float64",
-               "wrong by several units in the last place",
-               "https://github.com/openxla/xla/issues/41122"),
     Workaround("jax:cpu", (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD), d.REAL_FLOATING, "host",
                "quotients that overflow, infinities, and the signs of zeros", f"{_JAX}/40028"),
     Workaround("jax:cuda", (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD), d.REAL_FLOATING, "corner",

@@ -283,34 +283,6 @@ def right_side(x1: NDArray, x2: NDArray, *flags: bool) -> NDArray:
     return np.broadcast_to(x2, (*lead, *x2.shape[-2:]))
 
 
-def coefficients(x: NDArray, upper: bool, transpose: bool, unit_diagonal: bool) -> NDArray:
-    """The matrix that a triangular system is about: the rest is not read, and is NaN."""
-    triangle = np.triu(x) if upper else np.tril(x)
-    if unit_diagonal:
-        n = range(x.shape[-1])
-        triangle[..., n, n] = 1
-    return np.swapaxes(triangle, -1, -2) if transpose else triangle
-
-
-def triangular_systems(dtype: DType) -> Iterator[Arguments]:
-    full = square(dtype)
-    rows, columns = np.indices((3, 3))
-    for flags in product([False, True], repeat=3):
-        upper, _, unit_diagonal = flags
-        x = full.copy()
-        x[..., columns < rows if upper else columns > rows] = np.nan
-        if unit_diagonal:
-            x[..., rows == columns] = np.nan
-        for right in (full[0, 0].copy(), full[..., :2].copy()):
-            yield x, right, *flags
-    yield np.empty((0, 0), dtype), np.empty((0, 4), dtype), True, False, False
-
-
-def is_solvable(x1: NDArray, x2: NDArray, *flags: bool) -> bool:
-    matrix = coefficients(x1, *flags)
-    return bool(np.isfinite(matrix).all()) and is_regular(matrix)
-
-
 CLOSE = 1e-11
 
 TRIALS: dict[str, Trials] = {
@@ -377,12 +349,5 @@ TRIALS: dict[str, Trials] = {
         of_matrices(square),
         rtol=CLOSE,
         seen=lambda found, x: found[0] * np.exp(found[1]),
-    ),
-    "triangular_solve": Trials(
-        right_side,
-        triangular_systems,
-        rtol=CLOSE,
-        suits=is_solvable,
-        seen=lambda found, x1, x2, *flags: coefficients(x1, *flags) @ found,
     ),
 }
