@@ -8,10 +8,10 @@ one. Numbers come in by binding, for the length of a block or of one call:
 >>> n = dynamic("n", min=1, max=100)
 >>> shape = SymbolicShape((n, 2 * n + 1))
 >>> with bind({n: 32}):
-...     shape.eval()
-(32, 65)
->>> shape.eval({n: 4})
-(4, 9)
+...     [eval_dim(size) for size in shape]
+[32, 65]
+>>> [eval_dim(size, {n: 4}) for size in shape]
+[4, 9]
 """
 
 from __future__ import annotations
@@ -50,8 +50,6 @@ __all__ = [
     "dynamic",
     "eval_dim",
     "static",
-    "substitute",
-    "var",
 ]
 
 
@@ -260,23 +258,18 @@ def _restore_dim(pickled: poly.Pickled) -> DimLike:
 # Creation
 
 
-def var(name: str, *, min: int = 0, max: int = sys.maxsize) -> Var:
-    """Make a fresh variable.
-
-    name: For display only: a second variable of the same name is another variable.
-    min, max: Inclusive bounds of the value.
-    ValueError: If ``min > max``.
-    """
-    return Var(name, min, max)
-
-
 def dim_of_var(v: Var) -> Dim:
     """Return the dimension that consists of the variable `v`."""
     return _dim((((v,), 1),))
 
 
 def dynamic(name: str, *, min: int = 0, max: int = sys.maxsize) -> Dim:
-    """Make a fresh variable and return it as a dimension; see `var`."""
+    """Make a fresh variable and return it as a dimension.
+
+    name: For display only: a second variable of the same name is another variable.
+    min, max: Inclusive bounds of the value.
+    ValueError: If ``min > max``.
+    """
     return dim_of_var(Var(name, min, max))
 
 
@@ -396,42 +389,11 @@ class SymbolicShape(tuple[DimLike, ...]):
         """The variables of all dimensions, each once, in order of first appearance."""
         return tuple(dict.fromkeys(v for d in self if isinstance(d, Dim) for v in d.vars))
 
-    @property
-    def is_static(self) -> bool:
-        """Whether no dimension is symbolic."""
-        return not any(isinstance(d, Dim) for d in self)
-
-    def eval(self, bindings: Bindings | None = None) -> tuple[int, ...] | None:
-        """Return the sizes, or None while a variable is unbound; see `eval_dim`."""
-        sizes = self.partial_eval(bindings)
-        concrete = tuple(size for size in sizes if size is not None)
-        return concrete if len(concrete) == len(sizes) else None
-
-    def partial_eval(self, bindings: Bindings | None = None) -> tuple[int | None, ...]:
-        """Return each size, None for those that have an unbound variable; see `eval_dim`."""
-        values = _values(bindings)
-        known: dict[poly.Quotient, int] = {}
-        return tuple(_eval(d, values, known) for d in self)
-
     def __str__(self) -> str:
         return f"[{', '.join(map(str, self))}]"
 
     def __repr__(self) -> str:
         return f"SymbolicShape({self})"
-
-
-# Substitution
-
-
-def substitute(bindings: Bindings, shape: Iterable[DimLike]) -> SymbolicShape:
-    """Return the shape with the given values put in; other variables stay, bound or not.
-
-    BoundsError: If a value lies outside its variable's bounds.
-    ZeroDivisionError: If a divisor inside an expression becomes zero.
-    """
-    values = _checked(bindings)
-    known: dict[poly.Quotient, poly.Terms] = {}
-    return SymbolicShape(_substitute(d, values, known) for d in shape)
 
 
 # Decisions

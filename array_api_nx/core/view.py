@@ -191,11 +191,6 @@ class View(Frozen):
             return layout
 
     @property
-    def is_c_contiguous(self) -> bool:
-        """Row-major, unmasked and from the start of the block: the block is the array."""
-        return self.is_row_major and self.offset == 0
-
-    @property
     def packed_order(self) -> tuple[int, ...] | None:
         """The order of axes in which this unmasked view is row-major; None if there is none."""
         return None if self.mask else packed_order(self.shape, self.strides)
@@ -238,24 +233,6 @@ class View(Frozen):
                 f"{self!r} reaches positions {low} to {high - 1}, outside a block of {length} "
                 "elements; give strides and an offset that stay inside"
             )
-
-    # ------------------------------------------------------------------ indices
-
-    def linear_index(self, indices: Sequence[int]) -> Size:
-        """Position in the block of the element at `indices`: offset + sum(index * stride)."""
-        if len(indices) != self.ndim:
-            raise ValueError(f"{len(indices)} indices do not fit {self.ndim} dimensions")
-        position: Size = self.offset
-        for i, stride in zip(indices, self.strides, strict=True):
-            position = position + i * stride
-        return position
-
-    def is_valid(self, indices: Sequence[int]) -> bool:
-        """Whether `indices` name an element that has memory: one per axis, within the mask."""
-        if len(indices) != self.ndim:
-            return False
-        box = self.mask or [(0, size) for size in self.shape]
-        return all([start <= i < end for i, (start, end) in zip(indices, box, strict=True)])
 
     # ------------------------------------------------------------------ transforms
 

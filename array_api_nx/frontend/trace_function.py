@@ -23,7 +23,16 @@ from ..core.frozen import Frozen, set_slot
 from ..core.polynomial import Var
 from ..core.real import variables
 from ..core.shape import check_shape
-from ..core.symbolic import Dim, DimLike, Sizes, SymbolicShape, UndecidedError, deciding, dim_of_var
+from ..core.symbolic import (
+    Dim,
+    DimLike,
+    Sizes,
+    SymbolicShape,
+    UndecidedError,
+    deciding,
+    dim_of_var,
+    eval_dim,
+)
 from ..device import Device, StandIn, as_device, default_device, use_backend
 from ..native import native
 from ..tracing import handlers
@@ -87,9 +96,7 @@ class ShapeSpec(Frozen):
         found = SymbolicShape([size for size in self.shape if not isinstance(size, str)])
         values = {v: sizes[v.name] for v in found.vars if v.name in sizes}
         shape = [
-            sizes.get(size, size)
-            if isinstance(size, str)
-            else SymbolicShape((size,)).partial_eval(values)[0]
+            sizes.get(size, size) if isinstance(size, str) else eval_dim(size, values)
             for size in self.shape
         ]
         known = [n if n is not None else size for n, size in zip(shape, self.shape, strict=True)]

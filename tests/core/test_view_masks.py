@@ -7,19 +7,15 @@ import numpy as np
 import pytest
 
 from array_api_nx.core.view import View
+from tests.support import views
 from tests.support.refusals import refused
+from tests.support.views import PADDING
 
-PADDING = -1
 BLOCK = np.arange(1000)
 
 
 def read(view):
-    """The elements of a view of `BLOCK`, found one by one."""
-    result = np.full(view.shape, PADDING)
-    for index in np.ndindex(*view.shape):
-        if view.is_valid(index):
-            result[index] = BLOCK[view.linear_index(index)]
-    return result
+    return views.read(view, BLOCK)
 
 
 def test_pad_is_virtual():
