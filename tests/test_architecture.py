@@ -4,8 +4,6 @@ A room is a folder, or a module that is a layer by itself. A module may import i
 those below it, wherever the import stands: at the top, in a function, or for type checkers alone.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -164,8 +164,7 @@ def assert_alike(names, shape, place="cpu", *, compiled=False, few=False):
     """Each of these functions gives the same for either; those that took bools are returned."""
     took = set()
     wrong = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for name in names:
             for arguments, options in calls(shape, few=few):
                 function = xp.compile(FUNCTIONS[name]) if compiled else FUNCTIONS[name]

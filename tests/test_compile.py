@@ -391,8 +391,7 @@ def test_settings_of_errstate_within_the_function():
 
     function = xp.compile(call)
     assert "with errstate(divide='ignore')" in str(function.explain(normal(3)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         for x in (xp.asarray([1.0, 0.0]), xp.asarray([0.0, 2.0, 3.0])):
             for found, expected in zip(function(x), call(x), strict=True):
                 assert_same(found, expected)

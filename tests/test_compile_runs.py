@@ -1,7 +1,5 @@
 """Runs of compiled functions, against the functions themselves."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from collections.abc import Callable

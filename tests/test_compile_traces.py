@@ -268,8 +268,7 @@ def test_a_loop_of_more_than_a_thousand_steps_is_warned_of_at_its_line():
             x = x + i
         return x
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         xp.compile(add)(xp.ones(3), 1000)
         xp.eval_shape(lambda x: add(x, 1001), ShapeSpec((3,), xp.float64))
     with pytest.warns(
@@ -281,8 +280,7 @@ def test_a_loop_of_more_than_a_thousand_steps_is_warned_of_at_its_line():
     assert "x = x + i" in lines[caught[0].lineno - first]
     # The advice of the warning.
     step = xp.compile(lambda x, i: x + i)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         x = xp.ones(3)
         for i in range(3000):
             x = step(x, xp.asarray(float(i)))

@@ -264,8 +264,7 @@ def test_who_shows_warnings_may_compute(user, monkeypatch):
         if len(shown) < 3:
             user(arrays(xp), "np.asarray(xp.cumulative_sum(h))")
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(action="always"):
         monkeypatch.setattr(warnings, "showwarning", show)
         user(arrays(xp), "np.asarray(xp.cumulative_prod(h))")
     assert shown == ["overflow encountered in accumulate"] * 3
@@ -337,8 +336,7 @@ def test_compiled_functions_do_of_errors_what_eager_ones_do(body, mode, size, ca
 
 
 def test_conversions_to_real_numbers_warn_at_the_users_line(user):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         module = user(arrays(xp), "x = np.asarray(g, dtype=np.float64)")
     assert [(each.category, each.filename, each.lineno) for each in caught] == [
         (np.exceptions.ComplexWarning, module.__file__, 1)

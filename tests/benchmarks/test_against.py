@@ -1,7 +1,5 @@
 """Two checkouts are compared case by case, if both are complete."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -92,7 +90,7 @@ class Stopped:
         self.times = times
         self.turns: list[float] = []
 
-    def __enter__(self) -> Stopped:
+    def __enter__(self) -> "Stopped":
         return self
 
     def __exit__(self, *error: object) -> None:

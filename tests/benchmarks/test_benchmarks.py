@@ -1,7 +1,5 @@
 """The benchmarks run, and all that they compare gives the same results. Nothing is timed here."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The figures of a cluster, at a size that takes seconds."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The benchmark of every function, compiled: `benchmarks/compiled_calls.py`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import FunctionType

@@ -1,7 +1,5 @@
 """Programs written for NumPy run with their import changed, and must give NumPy's results."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

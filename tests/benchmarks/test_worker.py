@@ -1,7 +1,5 @@
 """Peers run in processes of their own, which sleep while they are not asked, and end."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

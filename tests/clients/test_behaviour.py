@@ -1,7 +1,5 @@
 """How arrays behave where the standard speaks and clients rely on it."""
 
-from __future__ import annotations
-
 import inspect
 import operator
 from collections.abc import Callable

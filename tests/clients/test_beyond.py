@@ -1,7 +1,5 @@
 """What the standard leaves open and clients need: NumPy's behaviour."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

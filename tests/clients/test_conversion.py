@@ -1,7 +1,5 @@
 """NumPy, DLPack and pickle: the ways in and out that clients take."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

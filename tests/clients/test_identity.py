@@ -1,7 +1,5 @@
 """How clients recognise an array, its namespace, its devices and its dtypes."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """SciPy takes our arrays, and gives them back where it can."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """scikit-learn takes our arrays, with its dispatch on and off."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`scipy.special` and `scipy.stats` give arrays of ours, on the device of their operands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any

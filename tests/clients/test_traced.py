@@ -1,7 +1,5 @@
 """Functions of SciPy and array-api-extra, traced: `compile` and `eval_shape`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Floating-point warnings: none at lines of SciPy and scikit-learn, all others as ever."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from types import ModuleType
@@ -44,8 +42,7 @@ def function_of(module: str, source: str) -> Callable[..., Any]:
 
 def told(function: Callable[..., Any], size: int) -> list[str]:
     x, y = xp.zeros(size), xp.full(size, 1e308)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         xp.evaluate(function(xp, x, y))
     return [str(each.message) for each in caught]
 

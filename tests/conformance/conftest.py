@@ -1,7 +1,5 @@
 """A small suite of our own in the shape of the official one, in git repositories of its own."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path

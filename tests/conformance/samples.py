@@ -1,7 +1,5 @@
 """Runs made by hand, for tests of what comes after a run, and a terminal."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

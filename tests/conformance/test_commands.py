@@ -1,7 +1,5 @@
 """The sub-commands, on the fake suite."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from array_api_nx_conformance.compare import compare

@@ -1,7 +1,5 @@
 """The official suite, as it is corrected, asks for what it means to ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,5 @@
 """The tests of what the draft has beyond the suite, on namespaces that are right and wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from array_api_nx_conformance.functions import function_of, is_about_behaviour, is_special_case

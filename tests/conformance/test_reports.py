@@ -1,7 +1,5 @@
 """Markdown, badge, scripts and the text on the terminal."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scripts from failures, and what the failures rest on, in a suite of a few lines."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import io

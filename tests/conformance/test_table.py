@@ -1,7 +1,5 @@
 """The tables of who implements what, and the journal that a stopped run goes on from."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

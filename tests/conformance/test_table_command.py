@@ -1,7 +1,5 @@
 """The sub-command that makes the tables, on the fake suite."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

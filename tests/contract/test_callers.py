@@ -38,8 +38,7 @@ def test_warnings_point_at_the_caller_outside_the_package(modules):
         # A frame of the package further out does not hide the user's.
         [inside.call, outside.call, inside.call, inner.warn],
     ):
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as found:
             calls[0](*calls[1:], "text", UserWarning)
         assert [(w.filename, w.lineno, w.category) for w in found] == [
             (outside.__file__, 2, UserWarning)

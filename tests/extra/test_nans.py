@@ -43,8 +43,7 @@ def axes_of(shape):
 
 
 def numpy_s(name, *args, **keywords):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             return np.asarray(getattr(np, name)(*args, **keywords))
         except (ValueError, IndexError) as error:
@@ -54,8 +53,7 @@ def numpy_s(name, *args, **keywords):
 def check(name, x, expected, **keywords):
     """The function of `x` gives the same result as NumPy's, or raises the same error."""
     call = getattr(xp.extra, name)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         if isinstance(expected, Exception):
             refused(type(expected), None, call, x, **keywords)
             return
@@ -157,8 +155,7 @@ def test_degrees_of_freedom(name):
 
 def warned(call):
     """The texts of the warnings of a call, which name this file."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         call()
     for each in caught:
         assert each.category is RuntimeWarning
@@ -248,8 +245,7 @@ def test_nanquantile(q, keepdims):
 
 
 def quiet(call):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return call()
 
 

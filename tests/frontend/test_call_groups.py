@@ -1,7 +1,5 @@
 """Calls that are fused within compiled functions: `frontend/call_groups.py`."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

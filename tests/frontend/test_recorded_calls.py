@@ -1,7 +1,5 @@
 """Compiled functions as the calls that they make: `frontend/recorded_calls.py`."""
 
-from __future__ import annotations
-
 import warnings
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
@@ -146,8 +144,7 @@ def test_what_is_no_call_is_left_to_the_program() -> None:
 
     for function in (settings, arrays):
         compiled = xp.compile(function)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             for values in ([1.0, 2.0], [0.0, 2.0]):
                 assert_same(compiled(xp.asarray(values)), function(xp.asarray(values)))
         assert call_list(compiled) is None

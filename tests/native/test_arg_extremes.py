@@ -1,7 +1,5 @@
 """argmax and argmin are NumPy's, in every layout, for arrays that are searched in pieces, too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

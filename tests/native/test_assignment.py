@@ -1,7 +1,5 @@
 """Expressions that are written to memory that their operands lie in, too."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

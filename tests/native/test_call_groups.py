@@ -1,7 +1,5 @@
 """Groups of calls in compiled functions, which one pass computes (native/call_groups.c)."""
 
-from __future__ import annotations
-
 import gc
 import warnings
 from collections.abc import Callable
@@ -180,8 +178,7 @@ def test_settings_of_errors_are_those_of_the_call(first: Any) -> None:
         with np.errstate(divide=state):
             compiled(x, y + 1)
             compiled(x, y + 1)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 compiled(x, y)
         assert len(caught) == (state == "warn")
 

@@ -1,7 +1,5 @@
 """asarray, astype and __array__ in C against the Python functions."""
 
-from __future__ import annotations
-
 import gc
 import platform
 from typing import Any

@@ -1,7 +1,5 @@
 """Distinct elements and membership in C against the Python functions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Elements that C moves, and whether those of two arrays may lie in the same memory."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from array_api_nx.native import native

@@ -1,7 +1,5 @@
 """Operations element by element in C, held against the Python functions that they stand for."""
 
-from __future__ import annotations
-
 import inspect
 import operator
 from functools import partial

@@ -1,8 +1,6 @@
 """Calls of compiled functions whose programs another engine has compiled, on an engine made up
 here: what its arrays and functions do while C uses them must not matter."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import weakref

@@ -143,14 +143,11 @@ def test_warnings_that_are_errors_leave_everything_intact(x):
     with settings("context"):
         y = x / 0.0
         z = x * 2.0
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            with pytest.raises(RuntimeWarning):
-                x[...] = 5.0
+        with warnings.catch_warnings(action="error"), pytest.raises(RuntimeWarning):
+            x[...] = 5.0
         with np.errstate(all="ignore"):
             oracle = a / 0.0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             assert_same(numpy_of(y), oracle)
             assert_same(numpy_of(z), a * 2.0)
             x[...] = 5.0

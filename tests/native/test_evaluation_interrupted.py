@@ -1,7 +1,5 @@
 """A pass over an expression that is interrupted, forked in, or still runs when the process ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,8 +1,6 @@
 """Every allocation fails in turn while operations wait and are computed: a statement raises
 MemoryError and changes nothing, or gives the right elements."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """DLPack's table of functions in C, called as a library in C calls them."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import sys

@@ -1,7 +1,5 @@
 """Reductions that compute, in the same pass, what they reduce (native/expression_folds.c)."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 
@@ -128,8 +126,7 @@ def test_errors_are_warned_of_by_their_names() -> None:
     y = xp.full(80_000, 1e308)
     with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
         assert float(xp.sum(y + 0)) == np.inf
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         z = xp.ones(80_000)
         z[5] = xp.nan
         assert np.isnan(float(xp.max(z + 1)))

@@ -1,7 +1,5 @@
 """Reductions of the same elements along the same axes that wait are computed in one pass."""
 
-from __future__ import annotations
-
 import gc
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Computations of several passes, block by block (native/expression_phases.c)."""
 
-from __future__ import annotations
-
 import os
 import threading
 import warnings
@@ -126,8 +124,7 @@ def test_warnings_name_the_operations() -> None:
     x = xp.asarray(given, copy=True)
     found = x - xp.mean(x, axis=1, keepdims=True)
     found = xp.log(found * 0.0) + found
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as seen:
         found = np.asarray(found)
     assert {str(w.message) for w in seen} == {
         "invalid value encountered in subtract",

@@ -1,7 +1,5 @@
 """Compiled callables stand for Python functions: what tools see of them is the function."""
 
-from __future__ import annotations
-
 import copy
 import doctest
 import functools

@@ -1,7 +1,5 @@
 """The comparison of C with Python in support/implementations.py can fail, and what it compares."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -5,8 +5,6 @@ ARRAY_API_NX_LEAK_CALLS says how often each is called in the way that C answers,
 default; a fiftieth as often in all ways.
 """
 
-from __future__ import annotations
-
 import gc
 import operator
 import os

@@ -1,8 +1,6 @@
 """Compiled callables on arrays of more elements than one thread computes best, but which are not
 deferred: they give what their Python functions give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -1,8 +1,6 @@
 """Every allocation that a call makes fails in turn: the call raises MemoryError or gives the right
 result, and nothing is damaged or left behind."""
 
-from __future__ import annotations
-
 import gc
 import operator
 import sys

@@ -1,7 +1,5 @@
 """Indexing by C equals indexing by the Python functions behind it, in every observable respect."""
 
-from __future__ import annotations
-
 import operator
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Questions about dtypes in C against the Python functions."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

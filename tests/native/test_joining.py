@@ -1,7 +1,5 @@
 """concat and stack of many elements, which several threads copy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """maximum and minimum by numbers have the bits of NumPy's loops, of zeros and NaN, too."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Loading the extension, refusing one that does not fit, or doing without."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 The masks have runs of elements that are all true or all false, and single ones.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

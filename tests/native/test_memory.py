@@ -1,7 +1,5 @@
 """Memory of results of some kilobytes, which is handed out again when they are dead."""
 
-from __future__ import annotations
-
 import os
 from itertools import pairwise
 

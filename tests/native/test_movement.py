@@ -1,7 +1,5 @@
 """Movement and joining in C give what the Python functions behind them give."""
 
-from __future__ import annotations
-
 from math import isqrt
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Operations that wait in the extension (native/nodes.h): the same elements as NumPy computes at
 once, whatever is held, shared, overlapping or written meanwhile."""
 
-from __future__ import annotations
-
 import gc
 import tracemalloc
 import warnings
@@ -157,8 +155,7 @@ def test_operands_are_freed_with_what_waits() -> None:
 
 
 def messages(function: Callable[[], Any]) -> list[str]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         function()
     return sorted(str(each.message) for each in caught)
 

@@ -1,7 +1,5 @@
 """Floating-point errors of pending operations: those that the settings of their line ask for."""
 
-from __future__ import annotations
-
 import operator
 import threading
 import warnings
@@ -21,8 +19,7 @@ pytestmark = [needs_native, pytest.mark.usefixtures("waits_when_small")]
 
 
 def messages(function: Callable[[], Any]) -> list[str]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         function()
     return [str(each.message) for each in caught]
 

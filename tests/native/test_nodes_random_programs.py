@@ -4,8 +4,6 @@ Sums of floating-point numbers have the same bits on any number of threads and i
 functions, and differ in rounding between the engines; other elements have the same bits in all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, Final, NamedTuple

@@ -3,8 +3,6 @@
 Each test fails where one of them is left out; random programs would find most of them, too.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from typing import Any, Final

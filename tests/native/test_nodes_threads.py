@@ -288,8 +288,7 @@ def test_warnings_go_to_the_thread_that_computes(x):
     with deferring():
         with np.errstate(all="ignore"):
             y = x / 0.0
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             together(lambda: xp.evaluate(y))
     assert caught == []
 

@@ -1,7 +1,5 @@
 """In-place operations on values that wait, and by them (native/nodes.h)."""
 
-from __future__ import annotations
-
 import operator
 import tracemalloc
 from collections.abc import Callable

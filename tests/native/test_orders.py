@@ -1,7 +1,5 @@
 """Comparisons, logic, choices, limits and integers in registers: NumPy's bits and warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

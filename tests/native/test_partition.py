@@ -1,7 +1,5 @@
 """partition and argpartition in C against the Python functions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

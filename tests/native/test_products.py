@@ -1,7 +1,5 @@
 """Products of matrices and vectors in C against the Python functions."""
 
-from __future__ import annotations
-
 import operator
 from math import isqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Operations on column-major arrays wait as others do, with NumPy's elements and layouts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

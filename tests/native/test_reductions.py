@@ -1,7 +1,5 @@
 """C implementations of reductions, scans and sorting give what their Python functions give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Differences of neighbours in C against the Python function, and running sums and products of many
 elements against NumPy's. (Those of few are in test_reductions.)"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

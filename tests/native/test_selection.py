@@ -1,7 +1,5 @@
 """where and clip in C against the Python functions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The extension's products of small matrices, which equal NumPy's to rounding."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import reduce
 from itertools import product

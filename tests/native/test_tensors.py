@@ -1,8 +1,6 @@
 """Array, Tensor and Storage in C: their attributes, what they may be made to hold, and that C reads
 nothing that it was told wrongly."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import operator

@@ -1,7 +1,5 @@
 """Ufuncs of NumPy and SciPy in C against the Python function."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from contextlib import suppress

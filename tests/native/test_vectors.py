@@ -1,7 +1,5 @@
 """Values looked up among many sorted elements (native/vectors.c), evenly spaced or nearly so."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

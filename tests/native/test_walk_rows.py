@@ -4,8 +4,6 @@ Loops compute many rows at a time over copies of them, with the bits and warning
 by row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

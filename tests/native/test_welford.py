@@ -156,8 +156,7 @@ def test_variances_are_of_the_size_of_their_dtype():
 
 
 def met(function: Any, x: NDArray) -> set[str]:
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as warned:
         numpy_of(xp.asarray(function(x)))
     # NumPy's name for the step depends on its version.
     return {str(each.message).replace("square", "multiply") for each in warned}

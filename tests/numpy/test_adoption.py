@@ -1,7 +1,5 @@
 """Between arrays of the face and NumPy's: the same memory, in containers too, and other objects."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy

@@ -1,7 +1,5 @@
 """The class of the face's arrays, and the buffers that it gives out."""
 
-from __future__ import annotations
-
 import numpy
 import pytest
 

@@ -1,7 +1,5 @@
 """Other libraries with arrays of the face: see docs/how-to/from-numpy-in-one-word.md."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys

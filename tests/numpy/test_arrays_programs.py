@@ -5,8 +5,6 @@ exception; and in the end in all elements, in who shares memory with whom, and i
 Where the elements of a sum depend on the order of its terms, they agree to rounding.
 """
 
-from __future__ import annotations
-
 import copy
 import pickle
 import random
@@ -188,8 +186,7 @@ class Program:
         self.text.append(statement)
         found = []
         for names, warned in zip((self.expected, self.actual), self.warned, strict=True):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 try:
                     exec(statement, names)
                 except Exception as error:
@@ -262,8 +259,7 @@ class Program:
 
     def finish(self) -> None:
         """Compare all elements."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             arrays = {name: numpy.asarray(self.actual[name]) for name in self.arrays}
         self.warned[1] |= kinds_of(caught)
         values = {n for n in self.expected if n[0] == "v" and n not in self.arrays}

@@ -1,7 +1,5 @@
 """New arrays of the face: `asarray` with a device."""
 
-from __future__ import annotations
-
 import numpy
 
 import array_api_nx.numpy as np

@@ -1,7 +1,5 @@
 """What NumPy answers otherwise than the standard: the tables name functions, and are complete."""
 
-from __future__ import annotations
-
 import numpy
 import pytest
 

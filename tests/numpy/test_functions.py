@@ -1,7 +1,5 @@
 """Which functions of the face are ours, and what NumPy computes in their place."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 

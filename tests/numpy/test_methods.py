@@ -1,7 +1,5 @@
 """Methods and attributes of the face's arrays that C and the standard's functions do not answer."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """Every public name of NumPy: there in the face, and with NumPy's results or exception classes."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import pickle
@@ -90,8 +88,7 @@ def many_arguments(np: Any) -> list[tuple[Any, ...]]:
 
 
 def outcome(function: Any, args: tuple[Any, ...]) -> Any:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         numpy.random.seed(3)
         try:
             result = function(*copy.deepcopy(args))

@@ -1,7 +1,5 @@
 """The ufuncs of the face: one object each, with NumPy's attributes."""
 
-from __future__ import annotations
-
 import numpy
 import pytest
 

@@ -224,8 +224,7 @@ def observe(call: Callable[..., Any], arguments: list[Any]) -> dict[str, Any]:
     """Call it, and say all that happened, as fields with names."""
     seen: dict[str, Any] = {}
     waiting = count_pending()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             result = call(*arguments)
             seen["waits"] = count_pending() > waiting

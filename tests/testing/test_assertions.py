@@ -1,7 +1,5 @@
 """Assertions about arrays of any library."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

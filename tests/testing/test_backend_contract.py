@@ -1,7 +1,5 @@
 """The contract tests in one call, and in one command, as third parties run them."""
 
-from __future__ import annotations
-
 import os
 import re
 import runpy

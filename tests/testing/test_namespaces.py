@@ -1,7 +1,5 @@
 """Namespaces by short names."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 

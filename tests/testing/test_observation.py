@@ -1,7 +1,5 @@
 """`transfers` and `count_evaluations` on every device, and the setting `host_access` there."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The pytest plugin, run as its users run it: by pytest, in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """`recorded`: which names of the namespace were called, by whom, and that all is as before."""
 
-from __future__ import annotations
-
 import operator
 import os
 import threading

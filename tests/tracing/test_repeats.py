@@ -1,7 +1,5 @@
 """Calls that a function repeats are traced once: `tracing/repeats.py`."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -128,6 +126,5 @@ def test_other_settings_are_no_repetition() -> None:
             return y, 1 / (x * 1)
 
     compiled: Any = xp.compile(function)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         compiled(xp.zeros(3))

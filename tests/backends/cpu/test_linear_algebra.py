@@ -1,7 +1,5 @@
 """Singular values and triangles of tall matrices, which the CPU backend takes from products."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

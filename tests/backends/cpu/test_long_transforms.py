@@ -64,8 +64,7 @@ def test_a_transform_and_its_inverse_give_the_vector():
 
 def test_an_overflow_is_warned_of_once():
     x = np.full(2 * LONG_MIN, 3e38, np.float32)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         result = np.asarray(xp.fft.rfft(xp.asarray(x)))
     texts = [str(warning.message) for warning in caught]
     assert "overflow encountered in rfft_n_even" in texts

@@ -157,8 +157,7 @@ def test_reductions_of_nothing_are_those_of_the_cpu(name):
             continue
         seen = []
         for device in ("cpu", SMALL):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 found = np.asarray(applied(formula, device)[0])
             seen.append((found.tolist(), {str(each.message) for each in caught}))
         assert repr(seen[0]) == repr(seen[1])
@@ -198,8 +197,7 @@ def test_a_sum_has_the_same_bits_before_and_after_somebody_asks_for_the_shape():
 
 def test_warnings_are_those_of_selected_elements_alone():
     x = on_dask(X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         xp.evaluate(xp.sum(xp.log(x[x > 0])))
 
 

@@ -330,8 +330,7 @@ def test_jax_arrays_come_in_and_go_out():
     x[1:3] *= 2
     assert array.tolist() == [0.0, 1.0, 2.0, 3.0]
     assert jnp.from_dlpack(x).tolist() == [0.0, 2.0, 4.0, 3.0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         assert not jax.config.jax_enable_x64
     assert xp.ones(2, device="jax:cpu").dtype is xp.float64
 

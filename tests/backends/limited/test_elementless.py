@@ -1,7 +1,5 @@
 """The device meta: shapes and dtypes of everything, elements of nothing."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import sys

@@ -1,7 +1,5 @@
 """Namespaces like NumPy, with mistakes."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace

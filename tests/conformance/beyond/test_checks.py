@@ -1,7 +1,5 @@
 """The chapters on planted mistakes: each is found, and nothing else is."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

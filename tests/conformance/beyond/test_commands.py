@@ -1,7 +1,5 @@
 """The sub-command ``checks``, from the command line to its files."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

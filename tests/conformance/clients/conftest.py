@@ -1,7 +1,5 @@
 """Clients of our own in the shape of SciPy and scikit-learn, and a namespace that neither knows."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

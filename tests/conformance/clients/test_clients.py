@@ -1,7 +1,5 @@
 """The installed clients themselves, a few tests of each; and the results that the docs show."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

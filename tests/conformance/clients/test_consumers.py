@@ -1,7 +1,5 @@
 """The chapter of consumers, most of which are not installed where the tests run."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """NumPy's tests on a namespace with NumPy's names: other imports, and tests expected to fail."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of the table, and whether another page says the same."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("sklearn", minversion="1.9")

@@ -1,7 +1,5 @@
 """Workers: their answers, their ends."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 

@@ -1,7 +1,5 @@
 """The functions and estimators that the table of SciPy and scikit-learn is about."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """What the table says of one function or estimator."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

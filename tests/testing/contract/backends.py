@@ -1,7 +1,5 @@
 """The backends that the contract tests run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Every contract test runs on every backend that is here; on the CPU's with checks around it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

@@ -1,7 +1,5 @@
 """Backends with one fault each: the trials report every one, for every method and dtype."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

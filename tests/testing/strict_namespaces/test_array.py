@@ -1,7 +1,5 @@
 """The array of strict namespaces: operators, conversions, and what it does not have."""
 
-from __future__ import annotations
-
 import copy
 import operator
 import pickle

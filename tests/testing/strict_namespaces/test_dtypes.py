@@ -1,7 +1,5 @@
 """Dtypes of strict namespaces: they compare, hash and are pickled, and that is all."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Functions of strict namespaces: what ours give, for arguments that the standard describes."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 

@@ -1,7 +1,5 @@
 """Keys: those that the standard describes work as on plain arrays, all others are refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """``__array_namespace_info__()`` of strict namespaces."""
 
-from __future__ import annotations
-
 import pytest
 
 from array_api_nx.testing import strict

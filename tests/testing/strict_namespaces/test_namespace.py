@@ -1,7 +1,5 @@
 """Strict namespaces as modules: found, compared, imported, and what they say of missing names."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import pickle

@@ -1,7 +1,5 @@
 """What the standard asks of single functions."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

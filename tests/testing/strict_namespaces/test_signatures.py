@@ -1,7 +1,5 @@
 """The table of signatures says what the standard's own stubs say, for every version."""
 
-from __future__ import annotations
-
 import ast
 import os
 from inspect import Parameter

@@ -1,7 +1,5 @@
 """The function that gives strict namespaces."""
 
-from __future__ import annotations
-
 import importlib
 
 import numpy as np

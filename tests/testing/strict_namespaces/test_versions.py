@@ -1,7 +1,5 @@
 """What came with which version is there from that version on, and refused before."""
 
-from __future__ import annotations
-
 import pytest
 
 from array_api_nx.testing import strict

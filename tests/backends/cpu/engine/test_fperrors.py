@@ -33,8 +33,7 @@ MISHAPS = {
 
 
 def caught(call, *arguments):
-    with warnings.catch_warnings(record=True) as log:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as log:
         call(*arguments)
     return log
 
@@ -131,8 +130,7 @@ def test_every_operation_reports_for_itself():
 
 
 def test_a_filter_can_make_them_exceptions():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         refused(RuntimeWarning, "invalid value encountered in sqrt", report, [("sqrt", 8, 8)])
 
 

@@ -1,7 +1,5 @@
 """The pool of released memory: which memory is reused, which must not be, and how much is kept."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import os
