@@ -39,14 +39,7 @@ def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("scipy", ["--sizes", "2e3", "--case", "softmax, flat"], ["softmax, flat"]),
     ],
 )
-def test_every_group_is_compared(
-    group: str,
-    options: list[str],
-    cases: list[str],
-    other: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_every_group_is_compared(group, options, cases, other, tmp_path, monkeypatch):
     assert group in GROUPS
     if group == "small":  # the others start half as many processes
         monkeypatch.setattr(against, "PAIRS", 2)
@@ -67,9 +60,7 @@ def test_every_group_is_compared(
     assert len(figures["results"]) == (2 if group == "compiled" else 1)  # dtypes
 
 
-def test_slower_cases_are_listed(
-    other: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_slower_cases_are_listed(other, monkeypatch, capsys):
     seconds = {ROOT: [1.1, 1.2, 1.0], other: [1.0, 1.0, 1.0]}
     monkeypatch.setattr(against, "_start", lambda group, checkout: Stopped(seconds[checkout]))
     group = against.Group("few", "module", "nx", 0.0, [("quick",), ("slow",), ("bad",)])
@@ -106,9 +97,7 @@ class Stopped:
         return self.turns.pop(0)
 
 
-def test_extensions_that_are_not_compiled_are_told(
-    other: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_extensions_that_are_not_compiled_are_told(other, monkeypatch, capsys):
     monkeypatch.delenv("ARRAY_API_NX_EXTENSION")
     with pytest.raises(SystemExit) as ended:
         main(["small", "--against", str(other), "--turns", "1"])
@@ -117,7 +106,7 @@ def test_extensions_that_are_not_compiled_are_told(
     assert "has no compiled _native; run there: python setup.py build_ext" in error
 
 
-def test_the_other_checkout_is_the_one_that_is_timed(other: Path) -> None:
+def test_the_other_checkout_is_the_one_that_is_timed(other):
     group = against.Group("small", "benchmarks.calls", "nx", 0.0, [])
     with against._start(group, other) as worker:
         assert worker.checkout == str(other)
@@ -127,9 +116,7 @@ def test_the_other_checkout_is_the_one_that_is_timed(other: Path) -> None:
 
 
 @needs_extension
-def test_sources_that_changed_are_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sources_that_changed_are_told(monkeypatch, tmp_path, capsys):
     leave = shutil.ignore_patterns("*.pyc.*")
     shutil.copytree(ROOT / "array_api_nx", tmp_path / "array_api_nx", ignore=leave)
     source = tmp_path / "array_api_nx" / "native" / "sums.c"

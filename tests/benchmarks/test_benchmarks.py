@@ -49,7 +49,7 @@ def check(peer: Peer, case: Case, dtype: str, elements: int) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize("elements", [200, 100_000])  # at once, and deferred
-def test_nx_agrees_with_numpy(case: Case, dtype: str, elements: int) -> None:
+def test_nx_agrees_with_numpy(case, dtype, elements):
     check(peer_named("nx"), case, dtype, elements)
 
 
@@ -57,14 +57,14 @@ def test_nx_agrees_with_numpy(case: Case, dtype: str, elements: int) -> None:
 @pytest.mark.parametrize("case", PROGRAMS, ids=lambda case: case.name)
 @pytest.mark.parametrize("elements", [200, 40_000])  # small programs, and others
 @pytest.mark.parametrize("name", ["nx", "nx.compile"])
-def test_programs_agree_with_numpy(name: str, case: Case, dtype: str, elements: int) -> None:
+def test_programs_agree_with_numpy(name, case, dtype, elements):
     check(peer_named(name), case, dtype, elements)
 
 
 # Peers warn of what they like.
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("numpy", "nx")])
-def test_peers_agree_with_numpy(name: str) -> None:
+def test_peers_agree_with_numpy(name):
     peer = peer_named(name)
     for case in CASES:
         # Compilation takes seconds; the benchmark checks the rest whenever it runs.
@@ -75,7 +75,7 @@ def test_peers_agree_with_numpy(name: str) -> None:
             check(peer, case, "float32", 200)
 
 
-def test_names_of_cases_are_those_of_the_peers_own_versions() -> None:
+def test_names_of_cases_are_those_of_the_peers_own_versions():
     names = [case.name for case in CASES]
     assert len(set(names)) == len(names)
     by = pytest.importorskip("benchmarks.fused.by_numexpr", exc_type=ImportError)
@@ -91,11 +91,11 @@ def test_names_of_cases_are_those_of_the_peers_own_versions() -> None:
         (np.asarray([1.0, np.nan]), "values"),
     ],
 )
-def test_disagreements_are_found(result: Any, problem: str) -> None:
+def test_disagreements_are_found(result, problem):
     assert problem in disagreement(result, np.ones(2))
 
 
-def test_a_peer_must_agree_with_numpy() -> None:
+def test_a_peer_must_agree_with_numpy():
     wrong = Peer("wrong", "1", lambda case, arrays: lambda: arrays[0])
     refused(Problem, "other values than NumPy's", prepare, wrong, CASES[0], "float64", 100)
     unable = Peer("unable", "1", lambda case, arrays: None)
@@ -115,7 +115,7 @@ class Script:
         return answer
 
 
-def test_turns_and_ratios() -> None:
+def test_turns_and_ratios():
     workers: Any = {
         "numpy": Script(5.0, 2.0, 8.0, 3.0),
         "nx": Script(6.0, 1.0, 2.0, 1.0),
@@ -128,13 +128,13 @@ def test_turns_and_ratios() -> None:
     assert ratio([2.0, 8.0, 3.0], [1.0, 2.0, 1.0]) == 3
 
 
-def test_a_slow_case_gets_few_turns() -> None:
+def test_a_slow_case_gets_few_turns():
     workers: Any = {"numpy": Script(1.0, *[2.0] * 9)}
     times, _ = in_turns(workers, ("case",), turns=9, seconds=0.0, patience=0.0)
     assert times["numpy"].per_call == [2.0] * 3
 
 
-def test_a_peer_that_cannot_or_errs_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_peer_that_cannot_or_errs_is_left_out(capsys):
     workers: Any = {
         "numpy": Script(0.5, 2.0, 4.0),
         "nx": Script(0.5, 1.0, 1.0),
@@ -149,7 +149,7 @@ def test_a_peer_that_cannot_or_errs_is_left_out(capsys: pytest.CaptureFixture[st
     assert set(summary([result])["geometric mean"]) == {"numpy", "nx"}
 
 
-def test_memory_of_a_call_includes_its_result() -> None:
+def test_memory_of_a_call_includes_its_result():
     # In a process of its own, as benchmarks do: this one may have free memory from other tests.
     program = """if True:
         from benchmarks.fused.cases import CASES
@@ -165,16 +165,14 @@ def test_memory_of_a_call_includes_its_result() -> None:
     assert float(ended.stdout) > 10**6 * 8 / 2**20 - 1
 
 
-def test_the_command_writes_json_and_a_plot(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_json_and_a_plot(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     run_fused(tmp_path, ["--plot", str(tmp_path / "plot.svg")])
     root = ElementTree.parse(tmp_path / "plot.svg").getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
 
 
-def test_the_command_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_json(tmp_path, capsys):
     figures = run_fused(tmp_path, [])
     assert set(figures) == {"fused"}
     fused = figures["fused"]
@@ -226,9 +224,7 @@ def test_the_command_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["small", "--json", "/"], "argument --json: / cannot be written"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_line(
-    options: list[str], error: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_done_is_said_in_a_line(options, error, capsys):
     with pytest.raises(SystemExit) as ended:
         main(options)
     assert ended.value.code == 2
@@ -237,9 +233,7 @@ def test_what_cannot_be_done_is_said_in_a_line(
     assert error in last
 
 
-def test_a_package_that_is_missing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_that_is_missing(capsys, monkeypatch):
     monkeypatch.setattr(command_line, "find_spec", lambda name: None)
     for options, error in (
         (["scipy"], "scipy needs scipy; install it, or leave scipy out"),
@@ -257,7 +251,7 @@ def run_fused(folder: Path, options: list[str]) -> Any:
     return json.loads(file.read_text(), parse_constant=lambda name: pytest.fail(name))
 
 
-def test_scipys_functions(tmp_path: Path) -> None:
+def test_scipys_functions(tmp_path):
     pytest.importorskip("scipy")
     file = tmp_path / "figures.json"
     assert main(["scipy", "--sizes", "2e3", "--turns", "1", "--json", str(file)]) == 0
@@ -266,7 +260,7 @@ def test_scipys_functions(tmp_path: Path) -> None:
     assert figures["geometric_mean"] > 0
 
 
-def test_calls_of_clients(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls_of_clients(tmp_path, capsys):
     pytest.importorskip("scipy")
     pytest.importorskip("sklearn")
     file = tmp_path / "figures.json"
@@ -278,7 +272,7 @@ def test_calls_of_clients(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert f"worst: {figures['worst']}" in capsys.readouterr().out
 
 
-def test_clients_agree_with_numpy() -> None:
+def test_clients_agree_with_numpy():
     pytest.importorskip("scipy")
     pytest.importorskip("sklearn")
     # In a process of its own: SciPy reads at its import whether it shall take our arrays.
@@ -301,9 +295,7 @@ def test_clients_agree_with_numpy() -> None:
         ("pad", "pad at the edge, table", 2),
     ],
 )
-def test_functions_that_the_standard_lacks(
-    wanted: str, case: str, count: int, tmp_path: Path
-) -> None:
+def test_functions_that_the_standard_lacks(wanted, case, count, tmp_path):
     file = tmp_path / "figures.json"
     run = ["extra", "--sizes", "2e3", "--turns", "1", "--json", str(file)]
     assert main([*run, "--case", wanted]) == 0
@@ -313,7 +305,7 @@ def test_functions_that_the_standard_lacks(
     assert figures["geometric_mean"] > 0
 
 
-def test_random_numbers(tmp_path: Path) -> None:
+def test_random_numbers(tmp_path):
     file = tmp_path / "figures.json"
     run = ["random", "--sizes", "2e3", "--turns", "1", "--json", str(file)]
     assert main([*run, "--case", "normal"]) == 0
@@ -322,7 +314,7 @@ def test_random_numbers(tmp_path: Path) -> None:
     assert figures["speed"]["x + standard_normal, float32"] > 0
 
 
-def test_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls(tmp_path, capsys):
     file = tmp_path / "figures.json"
     assert main(["small", "--case", "a + b", "--turns", "1", "--json", str(file)]) == 0
     figures = json.loads(file.read_text())["small"]
@@ -333,7 +325,7 @@ def test_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", ["numpy", "nx"])
 @pytest.mark.parametrize("statement", STATEMENTS["large"])
-def test_calls_on_large_arrays(name: str, statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_on_large_arrays(name, statement, monkeypatch):
     monkeypatch.setitem(SHAPES, "large", (5, 8))
     prepared = connect(name).prepare("large", statement)
     assert prepared.timer.timeit(2) > 0

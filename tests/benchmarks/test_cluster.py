@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from benchmarks.worker import ROOT
 pytestmark = pytest.mark.slow
 
 
-def test_programs_compute_what_they_say() -> None:
+def test_programs_compute_what_they_say():
     a = np.random.default_rng(0).standard_normal((500, 4))
     z = (a - a.mean(axis=0)) / a.std(axis=0)
     found = {name: np.asarray(program(xp.asarray(a))) for name, program in PROGRAMS.items()}
@@ -24,7 +23,7 @@ def test_programs_compute_what_they_say() -> None:
     np.testing.assert_allclose(found["masked sum"], a[a > 2].sum())
 
 
-def test_each_program_has_its_time_and_its_peak(tmp_path: Path) -> None:
+def test_each_program_has_its_time_and_its_peak(tmp_path):
     pytest.importorskip("distributed")
     file = tmp_path / "figures.json"
     options = ["--gigabytes", "0.01", "--chunks", "1MiB", "--json", str(file)]

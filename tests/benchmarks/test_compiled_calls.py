@@ -1,9 +1,7 @@
 """The benchmark of every function, compiled: `benchmarks/compiled_calls.py`."""
 
 import json
-from pathlib import Path
 from types import FunctionType
-from typing import Any
 
 import pytest
 
@@ -19,7 +17,7 @@ NOT_TIMED = {
 """Functions that compute no array, or one whose shape its elements decide."""
 
 
-def test_every_function_is_there() -> None:
+def test_every_function_is_there():
     for module, prefix in ((xp, "xp"), (xp.linalg, "xp.linalg"), (xp.fft, "xp.fft")):
         functions = [
             name
@@ -36,13 +34,13 @@ def test_every_function_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", ["nx", "nx.compile"])
-def test_statements_run(name: str) -> None:
+def test_statements_run(name):
     service = connect(name)
     for statement in STATEMENTS:
         assert service.prepare(statement).timer.timeit(1) > 0
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[Any]) -> None:
+def test_the_command(tmp_path, capsys):
     file = tmp_path / "figures.json"
     assert main(["every", "--case", "xp.concat", "--turns", "1", "--json", str(file)]) == 0
     figures = json.loads(file.read_text())["every"]

@@ -93,9 +93,7 @@ def checkout(tmp_path: Path) -> Path:
     return root
 
 
-def test_the_table_of_a_checkout(
-    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_of_a_checkout(checkout, tmp_path, capsys):
     sources = {file: file.read_text() for file in checkout.rglob("*.py")}
     figures = run(["--npbench", str(checkout), "--preset", "M", "--threads", "1"], tmp_path)
     assert {file: file.read_text() for file in checkout.rglob("*.py")} == sources
@@ -121,9 +119,7 @@ def test_the_table_of_a_checkout(
         assert text in out
 
 
-def test_another_checkout_has_a_column(
-    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_checkout_has_a_column(checkout, tmp_path, monkeypatch):
     monkeypatch.setenv("ARRAY_API_NX_EXTENSION", "0")
     leave = shutil.ignore_patterns("*.so", "*.pyd", "*.pyc.*")
     shutil.copytree(ROOT / "array_api_nx", tmp_path / "other" / "array_api_nx", ignore=leave)
@@ -132,7 +128,7 @@ def test_another_checkout_has_a_column(
     assert set(result["speed"]) == {"nx", "other"}
 
 
-def test_a_program_that_is_killed_is_a_row(checkout: Path, tmp_path: Path) -> None:
+def test_a_program_that_is_killed_is_a_row(checkout, tmp_path):
     file = checkout / "npbench" / "benchmarks" / "group" / "gemm" / "gemm_numpy.py"
     kill = "    if np.__name__ != 'numpy': import os; os._exit(3)\n    return alpha"
     file.write_text(file.read_text().replace("    return alpha", kill))
@@ -140,7 +136,7 @@ def test_a_program_that_is_killed_is_a_row(checkout: Path, tmp_path: Path) -> No
     assert result["problems"] == {"nx": "the process of nx ended with status 3"}
 
 
-def test_numba_compiles_the_functions_of_a_program(checkout: Path) -> None:
+def test_numba_compiles_the_functions_of_a_program(checkout):
     pytest.importorskip("numba")
     prepared = prepare("numba", "npbench", str(checkout), "jacobi_1d", "S")
     assert prepared.timer.timeit(2) > 0
@@ -149,18 +145,18 @@ def test_numba_compiles_the_functions_of_a_program(checkout: Path) -> None:
 
 @pytest.mark.parametrize("dtype", own.DTYPES)
 @pytest.mark.parametrize("name", own.NAMES)
-def test_our_own_programs_agree_with_numpy(name: str, dtype: str) -> None:
+def test_our_own_programs_agree_with_numpy(name, dtype):
     assert prepare("nx", "own", name, dtype, 1000).note
 
 
-def test_our_own_programs_have_a_table(tmp_path: Path) -> None:
+def test_our_own_programs_have_a_table(tmp_path):
     options = ["--sizes", "200", "--dtypes", "float32", "--only", "heat"]
     (result,) = run(options, tmp_path)["results"]
     assert result["program"] == "heat_1d, float32, 200"
     assert result["speed"]["nx"] > 0
 
 
-def test_the_names_of_cases() -> None:
+def test_the_names_of_cases():
     chosen = cases(None, "S", [10, 20], ["float64"], "k")
     assert {case.request[1] for case in chosen} == {name for name in own.NAMES if "k" in name}
     assert {case.kind for case in chosen} <= set(classes.CLASSES)
@@ -168,14 +164,14 @@ def test_the_names_of_cases() -> None:
     assert counts == [22, 12, 20]
 
 
-def test_every_call_gets_arguments_of_its_own() -> None:
+def test_every_call_gets_arguments_of_its_own():
     seen: list[Any] = []
     timer = FreshArguments(list, lambda made: seen.append(made) or made.append(1))
     assert timer.timeit(3) > 0
     assert seen == [[1]] * 3
 
 
-def test_an_import_is_replaced_under_its_name(tmp_path: Path) -> None:
+def test_an_import_is_replaced_under_its_name(tmp_path):
     file = tmp_path / "program.py"
     file.write_text("import numpy\nfrom numpy import e\n\ndef f():\n    return numpy.__name__, e\n")
     assert load(file, "f")() == ("numpy", np.e)
@@ -189,7 +185,7 @@ def test_an_import_is_replaced_under_its_name(tmp_path: Path) -> None:
         ([1.0, 2.0 + 2e-9, np.nan], "within 1e-09"),
     ],
 )
-def test_small_differences_are_noted(result: list[float], text: str) -> None:
+def test_small_differences_are_noted(result, text):
     assert compare([np.asarray(result)], [np.asarray([1.0, 2.0, np.nan])]) == text
 
 
@@ -202,7 +198,7 @@ def test_small_differences_are_noted(result: list[float], text: str) -> None:
         (np.ones(3), "wrong: float64 of shape"),
     ],
 )
-def test_other_results_are_errors(result: Any, text: str) -> None:
+def test_other_results_are_errors(result, text):
     refused(Problem, text, compare, [result], [np.asarray([1.0, 2.0])])
     refused(Problem, "1 arrays instead of 2", compare, [result], [result, result])
     refused(Problem, r"differs by 5\.0e-01", compare, [np.asarray([1, 2])], [np.asarray([1, 3])])
@@ -215,7 +211,7 @@ def run(options: list[str], folder: Path) -> Any:
     return json.loads(file.read_text())["programs"]
 
 
-def test_names_of_a_checkout(checkout: Path) -> None:
+def test_names_of_a_checkout(checkout):
     assert npbench.is_checkout(checkout)
     assert not npbench.is_checkout(checkout / "npbench")
     assert npbench.names(checkout) == sorted(INFO)

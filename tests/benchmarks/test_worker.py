@@ -62,7 +62,7 @@ def awkward(tmp_path: Path) -> Iterator[Worker]:
         yield made
 
 
-def test_a_worker_times_a_case() -> None:
+def test_a_worker_times_a_case():
     with Worker(MEASURE, "nx") as nx:
         assert nx.checkout == str(ROOT)
         assert nx.ask("prepare", 0.0, *CASE) > 0
@@ -72,15 +72,13 @@ def test_a_worker_times_a_case() -> None:
     assert not running(nx.pid)
 
 
-def test_a_worker_imports_its_peer_alone() -> None:
+def test_a_worker_imports_its_peer_alone():
     with Worker(MEASURE, "numpy") as numpy:
         assert numpy.checkout is None
         assert numpy.extensions == []
 
 
-def test_a_peer_that_is_not_installed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_peer_that_is_not_installed(monkeypatch, capsys, tmp_path):
     (tmp_path / "absent_peer.py").write_text("def connect(name): import no_such_package")
     refused(Problem, "No module named 'no_such_package'", Worker, "absent_peer", "it", tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -91,23 +89,23 @@ def test_a_peer_that_is_not_installed(
         pass
 
 
-def test_what_a_peer_prints_is_no_answer(awkward: Worker) -> None:
+def test_what_a_peer_prints_is_no_answer(awkward):
     assert awkward.version == "1"
     assert awkward.ask("prepare", 0.0, "print") == 2
 
 
-def test_errors_are_told_in_a_line(awkward: Worker) -> None:
+def test_errors_are_told_in_a_line(awkward):
     refused(Problem, r"^ValueError: bad$", awkward.ask, "prepare", 0.0, "fail")
 
 
 @LINUX
-def test_a_process_that_takes_too_long_is_ended(awkward: Worker) -> None:
+def test_a_process_that_takes_too_long_is_ended(awkward):
     awkward._limit = 0.5
     refused(Problem, r"^takes more than 0\.5 s$", awkward.ask, "prepare", 0.0, "hang")
     assert not running(awkward.pid)
 
 
-def test_variables_of_a_process(tmp_path: Path) -> None:
+def test_variables_of_a_process(tmp_path):
     (tmp_path / "reading_peer.py").write_text(READING)
     with Worker("reading_peer", "it", tmp_path, variables={"OF_THE_TEST": "5"}) as worker:
         worker.ask("prepare", 0.0)
@@ -115,16 +113,14 @@ def test_variables_of_a_process(tmp_path: Path) -> None:
         assert worker.ask("note") == "said 5"
 
 
-def test_a_process_that_ends_is_an_error(awkward: Worker) -> None:
+def test_a_process_that_ends_is_an_error(awkward):
     for _ in range(2):
         with pytest.raises(RuntimeError, match="the process of it ended with status 3"):
             awkward.ask("prepare", 0.0, "crash")
 
 
 @LINUX
-def test_a_process_that_computes_is_ended(
-    awkward: Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_process_that_computes_is_ended(awkward, monkeypatch, tmp_path):
     monkeypatch.setattr(worker, "GRACE", 0.1)
     awkward._send("prepare", 0.0, "hang")
     while not (tmp_path / "hangs").exists():
@@ -137,7 +133,7 @@ def test_a_process_that_computes_is_ended(
 
 
 @LINUX
-def test_processes_sleep_while_they_are_not_asked() -> None:
+def test_processes_sleep_while_they_are_not_asked():
     with workers(MEASURE, ["numpy", "nx", "numexpr", "numba"]) as found:
         for each in found.values():
             each.ask("prepare", 0.001, CASE[0], "float32", 300_000)
@@ -150,7 +146,7 @@ def test_processes_sleep_while_they_are_not_asked() -> None:
 
 
 @LINUX
-def test_threads_that_run_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_that_run_are_noticed(monkeypatch):
     monkeypatch.setattr(serve, "PATIENCE", 0.05)
     end = threading.Event()
 
@@ -168,14 +164,12 @@ def test_threads_that_run_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         spinning.join()
 
 
-def test_without_proc_threads_get_time_to_sleep(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_proc_threads_get_time_to_sleep(monkeypatch, tmp_path):
     monkeypatch.setattr(serve, "_THREADS", tmp_path / "none")
     assert serve.threads_sleep()
 
 
-def test_the_name_of_the_processor(tmp_path: Path) -> None:
+def test_the_name_of_the_processor(tmp_path):
     file = tmp_path / "cpuinfo"
     file.write_text("processor : 0\nmodel name\t: Fast: 3\nprocessor : 1\nmodel name\t: Fast: 3\n")
     assert environment.processor(file) == "Fast: 3"

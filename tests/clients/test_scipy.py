@@ -64,7 +64,7 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_agrees_with_numpy_and_returns_our_arrays(name: str) -> None:
+def test_agrees_with_numpy_and_returns_our_arrays(name):
     function = FUNCTIONS[name]
     result = function(xp.asarray(SAMPLE), xp)
     assert type(result) is xp.Array
@@ -73,7 +73,7 @@ def test_agrees_with_numpy_and_returns_our_arrays(name: str) -> None:
 
 
 @pytest.mark.parametrize("function", [xp.mean, xp.var, xp.max])
-def test_resampling_finds_axis_in_our_signatures(function: Callable[..., xp.Array]) -> None:
+def test_resampling_finds_axis_in_our_signatures(function):
     def interval(sample: Any, statistic: Callable[..., Any]) -> Any:
         rng = np.random.default_rng(3)
         return stats.bootstrap(
@@ -86,7 +86,7 @@ def test_resampling_finds_axis_in_our_signatures(function: Callable[..., xp.Arra
     np.testing.assert_allclose([float(ours.low), float(ours.high)], [theirs.low, theirs.high])
 
 
-def test_output_arrays_of_ndimage_are_written_in_place() -> None:
+def test_output_arrays_of_ndimage_are_written_in_place():
     output = xp.zeros(SAMPLE.size)
     result = ndimage.uniform_filter1d(xp.asarray(SAMPLE), 3, output=output)
     expected = ndimage.uniform_filter1d(SAMPLE, 3)
@@ -95,18 +95,18 @@ def test_output_arrays_of_ndimage_are_written_in_place() -> None:
 
 
 @pytest.mark.parametrize("foreign", [SAMPLE, SAMPLE.tolist()], ids=["ndarray", "list"])
-def test_other_arrays_beside_ours_are_refused(foreign: object) -> None:
+def test_other_arrays_beside_ours_are_refused(foreign):
     refused(TypeError, "Multiple namespaces", stats.ttest_ind, xp.asarray(SAMPLE), foreign)
 
 
 @pytest.mark.parametrize("function", [special.expm1, special.log1p])
-def test_ufuncs_that_scipy_does_not_wrap_give_our_arrays(function: Callable[[Any], Any]) -> None:
+def test_ufuncs_that_scipy_does_not_wrap_give_our_arrays(function):
     result = function(xp.asarray(SAMPLE))
     assert type(result) is xp.Array
     assert np.array_equal(result, function(SAMPLE))
 
 
-def test_nan_in_a_sample_is_found() -> None:
+def test_nan_in_a_sample_is_found():
     x = xp.asarray([1.0, xp.nan, 2.0])
     assert np.isnan(float(stats.skew(x)))
     refused(ValueError, "nan", stats.skew, x, nan_policy="raise")

@@ -32,7 +32,7 @@ ESTIMATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def test_elements_that_scikit_learn_exchanges_are_exchanged() -> None:
+def test_elements_that_scikit_learn_exchanges_are_exchanged():
     """Its ``x[i], x[j] = x[j], x[i]`` takes elements for copies, as those of NumPy's arrays are."""
     with config_context(array_api_dispatch=True):
         found = OrthogonalMatchingPursuitCV().fit(xp.asarray(DATA), xp.asarray(TARGET / 1))
@@ -41,7 +41,7 @@ def test_elements_that_scikit_learn_exchanges_are_exchanged() -> None:
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_estimators_agree_with_numpy_and_return_our_arrays(name: str) -> None:
+def test_estimators_agree_with_numpy_and_return_our_arrays(name):
     fit = ESTIMATORS[name]
     with config_context(array_api_dispatch=True):
         result = fit(xp.asarray(DATA), xp.asarray(TARGET))
@@ -54,7 +54,7 @@ def test_estimators_agree_with_numpy_and_return_our_arrays(name: str) -> None:
     [metrics.f1_score, metrics.precision_score, metrics.recall_score],
     ids=lambda score: score.__name__,
 )
-def test_scores_mix_counts_with_floats(score: Callable[..., Any]) -> None:
+def test_scores_mix_counts_with_floats(score):
     guess = np.roll(TARGET, 7)
     with config_context(array_api_dispatch=True):
         result = score(xp.asarray(TARGET), xp.asarray(guess), average="weighted")
@@ -62,7 +62,7 @@ def test_scores_mix_counts_with_floats(score: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("curve", [metrics.roc_curve, metrics.precision_recall_curve])
-def test_curves(curve: Callable[..., Any]) -> None:
+def test_curves(curve):
     with config_context(array_api_dispatch=True):
         result = curve(xp.asarray(TARGET == 1), xp.asarray(DATA[:, 0]))
     for ours, theirs in zip(result, curve(TARGET == 1, DATA[:, 0]), strict=True):
@@ -71,7 +71,7 @@ def test_curves(curve: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("dispatch", [True, False], ids=["dispatch", "no dispatch"])
-def test_model_selection_takes_rows_of_our_arrays(dispatch: bool) -> None:
+def test_model_selection_takes_rows_of_our_arrays(dispatch):
     X, y = xp.asarray(DATA), xp.asarray(TARGET, dtype=xp.float64)
     with config_context(array_api_dispatch=dispatch):
         train, test = train_test_split(X, random_state=0)
@@ -84,13 +84,13 @@ def test_model_selection_takes_rows_of_our_arrays(dispatch: bool) -> None:
 
 
 @pytest.mark.parametrize("dispatch", [True, False], ids=["dispatch", "no dispatch"])
-def test_targets_are_recognised(dispatch: bool) -> None:
+def test_targets_are_recognised(dispatch):
     with config_context(array_api_dispatch=dispatch):
         assert type_of_target(xp.asarray(TARGET)) == "multiclass"
         assert type_of_target(xp.asarray(DATA[:, 0])) == "continuous"
 
 
-def test_clone_copies_array_parameters() -> None:
+def test_clone_copies_array_parameters():
     alpha = xp.asarray([1.0, 2.0])
     copied = clone(Ridge(alpha=alpha)).alpha
     copied += 1

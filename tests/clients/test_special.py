@@ -34,7 +34,7 @@ def device(request: pytest.FixtureRequest) -> xp.Device:
 
 
 @for_each("name", sorted(DOMAINS))
-def test_scipys_functions_are_ours(name: str, device: xp.Device) -> None:
+def test_scipys_functions_are_ours(name, device):
     operands = [xp.asarray(x, device=device) for x in typical(name, "float64")]
     result = getattr(special, name)(*operands)
     assert type(result) is xp.Array
@@ -43,7 +43,7 @@ def test_scipys_functions_are_ours(name: str, device: xp.Device) -> None:
     assert xp.all((result == ours) | (xp.isnan(result) & xp.isnan(ours)))
 
 
-def test_scipys_compositions_are_ours(device: xp.Device) -> None:
+def test_scipys_compositions_are_ours(device):
     x = xp.asarray([2.0, 3.5], device=device)
     for result in (special.sinc(x), special.polygamma(1, x), special.multigammaln(x, 2)):
         assert type(result) is xp.Array
@@ -67,7 +67,7 @@ STATISTICS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-def test_statistics_stay_on_the_device(name: str, device: xp.Device) -> None:
+def test_statistics_stay_on_the_device(name, device):
     function = STATISTICS[name]
     found = function(xp.asarray(FIRST, device=device), xp.asarray(SECOND, device=device))
     expected = function(FIRST, SECOND)
@@ -93,7 +93,7 @@ for name in DOMAINS:
 """
 
 
-def test_they_are_ours_without_the_setting_of_scipy() -> None:
+def test_they_are_ours_without_the_setting_of_scipy():
     devices = ["cpu", *["torch:cpu"][: find_spec("torch") is not None]]
     devices += ["dask"][: find_spec("dask") is not None]
     python("-c", AS_UFUNCS, *devices, without=["SCIPY_ARRAY_API"])

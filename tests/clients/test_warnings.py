@@ -48,21 +48,21 @@ def told(function: Callable[..., Any], size: int) -> list[str]:
 
 
 @for_each("name", list(CALLS))
-def test_lines_of_scipy_and_scikit_learn_give_none(name: str) -> None:
+def test_lines_of_scipy_and_scikit_learn_give_none(name):
     for size in SIZES:
         assert told(function_of("sklearn.utils.made_up", CALLS[name]), size) == []
         assert told(function_of("scipy.stats.made_up", CALLS[name]), size) == []
 
 
 @for_each("name", list(CALLS))
-def test_other_lines_give_numpys(name: str) -> None:
+def test_other_lines_give_numpys(name):
     for size in SIZES:
         for module in ("program", "sklearnish.made_up", "my.scipy"):
             assert told(function_of(module, CALLS[name]), size), (name, size, module)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_innermost_line_counts(size: int) -> None:
+def test_the_innermost_line_counts(size):
     """A function of the user's that SciPy calls is the user's."""
     passing_on = function_of("scipy.integrate.made_up", "def call(f, *x): return f(*x)")
     user = function_of("program", CALLS["functions"])
@@ -70,13 +70,13 @@ def test_the_innermost_line_counts(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_errors_that_the_user_asks_for_are_raised(size: int) -> None:
+def test_errors_that_the_user_asks_for_are_raised(size):
     call = function_of("scipy.stats.made_up", CALLS["functions"])
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="in log"):
         call(xp, xp.zeros(size), xp.zeros(size))
 
 
-def test_compiled_functions_are_silent_where_their_lines_are() -> None:
+def test_compiled_functions_are_silent_where_their_lines_are():
     ours = function_of("scipy.stats.made_up", CALLS["functions"])
     user = function_of("program", CALLS["operators"])
     compiled = xp.compile(lambda x: ours(xp, x, x) + user(xp, x, x))
@@ -84,7 +84,7 @@ def test_compiled_functions_are_silent_where_their_lines_are() -> None:
         assert told(lambda xp, x, y: compiled(x), size) == ["invalid value encountered in divide"]
 
 
-def test_estimators_and_interpolators_are_as_silent_as_with_numpy() -> None:
+def test_estimators_and_interpolators_are_as_silent_as_with_numpy():
     sklearn = pytest.importorskip("sklearn", minversion="1.9")
     from scipy.interpolate import RBFInterpolator
     from sklearn.mixture import GaussianMixture

@@ -32,13 +32,7 @@ def run(suite: FakeSuite, *more: str) -> int:
     return main(given, suite.pins)
 
 
-def test_two_namespaces(
-    suite: FakeSuite,
-    namespace: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_two_namespaces(suite, namespace, tmp_path, capsys, monkeypatch):
     tested: list[str] = []
 
     def fake(module: Module, *more: Any) -> Run:
@@ -58,9 +52,7 @@ def test_two_namespaces(
     assert NAMESPACE in page.read_text()
 
 
-def test_known_failures_are_excused(
-    suite: FakeSuite, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_known_failures_are_excused(suite, namespace, tmp_path, capsys):
     known = tmp_path / "xfails.txt"
     known.write_text("# issue 1\ntest_bad_results.py::test_fails\ntest_good.py::test_passes\n")
     # Without the list, the same fails: see above.
@@ -71,9 +63,7 @@ def test_known_failures_are_excused(
     assert "test_good.py::test_passes: does not fail any more (passed)" in out
 
 
-def test_a_namespace_that_conforms_and_tests_that_are_left_out(
-    suite: FakeSuite, namespace: str, tmp_path: Path
-) -> None:
+def test_a_namespace_that_conforms_and_tests_that_are_left_out(suite, namespace, tmp_path):
     skips, file = tmp_path / "skips.txt", tmp_path / "results.json"
     skips.write_text("test_good.py::test_skipped_by_the_suite\n")
     status = run(suite, "--module", namespace, "--select", "test_good.py", "--skips", str(skips),
@@ -84,15 +74,13 @@ def test_a_namespace_that_conforms_and_tests_that_are_left_out(
     assert list(record["left_out"]) == ["array_api_tests/test_good.py::test_skipped_by_the_suite"]
 
 
-def test_a_budget(suite: FakeSuite, namespace: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_budget(suite, namespace, capsys):
     given = ["--module", namespace, "--select", "test_hangs_deaf", "--budget", "1"]
     assert run(suite, *given) == 1
     assert "conforms: out of time" in capsys.readouterr().out
 
 
-def test_an_interruption_reports_what_has_run(
-    suite: FakeSuite, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_reports_what_has_run(suite, namespace, tmp_path, monkeypatch):
     def interrupted(module: Module, checkout: Any, options: Any, *more: object) -> Run:
         run = Run(module, checkout, options)
         run.end = "interrupted"
@@ -125,20 +113,14 @@ def test_an_interruption_reports_what_has_run(
         (["--module", NAMESPACE, "--select", "test_lacking.py", "--chapters", "fft"], "no test of"),
     ],
 )
-def test_bad_input(
-    suite: FakeSuite,
-    namespace: str,
-    capsys: pytest.CaptureFixture[str],
-    more: list[str],
-    message: str,
-) -> None:
+def test_bad_input(suite, namespace, capsys, more, message):
     assert run(suite, *more) == 2
     err = capsys.readouterr().err
     assert err.startswith("conformance: ")
     assert message in err
 
 
-def test_runs_have_the_same_seed_unless_another_one_is_asked_for() -> None:
+def test_runs_have_the_same_seed_unless_another_one_is_asked_for():
     given = ["run", "--module", "numpy"]
     assert parser().parse_args(given).seed == parser().parse_args(given).seed == 1
     assert gate_parser().parse_args([]).seed == 1
@@ -146,7 +128,7 @@ def test_runs_have_the_same_seed_unless_another_one_is_asked_for() -> None:
     assert len(seeds) > 1
 
 
-def test_a_missing_checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_checkout(tmp_path, capsys):
     assert main(["run", "--module", "numpy", "--checkout", str(tmp_path / "no")]) == 2
     assert "no checkout of the test suite" in capsys.readouterr().err
 
@@ -158,12 +140,12 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_report_without_a_file_is_markdown(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_without_a_file_is_markdown(file, capsys):
     assert main(["report", str(file)]) == 0
     assert capsys.readouterr().out.startswith("### Array API conformance\n")
 
 
-def test_report_files(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_files(file, tmp_path, capsys):
     names = {name: tmp_path / name for name in ("html", "markdown", "badge")}
     options = [part for name, path in names.items() for part in (f"--{name}", str(path))]
     assert main(["report", str(file), "--module", "two", *options]) == 0
@@ -182,14 +164,12 @@ def test_report_files(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--markdown", "/no/where"], "cannot write --markdown"),
     ],
 )
-def test_reports_that_cannot_be_made(
-    file: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
-) -> None:
+def test_reports_that_cannot_be_made(file, capsys, more, message):
     assert main(["report", str(file), *more]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare(tmp_path, capsys):
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     records.write(good, [make_record(passed("exp"))])
     records.write(bad, [make_record(FAILED)])
@@ -204,7 +184,7 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "cannot read" in capsys.readouterr().err
 
 
-def test_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_known(tmp_path, capsys):
     file, listed, old = tmp_path / "results.json", tmp_path / "list", tmp_path / "old"
     records.write(file, [make_record(FAILED)])
     assert main(["known", str(file), "--output", str(listed)]) == 0
@@ -219,7 +199,7 @@ def test_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "choose with --module from one, two" in capsys.readouterr().err
 
 
-def test_the_schema_is_documented() -> None:
+def test_the_schema_is_documented():
     document = Path(__file__).parents[2] / "docs" / "conformance-schema.md"
     text = document.read_text()
     (record,) = [json.loads(json.dumps(each)) for each in sample_records()[:1]]

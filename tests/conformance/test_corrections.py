@@ -25,7 +25,7 @@ class Table(Mapping[Any, Any]):
         return 1
 
 
-def test_a_pair_that_does_not_promote_equals_no_dtype() -> None:
+def test_a_pair_that_does_not_promote_equals_no_dtype():
     helpers: Any = ModuleType("helpers")
     helpers.promotion_table = table = Table()
     assert table.get((COMPLEX64, FLOAT64)) == FLOAT64, "NumPy's float64 no longer equals None"

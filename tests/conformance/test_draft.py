@@ -45,7 +45,7 @@ FILES = [
 ]  # fmt: skip
 
 
-def test_our_own_functions_pass(suite: FakeSuite, tmp_path: Path) -> None:
+def test_our_own_functions_pass(suite, tmp_path):
     run = judge(suite, "array_api_nx", tmp_path, *FILES)
     names = ("top_k", "__dlpack_c_exchange_api__", "bincount")
     tested = {test["function"] for test in run["tests"]}
@@ -58,9 +58,7 @@ def test_our_own_functions_pass(suite: FakeSuite, tmp_path: Path) -> None:
     )
 
 
-def test_mistakes_are_found(
-    suite: FakeSuite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mistakes_are_found(suite, tmp_path, monkeypatch):
     (tmp_path / "wrong.py").write_text(WRONG)
     monkeypatch.chdir(tmp_path)
     tests = [f"{FILES[-2]}::test_top_k", f"{FILES[-1]}::test_bincount"]
@@ -76,7 +74,7 @@ def test_mistakes_are_found(
     assert "xp.top_k(x, k, axis=axis, mode=mode)" in script
 
 
-def test_the_suite_runs_first(suite: FakeSuite, namespace: str) -> None:
+def test_the_suite_runs_first(suite, namespace):
     checkout = Checkout(suite.path, suite.pins.suite, suite.pins.spec)
     shown: list[int] = []
     options = Options(namespace, 1, version="draft", select=("test_passes or has_names",))
@@ -94,7 +92,7 @@ def test_the_suite_runs_first(suite: FakeSuite, namespace: str) -> None:
     assert {test.partition("/")[0] for test in only.collected} == {"draft_tests"}
 
 
-def test_selections_of_files() -> None:
+def test_selections_of_files():
     names = [
         [part.__name__ for part in _parts_with_draft(select)]
         for select in (

@@ -1,14 +1,10 @@
 import os
 from pathlib import Path
 
-import pytest
-
 from array_api_nx_conformance import environment as tested
 
 
-def test_this_repository_goes_before_the_users_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_this_repository_goes_before_the_users_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", "somewhere")
     first, *others = tested.environment(tmp_path, "numpy")["PYTHONPATH"].split(os.pathsep)
@@ -16,9 +12,7 @@ def test_this_repository_goes_before_the_users_path(
     assert others == [str(tmp_path / "somewhere")]  # the process runs in another folder
 
 
-def test_a_module_that_only_the_current_folder_has_is_found_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_module_that_only_the_current_folder_has_is_found_there(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own_module.py").touch()
@@ -33,18 +27,18 @@ def test_a_module_that_only_the_current_folder_has_is_found_there(
     assert last("numpy") == last("own_other") == last("") != str(tmp_path)
 
 
-def test_an_installed_package_adds_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_package_adds_no_path(tmp_path, monkeypatch):
     monkeypatch.setattr(tested, "PACKAGE", tmp_path / "array_api_nx_conformance")
     monkeypatch.delenv("PYTHONPATH", raising=False)
     assert tested.environment(tmp_path, "numpy")["PYTHONPATH"] == ""
 
 
-def test_the_version_is_set_only_where_it_is_chosen(tmp_path: Path) -> None:
+def test_the_version_is_set_only_where_it_is_chosen(tmp_path):
     assert "ARRAY_API_TESTS_VERSION" not in tested.environment(tmp_path, "numpy")
     assert tested.environment(tmp_path, "numpy", "2023.12")["ARRAY_API_TESTS_VERSION"] == "2023.12"
 
 
-def test_the_device_and_the_dtypes_that_it_lacks(tmp_path: Path) -> None:
+def test_the_device_and_the_dtypes_that_it_lacks(tmp_path):
     plain = tested.environment(tmp_path, "numpy", device="gpu")
     assert "ARRAY_API_TESTS_SKIP_DTYPES" not in plain
     assert "gpu" not in plain.values()

@@ -42,11 +42,11 @@ NAMES = {
         ("test_unimportable.py", "test_unimportable.py"),
     ],
 )
-def test_function_of(test: str, function: str) -> None:
+def test_function_of(test, function):
     assert function_of(f"array_api_tests/{test}", NAMES) == function
 
 
-def test_tests_of_the_draft_are_told_apart_in_the_same_way() -> None:
+def test_tests_of_the_draft_are_told_apart_in_the_same_way():
     names = ("top_k", "__dlpack_c_exchange_api__")
     assert function_of("draft_tests/test_has_names.py::test_has_names[searching-top_k]", names) == (
         "top_k"
@@ -56,7 +56,7 @@ def test_tests_of_the_draft_are_told_apart_in_the_same_way() -> None:
     assert is_about_behaviour("draft_tests/test_x.py::test_top_k_defaults")
 
 
-def test_kinds_of_tests() -> None:
+def test_kinds_of_tests():
     assert is_about_behaviour("array_api_tests/test_fft.py::test_fft")
     assert is_about_behaviour("array_api_tests/test_special_cases.py::test_unary[a]")
     assert not is_about_behaviour("array_api_tests/test_signatures.py::test_func_signature[a]")

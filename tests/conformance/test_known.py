@@ -27,7 +27,7 @@ array_api_tests/test_x.py::test_y[a b]
 """
 
 
-def test_reading_a_list(tmp_path: Path) -> None:
+def test_reading_a_list(tmp_path):
     file = tmp_path / "xfails.txt"
     file.write_text(TEXT)
     assert known.read([file]) == [
@@ -46,7 +46,7 @@ def test_reading_a_list(tmp_path: Path) -> None:
         (None, "cannot read the list .*No such file"),
     ],
 )
-def test_a_list_that_cannot_be_read(tmp_path: Path, content: bytes | None, message: str) -> None:
+def test_a_list_that_cannot_be_read(tmp_path, content, message):
     file = tmp_path / "list"
     if content is not None:
         file.write_bytes(content)
@@ -64,17 +64,17 @@ def test_a_list_that_cannot_be_read(tmp_path: Path, content: bytes | None, messa
         ("test_aa.py", False),
     ],
 )
-def test_matching(pattern: str, expected: bool) -> None:
+def test_matching(pattern, expected):
     test = "array_api_tests/test_a.py::test_b[x]"
     assert known.matches(f"array_api_tests/{pattern}", test) == expected
     assert known.matches("array_api_tests", test)
 
 
-def test_a_class_stands_for_its_tests() -> None:
+def test_a_class_stands_for_its_tests():
     assert known.matches("array_api_tests/test_a.py::TestA", "array_api_tests/test_a.py::TestA::b")
 
 
-def test_stale_entries() -> None:
+def test_stale_entries():
     entries = [Entry("t/a.py::x", ""), Entry("t/a.py::y", ""), Entry("t/a.py::gone", "")]
     outcomes = {"t/a.py::x[1]": "passed", "t/a.py::x[2]": "failed", "t/a.py::y": "passed"}
     assert known.stale(entries, outcomes) == {
@@ -83,7 +83,7 @@ def test_stale_entries() -> None:
     }
 
 
-def test_few_examples_do_not_show_that_a_test_passes() -> None:
+def test_few_examples_do_not_show_that_a_test_passes():
     name, draws = "array_api_tests/test_has_names.py::test_has_names[exp]", "t/a.py::test_exp"
     entries = [Entry(name, "missing"), Entry(draws, "seldom drawn"), Entry("t/gone.py", "old")]
     outcomes = {name: "passed", draws: "passed"}
@@ -96,7 +96,7 @@ def test_few_examples_do_not_show_that_a_test_passes() -> None:
     assert "test_zeros" not in known.generate(record, entries)
 
 
-def test_a_generated_list_is_read_again(tmp_path: Path) -> None:
+def test_a_generated_list_is_read_again(tmp_path):
     fails = result("test_x.py::test_exp", "failed", "ValueError: a\n b")
     other = result("test_x.py::test_ones", "error", "crash")
     record = make_record(fails, other, passed("zeros"))
@@ -116,7 +116,7 @@ def test_a_generated_list_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["devices", "strict"])
-def test_the_lists_of_the_repository(folder: str) -> None:
+def test_the_lists_of_the_repository(folder):
     names = {"devices": PROPERTIES, "strict": VERSIONS}[folder]
     lists = sorted((ROOT / "conformance" / folder).iterdir())
     assert lists

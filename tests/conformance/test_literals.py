@@ -1,5 +1,3 @@
-from typing import Any
-
 import array_api_strict
 import numpy as np
 import pytest
@@ -15,13 +13,13 @@ from tests.support.refusals import refused
         (slice(None, 3, -1), ..., None), 0.5, -0.0,
     ],
 )  # fmt: skip
-def test_python_values_come_back(value: object) -> None:
+def test_python_values_come_back(value):
     source = Namespace(np).literal(value)
     assert eval(source) == value
     assert repr(eval(source)) == repr(value)
 
 
-def test_scalars_that_have_no_literal() -> None:
+def test_scalars_that_have_no_literal():
     assert scalar(float("-inf")) == 'float("-inf")'
     assert scalar(complex(float("nan"), -0.0)) == 'complex(float("nan"), -0.0)'
 
@@ -32,7 +30,7 @@ def test_scalars_that_have_no_literal() -> None:
     [("float32", [[0.5, -0.0], [float("inf"), 2.0]]), ("uint8", 7), ("bool", [True, False]),
      ("complex128", [1 - 0j]), ("int64", [[[-1]]])],
 )  # fmt: skip
-def test_arrays_come_back(xp: Any, name: str, value: object) -> None:
+def test_arrays_come_back(xp, name, value):
     array = xp.asarray(value, dtype=getattr(xp, name))
     again = eval(Namespace(xp).literal(array), {"xp": xp})
     assert again.dtype == array.dtype
@@ -40,7 +38,7 @@ def test_arrays_come_back(xp: Any, name: str, value: object) -> None:
     assert repr(again) == repr(array)
 
 
-def test_empty_arrays_and_dtypes() -> None:
+def test_empty_arrays_and_dtypes():
     namespace = Namespace(np)
     assert namespace.literal(np.ones((2, 0), dtype=np.int8)) == "xp.zeros((2, 0), dtype=xp.int8)"
     assert namespace.literal(np.float64) == "xp.float64"
@@ -49,5 +47,5 @@ def test_empty_arrays_and_dtypes() -> None:
 
 
 @pytest.mark.parametrize("value", [object(), np.zeros(300), np.asarray([None]), lambda: None])
-def test_what_has_no_source(value: object) -> None:
+def test_what_has_no_source(value):
     refused(UnprintableError, None, Namespace(np).literal, value)

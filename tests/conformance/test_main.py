@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -26,9 +25,7 @@ def arguments(suite: FakeSuite, module: str, *more: str) -> list[str]:
     return ["--checkout", str(suite.path), "--module", module, "--workers", "1", *more]
 
 
-def test_a_module_that_conforms(
-    suite: FakeSuite, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_module_that_conforms(suite, namespace, tmp_path, capsys):
     file = tmp_path / "result.json"
     given = arguments(suite, namespace, "--select", "test_good.py", "--json", str(file))
     assert command.main(given, suite.pins) == 0
@@ -42,9 +39,7 @@ def test_a_module_that_conforms(
     assert len(values["runs"][0]["tests"]) == 3
 
 
-def test_a_module_that_does_not(
-    suite: FakeSuite, namespace: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_module_that_does_not(suite, namespace, capsys):
     given = arguments(suite, namespace, "--select", "test_fails or needs_fft")
     assert command.main(given, suite.pins) == 1
     out = capsys.readouterr().out
@@ -53,12 +48,7 @@ def test_a_module_that_does_not(
     assert "  test_lacking.py::test_needs_fft: fft not found in array module" in out
 
 
-def test_no_test_can_be_run(
-    suite: FakeSuite,
-    namespace: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_no_test_can_be_run(suite, namespace, monkeypatch, capsys):
     def nothing(module: Module, checkout: Checkout, options: Options, *more: object) -> Run:
         return Run(module, checkout, options, log="deselected\n")
 
@@ -67,9 +57,7 @@ def test_no_test_can_be_run(
     assert "no test could be run; the last that pytest said:\n    des" in capsys.readouterr().err
 
 
-def test_an_interruption_before_the_run(
-    suite: FakeSuite, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interruption_before_the_run(suite, monkeypatch, capsys):
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
@@ -79,9 +67,7 @@ def test_an_interruption_before_the_run(
 
 
 @pytest.mark.parametrize("target", ["nowhere/result.json", "."])
-def test_a_json_file_that_cannot_be_written(
-    suite: FakeSuite, tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str
-) -> None:
+def test_a_json_file_that_cannot_be_written(suite, tmp_path, capsys, target):
     given = arguments(suite, "json", "--json", str(tmp_path / target))
     assert command.main(given, suite.pins) == 2
     out, err = capsys.readouterr()
@@ -89,28 +75,24 @@ def test_a_json_file_that_cannot_be_written(
     assert err.startswith(f"conformance: cannot write --json {tmp_path / target}: ")
 
 
-def test_a_json_file_is_not_left_behind_empty(suite: FakeSuite, tmp_path: Path) -> None:
+def test_a_json_file_is_not_left_behind_empty(suite, tmp_path):
     file = tmp_path / "result.json"
     assert command.main(arguments(suite, "json", "--json", str(file)), suite.pins) == 2
     assert not file.exists()
 
 
-def test_a_module_that_does_not_import(
-    suite: FakeSuite, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_module_that_does_not_import(suite, capsys):
     assert command.main(arguments(suite, "no_such_module"), suite.pins) == 2
     assert "No module named 'no_such_module'" in capsys.readouterr().err
 
 
-def test_missing_packages(
-    suite: FakeSuite, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_packages(suite, monkeypatch, capsys):
     monkeypatch.setitem(runner.REQUIREMENTS, "no_such_package", "no-such-package>=3")
     assert command.main(arguments(suite, "json"), suite.pins) == 2
     assert "-m pip install 'no-such-package>=3'" in capsys.readouterr().err
 
 
-def test_locate(suite: FakeSuite, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_locate(suite, tmp_path, capsys):
     assert command.main(["--locate", "--checkout", str(suite.path)], suite.pins) == 0
     assert capsys.readouterr() == (f"{suite.path}\n", "")
     assert command.main(["--locate", "--cache", str(tmp_path)], suite.pins) == 2
@@ -133,14 +115,14 @@ def test_locate(suite: FakeSuite, tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--seed", "x"], "'x' is no whole number of at least 0"),
     ],
 )
-def test_bad_numbers(bad: list[str], rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_numbers(bad, rule, capsys):
     with pytest.raises(SystemExit) as caught:
         command.main(bad)
     assert caught.value.code == 2
     assert f"argument {bad[-2]}: {rule}" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_the_command_itself(tmp_path: Path) -> None:
+def test_the_command_itself(tmp_path):
     call = [sys.executable, "-m", "conformance", "--locate", "--checkout", str(tmp_path / "no")]
     done = subprocess.run(call, cwd=PACKAGE.parent, capture_output=True, text=True)
     assert done.returncode == 2
@@ -148,7 +130,7 @@ def test_the_command_itself(tmp_path: Path) -> None:
     assert "data-apis/array-api-tests" in done.stderr
 
 
-def test_without_its_requirements_the_command_says_what_to_install() -> None:
+def test_without_its_requirements_the_command_says_what_to_install():
     blocked = "import sys; sys.modules.update(dict.fromkeys(('hypothesis', 'pytest', 'xdist')))"
     judge = "sys.exit(main(['run', '--module', 'numpy']))"
     command = f"{blocked}; from array_api_nx_conformance.__main__ import main; {judge}"

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from array_api_nx_conformance import namespace as tested
@@ -12,15 +10,13 @@ from .conftest import NAMESPACE
 NAMES = {"add": "elementwise functions", "tan": "elementwise functions", "fft.fft": "fft"}
 
 
-def test_versions_and_names_of_a_module(namespace: str) -> None:
+def test_versions_and_names_of_a_module(namespace):
     assert inspect_module(namespace) == Module(NAMESPACE, "3.2", "2025.12")
     assert inspect_module(namespace, NAMES.items()).absent == ("tan", "fft.fft")
     assert inspect_module("xml.dom") == Module("xml.dom", "", "")
 
 
-def test_the_version_of_a_namespace_without_one_is_that_of_its_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_version_of_a_namespace_without_one_is_that_of_its_library(tmp_path, monkeypatch):
     for name in ("library", "array_api_compat"):
         (tmp_path / name).mkdir()
     (tmp_path / "library" / "__init__.py").write_text("__version__ = '4.5'\n")
@@ -33,7 +29,7 @@ def test_the_version_of_a_namespace_without_one_is_that_of_its_library(
     assert inspect_module("array_api_compat.library", names).version == "4.5"
 
 
-def test_methods_extensions_and_inspection() -> None:
+def test_methods_extensions_and_inspection():
     names = {
         "__add__": "array object",
         "mT": "array object",
@@ -47,30 +43,28 @@ def test_methods_extensions_and_inspection() -> None:
     assert module.absent == ("__nothing__", "linalg.nothing", "info.nothing")
 
 
-def test_of_a_module_without_arrays_no_method_is_said_to_be_absent(namespace: str) -> None:
+def test_of_a_module_without_arrays_no_method_is_said_to_be_absent(namespace):
     names = {"add": "elementwise functions", "__add__": "array object"}
     assert inspect_module(namespace, names.items()).absent == ()
 
 
 @pytest.mark.parametrize("name", ["no_such_module", "json.nothing", "not a name", ""])
-def test_a_module_that_does_not_import(name: str) -> None:
+def test_a_module_that_does_not_import(name):
     refused(CannotRunError, f"module '{name}' does not import \\(.*--module", inspect_module, name)
 
 
-def test_a_module_that_is_no_namespace() -> None:
+def test_a_module_that_is_no_namespace():
     with pytest.raises(CannotRunError, match=r"'json' is no array namespace: it has 0 of the .* 3"):
         inspect_module("json", NAMES.items())
 
 
-def test_a_module_of_functions_is_no_namespace() -> None:
+def test_a_module_of_functions_is_no_namespace():
     names = {**NAMES, "asarray": "creation functions", "ones": "creation functions"}
     with pytest.raises(CannotRunError, match=r"'math' is no array namespace: .* asarray; .*module"):
         inspect_module("math", names.items())
 
 
-def test_a_module_that_dies_or_hangs_on_import(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_module_that_dies_or_hangs_on_import(tmp_path, monkeypatch):
     (tmp_path / "dying.py").write_text("import os\nos._exit(7)\n")
     (tmp_path / "hanging.py").write_text("import time\nwhile True: time.sleep(1)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -79,7 +73,7 @@ def test_a_module_that_dies_or_hangs_on_import(
     refused(CannotRunError, r"does not import within 0.2 s", inspect_module, "hanging")
 
 
-def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_devices(tmp_path, monkeypatch):
     (tmp_path / "movable.py").write_text(
         "class Array:\n"
         "    def __init__(self, device): self.device = device\n"
@@ -101,7 +95,7 @@ def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         inspect_module("numpy", names.items(), "gpu")
 
 
-def test_dtypes_that_the_default_device_lacks() -> None:
+def test_dtypes_that_the_default_device_lacks():
     names = {"ones": "creation functions"}
     found = inspect_module("array_api_nx", names.items())
     assert (found.lacking, found.extra[0]) == ((), "float16")

@@ -80,7 +80,7 @@ def act(folder: Path, *more: str) -> dict[str, object]:
     return said
 
 
-def test_the_page_needs_nothing_else() -> None:
+def test_the_page_needs_nothing_else():
     html = page.render(sample_records())
     assert not re.search(r"https?://|<link|@import|src=|url\(", html)
     assert html.count("</script>") == 2  # the data cannot end its element
@@ -93,7 +93,7 @@ def data_of(html: str) -> Any:
     return json.loads(found[1])
 
 
-def test_what_fails_comes_first() -> None:
+def test_what_fails_comes_first():
     functions = data_of(page.render(sample_records()))["functions"]
     assert [(each["name"], each["group"]) for each in functions][:4] == [
         ("exp", "Fails"),
@@ -107,7 +107,7 @@ def test_what_fails_comes_first() -> None:
     ]  # fmt: skip
 
 
-def test_a_permitted_deviation_has_no_script() -> None:
+def test_a_permitted_deviation_has_no_script():
     message = "AssertionError: out=nan, but should be +infinity"
     permitted = result(FLOOR_TEST, "failed", message, repro="pass\n")
     failed = result("test_x.py::test_exp", "failed", "ValueError: v", repro="raise\n")
@@ -118,7 +118,7 @@ def test_a_permitted_deviation_has_no_script() -> None:
     }
 
 
-def test_a_user_at_the_page(tmp_path: Path) -> None:
+def test_a_user_at_the_page(tmp_path):
     said = act(tmp_path, "--window-size=1200,900")
     everything = {"__floordiv__", "equal", "exp", "floor_divide", "remainder", "zeros", "ones",
                   "full", "fft.fft"}  # fmt: skip
@@ -146,12 +146,12 @@ def test_a_user_at_the_page(tmp_path: Path) -> None:
     assert said["back"] == "rgb(255, 255, 255)"
 
 
-def test_dark_mode(tmp_path: Path) -> None:
+def test_dark_mode(tmp_path):
     said = act(tmp_path, "--blink-settings=preferredColorScheme=0")
     assert said["back"] == "rgb(22, 23, 26)"
 
 
-def test_a_phone(tmp_path: Path) -> None:
+def test_a_phone(tmp_path):
     (tmp_path / "inner.html").write_text(page.render(sample_records()))
     # A frame, because a headless window is never as narrow as a phone.
     outer = (
@@ -164,7 +164,7 @@ def test_a_phone(tmp_path: Path) -> None:
     assert "<title>wide 3" in shown  # 360 or less: nothing but the tables scrolls sideways
 
 
-def test_a_screenshot(tmp_path: Path) -> None:
+def test_a_screenshot(tmp_path):
     picture = tmp_path / "page.png"
     browse(page.render(sample_records()), tmp_path, f"--screenshot={picture}")
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -30,15 +30,15 @@ pytestmark = pytest.mark.slow
         (TimeLimitExceeded("timeout: too long"), "timeout: too long"),
     ],
 )
-def test_shortest_message(error: BaseException, message: str) -> None:
+def test_shortest_message(error, message):
     assert shortest_message(error) == message
 
 
-def test_no_handler_of_exception_swallows_the_time_limit() -> None:
+def test_no_handler_of_exception_swallows_the_time_limit():
     assert not issubclass(TimeLimitExceeded, Exception)
 
 
-def test_a_plan_leaves_out_what_is_done_skipped_or_of_another_chapter() -> None:
+def test_a_plan_leaves_out_what_is_done_skipped_or_of_another_chapter():
     plan = Plan(
         "numpy",
         done=["array_api_tests/test_x.py::test_done"],
@@ -76,12 +76,12 @@ def smallest_failure(wanted: bool) -> int:
     return seen[-1]
 
 
-def test_known_failures_are_not_shrunk() -> None:
+def test_known_failures_are_not_shrunk():
     assert smallest_failure(True) == 1001
     assert smallest_failure(False) != 1001
 
 
-def test_a_test_without_hypothesis_is_left_alone() -> None:
+def test_a_test_without_hypothesis_is_left_alone():
     with _shrinking(item(len), False):
         pass
     with _shrinking(item(None), False):

@@ -28,7 +28,7 @@ def fill(run: Run, *results: Result) -> None:
         run.results[result.id] = result
 
 
-def test_a_file_gets_each_failure_once(run: Run) -> None:
+def test_a_file_gets_each_failure_once(run):
     stream = io.StringIO()
     progress = Progress(stream, interval=1e9)
     progress.show(run)
@@ -39,7 +39,7 @@ def test_a_file_gets_each_failure_once(run: Run) -> None:
     assert stream.getvalue() == FAILURE
 
 
-def test_tests_of_a_later_version_are_no_failures(run: Run) -> None:
+def test_tests_of_a_later_version_are_no_failures(run):
     stream = io.StringIO()
     progress = Progress(stream, interval=0)
     reason = "requires ARRAY_API_TESTS_VERSION >= 2025.12"
@@ -48,7 +48,7 @@ def test_tests_of_a_later_version_are_no_failures(run: Run) -> None:
     assert stream.getvalue() == "2/2 (100 %), 0 failures, 0 s; running test_a.py::test_c\n"
 
 
-def test_a_file_gets_a_line_now_and_then(run: Run) -> None:
+def test_a_file_gets_a_line_now_and_then(run):
     stream = io.StringIO()
     progress = Progress(stream, interval=0)
     progress.show(run)
@@ -60,7 +60,7 @@ def test_a_file_gets_a_line_now_and_then(run: Run) -> None:
     ]
 
 
-def test_a_terminal_has_one_line_that_changes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_has_one_line_that_changes(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "63")
     stream = Terminal()
     progress = Progress(stream)

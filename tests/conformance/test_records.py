@@ -1,5 +1,4 @@
 import json
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from .samples import make_record, passed, result, sample_records
 EXP = "array_api_tests/test_x.py::test_exp"
 
 
-def test_a_record() -> None:
+def test_a_record():
     failed = result("test_x.py::test_exp", "failed", "ValueError: v", repro="import x\n")
     entries = (Entry(EXP, "issue 3"), Entry("array_api_tests/test_x.py::test_zeros", "old"))
     record = make_record(failed, passed("zeros"), known=entries, not_run=("t",), exit_status=1)
@@ -44,25 +43,25 @@ def test_a_record() -> None:
     assert "numpy" in record["environment"]
 
 
-def test_what_counts_against_a_namespace() -> None:
+def test_what_counts_against_a_namespace():
     failed = result("test_x.py::test_exp", "failed", "ValueError: v")
     assert [test["id"] for test in records.unexcused(make_record(failed))] == [EXP]
     assert records.unexcused(make_record(failed, known=(Entry(EXP, "known"),))) == []
     assert records.unexcused(sample_records()[1]) == []
 
 
-def test_an_unfinished_run_judges_no_list() -> None:
+def test_an_unfinished_run_judges_no_list():
     entries = (Entry(EXP, "known"),)
     assert make_record(passed("zeros"), known=entries, end="interrupted")["stale"] == {}
 
 
-def test_a_selection_of_tests_judges_no_entry_of_which_no_test_ran() -> None:
+def test_a_selection_of_tests_judges_no_entry_of_which_no_test_ran():
     entries = (Entry(EXP, "known"), Entry("array_api_tests/test_x.py::test_zeros", "old"))
     record = make_record(passed("zeros"), known=entries, chapters=("creation functions",))
     assert list(record["stale"]) == ["array_api_tests/test_x.py::test_zeros"]
 
 
-def test_written_and_read(tmp_path: Path) -> None:
+def test_written_and_read(tmp_path):
     file = tmp_path / "results.json"
     written = sample_records()
     records.write(file, written)
@@ -80,13 +79,13 @@ def test_written_and_read(tmp_path: Path) -> None:
         ('{"schema": 2, "runs": [3]}', "lacks module, version"),
     ],
 )
-def test_files_that_are_no_results(tmp_path: Path, text: str, message: str) -> None:
+def test_files_that_are_no_results(tmp_path, text, message):
     file = tmp_path / "results.json"
     file.write_text(text)
     refused(CannotRunError, message, records.read, file)
 
 
-def test_files_that_cannot_be_used(tmp_path: Path) -> None:
+def test_files_that_cannot_be_used(tmp_path):
     refused(CannotRunError, r"cannot read .*No such file", records.read, tmp_path / "nothing.json")
     with pytest.raises(CannotRunError, match=r"cannot write .*No such file"):
         records.write(tmp_path / "no" / "where.json", [])

@@ -52,17 +52,17 @@ SKIP = result("test_array_object.py::test_a", "skipped", "flaky")
         (make_run(end="interrupted"), 130),
     ],
 )
-def test_exit_status(run: Run, status: int) -> None:
+def test_exit_status(run, status):
     assert report.exit_status(run) == status
 
 
-def test_chapters_are_the_files_in_the_suites_order() -> None:
+def test_chapters_are_the_files_in_the_suites_order():
     chapters = report.chapters(make_run(PASS, SKIP, result("test_fft.py::test_g", "failed")))
     assert list(chapters) == ["fft", "array object"]
     assert chapters["fft"] == {"passed": 1, "failed": 1, "error": 0, "missing": 0, "skipped": 0}
 
 
-def test_summary_of_a_clean_run() -> None:
+def test_summary_of_a_clean_run():
     lines = report.summary(make_run(PASS, SKIP)).splitlines()
     assert lines[:2] == [
         "Skipped by the suite itself (1):",
@@ -76,7 +76,7 @@ def test_summary_of_a_clean_run() -> None:
     )
 
 
-def test_summary_of_what_is_not_the_whole() -> None:
+def test_summary_of_what_is_not_the_whole():
     run = make_run(PASS)
     run.options = Options(module="some.module", max_examples=30, select=("test_fft.py",))
     last = report.summary(run).splitlines()[-1]
@@ -85,7 +85,7 @@ def test_summary_of_what_is_not_the_whole() -> None:
     assert "\n30 examples per test, provisional below 200; seed 0" in report.heading(run)
 
 
-def test_summary_of_failures() -> None:
+def test_summary_of_failures():
     failed = result("test_a.py::test_b[x y]", "failed", "ValueError: " + "v" * 300)
     error = result("test_a.py::test_c", "error", "crash")
     missing = result("test_fft.py::test_g", "missing", "fft not found")
@@ -99,9 +99,7 @@ def test_summary_of_failures() -> None:
 
 
 @pytest.mark.parametrize(("end", "words"), [("broken", "DOES NOT"), ("interrupted", "INTERR")])
-def test_summary_of_a_run_that_did_not_finish(
-    end: Literal["broken", "interrupted"], words: str
-) -> None:
+def test_summary_of_a_run_that_did_not_finish(end, words):
     run = make_run(PASS, end=end, not_run=("test_a.py::test_b", "test_a.py::test_c"))
     run.running = ["array_api_tests/test_a.py::test_b"]
     text = report.summary(run)
@@ -110,7 +108,7 @@ def test_summary_of_a_run_that_did_not_finish(
     assert ("last words" in text) == (end == "broken")
 
 
-def test_heading_warns_about_another_suite() -> None:
+def test_heading_warns_about_another_suite():
     run = make_run(PASS)
     assert report.heading(run).splitlines()[0].startswith("some.module 1.0")
     assert "NOT THE PINNED" not in report.heading(run)

@@ -2,21 +2,19 @@
 
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from array_api_nx_conformance import badge, conformity, markdown, page, scripts, text
 from array_api_nx_conformance.known import Entry
-from array_api_nx_conformance.records import Record
 
 from .samples import FLOOR_TEST, STANDARD, every_passed, make_record, passed, result, sample_records
 
 FAILED = result("test_x.py::test_exp", "failed", "ValueError: v")
 
 
-def test_markdown() -> None:
+def test_markdown():
     lines = markdown.render(sample_records()).splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     assert ["one", "1.0", "2025.12", "200", *"1111113", "no"] in rows
@@ -43,14 +41,14 @@ def test_markdown() -> None:
         (sample_records()[0], "3 of 9 functions"),
     ],
 )
-def test_badge(record: Record, value: str) -> None:
+def test_badge(record, value):
     root = ElementTree.fromstring(badge.render(record))
     texts = [element.text for element in root.iter() if element.tag.endswith("}text")]
     assert texts == ["array API 2025.12", value]
     assert root.get("aria-label") == f"array API 2025.12: {value}"
 
 
-def test_scripts_have_names_and_headers_of_their_own() -> None:
+def test_scripts_have_names_and_headers_of_their_own():
     long = "x" * 150
     many = [
         result(f"test_x.py::test_exp[{long}{n}]", "failed", "a\nb", repro="pass\n")
@@ -68,9 +66,7 @@ def test_scripts_have_names_and_headers_of_their_own() -> None:
         assert script.endswith("\npass\n")
 
 
-def test_a_script_finds_a_module_of_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_script_finds_a_module_of_the_current_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own_module.py").write_text("value = 5\n")
     repro = "import own_module as xp\n\nprint(xp.value)\n"
@@ -85,14 +81,14 @@ def test_a_script_finds_a_module_of_the_current_folder(
     assert ran.stdout == "5\n"
 
 
-def test_there_is_no_script_of_a_permitted_deviation() -> None:
+def test_there_is_no_script_of_a_permitted_deviation():
     message = "AssertionError: out=nan, but should be +infinity"
     record = make_record(result(FLOOR_TEST, "failed", message, repro="pass\n"))
     assert record["functions"]["floor_divide"]["verdict"] == "deviation"
     assert scripts.scripts([record]) == {}
 
 
-def test_text_shows_the_root_cause_first() -> None:
+def test_text_shows_the_root_cause_first():
     shown = text.verdicts(sample_records()[0])
     assert shown.index("Fails (1):\n  exp  (1 test)") < shown.index("Blocked by these (1):")
     assert "  full  by exp" in shown
@@ -125,14 +121,14 @@ REST.append(result("test_fft.py::test_fft", "passed"))
         (make_record(passed("exp"), end="broken"), "broken"),
     ],
 )
-def test_whether_it_conforms(record: Record, words: str) -> None:
+def test_whether_it_conforms(record, words):
     assert conformity.answer(record) == words
     assert f": conforms: {words}; " in text.conclusion(record)
     (row,) = [line for line in markdown.render([record]).splitlines() if "| 2025.12" in line]
     assert row.split("|")[-2].strip() == words
 
 
-def test_dtypes_that_no_test_used_are_named() -> None:
+def test_dtypes_that_no_test_used_are_named():
     record = sample_records()[1]
     assert "No test used" not in text.verdicts(record) + markdown.render([record])
     record["module"]["lacking"] = ["int64", "float64"]
@@ -142,7 +138,7 @@ def test_dtypes_that_no_test_used_are_named() -> None:
     assert words in markdown.render([record])
 
 
-def test_dtypes_beyond_the_standard_are_named() -> None:
+def test_dtypes_beyond_the_standard_are_named():
     record = sample_records()[0]
     conforms = conformity.answer(record)
     record["module"]["extra"] = ["float16"]
@@ -152,7 +148,7 @@ def test_dtypes_beyond_the_standard_are_named() -> None:
     assert words in markdown.render([record])
 
 
-def test_every_form_says_how_many_examples_a_verdict_rests_on() -> None:
+def test_every_form_says_how_many_examples_a_verdict_rests_on():
     shown = {n: make_record(*REST, FAILED, max_examples=n) for n in (30, 200)}
     for examples, words in ((30, "30 examples per test, provisional below 200"),
                             (200, "200 examples per test")):  # fmt: skip
@@ -161,7 +157,7 @@ def test_every_form_says_how_many_examples_a_verdict_rests_on() -> None:
         assert f'"basis":"{words}"' in page.render([shown[examples]])
 
 
-def test_what_is_new_in_the_version_is_named() -> None:
+def test_what_is_new_in_the_version_is_named():
     one = sample_records()[0]
     assert text.verdicts(one).startswith("New in 2025.12 (1):\n  remainder  skipped\n")
     assert "\n**new in 2025.12** (1): `remainder` skipped\n" in markdown.render([one])
@@ -175,7 +171,7 @@ def test_what_is_new_in_the_version_is_named() -> None:
     assert '"new":"2025.12"' not in page.render([one])
 
 
-def test_text_shows_known_failures_and_stale_entries() -> None:
+def test_text_shows_known_failures_and_stale_entries():
     entries = (Entry(FAILED.id, "our issue 7"), Entry("array_api_tests/test_gone.py", "old"))
     shown = text.verdicts(make_record(FAILED, known=entries))
     assert "  test_x.py::test_exp: our issue 7" in shown

@@ -144,7 +144,7 @@ def output(text: str) -> str:
     return stream.getvalue()
 
 
-def test_a_call_with_keywords(module: ModuleType, tests: Path) -> None:
+def test_a_call_with_keywords(module, tests):
     text = script(module, tests, "test_sum", "sum")
     assert text.splitlines() == [
         "import numpy as xp",
@@ -157,35 +157,35 @@ def test_a_call_with_keywords(module: ModuleType, tests: Path) -> None:
     assert output(text) == "got:      np.float64(nan)\nexpected: 1.0\n"
 
 
-def test_an_in_place_operator_starts_from_the_first_value(module: ModuleType, tests: Path) -> None:
+def test_an_in_place_operator_starts_from_the_first_value(module, tests):
     text = script(module, tests, "test_add", "__add__")
     assert "import operator" in text
     assert output(text) == "got:      array([7])\nexpected: res is None\n"
 
 
-def test_assignment(module: ModuleType, tests: Path) -> None:
+def test_assignment(module, tests):
     text = script(module, tests, "test_setitem", "__setitem__")
     assert "res[key] = value" in text
     assert output(text).startswith("got:      array([5., 0.])\n")
 
 
-def test_indexing(module: ModuleType, tests: Path) -> None:
+def test_indexing(module, tests):
     text = script(module, tests, "test_getitem", "__getitem__")
     assert output(text) == "got:      array([1, 2])\nthe suite: they differ\n"
 
 
-def test_a_call_that_raises(module: ModuleType, tests: Path) -> None:
+def test_a_call_that_raises(module, tests):
     text = script(module, tests, "test_reshape", "reshape")
     assert "'no ValueError'" in text
     refused(ValueError, "cannot reshape", exec, text, {})
 
 
-def test_a_call_in_a_shared_function(module: ModuleType, tests: Path) -> None:
+def test_a_call_in_a_shared_function(module, tests):
     text = script(module, tests, "test_all", "all")
     assert output(text) == "got:      np.True_\nexpected: not out\n"
 
 
-def test_a_device(module: ModuleType, tests: Path) -> None:
+def test_a_device(module, tests):
     assert "\nxp.set_default_device('gpu')\n" in script(module, tests, "test_all", "all", "gpu")
     error = caught(module.test_all)
     text = repro.build(error, "all", "array_api_nx", np, tests, "meta")
@@ -196,9 +196,7 @@ def test_a_device(module: ModuleType, tests: Path) -> None:
 
 
 @pytest.mark.parametrize(("test", "function"), [("test_no_call", "exp"), ("test_object", "any")])
-def test_where_there_is_no_script(
-    module: ModuleType, tests: Path, test: str, function: str
-) -> None:
+def test_where_there_is_no_script(module, tests, test, function):
     assert script(module, tests, test, function) == ""
 
 
@@ -214,13 +212,11 @@ def test_where_there_is_no_script(
         ("test_no_call", "exp", ""),
     ],
 )
-def test_what_raised(
-    module: ModuleType, tests: Path, test: str, function: str, raised_in: str
-) -> None:
+def test_what_raised(module, tests, test, function, raised_in):
     assert blame(caught(getattr(module, test)), function, tests, np).raised_in == raised_in
 
 
-def test_what_was_used(module: ModuleType, tests: Path) -> None:
+def test_what_was_used(module, tests):
     used = blame(caught(module.test_getitem), "__getitem__", tests, np).uses
     assert set(used) == {"asarray", "all", "isfinite"}  # the helpers' too
     # What it expects is computed by a function inside the test.
@@ -228,7 +224,7 @@ def test_what_was_used(module: ModuleType, tests: Path) -> None:
     assert "equal" in blame(caught(module.test_exp), "exp", tests, np).uses
 
 
-def test_missing_names(tests: Path) -> None:
+def test_missing_names(tests):
     file = tests / "test_names.py"
     file.write_text("import numpy as xp\ndef test_a():\n    xp.nothing(1)\n")
     space: dict[str, Callable[[], None]] = {}
@@ -239,7 +235,7 @@ def test_missing_names(tests: Path) -> None:
     assert blame(caught(space["test_b"]), "exp", tests, np).raised_in == "f"
 
 
-def test_errors_of_nowhere() -> None:
+def test_errors_of_nowhere():
     error = caught(lambda: int("x"))
     assert blame(error, "exp", Path("/nowhere"), np).uses == ()
     assert repro.build(error, "exp", "numpy", np, Path("/nowhere")) == ""
@@ -253,7 +249,7 @@ def official_suite() -> Path:
 
 
 @pytest.mark.parametrize("name", ["numpy", "array_api_strict"])
-def test_a_real_failure(name: str, tmp_path: Path) -> None:
+def test_a_real_failure(name, tmp_path):
     """NumPy's complex expm1 differs from the standard, array-api-strict's too."""
     checkout = official_suite()
     case = "expm1(real(x_i) is +infinity and imag(x_i) is +0) -> +infinity + 0j"
@@ -272,9 +268,7 @@ def test_a_real_failure(name: str, tmp_path: Path) -> None:
     assert expected == "expected: +infinity + 0j"
 
 
-def test_a_right_function_whose_test_calls_a_wrong_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_right_function_whose_test_calls_a_wrong_one(tmp_path, monkeypatch):
     """The suite's test of linalg.trace adds up what it expects by the namespace's sum."""
     pytest.importorskip("array_api_strict")
     (tmp_path / "off_by_one.py").write_text(

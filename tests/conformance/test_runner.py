@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from array_api_nx_conformance.namespace import Module
@@ -40,9 +38,7 @@ OUTCOMES = {
 
 
 # Not a test for each: on several workers, each of them would make the run anew.
-def test_all_that_can_happen_to_a_test(
-    suite: FakeSuite, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_that_can_happen_to_a_test(suite, namespace, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--exitfirst")
     monkeypatch.setenv("ARRAY_API_TESTS_VERSION", "2021.12")
     monkeypatch.setenv("ARRAY_API_NX_SLOW_TESTS", "green")
@@ -70,7 +66,7 @@ def drawn(run: Run) -> str:
     return run.results["array_api_tests/test_draws.py::test_draws"].message
 
 
-def test_selections_failures_of_pytest_itself_and_seeds(suite: FakeSuite, namespace: str) -> None:
+def test_selections_failures_of_pytest_itself_and_seeds(suite, namespace):
     select = ("test_good.py", "array_api_tests/test_lacking.py::test_needs_fft", "test_draws.py",
               "passes", "fft", "draws")  # fmt: skip
     shown: list[int] = []
@@ -101,7 +97,7 @@ def test_selections_failures_of_pytest_itself_and_seeds(suite: FakeSuite, namesp
     assert drawn(selected) == drawn(upset) != drawn(other)
 
 
-def test_an_interruption_keeps_what_has_run(suite: FakeSuite, namespace: str) -> None:
+def test_an_interruption_keeps_what_has_run(suite, namespace):
     def interrupt(run: Run) -> None:
         if run.results and run.running:
             raise KeyboardInterrupt
@@ -118,7 +114,7 @@ def test_an_interruption_keeps_what_has_run(suite: FakeSuite, namespace: str) ->
     assert result.not_run == result.running == ["array_api_tests/test_rough.py::test_hangs"]
 
 
-def test_pytest_that_does_not_start(suite: FakeSuite) -> None:
+def test_pytest_that_does_not_start(suite):
     # The fake namespace is not importable here, so the suite's conftest raises.
     result = run(suite, Options(module=NAMESPACE))
     assert result.end == "broken"
@@ -126,9 +122,7 @@ def test_pytest_that_does_not_start(suite: FakeSuite) -> None:
     assert f"No module named '{NAMESPACE}'" in result.log
 
 
-def test_pytest_that_dies_of_an_exception(
-    suite: FakeSuite, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pytest_that_dies_of_an_exception(suite, namespace, tmp_path, monkeypatch):
     # Python itself ends with the status of a run in which tests failed.
     folder = tmp_path / "pytest"
     folder.mkdir()
@@ -140,6 +134,6 @@ def test_pytest_that_dies_of_an_exception(
     assert "no pytest today" in result.log
 
 
-def test_an_unknown_file_is_refused(suite: FakeSuite) -> None:
+def test_an_unknown_file_is_refused(suite):
     with pytest.raises(CannotRunError, match=r"no such file; it has .*test_good.py"):
         run(suite, Options(select=("test_godo.py",)))

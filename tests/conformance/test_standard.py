@@ -5,14 +5,12 @@ import pytest
 from array_api_nx_conformance import standard
 from array_api_nx_conformance.suite import CannotRunError
 
-from .conftest import FakeSuite
 
-
-def test_versions(suite: FakeSuite) -> None:
+def test_versions(suite):
     assert standard.versions(suite.path) == ["2021.12", "2025.12"]
 
 
-def test_names_and_chapters(suite: FakeSuite) -> None:
+def test_names_and_chapters(suite):
     found = standard.read(suite.path, "2025.12")
     assert dict(found.functions) == {
         "__add__": "array object",
@@ -28,7 +26,7 @@ def test_names_and_chapters(suite: FakeSuite) -> None:
     assert found.chapters == chapters
 
 
-def test_since_when_names_are_there(suite: FakeSuite) -> None:
+def test_since_when_names_are_there(suite):
     first, second = (standard.read(suite.path, each) for each in ("2021.12", "2025.12"))
     assert dict(first.since) == {"pi": "2021.12"}
     assert first.new == []  # all of it is
@@ -36,7 +34,7 @@ def test_since_when_names_are_there(suite: FakeSuite) -> None:
     assert second.new == [name for name in second.functions if name != "pi"]
 
 
-def test_the_draft(suite: FakeSuite) -> None:
+def test_the_draft(suite):
     found = standard.read(suite.path, "draft")
     # Of the checkout, and what came to it later; chapter by chapter.
     assert found.new == ["__dlpack_c_exchange_api__", "fft.later", "top_k", "bincount"]
@@ -48,13 +46,13 @@ def test_the_draft(suite: FakeSuite) -> None:
     assert standard.read(suite.path, "2025.12").optional == {}
 
 
-def test_a_checkout_without_a_draft(own_suite: FakeSuite) -> None:
+def test_a_checkout_without_a_draft(own_suite):
     shutil.rmtree(own_suite.path / "array-api" / "src" / "array_api_stubs" / "_draft")
     with pytest.raises(CannotRunError, match=r"'draft' .* it has 2021.12, 2025.12: "):
         standard.read(own_suite.path, "draft")
 
 
-def test_an_unknown_version(suite: FakeSuite) -> None:
+def test_an_unknown_version(suite):
     with pytest.raises(
         CannotRunError, match=r"'2019.12' .* it has 2021.12, 2025.12, draft: .*--standard"
     ):

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -39,7 +38,7 @@ def with_older() -> list[Record]:
     return [*sample_records(), older]
 
 
-def test_functions_by_namespaces() -> None:
+def test_functions_by_namespaces():
     found = chapters(with_older())
     assert list(found) == [
         "array object",
@@ -57,7 +56,7 @@ def test_functions_by_namespaces() -> None:
     assert (rows["remainder"].since, rows["exp"].since) == ("2025.12", "2021.12")
 
 
-def test_functions_lead_to_the_standard() -> None:
+def test_functions_lead_to_the_standard():
     addresses = {row.name: row.address for rows in chapters(with_older()).values() for row in rows}
     start = "https://data-apis.org/array-api/2025.12"
     assert addresses["exp"] == f"{start}/API_specification/generated/array_api.exp.html"
@@ -67,7 +66,7 @@ def test_functions_lead_to_the_standard() -> None:
     assert addresses["fft.fft"] == f"{start}/extensions/generated/array_api.fft.fft.html"
 
 
-def test_of_many_tests_it_says_how_many_fail() -> None:
+def test_of_many_tests_it_says_how_many_fail():
     tests = [passed("exp"), *(result(f"test_x.py::test_exp[{n}]", "failed") for n in range(3))]
     tests.append(result("test_x.py::test_exp[x]", "skipped", "flaky"))
     (row,) = [
@@ -76,7 +75,7 @@ def test_of_many_tests_it_says_how_many_fail() -> None:
     assert row.cells[0].text == "✗ 3/4"
 
 
-def test_unequal_runs_are_named() -> None:
+def test_unequal_runs_are_named():
     assert unequal(sample_records()) == []
     other = make_record(passed("exp"), max_examples=30, seed=7)
     other["suite"]["suite_commit"] = "other"
@@ -90,7 +89,7 @@ def test_unequal_runs_are_named() -> None:
 # The forms.
 
 
-def test_markdown() -> None:
+def test_markdown():
     lines = markdown.render(with_older(), {"cupy": "no module"}).splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
     (one,) = [row for row in rows if row[:2] == ["`one`", "1.0"]]
@@ -103,7 +102,7 @@ def test_markdown() -> None:
     assert any(line.startswith("- one: ") and "200 examples per test" in line for line in lines)
 
 
-def test_html() -> None:
+def test_html():
     page = html.render(with_older(), {"cu<py": "no & module"})
     assert "{{" not in page
     assert not re.search(r"<script|<link|@import|src=|url\(", page)
@@ -125,9 +124,7 @@ def test_html() -> None:
 # The namespaces.
 
 
-def test_variables_are_set_for_a_while_and_not_against_the_user(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_variables_are_set_for_a_while_and_not_against_the_user(monkeypatch):
     monkeypatch.setenv("KV_GIVEN", "user's")
     monkeypatch.delenv("KV_NEW", raising=False)
     one = Implementation("one", variables={"KV_GIVEN": "ours", "KV_NEW": "ours"})
@@ -143,7 +140,7 @@ def test_variables_are_set_for_a_while_and_not_against_the_user(
 # The journal.
 
 
-def test_a_journal_of_a_stopped_run_goes_on(tmp_path: Path) -> None:
+def test_a_journal_of_a_stopped_run_goes_on(tmp_path):
     first = Journal(tmp_path / "results", KEY)
     assert first.path.name == "one-1.0_cpu-2025.12-30.jsonl"
     run = make_run(FAILED, end="interrupted")
@@ -169,7 +166,7 @@ def test_a_journal_of_a_stopped_run_goes_on(tmp_path: Path) -> None:
     assert len(third.path.read_text().splitlines()) == 7
 
 
-def test_a_journal_that_was_cut_off_or_is_of_another_key(tmp_path: Path) -> None:
+def test_a_journal_that_was_cut_off_or_is_of_another_key(tmp_path):
     journal = Journal(tmp_path, KEY)
     journal.note(make_run(FAILED, passed("zeros")))
     text = journal.path.read_text()
@@ -187,7 +184,7 @@ def test_a_journal_that_was_cut_off_or_is_of_another_key(tmp_path: Path) -> None
         Journal(tmp_path / "file", KEY)
 
 
-def test_results_survive_the_journal(tmp_path: Path) -> None:
+def test_results_survive_the_journal(tmp_path):
     journal = Journal(tmp_path, KEY)
     journal.note(make_run(FAILED))
     line = journal.path.read_text().splitlines()[-1]

@@ -54,12 +54,8 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_stopped_table_goes_on_and_a_finished_one_is_not_repeated(
-    suite: FakeSuite,
-    namespace: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    suite, namespace, tmp_path, capsys, monkeypatch
+):
     known = counting(monkeypatch)
     given = ["--module", namespace, "--markdown", str(tmp_path / "out.md")]
     assert table(suite, tmp_path, *given) == 130
@@ -88,12 +84,8 @@ def test_a_stopped_table_goes_on_and_a_finished_one_is_not_repeated(
 
 
 def test_namespaces_that_are_not_installed_are_named(
-    suite: FakeSuite,
-    namespace: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    suite, namespace, tmp_path, capsys, monkeypatch
+):
     listed = (Implementation("no_such_module"), Implementation(namespace, "a fake"))
     monkeypatch.setattr(command, "IMPLEMENTATIONS", listed)
 
@@ -114,7 +106,7 @@ def test_namespaces_that_are_not_installed_are_named(
     assert "none of the namespaces" in capsys.readouterr().err
 
 
-def test_tables_of_given_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_of_given_results(tmp_path, capsys):
     file = tmp_path / "results.json"
     records.write(file, sample_records())
     assert main(["table", str(file)]) == 0

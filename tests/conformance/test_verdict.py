@@ -17,7 +17,7 @@ def verdicts(functions: dict[str, FunctionVerdict]) -> dict[str, str]:
     return {name: each.verdict for name, each in functions.items() if each.verdict != "not run"}
 
 
-def test_simple_verdicts() -> None:
+def test_simple_verdicts():
     run = make_run(
         passed("zeros"),
         passed("exp"),
@@ -38,7 +38,7 @@ def test_simple_verdicts() -> None:
     assert sum(counts.values()) == 9
 
 
-def test_a_name_that_is_absent() -> None:
+def test_a_name_that_is_absent():
     run = make_run(
         result("test_has_names.py::test_has_names[elementwise-exp]", "failed", "AssertionError: a"),
         failed("exp"),
@@ -47,7 +47,7 @@ def test_a_name_that_is_absent() -> None:
     assert verdicts(judge(run)) == {"exp": "missing"}  # no test of ones was run
 
 
-def test_tests_of_later_versions_do_not_count() -> None:
+def test_tests_of_later_versions_do_not_count():
     later = "requires ARRAY_API_TESTS_VERSION >= 2030.12"
     run = make_run(
         result("test_x.py::test_exp", "passed"),
@@ -57,7 +57,7 @@ def test_tests_of_later_versions_do_not_count() -> None:
     assert verdicts(judge(run)) == {"exp": "passes"}
 
 
-def test_names_that_a_namespace_may_lack() -> None:
+def test_names_that_a_namespace_may_lack():
     named = "test_has_names.py::test_has_names[elementwise-exp]"
     run = make_run(result(named, "failed", "AssertionError: a"), failed("exp"), absent=("exp",))
     run.standard = replace(run.standard, optional={"exp": "optional: slow"})
@@ -70,19 +70,19 @@ def test_names_that_a_namespace_may_lack() -> None:
     assert judge(run)["exp"].verdict == "deviation"
 
 
-def test_a_signature_that_cannot_be_read_says_nothing() -> None:
+def test_a_signature_that_cannot_be_read_says_nothing():
     signature = result("test_signatures.py::test_func_signature[exp]", "missing", "no signature")
     assert judge(make_run(signature))["exp"].verdict == "skipped"
     assert judge(make_run(signature, passed("exp")))["exp"].verdict == "passes"
 
 
-def test_a_test_of_no_function_of_the_standard() -> None:
+def test_a_test_of_no_function_of_the_standard():
     functions = judge(make_run(failed("something")))
     assert functions["something"].chapter == "other"
     assert functions["something"].verdict == "fails"
 
 
-def test_blocked_by_what_raised() -> None:
+def test_blocked_by_what_raised():
     run = make_run(
         failed("exp", raised_in="exp"),
         failed("ones", raised_in="exp"),
@@ -102,7 +102,7 @@ def test_blocked_by_what_raised() -> None:
     assert functions["zeros"].tests[0].blocked_by == ("ones",)
 
 
-def test_blocked_by_what_is_missing() -> None:
+def test_blocked_by_what_is_missing():
     names = result("test_has_names.py::test_has_names[elementwise-equal]", "failed", "a")
     run = make_run(failed("ones", raised_in="equal"), names, absent=("equal",))
     functions = judge(run)
@@ -110,7 +110,7 @@ def test_blocked_by_what_is_missing() -> None:
     assert functions["ones"].roots == ("equal",)
 
 
-def test_a_wrong_comparison_blocks_what_it_compares() -> None:
+def test_a_wrong_comparison_blocks_what_it_compares():
     wrong = "AssertionError: out=1, but should be 1"
     run = make_run(
         failed("equal", wrong),
@@ -129,7 +129,7 @@ def test_a_wrong_comparison_blocks_what_it_compares() -> None:
     }
 
 
-def test_a_function_that_only_raises_blocks_no_results() -> None:
+def test_a_function_that_only_raises_blocks_no_results():
     wrong = "AssertionError: out=1, but should be 1"
     run = make_run(
         failed("zeros", "TypeError: immutable", raised_in="equal"),
@@ -139,7 +139,7 @@ def test_a_function_that_only_raises_blocks_no_results() -> None:
     assert verdicts(judge(run)) == {"zeros": "blocked", "equal": "fails", "exp": "fails"}
 
 
-def test_one_failure_of_its_own_is_enough() -> None:
+def test_one_failure_of_its_own_is_enough():
     run = make_run(
         failed("exp", raised_in="exp"),
         failed("ones", raised_in="exp"),
@@ -150,14 +150,14 @@ def test_one_failure_of_its_own_is_enough() -> None:
     assert [test.verdict for test in functions["ones"].tests] == ["blocked", "fails"]
 
 
-def test_functions_that_blame_each_other_both_fail() -> None:
+def test_functions_that_blame_each_other_both_fail():
     run = make_run(failed("ones", raised_in="zeros"), failed("zeros", raised_in="ones"))
     functions = judge(run)
     assert verdicts(functions) == {"ones": "fails", "zeros": "fails"}
     assert functions["ones"].tests[0].blocked_by == ()
 
 
-def test_what_the_standard_permits() -> None:
+def test_what_the_standard_permits():
     message = "AssertionError: out=nan, but should be +infinity [floor_divide()]"
     run = make_run(result(FLOOR_TEST, "failed", message))
     function = judge(run)["floor_divide"]
@@ -184,7 +184,7 @@ MINUS = "isfinite(x1_i) and x1_i > 0 and x2_i is -infinity"
         ("floor_divide", "x1_i is NaN or x2_i is NaN", "1.0", False),
     ],
 )
-def test_permitted(function: str, condition: str, got: str, allowed: bool) -> None:
+def test_permitted(function, condition, got, allowed):
     test = f"array_api_tests/test_special_cases.py::test_binary[{function}({condition}) -> -0]"
     message = f"AssertionError: out={got}, but should be -0 [{function}()]"
     assert bool(permitted(test, function, message)) == allowed

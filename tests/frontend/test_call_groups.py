@@ -74,7 +74,7 @@ FUNCTIONS: list[Callable[..., Any]] = [
 
 
 @for_each("function", FUNCTIONS)
-def test_results_are_those_of_the_function(function: Callable[..., Any]) -> None:
+def test_results_are_those_of_the_function(function):
     compiled: Any = xp.compile(function)
     for columns in (4, 5, 4):
         for shift in range(3):
@@ -102,17 +102,17 @@ def made(monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], x: Any) 
     return found
 
 
-def test_equal_groups_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_groups_are_one(monkeypatch):
     assert len(made(monkeypatch, heat, xp.ones((5, 5)))) == 1
     # These follow each other without an end, and are cut where a group is full.
     assert 1 < len(made(monkeypatch, scalars, xp.ones(4))) <= 5
 
 
-def test_few_operations_are_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_operations_are_no_group(monkeypatch):
     assert not made(monkeypatch, lambda x: xp.roll(x * 2, 1), xp.ones(3))
 
 
-def test_errors_are_those_of_the_function() -> None:
+def test_errors_are_those_of_the_function():
     compiled: Any = xp.compile(several_results)
     x, zero = xp.ones((2, 2)), xp.zeros((2, 2))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
@@ -46,7 +46,7 @@ def example(
     return 1, str((x, others, axis, mode, low, high, order, keepdims, more))
 
 
-def test_sections_are_made_of_fields_and_annotations() -> None:
+def test_sections_are_made_of_fields_and_annotations():
     assert completed(example) == inspect.cleandoc(  # type: ignore[arg-type]
         """Summary of it.
 
@@ -92,7 +92,7 @@ def test_sections_are_made_of_fields_and_annotations() -> None:
     ).replace("x : Array", "x : xp.Array")
 
 
-def test_a_docstring_with_sections_stays_as_it_is() -> None:
+def test_a_docstring_with_sections_stays_as_it_is():
     def whole(x: int) -> None:
         """Summary.
 
@@ -107,21 +107,21 @@ def test_a_docstring_with_sections_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("function", [xp.max, xp.fft.rfft, xp.extra.nansum])
-def test_public_functions_have_all_sections(function: Any) -> None:
+def test_public_functions_have_all_sections(function):
     text = inspect.getdoc(function) or ""
     assert "Parameters\n----------\nx : Array\n" in text
     assert "Returns\n-------\nArray\n" in text
     assert function.__wrapped__.__doc__ == text if hasattr(function, "__wrapped__") else text
 
 
-def test_functions_of_the_standard_name_its_chapter() -> None:
+def test_functions_of_the_standard_name_its_chapter():
     for name, chapter in (("max", "statistical functions"), ("arange", "creation functions")):
         assert (inspect.getdoc(getattr(xp, name)) or "").endswith(f"Standard: {chapter}.")
     assert (inspect.getdoc(xp.fft.fftn) or "").endswith("Standard: fft extension.")
     assert "Standard" not in (inspect.getdoc(xp.extra.median) or "")
 
 
-def test_lines_are_narrow_and_no_field_is_left() -> None:
+def test_lines_are_narrow_and_no_field_is_left():
     for module in (xp, xp.linalg, xp.fft, xp.extra, xp.random):
         for name in module.__all__:
             text = inspect.getdoc(getattr(module, name)) or ""
@@ -131,7 +131,7 @@ def test_lines_are_narrow_and_no_field_is_left() -> None:
                 assert "\nReturns: " not in text, name
 
 
-def test_shared_descriptions_are_used() -> None:
+def test_shared_descriptions_are_used():
     texts = " ".join(
         [
             " ".join((inspect.getdoc(getattr(module, name)) or "").split())

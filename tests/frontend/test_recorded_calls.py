@@ -59,7 +59,7 @@ FUNCTIONS = {
 
 
 @for_each("name", FUNCTIONS)
-def test_results_are_those_of_the_function(name: str) -> None:
+def test_results_are_those_of_the_function(name):
     if name == "special functions":
         pytest.importorskip("scipy")
     function = FUNCTIONS[name]
@@ -81,7 +81,7 @@ def test_results_are_those_of_the_function(name: str) -> None:
         assert call_list(compiled) is not None, size
 
 
-def test_arguments_that_are_written_must_be_writable() -> None:
+def test_arguments_that_are_written_must_be_writable():
     def function(x: Any) -> Any:
         x[1:] = xp.roll(x, 1)[1:]
         return x
@@ -94,7 +94,7 @@ def test_arguments_that_are_written_must_be_writable() -> None:
 
 
 @for_each("size", [5, 100, 30_000])
-def test_errors_leave_arguments_as_they_were(size: int) -> None:
+def test_errors_leave_arguments_as_they_were(size):
     def function(x: Any, y: Any, i: Any) -> Any:
         x += 1
         y[...] = xp.roll(x, 1)
@@ -114,7 +114,7 @@ def test_errors_leave_arguments_as_they_were(size: int) -> None:
             x -= 1
 
 
-def test_arrays_from_outside_are_read_at_each_call() -> None:
+def test_arrays_from_outside_are_read_at_each_call():
     shift = xp.asarray([1.0, 2.0])
     compiled = xp.compile(lambda x: xp.roll(x + shift, 1))
     assert list(compiled(xp.zeros(2))) == [2.0, 1.0]
@@ -122,7 +122,7 @@ def test_arrays_from_outside_are_read_at_each_call() -> None:
     assert list(compiled(xp.zeros(2))) == [2.0, 5.0]
 
 
-def test_lists_are_those_of_the_trace() -> None:
+def test_lists_are_those_of_the_trace():
     def function(x: Any) -> Any:
         parts = [1.0, 2.0]
         y = xp.asarray(parts)
@@ -134,7 +134,7 @@ def test_lists_are_those_of_the_trace() -> None:
         assert list(compiled(xp.zeros(2))) == [2.0, 1.0]
 
 
-def test_what_is_no_call_is_left_to_the_program() -> None:
+def test_what_is_no_call_is_left_to_the_program():
     def settings(x: Any) -> Any:
         with np.errstate(divide="ignore"):
             return xp.roll(1 / x, 1)
@@ -150,7 +150,7 @@ def test_what_is_no_call_is_left_to_the_program() -> None:
         assert call_list(compiled) is None
 
 
-def test_other_settings_are_left_to_the_program() -> None:
+def test_other_settings_are_left_to_the_program():
     compiled = xp.compile(lambda x: xp.concat([xp.zeros(2), x]))
     x = xp.ones(2)
     compiled(x)
@@ -160,14 +160,14 @@ def test_other_settings_are_left_to_the_program() -> None:
         assert compiled(x).device == x.device
 
 
-def test_new_arrays_are_where_the_arguments_are() -> None:
+def test_new_arrays_are_where_the_arguments_are():
     compiled = xp.compile(lambda x: (xp.zeros(3), xp.roll(x, 1)))
     for x in (xp.ones(2), xp.ones(2, device="cpu"), xp.ones(2)):
         for _ in range(2):
             assert [y.device.committed for y in compiled(x)] == [x.device.committed] * 2
 
 
-def test_errors_and_warnings_name_the_line_that_calls() -> None:
+def test_errors_and_warnings_name_the_line_that_calls():
     compiled: Any = xp.compile(lambda x: xp.roll(1 / x, 1))
     compiled(xp.ones(3))
     with pytest.warns(RuntimeWarning, match="divide by zero") as caught:
@@ -182,7 +182,7 @@ def test_errors_and_warnings_name_the_line_that_calls() -> None:
         assert list(solve(xp.eye(2))) == [1.0, 0.0]
 
 
-def test_one_array_given_twice_and_keywords() -> None:
+def test_one_array_given_twice_and_keywords():
     compiled: Any = xp.compile(lambda x, y, *, shift=1: xp.roll(x - y, shift))
     x, y = xp.asarray([1.0, 2.0]), xp.asarray([1.0, 1.0])
     for _ in range(2):
@@ -191,7 +191,7 @@ def test_one_array_given_twice_and_keywords() -> None:
         assert list(compiled(x, y, shift=2)) == [0.0, 1.0]
 
 
-def test_threads_share_a_list() -> None:
+def test_threads_share_a_list():
     compiled: Any = xp.compile(lambda x: xp.cumulative_sum(xp.sort(xp.roll(x, 1)) @ x.T, axis=0))
     given = [xp.asarray(np.random.default_rng(i).random((4, 4))) for i in range(8)]
     expected = [numpy_of(compiled.__wrapped__(x)) for x in given]
@@ -200,7 +200,7 @@ def test_threads_share_a_list() -> None:
             assert_same(numpy_of(found), wanted)
 
 
-def test_calls_while_another_thread_traces() -> None:
+def test_calls_while_another_thread_traces():
     """They are not recorded."""
     other = xp.ones(3)
 
@@ -216,7 +216,7 @@ def test_calls_while_another_thread_traces() -> None:
         assert_same(compiled(xp.asarray(values)), np.roll(values, 1))
 
 
-def test_long_functions_use_slots_again() -> None:
+def test_long_functions_use_slots_again():
     def function(x: Any) -> Any:
         for _ in range(300):
             x = xp.roll(x, 1) * 0.5 + xp.flip(x)
@@ -229,7 +229,7 @@ def test_long_functions_use_slots_again() -> None:
     assert call_list(compiled) is not None
 
 
-def test_other_sizes_need_no_python_code_of_the_call() -> None:
+def test_other_sizes_need_no_python_code_of_the_call():
     compiled: Any = xp.compile(lambda x, y: xp.roll(x, y.shape[0]) + xp.sum(y))
     for size in (3, 4, 3, 5, 4):
         x, y = xp.asarray(np.arange(9.0)), xp.ones(size)

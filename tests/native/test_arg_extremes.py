@@ -44,7 +44,7 @@ def arrays(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> list
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_extremes_are_numpys(dtype: str) -> None:
+def test_extremes_are_numpys(dtype):
     rng = np.random.default_rng(1)
     for shape in SHAPES:
         for x in arrays(rng, shape, dtype):
@@ -63,7 +63,7 @@ def test_extremes_are_numpys(dtype: str) -> None:
                         assert np.array_equal(found, expected), (name, shape, key, axes, axis)
 
 
-def test_rows_of_each_length() -> None:
+def test_rows_of_each_length():
     rng = np.random.default_rng(2)
     for length in (1, 2, 3, 8, 48, 49):
         for dtype in ("float32", "float64", "int32", "int64"):
@@ -73,7 +73,7 @@ def test_rows_of_each_length() -> None:
                 assert np.array_equal(np.asarray(xp.argmax(ours, axis=1)), x.argmax(1))
 
 
-def test_what_c_does_not_read_is_left_to_numpy() -> None:
+def test_what_c_does_not_read_is_left_to_numpy():
     assert native is not None
     x, places = np.zeros((4, 3)), np.zeros(4, np.int64)
     frozen = places.copy()

@@ -26,7 +26,7 @@ def numbers(*shape: int) -> np.ndarray[Any, Any]:
     return np.random.default_rng(3).standard_normal(shape)
 
 
-def test_methods_are_one_pass() -> None:
+def test_methods_are_one_pass():
     x, y = numbers(5000), numbers(5000)
     total = B.binary(p.ADD, handle(x), B.unary(p.EXP, handle(y)))
     chosen = B.where(B.binary(p.GREATER, total, 0.0), total, 1)
@@ -37,7 +37,7 @@ def test_methods_are_one_pass() -> None:
     assert not B.explain(chosen).pending
 
 
-def test_few_elements_are_computed_at_once() -> None:
+def test_few_elements_are_computed_at_once():
     assert not B.explain(B.binary(p.ADD, handle(numbers(50)), 1.0)).pending
     outer = B.binary(p.MULTIPLY, handle(numbers(50, 1)), handle(numbers(1, 50)))
     assert B.explain(outer).pending
@@ -45,7 +45,7 @@ def test_few_elements_are_computed_at_once() -> None:
 
 @pytest.mark.parametrize("op", [p.SUM, p.PROD, p.MAX, p.ANY, p.COUNT_NONZERO, p.MEAN])
 @pytest.mark.parametrize("axes", [(0,), (0, 1)])
-def test_reductions_are_those_of_arrays(op: Any, axes: tuple[int, ...]) -> None:
+def test_reductions_are_those_of_arrays(op, axes):
     x = np.exp(numbers(AT_ONCE // 50, 100) / 100)
     values = x > 1 if op is p.ANY else x
     found = B.reduce(op, B.unary(p.POSITIVE, handle(values * 1.0)), axes, False)
@@ -54,7 +54,7 @@ def test_reductions_are_those_of_arrays(op: Any, axes: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "float32"])
-def test_sums_keep_the_dtype_of_the_contract(dtype: str) -> None:
+def test_sums_keep_the_dtype_of_the_contract(dtype):
     x = np.arange(50_000).astype(dtype)
     for asked in (None, np.dtype("int64") if dtype != "float32" else None):
         found = B.to_host(B.reduce(p.SUM, handle(x), (0,), False, asked))
@@ -64,7 +64,7 @@ def test_sums_keep_the_dtype_of_the_contract(dtype: str) -> None:
             assert found == np.sum(x, dtype=wanted)
 
 
-def test_warnings_come_with_the_elements() -> None:
+def test_warnings_come_with_the_elements():
     x = handle(np.zeros(5000))
     y = B.binary(p.DIVIDE, x, x)
     with pytest.warns(RuntimeWarning, match="invalid value encountered in divide"):
@@ -73,7 +73,7 @@ def test_warnings_come_with_the_elements() -> None:
         refused(FloatingPointError, "divide", B.binary, p.DIVIDE, x, x)
 
 
-def test_names_that_are_none_are_refused() -> None:
+def test_names_that_are_none_are_refused():
     assert native is not None
     refused(ValueError, "no function of that name", native.call_on_tensors, "nothing")
     refused((ValueError, TypeError), None, native.call_on_tensors)

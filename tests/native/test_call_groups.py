@@ -34,7 +34,7 @@ def arrays(n: int, dtype: Any = np.float64) -> list[Any]:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", list(FUNCTIONS))
-def test_results_at_all_sizes(name: str, dtype: Any) -> None:
+def test_results_at_all_sizes(name, dtype):
     function = FUNCTIONS[name]
     compiled = xp.compile(function)
     for n in (12, 40, 12, 600, 12, 2_500, 40_000 if name != "rows and columns" else 300):
@@ -43,7 +43,7 @@ def test_results_at_all_sizes(name: str, dtype: Any) -> None:
             assert_same(compiled(*given), function(*given))
 
 
-def test_other_memory_and_the_same_memory() -> None:
+def test_other_memory_and_the_same_memory():
     """What was prepared for some arrays is not read for others."""
     compiled = xp.compile(lambda x, y: (x * 2 + y) * 3 - y)
     x, y = xp.ones(10), xp.zeros(10)
@@ -59,7 +59,7 @@ def test_other_memory_and_the_same_memory() -> None:
     assert float(compiled(x, y)[0]) == 30
 
 
-def test_results_have_memory_of_their_own() -> None:
+def test_results_have_memory_of_their_own():
     compiled = xp.compile(lambda x: (x * 2 + 1, (x * 2 + 1) * 3))
     x = xp.ones(8)
     compiled(x)
@@ -70,7 +70,7 @@ def test_results_have_memory_of_their_own() -> None:
     assert float(again[0]) == 3
 
 
-def test_errors_are_warned_of_by_their_names() -> None:
+def test_errors_are_warned_of_by_their_names():
     compiled = xp.compile(lambda x, y: xp.log(x * y) + x - 1)
     x, y = xp.ones(10), xp.ones(10)
     compiled(x, y)
@@ -85,7 +85,7 @@ def test_errors_are_warned_of_by_their_names() -> None:
     assert float(compiled(x, y)[0]) == 0
 
 
-def test_arrays_from_outside_are_read_at_each_call() -> None:
+def test_arrays_from_outside_are_read_at_each_call():
     weights = xp.ones(10)
     compiled = xp.compile(lambda x: (x * weights + 1) * weights - 2)
     x = xp.ones(10)
@@ -94,7 +94,7 @@ def test_arrays_from_outside_are_read_at_each_call() -> None:
     assert float(compiled(x)[0]) == 4
 
 
-def test_arrays_of_one_element_are_read_at_each_call() -> None:
+def test_arrays_of_one_element_are_read_at_each_call():
     compiled = xp.compile(lambda x, s, t: (x * s + 1) * t - s)
     x = xp.arange(9.0)
     for number in range(6):
@@ -104,7 +104,7 @@ def test_arrays_of_one_element_are_read_at_each_call() -> None:
 
 
 @pytest.mark.parametrize("dtypes", [("int64", "float32"), ("int32", "uint8"), ("bool", "int16")])
-def test_mixed_dtypes(dtypes: tuple[str, str]) -> None:
+def test_mixed_dtypes(dtypes):
     def function(x: Any, y: Any) -> Any:
         return (x + y) * 2 - x * y + y
 
@@ -115,7 +115,7 @@ def test_mixed_dtypes(dtypes: tuple[str, str]) -> None:
         assert_same(compiled(x, y), function(x, y))
 
 
-def test_a_finaliser_may_call_the_function_meanwhile() -> None:
+def test_a_finaliser_may_call_the_function_meanwhile():
     compiled: Any = xp.compile(lambda x, y: ((x * 2 + y) * 3 - y, x + y - 1))
     arguments = [[xp.full(n, float(n)), xp.ones(n)] for n in (5, 7)]
 
@@ -146,7 +146,7 @@ def test_a_finaliser_may_call_the_function_meanwhile() -> None:
     assert set(found) == {44.0}
 
 
-def test_a_loop_of_equal_steps() -> None:
+def test_a_loop_of_equal_steps():
     def heat(u: Any, steps: int) -> Any:
         for _ in range(steps):
             u = u + 0.1 * (xp.roll(u, 1) - 2 * u + xp.roll(u, -1))
@@ -159,7 +159,7 @@ def test_a_loop_of_equal_steps() -> None:
         assert_same(compiled(u, 60), heat(u, 60))
 
 
-def test_arrays_that_share_memory_are_no_pattern_for_others() -> None:
+def test_arrays_that_share_memory_are_no_pattern_for_others():
     compiled = xp.compile(lambda x, y: (x * 2 + y) * 3 - y)
     whole = xp.arange(30.0)
     for x, y in ((whole[:10], whole[5:15]), (whole[5:15], whole[:10]), (whole[:10], whole[:10])):
@@ -171,7 +171,7 @@ def test_arrays_that_share_memory_are_no_pattern_for_others() -> None:
 
 
 @pytest.mark.parametrize("first", ["ignore", "warn"])
-def test_settings_of_errors_are_those_of_the_call(first: Any) -> None:
+def test_settings_of_errors_are_those_of_the_call(first):
     compiled = xp.compile(lambda x, y: x / y * 2 + 1)
     x, y = xp.ones(10), xp.zeros(10)
     for state in (first, "ignore", "warn", "ignore", "warn"):
@@ -183,7 +183,7 @@ def test_settings_of_errors_are_those_of_the_call(first: Any) -> None:
         assert len(caught) == (state == "warn")
 
 
-def test_results_that_are_views() -> None:
+def test_results_that_are_views():
     compiled = xp.compile(lambda x, y: ((x * y + 1)[::-1], x - 1, xp.reshape(x * y + 1, (2, -1))))
     for n in (10, 40, 10, 10):
         x, y = xp.arange(float(n)), xp.ones(n)

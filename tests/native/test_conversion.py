@@ -35,7 +35,7 @@ SHAPES = [
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("errors", ["warn", "ignore", "raise"])
-def test_astype(dtype: str, errors: str) -> None:
+def test_astype(dtype, errors):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(60):
         x = random_array(rng, dtype, SHAPES[int(rng.integers(len(SHAPES)))])
@@ -52,7 +52,7 @@ def test_astype(dtype: str, errors: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_copies(dtype: str) -> None:
+def test_copies(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for shape in SHAPES:
         for layout in LAYOUTS:
@@ -63,7 +63,7 @@ def test_copies(dtype: str) -> None:
             compare(xp.astype, x, x.dtype, copy=False)
 
 
-def test_casts_to_python_types() -> None:
+def test_casts_to_python_types():
     x = xp.asarray([1, 0, 3])
     for kind in (bool, int, float, complex, str, None, "float64", np.float64, np.dtype("f8")):
         compare(xp.astype, x, kind)
@@ -80,7 +80,7 @@ SCALARS: list[Any] = [
 
 
 @pytest.mark.parametrize("errors", ["warn", "raise"])
-def test_scalars(errors: str) -> None:
+def test_scalars(errors):
     for value in SCALARS:
         for dtype in (None, *[getattr(xp, name) for name in DTYPES]):
             with np.errstate(all=errors):
@@ -93,7 +93,7 @@ def test_scalars(errors: str) -> None:
     compare(xp.asarray, 1.5, device="nowhere")
 
 
-def test_numpy_scalars() -> None:
+def test_numpy_scalars():
     class Number(np.float64):
         pass
 
@@ -122,7 +122,7 @@ def _nested(rng: np.random.Generator, shape: tuple[int, ...], pool: list[Any]) -
     return tuple(rows) if rng.random() < 0.3 else rows
 
 
-def test_lists() -> None:
+def test_lists():
     rng = np.random.default_rng(0)
     pools: list[list[Any]] = [
         [1, 2, -7], [0.5, -0.0, np.nan, 2.0], [1, 2.5], [True, False], [1j, 2.0, 1], SCALARS[:22],
@@ -142,7 +142,7 @@ def test_lists() -> None:
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, "longlong", "ulonglong", "float16", "longdouble", "U3"])
-def test_lists_of_numpy_scalars(dtype: str) -> None:
+def test_lists_of_numpy_scalars(dtype):
     class Number(np.float64):
         pass
 
@@ -161,7 +161,7 @@ def test_lists_of_numpy_scalars(dtype: str) -> None:
             compare(xp.asarray, value, dtype=wanted)
 
 
-def test_lists_that_python_has_to_read() -> None:
+def test_lists_that_python_has_to_read():
     class Number(float):
         pass
 
@@ -191,7 +191,7 @@ def test_lists_that_python_has_to_read() -> None:
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, "longlong", "ulonglong", "float16", ">f8", "U3", "O"])
-def test_ndarrays(dtype: str) -> None:
+def test_ndarrays(dtype):
     rng = np.random.default_rng(3)
     whole = random_values(rng, "int8", (4, 6)).astype(dtype)
     frozen = whole.copy()
@@ -223,7 +223,7 @@ def test_ndarrays(dtype: str) -> None:
             compare(xp.asarray, array, copy=copy, device="cpu")
 
 
-def test_memory_is_shared_with_ndarrays() -> None:
+def test_memory_is_shared_with_ndarrays():
     array = np.arange(6.0)
     x = xp.asarray(array)
     array[0] = 7
@@ -240,7 +240,7 @@ def test_memory_is_shared_with_ndarrays() -> None:
     assert float(x[2]) == 9
 
 
-def test_large_ndarrays() -> None:
+def test_large_ndarrays():
     for size in (AT_ONCE, MIDDLE, 2**20, 2**20 + 1):
         array = np.zeros(size, np.int8)
         for copy in (None, True):
@@ -251,7 +251,7 @@ def test_large_ndarrays() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_to_ndarrays(dtype: str) -> None:
+def test_to_ndarrays(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for shape in SHAPES:
         for layout in LAYOUTS:
@@ -271,7 +271,7 @@ def test_to_ndarrays(dtype: str) -> None:
             compare(x.__array__, order="C")
 
 
-def test_a_new_ndarray_keeps_the_memory_alive() -> None:
+def test_a_new_ndarray_keeps_the_memory_alive():
     x = xp.asarray([1.0, 2.0]) + 1
     first, second = x.__array__(), x.__array__()
     assert first is not second
@@ -284,7 +284,7 @@ def test_a_new_ndarray_keeps_the_memory_alive() -> None:
     assert first.tolist() == [[9.0], [3.0]]
 
 
-def test_arguments() -> None:
+def test_arguments():
     x = xp.asarray([1.0])
     for args in [(), (x,), (x, xp.int8, True), (1.0, xp.int8), (x, 3), (None, xp.int8)]:
         compare(xp.astype, *args)
@@ -301,7 +301,7 @@ def test_arguments() -> None:
     compare(xp.asarray, obj=x)
 
 
-def test_small_arrays_that_are_to_be_deferred() -> None:
+def test_small_arrays_that_are_to_be_deferred():
     x = xp.asarray([1.0, 2.0, 3.0])
     with xp.config_context(fusion="always"):
         compare(xp.asarray, 2.0)
@@ -312,7 +312,7 @@ def test_small_arrays_that_are_to_be_deferred() -> None:
         compare((x + 1).__array__)
 
 
-def test_a_copy_of_a_value_that_waits_waits_and_is_a_value_of_its_own() -> None:
+def test_a_copy_of_a_value_that_waits_waits_and_is_a_value_of_its_own():
     given = np.arange(12_000.0)
     a = xp.asarray(given, copy=True)
     for copied in (lambda x: xp.astype(x, x.dtype), lambda x: xp.asarray(x, copy=True)):
@@ -333,7 +333,7 @@ def test_a_copy_of_a_value_that_waits_waits_and_is_a_value_of_its_own() -> None:
 ON_X86 = platform.machine().lower() in ("x86_64", "amd64", "i686", "x86")
 
 
-def test_casts_of_many_elements_wait_and_are_numpys() -> None:
+def test_casts_of_many_elements_wait_and_are_numpys():
     assert native is not None
     rng = np.random.default_rng(8)
     wide = rng.standard_normal((60, 100)) * 10.0 ** rng.integers(-5, 25, (60, 100))
@@ -356,7 +356,7 @@ def test_casts_of_many_elements_wait_and_are_numpys() -> None:
                     assert source == target or np.asarray(found).strides == expected.strides
 
 
-def test_casts_that_wait_warn_when_they_are_needed() -> None:
+def test_casts_that_wait_warn_when_they_are_needed():
     assert native is not None
     x = xp.full(5000, 1e300)
     before = native.count_pending()
@@ -370,7 +370,7 @@ def test_casts_that_wait_warn_when_they_are_needed() -> None:
         xp.evaluate(xp.astype(x, xp.float32))
 
 
-def test_arrays_are_cast_on_their_way_into_others() -> None:
+def test_arrays_are_cast_on_their_way_into_others():
     rng = np.random.default_rng(9)
     for shape in ((3000,), (50_000,), (300, 200)):
         x, y = rng.random(shape), rng.random(shape).astype(np.float32)

@@ -45,7 +45,7 @@ def _any(rng: np.random.Generator, values: list[Any]) -> Any:
     return values[int(rng.integers(len(values)))]
 
 
-def test_constants() -> None:
+def test_constants():
     rng = np.random.default_rng(0)
     for _ in range(300):
         shape = _any(rng, SHAPES)
@@ -62,7 +62,7 @@ def test_constants() -> None:
 
 
 @pytest.mark.parametrize("errors", ["warn", "raise"])
-def test_full(errors: str) -> None:
+def test_full(errors):
     rng = np.random.default_rng(1)
     scalars = [*VALUES, *[random_array(rng, name, ()) for name in DTYPES], xp.asarray([1.0])]
     with np.errstate(all=errors):
@@ -74,7 +74,7 @@ def test_full(errors: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_like(dtype: str) -> None:
+def test_like(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(30):
         x = random_array(rng, dtype, _any(rng, [(), (0,), (3,), (3, 4), (2, 0), (2, 3, 4)]))
@@ -99,7 +99,7 @@ NUMBERS: list[Any] = [
 ]
 
 
-def test_arange() -> None:
+def test_arange():
     rng = np.random.default_rng(2)
     for _ in range(700):
         numbers = [_any(rng, NUMBERS[:10] if rng.random() < 0.5 else NUMBERS) for _ in range(3)]
@@ -121,7 +121,7 @@ def test_arange() -> None:
 
 
 @pytest.mark.parametrize("errors", ["warn", "raise"])
-def test_linspace(errors: str) -> None:
+def test_linspace(errors):
     rng = np.random.default_rng(3)
     with np.errstate(all=errors):
         for _ in range(800):
@@ -139,7 +139,7 @@ def test_linspace(errors: str) -> None:
     compare(xp.linspace, 0, 1)
 
 
-def test_eye() -> None:
+def test_eye():
     rng = np.random.default_rng(4)
     sizes = [0, 1, 2, 3, 5, 127, 128, 129, None, -1, 2.0, True, 2**40, 2**70]
     for _ in range(400):
@@ -151,7 +151,7 @@ def test_eye() -> None:
     compare(xp.eye)
 
 
-def test_another_default_device_or_deferred_small_arrays() -> None:
+def test_another_default_device_or_deferred_small_arrays():
     x = xp.asarray([[1.0, 2.0]])
     for settings in ({"fusion": "always"},):
         with xp.config_context(**settings):

@@ -30,7 +30,7 @@ def _few(rng: np.random.Generator, dtype: str) -> Any:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_unique(dtype: str) -> None:
+def test_unique(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(60):
         x = _few(rng, dtype)
@@ -39,7 +39,7 @@ def test_unique(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_isin(dtype: str) -> None:
+def test_isin(dtype):
     rng = np.random.default_rng(100 + DTYPES.index(dtype))
     for _ in range(120):
         x, y = _few(rng, dtype), _few(rng, dtype if rng.random() < 0.8 else "float32")
@@ -48,7 +48,7 @@ def test_isin(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "float32", "float64"])
-def test_many_elements(dtype: str) -> None:
+def test_many_elements(dtype):
     rng = np.random.default_rng(5)
     for size, distinct in ((AT_ONCE, 90), (AT_ONCE, 10**6), (AT_ONCE + 1, 50), (3000, 2)):
         x = xp.asarray(rng.integers(0, distinct, size).astype(dtype), copy=True)
@@ -58,7 +58,7 @@ def test_many_elements(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES[:11])
-def test_orders_of_long_vectors_are_numpys(dtype: str) -> None:
+def test_orders_of_long_vectors_are_numpys(dtype):
     """Long keys, equal keys, keys that differ in their last bits alone, NaN and zeros."""
     rng = np.random.default_rng(6)
     size = AT_ONCE + 3
@@ -77,7 +77,7 @@ def test_orders_of_long_vectors_are_numpys(dtype: str) -> None:
             np.testing.assert_array_equal(np.asarray(found), np.sort(x).searchsorted(x[::-1], side))
 
 
-def test_results_are_the_named_tuples() -> None:
+def test_results_are_the_named_tuples():
     x = xp.asarray([3, 1, 3])
     found = xp.unique_all(x)
     assert type(found).__name__ == "UniqueAll"
@@ -87,7 +87,7 @@ def test_results_are_the_named_tuples() -> None:
     assert type(xp.unique_inverse(x)).__name__ == "UniqueInverse"
 
 
-def test_bad_arguments() -> None:
+def test_bad_arguments():
     x = xp.asarray([3.0, 1.0, 2.0])
     for function in UNIQUE:
         for bad in (None, 1.0, np.ones(2), [1.0]):
@@ -101,6 +101,6 @@ def test_bad_arguments() -> None:
     compare(xp.isin, x, x, True)
 
 
-def test_classes_of_results_are_named_tuples() -> None:
+def test_classes_of_results_are_named_tuples():
     assert native is not None
     refused(TypeError, "is no named tuple", native.set_distinct, int, int, int)

@@ -9,7 +9,7 @@ from tests.support.refusals import refused
 pytestmark = implementations.needs_native
 
 
-def test_what_may_share_memory_is_what_numpy_says() -> None:
+def test_what_may_share_memory_is_what_numpy_says():
     assert native is not None
     rng = np.random.default_rng(0)
     block = np.zeros(64, np.uint8)
@@ -34,7 +34,7 @@ def test_what_may_share_memory_is_what_numpy_says() -> None:
     assert not native.may_share_memory(block, block.copy())
 
 
-def test_may_share_memory_takes_two_ndarrays() -> None:
+def test_may_share_memory_takes_two_ndarrays():
     assert native is not None
     for arguments in ((), (np.ones(2),), (np.ones(2), 3), (np.ones(2), [1.0])):
         refused(TypeError, "two ndarrays", native.may_share_memory, *arguments)

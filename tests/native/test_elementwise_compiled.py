@@ -261,7 +261,7 @@ def test_powers_and_scalars_of_consequence(scalar):
 
 
 @pytest.mark.parametrize("dtype", ["int16", "int32", "float32", "float64", "complex128"])
-def test_many_elements_that_lie_across(dtype: str) -> None:
+def test_many_elements_that_lie_across(dtype):
     """Tiles are turned by squares of a few elements, and at the edges one by one."""
     rng = np.random.default_rng(3)
     for rows, columns in (
@@ -286,7 +286,7 @@ def test_many_elements_that_lie_across(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "bool"])
-def test_powers_of_arrays(dtype: str) -> None:
+def test_powers_of_arrays(dtype):
     """NumPy has faster functions where the exponents are one number."""
     values = np.asarray([0.0, -0.0, 0.5, 1, 2, -1, 3.7, np.inf, -np.inf, np.nan])
     with np.errstate(invalid="ignore"):
@@ -298,7 +298,7 @@ def test_powers_of_arrays(dtype: str) -> None:
             assert_alike(operator.pow, [x, y], f"{x}, {y}")
 
 
-def test_updates_along_columns_and_by_own_elements() -> None:
+def test_updates_along_columns_and_by_own_elements():
     rng = np.random.default_rng(5)
     for rows in (1, 2, 7, 40):
         for call in (operator.iadd, operator.imul, operator.itruediv):
@@ -320,7 +320,7 @@ def test_updates_along_columns_and_by_own_elements() -> None:
             assert np.array_equal(np.asarray(x), expected)
 
 
-def test_quotients_rounded_down_of_infinite_operands() -> None:
+def test_quotients_rounded_down_of_infinite_operands():
     """NumPy's are NaN, or -1, where the standard says an infinity, or a zero."""
     vector = xp.asarray([1.0, -3.5, np.inf, 0.0, -np.inf, np.nan, 2.0])
     finite = vector[:2]

@@ -69,7 +69,7 @@ def compiled(
     return function
 
 
-def test_calls_compute() -> None:
+def test_calls_compute():
     device = Device()
     x, y = EngineArray(), EngineArray()
     call = compiled(device, lambda a, b: [a, (a, b)], 2, ((1, xp.float64), (0, xp.bool)), True)
@@ -80,7 +80,7 @@ def test_calls_compute() -> None:
     assert pair.device is device
 
 
-def test_other_arguments_are_left_to_python() -> None:
+def test_other_arguments_are_left_to_python():
     device = Device()
     call = compiled(device, lambda a: [a])
     x = EngineArray()
@@ -98,7 +98,7 @@ def test_other_arguments_are_left_to_python() -> None:
     assert call(wrapped(x, device)) == left
 
 
-def test_arrays_outlive_a_look_at_them() -> None:
+def test_arrays_outlive_a_look_at_them():
     """While an engine tells the shape, another thread may write to the array, which then has
     another one of the engine: the one that was asked is used until the end."""
     device = Device()
@@ -122,7 +122,7 @@ def test_arrays_outlive_a_look_at_them() -> None:
     assert reference() is None
 
 
-def test_an_array_that_is_given_twice_is_one_input_of_the_program() -> None:
+def test_an_array_that_is_given_twice_is_one_input_of_the_program():
     device = Device()
     x, y = wrapped(EngineArray(), device), wrapped(EngineArray(), device)
     call = compiled(device, lambda a, b: [(a, b)], 2)
@@ -140,7 +140,7 @@ def test_an_array_that_is_given_twice_is_one_input_of_the_program() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_errors_of_the_engine_leave_nothing_behind(count: int) -> None:
+def test_errors_of_the_engine_leave_nothing_behind(count):
     device = Device()
 
     def fail(*ignored: object) -> Any:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
@@ -73,7 +72,7 @@ CALLS: Final = [read, reduce, reduce_to_rows, assign, assign_over_operands, upda
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("call", CALLS)
-def test_ctrl_c_ends_it_and_changes_nothing(call: Callable[[Any], None], threads: int) -> None:
+def test_ctrl_c_ends_it_and_changes_nothing(call, threads):
     x = xp.full(SIZE, 0.5)
     before = count_pending()
     with xp.config_context(num_threads=threads):
@@ -85,7 +84,7 @@ def test_ctrl_c_ends_it_and_changes_nothing(call: Callable[[Any], None], threads
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_interrupted_value_still_waits(threads: int) -> None:
+def test_an_interrupted_value_still_waits(threads):
     x = xp.full(SIZE, 0.5)
     part = sines(x, 10)
     value = sines(part, STEPS - 10)
@@ -98,7 +97,7 @@ def test_an_interrupted_value_still_waits(threads: int) -> None:
     assert (np.asarray(part) == expected(10)).all()
 
 
-def test_interrupted_passes_leave_no_memory() -> None:
+def test_interrupted_passes_leave_no_memory():
     x = xp.full(SIZE, 0.5)
     value = sines(x)
     taken = []
@@ -114,7 +113,7 @@ def test_interrupted_passes_leave_no_memory() -> None:
     assert taken[4] - taken[0] < x.nbytes
 
 
-def test_handlers_that_exit() -> None:
+def test_handlers_that_exit():
     def handler(*_: Any) -> None:
         sys.exit(3)
 
@@ -125,7 +124,7 @@ def test_handlers_that_exit() -> None:
 
 
 @pytest.mark.parametrize("folds", [False, True])
-def test_handlers_that_compute_the_same(folds: bool) -> None:
+def test_handlers_that_compute_the_same(folds):
     """The interrupted pass begins once more, or finds its value."""
     seen: list[float] = []
 
@@ -141,7 +140,7 @@ def test_handlers_that_compute_the_same(folds: bool) -> None:
     assert seen == [expected()]
 
 
-def test_handlers_that_drop_the_value() -> None:
+def test_handlers_that_drop_the_value():
     held = [sines(xp.full(SIZE, 0.5))]
     view = held[0][5:9]
     with ctrl_c(lambda *_: held.clear()):
@@ -151,7 +150,7 @@ def test_handlers_that_drop_the_value() -> None:
     assert count_pending() == 0
 
 
-def test_handlers_that_write_an_operand() -> None:
+def test_handlers_that_write_an_operand():
     """The value has the elements from before."""
 
     def handler(*_: Any) -> None:
@@ -172,7 +171,7 @@ while os.getppid() == {0}:
 """
 
 
-def test_many_signals_whose_handler_returns() -> None:
+def test_many_signals_whose_handler_returns():
     """A pass that overwrites its operands is not begun once more."""
     seen: list[int] = []
     mine = np.random.default_rng(1).random(400_000)
@@ -200,7 +199,7 @@ def test_many_signals_whose_handler_returns() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
-def test_handlers_that_fork() -> None:
+def test_handlers_that_fork():
     statuses: list[int] = []
     short = xp.full(SIZE, 0.25)
     waiting = short * 2
@@ -218,7 +217,7 @@ def test_handlers_that_fork() -> None:
     assert float(waiting[5]) == 0.5
 
 
-def test_children_compute_what_waited() -> None:
+def test_children_compute_what_waited():
     x = xp.full(SIZE, 0.5)
     value = sines(x, 10)
 
@@ -261,5 +260,5 @@ waiting = x + 1
 
 @pytest.mark.parametrize("ending", ["", "sys.exit(0)", "del x, waiting"])
 @pytest.mark.parametrize("daemons", [0, 3])
-def test_the_process_ends_while_passes_run(daemons: int, ending: str) -> None:
+def test_the_process_ends_while_passes_run(daemons, ending):
     python("-c", ENDING.format(size=SIZE, steps=20, daemons=daemons, ending=ending))

@@ -110,9 +110,7 @@ def same(found: Any, expected: Any) -> bool:
 
 @pytest.mark.parametrize("size", [(40,), (6, 9), (50_000,)])
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_statements_are_right_or_raise(
-    statement: Callable[..., Any], size: tuple[int, ...]
-) -> None:
+def test_statements_are_right_or_raise(statement, size):
     failures = successes = 0
     before = count_pending()
     for start in range(MOST):
@@ -153,7 +151,7 @@ def test_statements_are_right_or_raise(
 
 
 @pytest.mark.parametrize("size", [5, 300, 40_000])
-def test_groups_are_right_or_raise(size: int) -> None:
+def test_groups_are_right_or_raise(size):
     for start in range(60):
         compiled = xp.compile(lambda x, y: ((x * 2 + y) * 3 - y, x - y))
         x, y = made(size), made(size, 2)

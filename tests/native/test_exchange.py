@@ -120,7 +120,7 @@ def adopt(api: ExchangeAPI, managed: Any) -> Any:
     return found
 
 
-def test_the_capsule_belongs_to_the_type(api: ExchangeAPI) -> None:
+def test_the_capsule_belongs_to_the_type(api):
     x = xp.ones(3)
     assert x.__dlpack_c_exchange_api__ is xp.Array.__dlpack_c_exchange_api__
     assert (api.version.major, api.version.minor) == (1, 3)
@@ -132,7 +132,7 @@ def test_the_capsule_belongs_to_the_type(api: ExchangeAPI) -> None:
     ("dtype", "code", "bits"),
     [("int8", 0, 8), ("uint64", 1, 64), ("float32", 2, 32), ("complex128", 5, 128), ("bool", 6, 8)],
 )
-def test_export(api: ExchangeAPI, dtype: str, code: int, bits: int) -> None:
+def test_export(api, dtype, code, bits):
     values = np.arange(24).reshape(4, 6).astype(dtype)
     x = xp.asarray(values, copy=True)[1:, ::2]
     managed = export(api, x)
@@ -147,7 +147,7 @@ def test_export(api: ExchangeAPI, dtype: str, code: int, bits: int) -> None:
     managed.contents.deleter(managed)
 
 
-def test_what_is_deferred_is_computed_first_and_memory_is_shared(api: ExchangeAPI) -> None:
+def test_what_is_deferred_is_computed_first_and_memory_is_shared(api):
     x = xp.linspace(0.0, 1.0, DEFERRED) * 2 + 1
     managed = export(api, x)
     data = (ctypes.c_double * DEFERRED).from_address(managed.contents.tensor.data)
@@ -159,7 +159,7 @@ def test_what_is_deferred_is_computed_first_and_memory_is_shared(api: ExchangeAP
     managed.contents.deleter(managed)
 
 
-def test_memory_lives_as_long_as_somebody_has_it(api: ExchangeAPI) -> None:
+def test_memory_lives_as_long_as_somebody_has_it(api):
     memory = np.arange(5.0)
     x = xp.asarray(memory, copy=False)
     gone = weakref.ref(memory)
@@ -177,7 +177,7 @@ def test_memory_lives_as_long_as_somebody_has_it(api: ExchangeAPI) -> None:
     assert gone() is None
 
 
-def test_errors_of_exports_are_raised(api: ExchangeAPI) -> None:
+def test_errors_of_exports_are_raised(api):
     managed = POINTER(Managed)()
     refused(BufferError, "negative stride", api.export, xp.ones(3)[::-1], ctypes.byref(managed))
     refused(AttributeError, None, api.export, 1.0, ctypes.byref(managed))
@@ -198,7 +198,7 @@ def managed_tensor(**changes: Any) -> tuple[Managed, list[int]]:
     return managed, released
 
 
-def test_foreign_memory_is_adopted_and_released(api: ExchangeAPI) -> None:
+def test_foreign_memory_is_adopted_and_released(api):
     managed, released = managed_tensor()
     x = adopt(api, ctypes.pointer(managed))
     np.testing.assert_array_equal(x, np.array([1, 2, 3], np.float32), strict=True)
@@ -216,9 +216,7 @@ def test_foreign_memory_is_adopted_and_released(api: ExchangeAPI) -> None:
         ({"dtype": DLDType(3, 32, 1)}, "dtype"),
     ],
 )
-def test_what_is_not_adopted_is_released(
-    api: ExchangeAPI, changes: dict[str, Any], words: str
-) -> None:
+def test_what_is_not_adopted_is_released(api, changes, words):
     managed, released = managed_tensor(**changes)
     result = py_object()
     with pytest.raises((BufferError, TypeError, RuntimeError), match=words):
@@ -239,7 +237,7 @@ def allocate(api: ExchangeAPI, shape: tuple[int, ...], dtype: DLDType, device: D
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3)], ids=str)
-def test_allocate(api: ExchangeAPI, shape: tuple[int, ...]) -> None:
+def test_allocate(api, shape):
     for code, bits, dtype in ((2, 32, xp.float32), (0, 64, xp.int64), (6, 8, xp.bool)):
         managed = allocate(api, shape, DLDType(code, bits, 1), DLDevice(1, 0))
         x = adopt(api, managed)
@@ -250,7 +248,7 @@ def test_allocate(api: ExchangeAPI, shape: tuple[int, ...]) -> None:
         assert bool(xp.all(x == xp.ones((), dtype=dtype)))
 
 
-def test_errors_of_allocations_are_told(api: ExchangeAPI) -> None:
+def test_errors_of_allocations_are_told(api):
     kind, message = allocate(api, (2,), DLDType(2, 128, 1), DLDevice(1, 0))
     assert kind == b"BufferError"
     assert b"no dtype of DLPack's code 2, 128 bits and 1 lanes" in message
@@ -261,14 +259,14 @@ def test_errors_of_allocations_are_told(api: ExchangeAPI) -> None:
     assert kind == b"MemoryError"
 
 
-def test_the_cpu_has_no_streams(api: ExchangeAPI) -> None:
+def test_the_cpu_has_no_streams(api):
     stream = c_void_p(1)
     assert api.current_stream(1, 0, ctypes.byref(stream)) == 0
     assert stream.value is None
 
 
 @pytest.mark.parametrize("name", ["torch:cpu", "jax:cpu", "dask"])
-def test_arrays_of_other_devices(api: ExchangeAPI, name: str) -> None:
+def test_arrays_of_other_devices(api, name):
     x = xp.reshape(xp.arange(6, dtype=xp.float32, device=find(name)), (2, 3))
     found = adopt(api, export(api, x))
     expected = np.arange(6.0, dtype=np.float32).reshape(2, 3)
@@ -278,7 +276,7 @@ def test_arrays_of_other_devices(api: ExchangeAPI, name: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def test_exchange_with_pytorch(api: ExchangeAPI) -> None:
+def test_exchange_with_pytorch(api):
     torch = pytest.importorskip("torch")
     theirs = table(torch.Tensor)
     x = xp.asarray([1.0, 2.0, 3.0])
@@ -334,7 +332,7 @@ SHAPES: list[tuple[int, ...]] = [(), (3,), (3, 4), (0, 2), (1, 3, 1), (2, 3, 4)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_capsules(dtype: str) -> None:
+def test_capsules(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     method: Any = Array.__dlpack__
     for layout in LAYOUTS:
@@ -351,7 +349,7 @@ def test_capsules(dtype: str) -> None:
                     np.testing.assert_array_equal(shown, values)
 
 
-def test_capsules_of_read_only_and_pending_arrays() -> None:
+def test_capsules_of_read_only_and_pending_arrays():
     method: Any = Array.__dlpack__
     frozen = np.arange(3.0)
     frozen.flags.writeable = False
@@ -372,7 +370,7 @@ def test_capsules_of_read_only_and_pending_arrays() -> None:
 
 
 @pytest.mark.parametrize("version", [None, (1, 0)])
-def test_capsules_keep_memory_alive(version: tuple[int, int] | None) -> None:
+def test_capsules_keep_memory_alive(version):
     owner = np.ones(1000)
     x = xp.asarray(owner)
     before = sys.getrefcount(owner)
@@ -389,7 +387,7 @@ def test_capsules_keep_memory_alive(version: tuple[int, int] | None) -> None:
     assert held.tolist() == [2, 2, 2]
 
 
-def test_from_dlpack_of_ndarrays_and_arrays() -> None:
+def test_from_dlpack_of_ndarrays_and_arrays():
     rng = np.random.default_rng(1)
     base = rng.integers(0, 100, (6, 4, 2))
     frozen = base.copy()
@@ -429,7 +427,7 @@ def test_from_dlpack_of_ndarrays_and_arrays() -> None:
     assert base[0, 0, 0] == -4
 
 
-def test_devices_of_arrays() -> None:
+def test_devices_of_arrays():
     method: Any = Array.__dlpack_device__
     x = xp.ones(2)
     assert x.__dlpack_device__() == method.__wrapped__(x) == (1, 0)

@@ -43,7 +43,7 @@ def same(found: Any, expected: Any, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", list(EXPRESSIONS))
-def test_random_reductions(dtype: str) -> None:
+def test_random_reductions(dtype):
     rng = np.random.default_rng(sum(map(ord, dtype)))
     for number in range(60):
         ndim = int(rng.integers(1, 5))
@@ -76,7 +76,7 @@ def test_random_reductions(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(100_003,), (3, 40_000), (40_000, 3), (70, 30, 40)])
-def test_threads_change_no_bit(shape: tuple[int, ...]) -> None:
+def test_threads_change_no_bit(shape):
     rng = np.random.default_rng(3)
     x, y = [xp.asarray(rng.random(shape)) for _ in range(2)]
     for axis in (None, 0, -1):
@@ -89,7 +89,7 @@ def test_threads_change_no_bit(shape: tuple[int, ...]) -> None:
             assert np.array_equal(found[0], found[2])
 
 
-def test_a_value_that_nothing_else_needs_gets_no_memory() -> None:
+def test_a_value_that_nothing_else_needs_gets_no_memory():
     x = xp.ones(100_000)
     before = count_pending()
     value = x * 3
@@ -100,7 +100,7 @@ def test_a_value_that_nothing_else_needs_gets_no_memory() -> None:
     assert count_pending() == before
 
 
-def test_extremes_of_nothing_but_infinities_and_nan() -> None:
+def test_extremes_of_nothing_but_infinities_and_nan():
     x = xp.full(60_000, -xp.inf)
     assert float(xp.max(x + 1)) == -np.inf
     assert float(xp.min(-x)) == np.inf
@@ -111,7 +111,7 @@ def test_extremes_of_nothing_but_infinities_and_nan() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64"])
-def test_extremes_of_integers_at_their_limits(dtype: str) -> None:
+def test_extremes_of_integers_at_their_limits(dtype):
     info = np.iinfo(dtype)
     for number in (info.min, info.max):
         x = xp.full(AT_ONCE + 50, number, dtype=getattr(xp, dtype))
@@ -119,7 +119,7 @@ def test_extremes_of_integers_at_their_limits(dtype: str) -> None:
         assert int(xp.min(x)) == number
 
 
-def test_errors_are_warned_of_by_their_names() -> None:
+def test_errors_are_warned_of_by_their_names():
     x = xp.zeros(80_000)
     with pytest.warns(RuntimeWarning, match="divide by zero encountered in log"):
         xp.sum(xp.log(x))
@@ -132,7 +132,7 @@ def test_errors_are_warned_of_by_their_names() -> None:
         assert np.isnan(float(xp.max(z + 1)))
 
 
-def test_views_that_step_backwards_or_repeat_an_element() -> None:
+def test_views_that_step_backwards_or_repeat_an_element():
     mine = np.random.default_rng(9).random((300, 200))
     x = xp.asarray(mine.copy())
     assert np.allclose(np.asarray(xp.sum(xp.flip(x), axis=0)), mine.sum(axis=0)[::-1])
@@ -142,7 +142,7 @@ def test_views_that_step_backwards_or_repeat_an_element() -> None:
     assert float(xp.max(xp.broadcast_to(x[3, 4], (400, 200)))) == mine[3, 4]
 
 
-def test_a_sum_of_many_elements_is_that_of_a_run() -> None:
+def test_a_sum_of_many_elements_is_that_of_a_run():
     """The same bits whether rows lie together or with gaps."""
     x = xp.asarray(np.random.default_rng(1).random((250, 400)))
     together, apart = x[:, :200] + 0, x[:, :200]
@@ -153,7 +153,7 @@ def test_a_sum_of_many_elements_is_that_of_a_run() -> None:
 
 
 @pytest.mark.parametrize("axis", [None, (0, 1), 0])
-def test_short_rows_are_reduced_in_the_order_of_the_axes(axis: Any) -> None:
+def test_short_rows_are_reduced_in_the_order_of_the_axes(axis):
     """With the bits that the value has that was computed before."""
     rng = np.random.default_rng(2)
     x, y = xp.asarray(rng.random((9000, 3, 4))), xp.asarray(rng.random((9000, 1, 4)))
@@ -164,7 +164,7 @@ def test_short_rows_are_reduced_in_the_order_of_the_axes(axis: Any) -> None:
         assert np.array_equal(np.asarray(first), np.asarray(second))
 
 
-def test_threads_change_no_bit_of_a_product() -> None:
+def test_threads_change_no_bit_of_a_product():
     rng = np.random.default_rng(4)
     x, y = [xp.asarray(1 + rng.random(100_003) * 1e-5) for _ in range(2)]
     found = []

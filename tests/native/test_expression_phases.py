@@ -68,7 +68,7 @@ SHAPES = [(300, 40), (8, 9_000), (5_000, 3), (4, 3, 20, 50), (2, 1, 60_000), (1_
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_programs(program: Callable[[Any, Any], Any], shape: tuple[int, ...], dtype: str) -> None:
+def test_programs(program, shape, dtype):
     given = np.random.default_rng(0).standard_normal(shape).astype(dtype)
     found = program(xp, xp.asarray(given, copy=True))
     assert count_pending() or given.size < 2**15
@@ -79,7 +79,7 @@ def test_programs(program: Callable[[Any, Any], Any], shape: tuple[int, ...], dt
 
 
 @pytest.mark.parametrize("held", [0, 1, 2, 3])
-def test_values_that_arrays_show_are_kept(held: int) -> None:
+def test_values_that_arrays_show_are_kept(held):
     given = np.random.default_rng(0).standard_normal((400, 50))
     x = xp.asarray(given, copy=True)
     expected: list[Any] = [given.max(axis=1, keepdims=True)]
@@ -97,7 +97,7 @@ def test_values_that_arrays_show_are_kept(held: int) -> None:
     assert not count_pending()
 
 
-def test_what_a_reduction_reads_is_written_later() -> None:
+def test_what_a_reduction_reads_is_written_later():
     x = xp.asarray(np.ones((300, 30)), copy=True)
     centred = x - xp.mean(x, axis=1, keepdims=True)
     x[...] = 7.0
@@ -107,7 +107,7 @@ def test_what_a_reduction_reads_is_written_later() -> None:
     assert np.array_equal(np.asarray(sums), np.full(30, 2100.0))
 
 
-def test_two_reductions_of_one_value() -> None:
+def test_two_reductions_of_one_value():
     given = np.random.default_rng(0).standard_normal((400, 50))
     x = xp.asarray(given) * 2.0
     low, high = xp.min(x, axis=1, keepdims=True), xp.max(x, axis=1, keepdims=True)
@@ -118,7 +118,7 @@ def test_two_reductions_of_one_value() -> None:
     np.testing.assert_allclose(np.asarray(found), (given - low) / (high - low), rtol=1e-12)
 
 
-def test_warnings_name_the_operations() -> None:
+def test_warnings_name_the_operations():
     given = np.random.default_rng(0).standard_normal((400, 50))
     given[3, 4] = np.inf
     x = xp.asarray(given, copy=True)
@@ -136,7 +136,7 @@ def test_warnings_name_the_operations() -> None:
         np.testing.assert_array_equal(found, np.log(expected * 0.0) + expected)
 
 
-def test_bits_do_not_depend_on_blocks() -> None:
+def test_bits_do_not_depend_on_blocks():
     given = np.random.default_rng(0).standard_normal((1_000, 300)).astype("float32")
     x = xp.asarray(given, copy=True)
     together = np.asarray(softmax(xp, x))
@@ -149,7 +149,7 @@ def test_bits_do_not_depend_on_blocks() -> None:
     assert np.array_equal(together, np.asarray(exponentials / sums))
 
 
-def test_operands_of_pending_values_are_not_held_for_ever() -> None:
+def test_operands_of_pending_values_are_not_held_for_ever():
     """Of arrays that nothing else shows, so many bytes are held at most."""
     results = []
     for _ in range(20):
@@ -157,7 +157,7 @@ def test_operands_of_pending_values_are_not_held_for_ever() -> None:
     assert count_pending() <= 9
 
 
-def test_a_value_that_its_target_waits_for() -> None:
+def test_a_value_that_its_target_waits_for():
     value = xp.asarray(np.ones(5_000)) * 3.0
     x = value * 2.0
     x[...] = value
@@ -165,7 +165,7 @@ def test_a_value_that_its_target_waits_for() -> None:
 
 
 @pytest.mark.parametrize("name", ["all", "max", "count_nonzero"])
-def test_what_is_reduced_reads_a_value_that_is_kept(name: str) -> None:
+def test_what_is_reduced_reads_a_value_that_is_kept(name):
     """Threads have parts of each row, which lie apart in the memory of the value."""
     given = np.random.default_rng(0).integers(-5, 6, (2_000, 200))
     kept = xp.maximum(xp.asarray(given, copy=True), -4)
@@ -176,7 +176,7 @@ def test_what_is_reduced_reads_a_value_that_is_kept(name: str) -> None:
     assert np.array_equal(np.asarray(kept), expected)
 
 
-def test_what_waits_is_explained_and_still_waits() -> None:
+def test_what_waits_is_explained_and_still_waits():
     given = np.random.default_rng(0).random((1_000, 100))
     x = xp.asarray(given, copy=True)
     found = norms_apart(xp, x)
@@ -191,7 +191,7 @@ def test_what_waits_is_explained_and_still_waits() -> None:
 
 
 @pytest.mark.parametrize("axes", [(1, 1), (0, 1)], ids=str)
-def test_long_chains_of_reductions_need_little_of_the_stack(axes: tuple[int, int]) -> None:
+def test_long_chains_of_reductions_need_little_of_the_stack(axes):
     given = np.random.default_rng(0).random((400, 100)) + 0.5
 
     def chain() -> Any:

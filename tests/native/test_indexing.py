@@ -2,7 +2,6 @@
 
 import operator
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -105,7 +104,7 @@ def written_back(x: Any, key: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_reading_by_basic_keys(seed: int) -> None:
+def test_reading_by_basic_keys(seed):
     rng = np.random.default_rng(seed)
     for _ in range(250):
         shape = some_shape(rng)
@@ -116,7 +115,7 @@ def test_reading_by_basic_keys(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_reading_by_arrays(seed: int) -> None:
+def test_reading_by_arrays(seed):
     rng = np.random.default_rng(seed)
     for _ in range(250):
         shape = some_shape(rng, 1)
@@ -163,7 +162,7 @@ def writable_base(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) 
 
 @pytest.mark.parametrize("arrays", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_writing(seed: int, arrays: bool) -> None:
+def test_writing(seed, arrays):
     rng = np.random.default_rng(seed + 100)
     for _ in range(250):
         shape = some_shape(rng, 1)
@@ -217,17 +216,17 @@ x32, narrow = xp.astype(x, xp.float32), xp.asarray([1.0, 2.0, 3.0], dtype=xp.flo
         lambda: xp.nonzero(x),
     ],
 )
-def test_common_calls_run_no_python(call: Callable[[], Any]) -> None:
+def test_common_calls_run_no_python(call):
     assert is_answered_in_c(call)
 
 
-def test_the_last_of_repeated_indices_wins() -> None:
+def test_the_last_of_repeated_indices_wins():
     target = xp.zeros(3)
     target[xp.asarray([1, 1, 2, 1])] = xp.asarray([5.0, 6.0, 7.0, 8.0])
     assert target.__array__().tolist() == [0.0, 8.0, 7.0]
 
 
-def test_index_arrays_may_be_the_array_itself() -> None:
+def test_index_arrays_may_be_the_array_itself():
     target = xp.asarray([2, 0, 1])
     target[target] = 9
     assert target.__array__().tolist() == [9, 9, 9]
@@ -236,7 +235,7 @@ def test_index_arrays_may_be_the_array_itself() -> None:
     assert not flags.__array__().any()
 
 
-def test_values_may_overlap_what_is_written() -> None:
+def test_values_may_overlap_what_is_written():
     target = xp.asarray([0.0, 1.0, 2.0])
     target[xp.asarray([0, 1, 2])] = target[::-1]
     assert target.__array__().tolist() == [2.0, 1.0, 0.0]
@@ -244,14 +243,14 @@ def test_values_may_overlap_what_is_written() -> None:
     assert target.__array__().tolist() == [2.0, 2.0, 1.0]
 
 
-def test_nothing_is_written_if_an_index_is_out_of_range() -> None:
+def test_nothing_is_written_if_an_index_is_out_of_range():
     target = xp.zeros(3)
     with pytest.raises(IndexError, match="out of"):
         target[xp.asarray([0, 1, 3])] = 1.0
     assert target.__array__().tolist() == [0.0, 0.0, 0.0]
 
 
-def test_views_of_pending_arrays_compute_nothing() -> None:
+def test_views_of_pending_arrays_compute_nothing():
     with default_process():
         large = xp.ones(DEFERRED) + 1.0
         storage = large._handle.storage
@@ -263,7 +262,7 @@ def test_views_of_pending_arrays_compute_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_taking(seed: int) -> None:
+def test_taking(seed):
     rng = np.random.default_rng(seed + 200)
     for _ in range(250):
         shape = some_shape(rng)
@@ -301,20 +300,20 @@ def test_taking(seed: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1,), (3,), (3, 4), (2, 1, 3)])
-def test_iteration(shape: tuple[int, ...]) -> None:
+def test_iteration(shape):
     rng = np.random.default_rng(3)
     for _ in range(10):
         compare(list, random_array(rng, "float64", shape))
 
 
-def test_an_iterator_keeps_its_array_and_its_length() -> None:
+def test_an_iterator_keeps_its_array_and_its_length():
     rows = iter(xp.asarray([1.0, 2.0]))
     assert iter(rows) is rows
     assert [float(row) for row in rows] == [1.0, 2.0]
     assert list(rows) == []
 
 
-def test_a_mask_that_another_thread_writes_never_leads_outside() -> None:
+def test_a_mask_that_another_thread_writes_never_leads_outside():
     """No value is taken from beyond the values, nothing is written beyond the target."""
     count = 500
     mask = np.zeros(1 << 20, bool)

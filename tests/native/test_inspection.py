@@ -39,7 +39,7 @@ def _alike(function: Any, *args: object) -> None:
     assert found[0] == found[1], (function, args)
 
 
-def test_isdtype() -> None:
+def test_isdtype():
     for dtype in (*OURS, int, float, "float64", np.dtype("f8"), None):
         for kind in KINDS_OF_DTYPES:
             _alike(xp.isdtype, dtype, kind)
@@ -47,14 +47,14 @@ def test_isdtype() -> None:
     assert xp.isdtype(xp.int8, kind="integral")
 
 
-def test_can_cast() -> None:
+def test_can_cast():
     others = [xp.asarray([1.0]), xp.asarray(1, dtype=xp.uint8), float, "f8", 1.0, np.int8(1), None]
     for pair in product([*OURS, *others], repeat=2):
         _alike(xp.can_cast, *pair)
     _alike(xp.can_cast, xp.int8)
 
 
-def test_result_type() -> None:
+def test_result_type():
     rng = np.random.default_rng(0)
     arrays = [xp.zeros(1, dtype=dtype) for dtype in OURS]
     scalars: list[Any] = [True, 1, 2.0, 1j, 2**70]
@@ -67,7 +67,7 @@ def test_result_type() -> None:
         _alike(xp.result_type, *args)
 
 
-def test_namespace() -> None:
+def test_namespace():
     x = xp.asarray([1.0])
     for version in (None, *VERSIONS, "2020.01", 2024, b"2021.12", "ä"):
         method: Any = type(x).__array_namespace__
@@ -82,7 +82,7 @@ def test_namespace() -> None:
     assert x.__array_namespace__.__self__ is x
 
 
-def test_the_dtypes_in_c_are_those_of_python() -> None:
+def test_the_dtypes_in_c_are_those_of_python():
     """Each row of native/dtypes.h is compared when the package is imported."""
     promotions = bytes(len(COMPILED) ** 2)
     for i in range(len(COMPILED)):

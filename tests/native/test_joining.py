@@ -11,7 +11,7 @@ pytestmark = needs_native
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128", "int16", "bool"])
 @pytest.mark.parametrize("shape", [(70_000,), (300, 400), (30, 50, 60), (900, 1000)])
-def test_joins_of_many_elements(dtype: str, shape: tuple[int, ...]) -> None:
+def test_joins_of_many_elements(dtype, shape):
     rng = np.random.default_rng(1)
     x, y = (rng.integers(0, 100, shape).astype(dtype) for _ in range(2))
     ours = [xp.asarray(each, copy=True) for each in (x, y)]
@@ -33,7 +33,7 @@ def test_joins_of_many_elements(dtype: str, shape: tuple[int, ...]) -> None:
             assert np.asarray(found).strides == expected.strides
 
 
-def test_joins_of_arrays_that_wait_and_that_others_write() -> None:
+def test_joins_of_arrays_that_wait_and_that_others_write():
     memory = np.arange(100_000.0)
     shared, waiting = xp.asarray(memory, copy=False), xp.ones(100_000) * 3
     found = xp.concat([shared, waiting, shared[::2]])

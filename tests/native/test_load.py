@@ -37,7 +37,7 @@ def run(folder: Path, *options: str, code: str = CODE, **environment: str):
     )  # fmt: skip
 
 
-def test_an_install_without_the_extension_says_so_once(copy: Path) -> None:
+def test_an_install_without_the_extension_says_so_once(copy):
     """By a warning for who asks for warnings, and in show_config; and it computes."""
     found = run(copy, "-W", "default::ImportWarning")
     assert found.stdout.startswith("4.0\n")
@@ -63,7 +63,7 @@ def test_an_install_without_the_extension_says_so_once(copy: Path) -> None:
     ],
     ids=["another version", "before versions", "other sources", "another NumPy"],
 )
-def test_one_that_does_not_fit_is_refused(copy: Path, extension: str, problem: str) -> None:
+def test_one_that_does_not_fit_is_refused(copy, extension, problem):
     """With a warning that everybody sees, and the command that mends it; and NumPy computes."""
     if "other sources" in problem and not stamp(PACKAGE / "native"):
         pytest.skip("an installation has no sources")
@@ -80,7 +80,7 @@ def test_one_that_does_not_fit_is_refused(copy: Path, extension: str, problem: s
 
 
 @pytest.mark.skipif(native is None, reason="there is no extension")
-def test_a_second_one_in_a_process_is_refused() -> None:
+def test_a_second_one_in_a_process_is_refused():
     """Its threads and types serve one package; what was imported before goes on."""
     code = (
         "import sys, warnings; import array_api_nx as first; x = first.ones(3)\n"
@@ -97,7 +97,7 @@ def test_a_second_one_in_a_process_is_refused() -> None:
     assert results == ["6.0 6.0"]
 
 
-def test_the_stamp_follows_the_sources(tmp_path: Path) -> None:
+def test_the_stamp_follows_the_sources(tmp_path):
     assert stamp(tmp_path) == stamp(tmp_path / "missing") == ""
     (tmp_path / "a.py").write_text("1")
     assert stamp(tmp_path) == ""

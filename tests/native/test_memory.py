@@ -20,7 +20,7 @@ def _address(x: xp.Array) -> int:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_arrays_that_live_share_no_memory(size: int) -> None:
+def test_arrays_that_live_share_no_memory(size):
     x = xp.arange(size, dtype=xp.float64)
     results = [x + float(i) for i in range(20)]
     for i in (3, 11, 12):
@@ -36,7 +36,7 @@ def test_arrays_that_live_share_no_memory(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_memory_is_aligned(size: int) -> None:
+def test_memory_is_aligned(size):
     results = [xp.ones(size) + 1.0 for _ in range(12)]
     assert all([_address(y) % 16 == 0 for y in results])
     if 8 * size > 2048:
@@ -44,7 +44,7 @@ def test_memory_is_aligned(size: int) -> None:
 
 
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="sanitizers have no memory reused")
-def test_memory_is_handed_out_again_until_it_is_released() -> None:
+def test_memory_is_handed_out_again_until_it_is_released():
     x = xp.ones(3000)
     addresses = {_address(x + 1.0) for _ in range(50)}
     assert len(addresses) < 10

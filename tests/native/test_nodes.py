@@ -27,7 +27,7 @@ def arrays(shape: int | tuple[int, ...] = 50, count: int = 2) -> list[Any]:
     return [xp.asarray(rng.random(shape)) for _ in range(count)]
 
 
-def test_operations_wait_until_an_element_is_read() -> None:
+def test_operations_wait_until_an_element_is_read():
     x, y = arrays()
     before = count_pending()
     z = 2 * x + 3 * y
@@ -36,7 +36,7 @@ def test_operations_wait_until_an_element_is_read() -> None:
     assert count_pending() == before
 
 
-def test_what_is_dropped_is_never_computed() -> None:
+def test_what_is_dropped_is_never_computed():
     x, y = arrays()
     z = x / y
     assert count_pending() == 1
@@ -44,7 +44,7 @@ def test_what_is_dropped_is_never_computed() -> None:
     assert count_pending() == 0
 
 
-def test_settings_decide() -> None:
+def test_settings_decide():
     x, y = arrays()
     with xp.config_context(fusion="off"):
         z = x + y
@@ -58,7 +58,7 @@ def test_settings_decide() -> None:
     assert float(z[0]) == float(shown[0]) + float(y[0])
 
 
-def test_a_value_that_is_read_twice_is_computed_once() -> None:
+def test_a_value_that_is_read_twice_is_computed_once():
     x, _ = arrays()
     made = xp.exp(x)
     first, second = made + 1, made - 1
@@ -71,9 +71,7 @@ def test_a_value_that_is_read_twice_is_computed_once() -> None:
 @pytest.mark.parametrize("size", [3, 100, 700, 3000])
 @pytest.mark.parametrize("width", [1.0, 0.98, 0.5])
 @pytest.mark.parametrize("zeros", [[], [(4, -2)], [(4, -1), (2, 0)]])
-def test_rows_of_any_length_are_updated_in_place(
-    size: int, width: float, zeros: list[tuple[int, int]]
-) -> None:
+def test_rows_of_any_length_are_updated_in_place(size, width, zeros):
     made = np.random.default_rng(5).random((7, size)) + 1
     for place in zeros:
         made[place] = 0  # some are no element of the views
@@ -91,7 +89,7 @@ def test_rows_of_any_length_are_updated_in_place(
     assert np.array_equal(np.asarray(ours), mine)
 
 
-def test_many_updates_of_what_waits_are_computed_in_parts() -> None:
+def test_many_updates_of_what_waits_are_computed_in_parts():
     x, y = arrays()
     expected = np.asarray(x, copy=True) * np.asarray(y, copy=True)
     z = x * y
@@ -101,7 +99,7 @@ def test_many_updates_of_what_waits_are_computed_in_parts() -> None:
     assert np.array_equal(np.asarray(z), expected)
 
 
-def test_an_update_that_is_refused_leaves_what_waited() -> None:
+def test_an_update_that_is_refused_leaves_what_waited():
     x, y = arrays()
     expected = np.asarray(x, copy=True) * np.asarray(y, copy=True)
     z = x * y
@@ -113,7 +111,7 @@ def test_an_update_that_is_refused_leaves_what_waited() -> None:
     assert np.array_equal(np.asarray(z), expected / 2)
 
 
-def test_long_expressions_are_one_pass() -> None:
+def test_long_expressions_are_one_pass():
     x, y = arrays(3000)
     result, expected = x, np.asarray(x, copy=True)
     host = np.asarray(y, copy=True)
@@ -125,7 +123,7 @@ def test_long_expressions_are_one_pass() -> None:
     assert count_pending() == 0
 
 
-def test_loops_that_never_read_do_not_grow() -> None:
+def test_loops_that_never_read_do_not_grow():
     x = xp.asarray(np.zeros(5000))
     for _ in range(5000):
         x = x + 1
@@ -137,7 +135,7 @@ def test_loops_that_never_read_do_not_grow() -> None:
     assert all(float(each[0]) == 2 for each in sums)
 
 
-def test_operands_are_freed_with_what_waits() -> None:
+def test_operands_are_freed_with_what_waits():
     x = xp.asarray(np.zeros(50))
     gc.collect()
     tracemalloc.start()
@@ -172,7 +170,7 @@ ERRORS: Final[dict[str, Callable[[Any, Any, Any], Any]]] = {
 
 @pytest.mark.parametrize("name", list(ERRORS))
 @pytest.mark.parametrize("way", ["read", "assigned", "in place"])
-def test_warnings_are_those_of_numpy(name: str, way: str) -> None:
+def test_warnings_are_those_of_numpy(name, way):
     mine = [np.random.default_rng(4).random((30, 7)) for _ in range(2)]
     mine[1][3] = 0
 
@@ -193,7 +191,7 @@ def test_warnings_are_those_of_numpy(name: str, way: str) -> None:
     assert messages(run(xp)) == messages(run(np))
 
 
-def test_gaps_between_rows_warn_of_nothing() -> None:
+def test_gaps_between_rows_warn_of_nothing():
     mine = np.ones((30, 9))
     mine[:, -1] = 0  # no element of the views below
     x = xp.asarray(mine)
@@ -222,9 +220,7 @@ def test_gaps_between_rows_warn_of_nothing() -> None:
         lambda z: z.__dlpack__(),
     ],
 )
-def test_warnings_that_are_errors_are_raised_where_elements_are_needed(
-    read: Callable[[Any], Any],
-) -> None:
+def test_warnings_that_are_errors_are_raised_where_elements_are_needed(read):
     x, y = xp.asarray(np.ones(50)), xp.asarray(np.zeros(50))
     z = x / y
     refused(RuntimeWarning, "divide by zero encountered in divide", read, z)
@@ -236,7 +232,7 @@ def test_warnings_that_are_errors_are_raised_where_elements_are_needed(
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
 @pytest.mark.parametrize("shape", [(1_100_003,), (1031, 1067)])
-def test_large_results_that_go_past_the_caches(dtype: str, shape: tuple[int, ...]) -> None:
+def test_large_results_that_go_past_the_caches(dtype, shape):
     mine = (np.random.default_rng(6).random(shape) * 100).astype(dtype)
     x, target = xp.asarray(mine.copy()), xp.zeros(shape, dtype=dtype)
     expected = mine * 3 + mine - 7
@@ -246,7 +242,7 @@ def test_large_results_that_go_past_the_caches(dtype: str, shape: tuple[int, ...
     assert not np.asarray(target)[..., 0].any()
 
 
-def test_a_reduction_of_a_large_expression_takes_it_over() -> None:
+def test_a_reduction_of_a_large_expression_takes_it_over():
     mine = np.random.default_rng(6).random((2, 600_000))
     x, y = [xp.asarray(each.copy()) for each in mine]
     value = x * y + 1
@@ -256,7 +252,7 @@ def test_a_reduction_of_a_large_expression_takes_it_over() -> None:
     assert np.array_equal(np.asarray(value), mine[0] * mine[1] + 1)
 
 
-def test_choices_between_numbers_are_reduced() -> None:
+def test_choices_between_numbers_are_reduced():
     mine = np.random.default_rng(7).random(600_000)
     x = xp.asarray(mine.copy())
     assert int(xp.sum(xp.where(x > 0.5, 1, 0))) == (mine > 0.5).sum()
@@ -264,7 +260,7 @@ def test_choices_between_numbers_are_reduced() -> None:
     assert np.isclose(float(xp.sum(chosen)), (mine * 2).sum())
 
 
-def test_long_expressions_are_explained_as_one_pass() -> None:
+def test_long_expressions_are_explained_as_one_pass():
     (x,) = arrays(600_000, 1)
     value = x
     for i in range(100):
@@ -274,7 +270,7 @@ def test_long_expressions_are_explained_as_one_pass() -> None:
     assert told.pending
 
 
-def test_the_module_says_what_waits() -> None:
+def test_the_module_says_what_waits():
     assert native is not None
     x, _ = arrays()
     before = native.count_pending()
@@ -286,7 +282,7 @@ def test_the_module_says_what_waits() -> None:
 
 
 @pytest.mark.parametrize("how", ["asarray", "to_host", "dlpack"])
-def test_a_value_does_not_see_writes_of_those_who_got_its_operand(how: str) -> None:
+def test_a_value_does_not_see_writes_of_those_who_got_its_operand(how):
     """The operand itself still waits when its memory is handed out."""
     one, two = xp.asarray(np.ones(4000)), xp.asarray(np.arange(4000.0))
     x = one + two
@@ -304,7 +300,7 @@ def test_a_value_does_not_see_writes_of_those_who_got_its_operand(how: str) -> N
 
 @pytest.mark.parametrize("name", ["transposed", "reversed", "columns reversed", "stack", "row"])
 @pytest.mark.parametrize("size", [9, 260])
-def test_operands_in_another_order_wait_with_others(name: str, size: int) -> None:
+def test_operands_in_another_order_wait_with_others(name, size):
     rng = np.random.default_rng(8)
     mine = rng.random((size, size))
     other, stack = rng.random((size, size)), rng.random((3, size, size))
@@ -325,7 +321,7 @@ def test_operands_in_another_order_wait_with_others(name: str, size: int) -> Non
     assert np.array_equal(np.asarray(target), expected)
 
 
-def test_large_arrays_are_copied_by_assignment() -> None:
+def test_large_arrays_are_copied_by_assignment():
     mine = np.random.default_rng(9).random(DEFERRED)
     x, y = xp.asarray(mine.copy()), xp.zeros(DEFERRED)
     y[:] = x
@@ -337,7 +333,7 @@ def test_large_arrays_are_copied_by_assignment() -> None:
     assert np.array_equal(np.asarray(y), mine)
 
 
-def test_copies_of_small_operands_do_not_decide_the_order_of_axes() -> None:
+def test_copies_of_small_operands_do_not_decide_the_order_of_axes():
     rng = np.random.default_rng(3)
     rows = rng.random((1, 1, 30, 1300))
     factors = np.asfortranarray(rng.random((2, 1, 30, 1)))

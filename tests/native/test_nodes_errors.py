@@ -24,7 +24,7 @@ def messages(function: Callable[[], Any]) -> list[str]:
     return [str(each.message) for each in caught]
 
 
-def test_errors_are_reported_once() -> None:
+def test_errors_are_reported_once():
     x, y, target = made(50), xp.zeros(50), xp.zeros(50)
     value = x / y
     assert messages(lambda: target.__setitem__(..., value)) == [
@@ -34,7 +34,7 @@ def test_errors_are_reported_once() -> None:
     assert messages(lambda: host(value + 1)) == []
 
 
-def test_settings_of_errors_are_those_of_the_operation() -> None:
+def test_settings_of_errors_are_those_of_the_operation():
     x, y = made(50), xp.zeros(50)
 
     def read(state: str) -> list[str]:
@@ -47,7 +47,7 @@ def test_settings_of_errors_are_those_of_the_operation() -> None:
         assert read("warn") == ["divide by zero encountered in divide"]
 
 
-def test_settings_of_errors_in_compiled_functions() -> None:
+def test_settings_of_errors_in_compiled_functions():
     """Those of the call, whatever other calls there are."""
     function = xp.compile(lambda x, y: (x / y + 1) * 2)
     inner = xp.compile(lambda x, y: (x / y - 1) * 3)
@@ -70,7 +70,7 @@ FUNCTIONS: Final[list[tuple[Callable[..., Any], int]]] = [
 
 @for_each("number", range(len(FUNCTIONS)))
 @for_each("state", ["warn", "ignore"])
-def test_lines_of_other_modules(state: str, number: int) -> None:
+def test_lines_of_other_modules(state, number):
     """Errors are ignored where SciPy calls and not where others do, and the other way round."""
     x, y = made(50), xp.zeros(50)
     x[3] = y[3] = xp.inf
@@ -91,7 +91,7 @@ def test_lines_of_other_modules(state: str, number: int) -> None:
             assert sorted(set(call(which))) == expected[which % 2]
 
 
-def test_other_threads_while_a_compiled_function_runs() -> None:
+def test_other_threads_while_a_compiled_function_runs():
     """A step of it without the GIL lets them run: with their own settings of errors."""
     function = xp.compile(lambda x, y: xp.sort((x / y + 1) * 2) - 1)
     x, y, small, zeros = made(300_000), xp.zeros(300_000), made(50), xp.zeros(50)

@@ -316,27 +316,27 @@ def compare(seed: int, shapes: list[Shape], size: int | None) -> None:
 
 
 @pytest.mark.parametrize("part", range(6))
-def test_programs_of_few_elements(part: int) -> None:
+def test_programs_of_few_elements(part):
     """Operations on five elements wait."""
     for seed in range(part * 20, part * 20 + 20):
         compare(seed, SMALL, 4)
 
 
 @pytest.mark.parametrize("part", range(3))
-def test_programs_whose_operations_run_at_once(part: int) -> None:
+def test_programs_whose_operations_run_at_once(part):
     """In compiled functions they are groups."""
     for seed in range(part * 20, part * 20 + 20):
         compare(500 + seed, SMALL, None)
 
 
 @pytest.mark.parametrize("part", range(6))
-def test_programs_on_several_threads(part: int) -> None:
+def test_programs_on_several_threads(part):
     for seed in range(part * 10, part * 10 + 10):
         compare(1000 + seed, LARGE, None)
 
 
 @pytest.mark.parametrize("mode", ["context", "always", "large"])
-def test_programs_in_other_modes(mode: str) -> None:
+def test_programs_in_other_modes(mode):
     for seed in range(1500, 1520):
         program = Program(seed, LARGE if mode == "large" else SMALL)
         if (program.lent or program.handed) and mode == "always":
@@ -352,7 +352,7 @@ def test_programs_in_other_modes(mode: str) -> None:
                 assert_alike(found[-1], found[0], f"{seed}, {threads} threads", exactly=True)
 
 
-def test_programs_without_c() -> None:
+def test_programs_without_c():
     """The Python functions behind compiled callables give the same."""
     for seed in range(1600, 1630):
         program = Program(seed, SMALL)

@@ -53,7 +53,7 @@ if not np.from_dlpack(np.ones(1)).flags.writeable:  # before NumPy 2.2
 @for_each("write", WRITES)
 @for_each("shape", [(4,), (3,), (1,), (60,), (5, 12)])
 @for_each("source", ["lent", "computed", "waiting", "assigned"])
-def test_writes_to_operands(source: str, shape: tuple[int, ...], write: str) -> None:
+def test_writes_to_operands(source, shape, write):
     """What was recorded before reads the elements from before."""
     x = made((5, 12)) if shape in ((60,), (5, 12)) else made((6, *shape))
     x = x if shape != (60,) else xp.reshape(x, shape)
@@ -75,7 +75,7 @@ def test_writes_to_operands(source: str, shape: tuple[int, ...], write: str) -> 
 
 
 @for_each("write", WRITES)
-def test_writes_to_what_is_repeated(write: str) -> None:
+def test_writes_to_what_is_repeated(write):
     """An operand of many elements in the memory of four."""
     y = made(4)
     repeated = xp.broadcast_to(y, (50, 4))
@@ -86,7 +86,7 @@ def test_writes_to_what_is_repeated(write: str) -> None:
 
 
 @for_each("write", WRITES)
-def test_writes_to_the_operand_of_an_update(write: str) -> None:
+def test_writes_to_the_operand_of_an_update(write):
     x, y, w = made(50), made(50, 2), made(50, 3)
     z = x * y
     expected = host(z) + host(w)
@@ -98,7 +98,7 @@ def test_writes_to_the_operand_of_an_update(write: str) -> None:
 
 @for_each("write", WRITES)
 @for_each("source", ["lent", "computed", "copied"])
-def test_writes_to_the_target_of_a_held_value(source: str, write: str) -> None:
+def test_writes_to_the_target_of_a_held_value(source, write):
     """The value has become a copy of the target."""
     x, y, target = made(50), made(50, 2), made(50, 3)
     if source == "computed":
@@ -129,7 +129,7 @@ UPDATES: Final[dict[str, Callable[[Any], Any]]] = {
 @for_each("update", UPDATES)
 @for_each("options", [{}, {"fusion_threshold": 0}, {"fusion": "always"}, {"fusion": "off"}])
 @pytest.mark.parametrize("size", [50, 600_000])
-def test_updates_that_python_computes(size: int, options: dict[str, Any], update: str) -> None:
+def test_updates_that_python_computes(size, options, update):
     """They are writes, too: what reads the value in C is computed before."""
     x, y = made(size) + 0, made(size, 2) + 0
     expected = host(x) * host(y)
@@ -143,7 +143,7 @@ def test_updates_that_python_computes(size: int, options: dict[str, Any], update
             np.testing.assert_array_equal(host(z), expected)
 
 
-def test_several_readers_are_computed_before_a_write() -> None:
+def test_several_readers_are_computed_before_a_write():
     x = made(50)
     expected = [host(x) + number for number in range(5)]
     values = [x + number for number in range(5)]
@@ -152,7 +152,7 @@ def test_several_readers_are_computed_before_a_write() -> None:
         np.testing.assert_array_equal(host(value), array)
 
 
-def test_memory_that_a_weak_reference_leads_to() -> None:
+def test_memory_that_a_weak_reference_leads_to():
     memory = np.ones(50)
     reference = weakref.ref(memory)
     x = xp.asarray(memory)
@@ -165,7 +165,7 @@ def test_memory_that_a_weak_reference_leads_to() -> None:
 
 
 @for_each("size", [2, 3, 4, 50])
-def test_memory_that_its_owner_writes(size: int) -> None:
+def test_memory_that_its_owner_writes(size):
     """However few elements are in it."""
     memory = np.ones(size)
     x, y = made((6, size)), xp.asarray(memory)
@@ -175,7 +175,7 @@ def test_memory_that_its_owner_writes(size: int) -> None:
     np.testing.assert_array_equal(host(value), expected)
 
 
-def test_memory_below_memory_that_others_hold() -> None:
+def test_memory_below_memory_that_others_hold():
     memory = np.ones(100)
     x = xp.asarray(memory[::2])
     value = x + 1
@@ -184,7 +184,7 @@ def test_memory_below_memory_that_others_hold() -> None:
 
 
 @for_each("size", [50, 5000, 70_000])
-def test_shared_memory_is_read_during_a_compiled_function(size: int) -> None:
+def test_shared_memory_is_read_during_a_compiled_function(size):
     function = xp.compile(lambda x: ((x * 2 + 1) * x, x - 1))
     memory = np.arange(float(size))
     for number in range(4):
@@ -199,7 +199,7 @@ def test_shared_memory_is_read_during_a_compiled_function(size: int) -> None:
 
 
 @for_each("ndim", [6, 7, 8, 12])
-def test_arrays_of_many_axes(ndim: int) -> None:
+def test_arrays_of_many_axes(ndim):
     x, y = made((2,) * ndim), made((2,) * (ndim - 1) + (1,), 2)
     np.testing.assert_array_equal(host((x * y + 1) / x), (host(x) * host(y) + 1) / host(x))
 
@@ -216,7 +216,7 @@ def test_arrays_of_many_axes(ndim: int) -> None:
         lambda x: x[:, :1],
     ],
 )
-def test_results_lie_as_numpys(view: Callable[[Any], Any], function: Callable[[Any, Any], Any]):
+def test_results_lie_as_numpys(view, function):
     mine = np.random.default_rng(1).random((12, 9))
     result = np.asarray(function(xp, view(xp.asarray(mine.copy()))))
     expected = function(np, view(mine))
@@ -224,7 +224,7 @@ def test_results_lie_as_numpys(view: Callable[[Any], Any], function: Callable[[A
     assert result.strides == expected.strides
 
 
-def test_loops_whose_bits_depend_on_the_layout_do_not_wait_for_views() -> None:
+def test_loops_whose_bits_depend_on_the_layout_do_not_wait_for_views():
     x = made((12, 9))
     for view in (x[::2], x[:, :5], x[:, :1] + xp.zeros((12, 9))):
         before = count_pending()
@@ -234,7 +234,7 @@ def test_loops_whose_bits_depend_on_the_layout_do_not_wait_for_views() -> None:
         np.testing.assert_array_equal(host(value), np.exp(host(view)))
 
 
-def test_the_same_memory_read_in_several_ways() -> None:
+def test_the_same_memory_read_in_several_ways():
     x = made((8, 8))
     mine = host(x)
     value = x[1:, :] * 2 + x[:-1, :] - x[1:, :] * x[:1, :]
@@ -244,7 +244,7 @@ def test_the_same_memory_read_in_several_ways() -> None:
     np.testing.assert_array_equal(host(value), (mine + mine[0]) * mine - mine[:, :1] + mine[0])
 
 
-def test_values_in_other_shapes() -> None:
+def test_values_in_other_shapes():
     x, y = made((6, 6)), made((6, 6), 2)
     expected = host(x) * host(y)
     changes: list[Callable[[Any], Any]] = [
@@ -264,7 +264,7 @@ def test_values_in_other_shapes() -> None:
         np.testing.assert_array_equal(host(target), change(expected))
 
 
-def test_values_that_compute_the_same_are_both_stored() -> None:
+def test_values_that_compute_the_same_are_both_stored():
     x, y = made(50), made(50, 2)
     expected = host(x) * host(y) + 1
     first, second = x * y + 1, x * y + 1
@@ -274,7 +274,7 @@ def test_values_that_compute_the_same_are_both_stored() -> None:
     np.testing.assert_array_equal(host(second), expected)
 
 
-def test_operations_of_one_form_have_plans_of_their_own() -> None:
+def test_operations_of_one_form_have_plans_of_their_own():
     """Loops may share a function, and differ in its data."""
     x = made(50)
     names = """sin cos tan asinh acosh atan sinh cosh tanh exp expm1 log log1p log2 log10 sqrt
@@ -287,7 +287,7 @@ def test_operations_of_one_form_have_plans_of_their_own() -> None:
 
 
 @for_each("count", [31, 32, 33, 70])
-def test_many_values_that_are_held(count: int) -> None:
+def test_many_values_that_are_held(count):
     x = made(50)
     values = [x * 2]
     for number in range(count):
@@ -302,7 +302,7 @@ def test_many_values_that_are_held(count: int) -> None:
 
 @for_each("kind", ["arrays", "numbers"])
 @for_each("count", [255, 256, 257, 390])
-def test_many_operands(count: int, kind: str) -> None:
+def test_many_operands(count, kind):
     operands = [made(50, number) for number in range(count)]
     value, expected = made(50) + 0, host(made(50))
     for number, operand in enumerate(operands):
@@ -311,7 +311,7 @@ def test_many_operands(count: int, kind: str) -> None:
     np.testing.assert_array_equal(host(value), expected)
 
 
-def test_finalisers_of_operands_that_read_stored_values() -> None:
+def test_finalisers_of_operands_that_read_stored_values():
     """Operands are dropped one after the other; some values still have theirs then."""
     seen: list[float] = []
 
@@ -346,7 +346,7 @@ def test_finalisers_of_operands_that_read_stored_values() -> None:
 
 @for_each("depth", [1, 2, 4])
 @for_each("shift", [-10, -9, -8, 8, 9, 10])
-def test_one_element_in_common(shift: int, depth: int) -> None:
+def test_one_element_in_common(shift, depth):
     mine = np.random.default_rng(1).random(40)
     x = xp.asarray(mine.copy())
     first, second = slice(12, 22), slice(12 + shift, 22 + shift)
@@ -357,7 +357,7 @@ def test_one_element_in_common(shift: int, depth: int) -> None:
     np.testing.assert_array_equal(host(x), mine)
 
 
-def test_operands_above_the_target_that_are_written_earlier() -> None:
+def test_operands_above_the_target_that_are_written_earlier():
     """The held value becomes a copy of memory whose axes are turned."""
     mine = np.random.default_rng(1).random((90, 70))
     x = xp.asarray(mine.copy())
@@ -387,7 +387,7 @@ STATEMENTS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_statements_over_their_operands_on_threads(name: str, count: int) -> None:
+def test_statements_over_their_operands_on_threads(name, count):
     mine = np.random.default_rng(1).random(400_000)
     x = xp.asarray(mine.copy())
     with xp.config_context(num_threads=count):
@@ -411,7 +411,7 @@ def test_statements_over_their_operands_on_threads(name: str, count: int) -> Non
         ((5, 10), (1, 5, 10)),
     ],
 )
-def test_targets_of_other_shapes(target: tuple[int, ...], value: tuple[int, ...]) -> None:
+def test_targets_of_other_shapes(target, value):
     a, b, memory = made(value), made(value, 2), made((8, *target), 3)
     wide = made((*target[:-1], 2 * target[-1]), 4)
     for x in (memory[2], memory[3:4], wide[..., ::2]):
@@ -423,7 +423,7 @@ def test_targets_of_other_shapes(target: tuple[int, ...], value: tuple[int, ...]
 
 
 @for_each("dtype", ["int64", "float32", "int8", "bool"])
-def test_values_of_other_dtypes(dtype: str) -> None:
+def test_values_of_other_dtypes(dtype):
     """They are cast first; what would lose data is refused."""
     a, b = made(50, dtype=dtype), made(50, 2, dtype=dtype)
     x = xp.zeros(50)
@@ -435,7 +435,7 @@ def test_values_of_other_dtypes(dtype: str) -> None:
         np.testing.assert_array_equal(host(x), expected)
 
 
-def test_memory_of_two_dtypes() -> None:
+def test_memory_of_two_dtypes():
     mine = np.random.default_rng(1).random(60)
     x = xp.asarray(mine.copy())
     for start in (0, 1):
@@ -448,7 +448,7 @@ def test_memory_of_two_dtypes() -> None:
     np.testing.assert_array_equal(host(x), mine)
 
 
-def test_a_held_value_that_was_assigned_to_shared_memory() -> None:
+def test_a_held_value_that_was_assigned_to_shared_memory():
     memory = np.zeros(50)
     target = xp.asarray(memory)
     a, b = made(50), made(50, 2)
@@ -458,7 +458,7 @@ def test_a_held_value_that_was_assigned_to_shared_memory() -> None:
     np.testing.assert_array_equal(host(value), expected)
 
 
-def test_a_value_that_is_computed_while_threads_are_counted() -> None:
+def test_a_value_that_is_computed_while_threads_are_counted():
     """The settings are asked for by Python code, which may do so."""
     assert native is not None
     value: Any = None
@@ -488,7 +488,7 @@ def test_a_value_that_is_computed_while_threads_are_counted() -> None:
 # ---------------------------------------------------------------------- limits
 
 
-def test_compiled_functions_leave_the_limits() -> None:
+def test_compiled_functions_leave_the_limits():
     """Groups have all operations wait while they are prepared."""
     function = xp.compile(lambda x: (x * 2 + 1) * x - x)
     x = xp.ones(3)
@@ -500,7 +500,7 @@ def test_compiled_functions_leave_the_limits() -> None:
     assert float(value[0]) == 2
 
 
-def test_operations_that_wait_are_bounded() -> None:
+def test_operations_that_wait_are_bounded():
     x = made(50)
     values = [x + number for number in range(3000)]
     assert count_pending() <= 1024

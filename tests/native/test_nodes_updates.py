@@ -2,8 +2,6 @@
 
 import operator
 import tracemalloc
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from tests.support.tables import for_each
 pytestmark = [needs_native, pytest.mark.usefixtures("waits_when_small")]
 
 
-def test_an_update_while_another_value_reads() -> None:
+def test_an_update_while_another_value_reads():
     x, y = made(50), made(50, 2)
     z = x * y
     other = z + 1
@@ -39,7 +37,7 @@ def test_an_update_while_another_value_reads() -> None:
         lambda z: z[:, :],
     ],
 )
-def test_an_update_of_a_part(part: Callable[[Any], Any]) -> None:
+def test_an_update_of_a_part(part):
     x, y = made((8, 8)), made((8, 8), 2)
     z, expected = x * y, host(x) * host(y)
     view, mine = part(z), part(expected)
@@ -49,7 +47,7 @@ def test_an_update_of_a_part(part: Callable[[Any], Any]) -> None:
     np.testing.assert_array_equal(host(z), expected)
 
 
-def test_an_update_by_a_larger_array() -> None:
+def test_an_update_by_a_larger_array():
     x, y = made((1, 50)), made((1, 50), 2)
     z, expected = x * y, host(x) * host(y)
     with pytest.raises(ValueError, match="cannot change the shape"):
@@ -74,7 +72,7 @@ def test_an_update_by_a_larger_array() -> None:
         "x[2:] -= 0.5 * (y[2:] - y[:-2]); y[:-2] *= x[2:] + x[:-2]",
     ],
 )
-def test_updates_of_what_is_computed_by_what_waits(size: int, update: str) -> None:
+def test_updates_of_what_is_computed_by_what_waits(size, update):
     results = []
     for asarray in (np.array, xp.asarray):
         x, y = (asarray(host(made(size, seed))) for seed in (1, 2))
@@ -85,7 +83,7 @@ def test_updates_of_what_is_computed_by_what_waits(size: int, update: str) -> No
         np.testing.assert_array_equal(mine, theirs)
 
 
-def test_a_value_that_only_an_update_needs_gets_no_memory() -> None:
+def test_a_value_that_only_an_update_needs_gets_no_memory():
     x, y = made(2**20), made(2**20, 2)
     x -= y * 2 + 1  # makes scratch memory, and empties what the pool keeps
     tracemalloc.start()
@@ -95,7 +93,7 @@ def test_a_value_that_only_an_update_needs_gets_no_memory() -> None:
     assert peak < 2**20
 
 
-def test_updates_by_the_value_itself() -> None:
+def test_updates_by_the_value_itself():
     x, y = made(50), made(50, 2)
     z, expected = x * y, host(x) * host(y)
     z += z

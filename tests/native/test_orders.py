@@ -51,7 +51,7 @@ def assert_numpys(program: Callable[..., Any], arrays: list[Any]) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
 @pytest.mark.parametrize("shape", [(2003,), (10_007,), (801, 13), (30, 1000)])
 @pytest.mark.parametrize("program", range(len(PROGRAMS)))
-def test_programs(dtype: str, shape: tuple[int, ...], program: int) -> None:
+def test_programs(dtype, shape, program):
     arrays = operands(dtype, shape)
     assert_numpys(PROGRAMS[program], arrays)
     if len(shape) == 2:
@@ -59,7 +59,7 @@ def test_programs(dtype: str, shape: tuple[int, ...], program: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_comparisons_and_limits_do_not_warn_of_nan(dtype: str) -> None:
+def test_comparisons_and_limits_do_not_warn_of_nan(dtype):
     x, y, _, _ = operands(dtype, (5001,))
     mine = [xp.asarray(each, copy=True) for each in (x, y)]
     for name in (*COMPARISONS, "maximum", "minimum"):
@@ -69,14 +69,14 @@ def test_comparisons_and_limits_do_not_warn_of_nan(dtype: str) -> None:
         assert same_bits(found, expected), name
 
 
-def test_a_warning_is_of_the_operation_beside_a_comparison() -> None:
+def test_a_warning_is_of_the_operation_beside_a_comparison():
     x = xp.asarray(np.full(5001, 1e200), copy=True)
     with pytest.warns(RuntimeWarning, match="overflow encountered in multiply"):
         found = numpy_of(xp.where(x * x > x, x, x - 1))
     assert found[0] == 1e200
 
 
-def test_any_byte_but_0_is_true() -> None:
+def test_any_byte_but_0_is_true():
     bytes_ = np.arange(5001, dtype=np.uint8)
     x = xp.asarray(np.linspace(-1, 1, 5001), copy=True)
     mask = xp.asarray(bytes_.view(np.bool_), copy=False)
@@ -84,7 +84,7 @@ def test_any_byte_but_0_is_true() -> None:
     assert same_bits(numpy_of(xp.where(mask, abs(x), -1.0)), expected)
 
 
-def test_a_choice_is_written_over_its_operands() -> None:
+def test_a_choice_is_written_over_its_operands():
     numbers = np.linspace(-1, 1, 5001)
     x = xp.asarray(numbers, copy=True)
     x[1:] = xp.where(x[:-1] > 0.0, x[:-1], x[1:] * 2.0)
@@ -95,6 +95,6 @@ def test_a_choice_is_written_over_its_operands() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("processor", ["baseline", "avx2"])
-def test_lesser_processors(processor: str) -> None:
+def test_lesser_processors(processor):
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "not lesser"]
     python(*command, ARRAY_API_NX_CPU=processor)

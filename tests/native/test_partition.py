@@ -12,7 +12,7 @@ pytestmark = implementations.needs_native
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_partition(dtype: str) -> None:
+def test_partition(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(60):
         shape = tuple([int(n) for n in rng.integers(0, 6, int(rng.integers(0, 4)))])
@@ -24,7 +24,7 @@ def test_partition(dtype: str) -> None:
             compare(function, x, kth=kth, axis=None)
 
 
-def test_arguments() -> None:
+def test_arguments():
     x = xp.asarray([3.0, 1.0, 2.0])
     for function in (xp.extra.partition, xp.extra.argpartition):
         for kth in (True, 1.0, [0, 2], [], 2**70, -(2**70), None, xp.asarray(1), np.int64(1)):
@@ -36,7 +36,7 @@ def test_arguments() -> None:
         compare(function, x, 0, axis=5)
 
 
-def test_the_result_is_a_copy() -> None:
+def test_the_result_is_a_copy():
     x = xp.asarray([3.0, 1.0, 2.0])
     result = xp.extra.partition(x, 0)
     result[0] = 9.0

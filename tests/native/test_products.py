@@ -55,7 +55,7 @@ def _shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("errors", ["warn", "raise"])
-def test_matmul(dtype: str, errors: str) -> None:
+def test_matmul(dtype, errors):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(40):
         shape1, shape2 = _shapes(rng)
@@ -69,7 +69,7 @@ def test_matmul(dtype: str, errors: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int32"])
-def test_many_elements(dtype: str) -> None:
+def test_many_elements(dtype):
     """Around 4,096 elements, from which other threads run meanwhile, and 32,768."""
     rng = np.random.default_rng(1)
     for n, k, m in ((64, 64, 64), (65, 64, 3), (569, 30, 1), (3, 4097, 2), (128, 256, 5)):
@@ -88,7 +88,7 @@ def test_many_elements(dtype: str) -> None:
             compare(xp.vecdot, x, x)
 
 
-def test_products_raise_what_errstate_asks_for() -> None:
+def test_products_raise_what_errstate_asks_for():
     x = xp.full((100, 100), 1e300)
     with np.errstate(all="raise"):
         compare(operator.matmul, x, x)
@@ -96,7 +96,7 @@ def test_products_raise_what_errstate_asks_for() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int32"])
-def test_a_matrix_with_its_transpose(dtype: str) -> None:
+def test_a_matrix_with_its_transpose(dtype):
     """NumPy has BLAS compute one triangle."""
     rng = np.random.default_rng(0)
     for n in (1, 2, 3, 8, 40):
@@ -108,7 +108,7 @@ def test_a_matrix_with_its_transpose(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_vecdot(dtype: str) -> None:
+def test_vecdot(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(50):
         shape = tuple(rng.choice(SIZES, int(rng.integers(0, 4))).tolist())
@@ -120,7 +120,7 @@ def test_vecdot(dtype: str) -> None:
         compare(xp.vecdot, x1, x2, axis=int(rng.integers(-4, 4)))
 
 
-def test_sizes() -> None:
+def test_sizes():
     x = xp.ones((64, 64))
     compare(operator.matmul, x, x)
     x = xp.ones((65, 64))
@@ -135,7 +135,7 @@ def test_sizes() -> None:
         compare(xp.vecdot, xp.ones(shape1), xp.ones(shape1))
 
 
-def test_arguments() -> None:
+def test_arguments():
     x, vector, scalar = xp.ones((3, 3)), xp.ones(3), xp.asarray(1.0)
     stack = xp.ones((2, 3, 3))
     for other in (
@@ -162,7 +162,7 @@ def test_arguments() -> None:
     compare(xp.tensordot, x, x)
 
 
-def test_floating_point_errors() -> None:
+def test_floating_point_errors():
     large = xp.full((3, 3), 1e308)
     mixed = xp.asarray([[np.inf, -np.inf, 1.0]] * 3)
     for errors in ("warn", "raise", "ignore"):
@@ -173,7 +173,7 @@ def test_floating_point_errors() -> None:
             compare(xp.vecdot, mixed, xp.ones((3, 3)))
 
 
-def test_results_that_are_deferred_are_left_to_python() -> None:
+def test_results_that_are_deferred_are_left_to_python():
     """The backend keeps account of who reads them."""
     side = isqrt(LARGE)
     few, many = xp.ones((side, 1)), xp.ones((side + 1, 1))
@@ -182,7 +182,7 @@ def test_results_that_are_deferred_are_left_to_python() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64"])
-def test_inv(dtype: str) -> None:
+def test_inv(dtype):
     rng = np.random.default_rng(8)
     for shape in ((3, 3), (2, 4, 5, 5), (7, 7), (1, 1), (0, 2, 2), (2, 3), (3,)):
         for _ in range(5):

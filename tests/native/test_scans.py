@@ -18,7 +18,7 @@ pytestmark = implementations.needs_native
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("errors", ["warn", "raise"])
-def test_diff(dtype: str, errors: str) -> None:
+def test_diff(dtype, errors):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(30):
         shape = tuple([int(n) for n in rng.integers(0, 6, int(rng.integers(0, 4)))])
@@ -30,7 +30,7 @@ def test_diff(dtype: str, errors: str) -> None:
             compare(xp.diff, x, prepend=x)
 
 
-def test_many_elements_and_bad_arguments() -> None:
+def test_many_elements_and_bad_arguments():
     x = xp.asarray(np.arange(40000.0).reshape(200, 200), copy=True)
     for part in (x, x[:80], x[:80].T, x[::2, :160]):
         compare(xp.diff, part)
@@ -67,7 +67,7 @@ def numbers(shape: tuple[int, ...], dtype: str) -> NDArray:
 )
 @pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_scans_of_many_elements_are_numpys(name: str, dtype: str, threads: int) -> None:
+def test_scans_of_many_elements_are_numpys(name, dtype, threads):
     scan = np.add.accumulate if name == "cumulative_sum" else np.multiply.accumulate
     shapes = [
         (70_000,),
@@ -93,7 +93,7 @@ def test_scans_of_many_elements_are_numpys(name: str, dtype: str, threads: int) 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("axis", [0, 1])
-def test_scans_warn_once(axis: int) -> None:
+def test_scans_warn_once(axis):
     x = xp.full((200, 300), 1e307)
     with pytest.warns(RuntimeWarning, match="overflow encountered in accumulate") as found:
         xp.cumulative_sum(x, axis=axis)

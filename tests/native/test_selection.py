@@ -35,7 +35,7 @@ def _operand(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> ob
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_where(dtype: str) -> None:
+def test_where(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(150):
         shape = SHAPES[int(rng.integers(len(SHAPES)))]
@@ -44,7 +44,7 @@ def test_where(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_clip(dtype: str) -> None:
+def test_clip(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(100):
         shape = SHAPES[int(rng.integers(len(SHAPES)))]
@@ -55,7 +55,7 @@ def test_clip(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_clip_chooses_among_zeros_as_arrays_do(dtype: str) -> None:
+def test_clip_chooses_among_zeros_as_arrays_do(dtype):
     rng = np.random.default_rng(1)
     for size in (1, 2, 3, 7, 8, 15, 64, 100, 1023, 1024, 1025, 5000):
         for step in (1, 2, -1):
@@ -71,7 +71,7 @@ def test_clip_chooses_among_zeros_as_arrays_do(dtype: str) -> None:
                 compare(xp.clip, ones, low, high)
 
 
-def test_arguments() -> None:
+def test_arguments():
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
     mask = x > 2
     for args in [(), (x,), (x, x), (x, x, x), (mask,), (mask, x), (mask, 1, 2), (mask, None, x)]:
@@ -89,7 +89,7 @@ def test_arguments() -> None:
     compare(xp.clip, x, np.float32(0), random_values(np.random.default_rng(0), "float64", (2,)))
 
 
-def test_small_arrays_that_are_to_be_deferred() -> None:
+def test_small_arrays_that_are_to_be_deferred():
     x = xp.asarray([1.0, 2.0, 3.0])
     with xp.config_context(fusion="always"):
         compare(xp.where, x > 1, x, 0.0)

@@ -53,7 +53,7 @@ def _with_flags(function: Any, *operands: NDArray) -> tuple[NDArray, int]:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_results_and_warnings_are_numpys(dtype: str) -> None:
+def test_results_and_warnings_are_numpys(dtype):
     rng = np.random.default_rng(1)
     for rows, inner, columns in product(SIZES, repeat=3):
         left = list(_layouts(rng, rows, inner, dtype))
@@ -70,7 +70,7 @@ def test_results_and_warnings_are_numpys(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_products_with_the_transpose_are_numpys(dtype: str) -> None:
+def test_products_with_the_transpose_are_numpys(dtype):
     x = np.random.default_rng(2).standard_normal((COUNT, 4, 4)).astype(dtype)
     for left, right in ((x, x.mT), (x.mT, x), (x, x)):
         _assert_rounded(native.matmul(left, right), np.matmul(left, right), left, right)
@@ -78,7 +78,7 @@ def test_products_with_the_transpose_are_numpys(dtype: str) -> None:
     assert np.array_equal(square, square.mT)
 
 
-def test_other_dtypes_and_results_are_numpys() -> None:
+def test_other_dtypes_and_results_are_numpys():
     rng = np.random.default_rng(3)
     for dtype in ("int64", "uint8", "complex64", "complex128", "bool"):
         x = rng.integers(0, 9, (COUNT, 3, 4)).astype(dtype)
@@ -92,7 +92,7 @@ def test_other_dtypes_and_results_are_numpys() -> None:
     refused(ValueError, "matmul", native.matmul, x, x)
 
 
-def test_it_tells_what_it_computes() -> None:
+def test_it_tells_what_it_computes():
     dtype = np.dtype("float64")
     for sizes in ((1, 4, 4), (4, 1, 4), (4, 4, 1), (4, 4, 9), (0, 4, 4)):
         assert not native.computes_product(dtype, *sizes)
@@ -101,7 +101,7 @@ def test_it_tells_what_it_computes() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_bits_do_not_depend_on_the_layout_or_on_the_stack(dtype: str) -> None:
+def test_bits_do_not_depend_on_the_layout_or_on_the_stack(dtype):
     """So calls at once, deferred and compiled have the same."""
     rng = np.random.default_rng(4)
     x, y = [rng.standard_normal((COUNT, 5, 5)).astype(dtype) for _ in range(2)]
@@ -115,7 +115,7 @@ def test_bits_do_not_depend_on_the_layout_or_on_the_stack(dtype: str) -> None:
 
 @pytest.mark.parametrize("size", [2, 4, 12])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-def test_a_result_in_the_place_of_an_operand(size: int, dtype: str) -> None:
+def test_a_result_in_the_place_of_an_operand(size, dtype):
     assert native is not None
     rng = np.random.default_rng(2)
     x, y = [rng.integers(-9, 9, (6, size, size)).astype(dtype) for _ in range(2)]

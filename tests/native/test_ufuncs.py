@@ -48,7 +48,7 @@ def _check(ufunc: Any, rng: np.random.Generator, dtype: str, *, scalars: bool = 
 
 
 @pytest.mark.parametrize("ufunc", NUMPYS, ids=lambda ufunc: ufunc.__name__)
-def test_of_numpy(ufunc: np.ufunc) -> None:
+def test_of_numpy(ufunc):
     rng = np.random.default_rng(0)
     for dtype in DTYPES:
         for turn in range(3):
@@ -60,7 +60,7 @@ def test_of_numpy(ufunc: np.ufunc) -> None:
 
 
 @pytest.mark.parametrize("name", SCIPYS)
-def test_of_scipy(name: str) -> None:
+def test_of_scipy(name):
     special = pytest.importorskip("scipy.special")
     ufunc = unwrap(getattr(special, name))
     rng = np.random.default_rng(SCIPYS.index(name))
@@ -72,7 +72,7 @@ def test_of_scipy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["betainc", "fdtr", "gdtr", "hyp2f1", "voigt_profile"])
-def test_of_several_operands(name: str) -> None:
+def test_of_several_operands(name):
     special = pytest.importorskip("scipy.special")
     ufunc = unwrap(getattr(special, name))
     rng = np.random.default_rng(3)
@@ -98,7 +98,7 @@ def test_of_several_operands(name: str) -> None:
     assert implementations.is_answered_in_c(apply_ufunc, ufunc, *[0.5] * (ufunc.nin - 1), x[0])
 
 
-def test_scalars_are_answered_in_c() -> None:
+def test_scalars_are_answered_in_c():
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]], copy=True)
     narrow = xp.astype(x, xp.float32)
     for operands in ((x, 2.5), (2.5, x.T), (x[:, 1], 2), (3, x), (narrow, 2.5), (2, narrow)):
@@ -121,7 +121,7 @@ NUMPY_SCALARS = [
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_numpy_scalars_are_operands_as_in_python(dtype: str) -> None:
+def test_numpy_scalars_are_operands_as_in_python(dtype):
     for x in (xp.asarray([0, 1, 3], dtype=getattr(xp, dtype)), xp.ones((), dtype=dtype)):
         for scalar in NUMPY_SCALARS:
             for function in (
@@ -140,7 +140,7 @@ def test_numpy_scalars_are_operands_as_in_python(dtype: str) -> None:
             compare(apply_ufunc, np.hypot, x, scalar)
 
 
-def test_numpy_scalars_are_answered_in_c() -> None:
+def test_numpy_scalars_are_answered_in_c():
     x, two = xp.asarray([1.0, 2.0, 3.0]), np.float64(2)
     for function in (xp.multiply, xp.greater, xp.maximum):
         assert implementations.is_answered_in_c(function, x, two)
@@ -152,7 +152,7 @@ def test_numpy_scalars_are_answered_in_c() -> None:
     assert implementations.is_answered_in_c(apply_ufunc, np.matmul, x, x)
 
 
-def test_operands_that_broadcast_to_many_elements_are_left_to_python() -> None:
+def test_operands_that_broadcast_to_many_elements_are_left_to_python():
     # The limit is 3 us of work on one thread, in which no loop of SciPy's may run.
     special = pytest.importorskip("scipy.special")
     ufunc = unwrap(special.xlogy)
@@ -163,14 +163,14 @@ def test_operands_that_broadcast_to_many_elements_are_left_to_python() -> None:
 
 
 @pytest.mark.parametrize("errors", ["warn", "raise"])
-def test_floating_point_errors(errors: Any) -> None:
+def test_floating_point_errors(errors):
     x = xp.asarray([0.0, -1.0, 1e300, 2.0])
     for ufunc in (np.log, np.exp2, np.float_power, np.divide, np.fmod):
         with np.errstate(all=errors):
             compare(apply_ufunc, ufunc, *[x] * ufunc.nin)
 
 
-def test_many_elements() -> None:
+def test_many_elements():
     rng = np.random.default_rng(1)
     for size in (1000, 10_000, AT_ONCE, AT_ONCE + 1):
         x = xp.asarray(rng.random(size), copy=True)
@@ -179,7 +179,7 @@ def test_many_elements() -> None:
             compare(apply_ufunc, ufunc, *[x[::2]] * ufunc.nin)
 
 
-def test_many_elements_of_scipy() -> None:
+def test_many_elements_of_scipy():
     special = pytest.importorskip("scipy.special")
     rng = np.random.default_rng(2)
     for name in ("erf", "gammaln", "xlogy"):
@@ -195,7 +195,7 @@ def test_many_elements_of_scipy() -> None:
     compare(apply_ufunc, unwrap(special.xlogy), x, x[:, None])
 
 
-def test_errors_of_special_functions_are_raised_from_loops() -> None:
+def test_errors_of_special_functions_are_raised_from_loops():
     special = pytest.importorskip("scipy.special")
     x = xp.asarray([1.0, -1.0])
     ufunc = unwrap(special.gammaln)
@@ -207,7 +207,7 @@ def test_errors_of_special_functions_are_raised_from_loops() -> None:
     assert float(apply_ufunc(ufunc, x)[0]) == 0.0
 
 
-def test_bad_arguments() -> None:
+def test_bad_arguments():
     x = xp.asarray([1.0, 2.0])
     for arguments in (
         *[(), (np.exp,), (np.exp, x, x), (np.add, x), (np.add, x, np.ones(2)), (np.exp, [1.0])],
@@ -219,7 +219,7 @@ def test_bad_arguments() -> None:
     assert native is not None
 
 
-def test_ufuncs_of_python_functions_are_not_kept() -> None:
+def test_ufuncs_of_python_functions_are_not_kept():
     def same(x: Any) -> Any:
         return x
 

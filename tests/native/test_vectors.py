@@ -34,7 +34,7 @@ def sorted_elements(rng: np.random.Generator, kind: str, size: int, dtype: str) 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("size", [16, 17, 100, 1001])
 @pytest.mark.parametrize("right", [False, True])
-def test_places_are_those_of_numpy(kind: str, dtype: str, size: int, right: bool) -> None:
+def test_places_are_those_of_numpy(kind, dtype, size, right):
     rng = np.random.default_rng(size)
     array = sorted_elements(rng, kind, size, dtype)
     assert native is not None

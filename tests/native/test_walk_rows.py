@@ -95,7 +95,7 @@ OPERATIONS: Final[dict[str, Callable[[Any, Any, Any], Any]]] = {
 @for_each("name", list(OPERATIONS))
 @settings(max_examples=150)
 @given(operands())
-def test_element_by_element(name: str, case: Any) -> None:
+def test_element_by_element(name, case):
     _, arrays = case
     # What does not broadcast, and dtypes that an operation does not take, are cases, too.
     assert_alike(OPERATIONS[name], [xp.from_dlpack(x) for x in arrays])
@@ -108,7 +108,7 @@ def test_element_by_element(name: str, case: Any) -> None:
     st.sampled_from([1, 2, 3, 4, 5, 8, 12, 13, 31, 32, 33]),
     st.sampled_from([1, 2, 3, 40, 333]),
 )
-def test_sums_of_few_columns(dtype: str, seed: int, columns: int, rows: int) -> None:
+def test_sums_of_few_columns(dtype, seed, columns, rows):
     rng = np.random.default_rng(seed)
     shape = (rows, columns) if rng.random() < 0.7 else (rows, 3, columns)
     x = xp.from_dlpack(laid_out(rng, numbers(rng, dtype, shape)))
@@ -121,14 +121,14 @@ def test_sums_of_few_columns(dtype: str, seed: int, columns: int, rows: int) -> 
         np.testing.assert_array_equal(found, np.sum(np.asarray(x).copy(), axis=0))
 
 
-def test_zeros_have_numpys_sign() -> None:
+def test_zeros_have_numpys_sign():
     x = xp.full((40, 10), -0.0)
     assert not np.signbit(np.asarray(xp.sum(x, axis=0))).any()
     assert not np.signbit(np.sum(np.full((40, 10), -0.0), axis=0)).any()
 
 
 @for_each("step", [1, 2, 50, 51, 52])
-def test_windows_that_overlap(step: int) -> None:
+def test_windows_that_overlap(step):
     """Each begins with the last rows of the one before, of which it has more."""
     table = np.arange(4800.0).reshape(400, 12)
     windows = np.lib.stride_tricks.sliding_window_view(table, (60, 10))[::step, 0]
@@ -136,14 +136,14 @@ def test_windows_that_overlap(step: int) -> None:
 
 
 @for_each("step", [1, 511, 512, 513])
-def test_windows_that_overlap_and_are_read_backwards(step: int) -> None:
+def test_windows_that_overlap_and_are_read_backwards(step):
     """Each begins with the last part of the one before."""
     windows = np.lib.stride_tricks.sliding_window_view(np.arange(7000.0), 700)[::step][10::-1, ::-1]
     others = np.arange(float(windows.size)).reshape(windows.shape)
     assert_alike(lambda x, y: x + y, [xp.asarray(windows), xp.asarray(others)])
 
 
-def test_they_are_answered_in_c() -> None:
+def test_they_are_answered_in_c():
     x = xp.ones((100, 10)) + 1
     row, column = x[0, :], x[:, :1]
     for call in (lambda x: x - row, lambda x: x / column, lambda x: xp.flip(x) * x):

@@ -17,7 +17,7 @@ def data() -> tuple[Any, Any]:
     return np.linspace(0.0, 1.0, 20), np.array([[4.0, 1.0], [1.0, 3.0]])
 
 
-def test_matplotlib_draws_them() -> None:
+def test_matplotlib_draws_them():
     matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -34,7 +34,7 @@ def test_matplotlib_draws_them() -> None:
     pyplot.close(figure)
 
 
-def test_pandas_takes_them_as_data() -> None:
+def test_pandas_takes_them_as_data():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     x, _ = data()
     frame = pandas.DataFrame({"a": x, "b": np.ones(20)})
@@ -43,7 +43,7 @@ def test_pandas_takes_them_as_data() -> None:
     assert len(frame[numpy.asarray(x > 0.5)]) == 10
 
 
-def test_xarray_keeps_them() -> None:
+def test_xarray_keeps_them():
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
     _, m = data()
     kept = xarray.DataArray(m, dims=("i", "j"))
@@ -68,7 +68,7 @@ print(all([isinstance(each, np.ndarray) for each in got]), type(np.sqrt(got[0]))
 """
 
 
-def test_scipy_computes_with_them() -> None:
+def test_scipy_computes_with_them():
     pytest.importorskip("scipy", reason="SciPy is not installed")
     # In a process whose SciPy does not read SCIPY_ARRAY_API, as is its default.
     command = ["-c", f"import os; os.environ.pop('SCIPY_ARRAY_API', None)\n{SCIPY}"]
@@ -76,7 +76,7 @@ def test_scipy_computes_with_them() -> None:
     assert result.stdout.split() == ["True", "True"], result.stderr
 
 
-def test_scipy_with_array_api_support_gives_the_standards_arrays() -> None:
+def test_scipy_with_array_api_support_gives_the_standards_arrays():
     stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
     x, _ = data()
     assert x.__array_namespace__() is array_api_nx
@@ -86,7 +86,7 @@ def test_scipy_with_array_api_support_gives_the_standards_arrays() -> None:
     refused(TypeError, "Multiple namespaces", stats.ttest_ind, x, numpy.ones(20))
 
 
-def test_scikit_learn_fits_and_predicts() -> None:
+def test_scikit_learn_fits_and_predicts():
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     from sklearn import config_context
     from sklearn.decomposition import PCA
@@ -101,7 +101,7 @@ def test_scikit_learn_fits_and_predicts() -> None:
 
 
 @pytest.mark.parametrize("device", ["torch:cpu", "jax:cpu", "dask"])
-def test_other_devices(device: str) -> None:
+def test_other_devices(device):
     name = device.partition(":")[0]
     pytest.importorskip(name, reason=f"{name} is not installed")
     x = np.asarray([[3.0, 1.0], [2.0, 4.0]], device=device)

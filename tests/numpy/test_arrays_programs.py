@@ -509,7 +509,7 @@ def try_program(seed: int, most: int, length: int) -> None:
 
 @pytest.mark.parametrize("most", [10, 3600, 36_000])
 @pytest.mark.parametrize("threshold", [THRESHOLD, 0])
-def test_random_programs(most: int, threshold: int) -> None:
+def test_random_programs(most, threshold):
     with array_api_nx.config_context(fusion_threshold=threshold):
         for seed in range(60):
             try_program(seed, most, 20)

@@ -126,20 +126,20 @@ def different(actual: Any, expected: Any) -> str | None:
     return None if same else f"{actual!r} instead of {expected!r}"
 
 
-def test_every_name_is_there() -> None:
+def test_every_name_is_there():
     missing = [name for name in numpy.__all__ if not hasattr(face, name)]
     assert missing == []
     assert face.__all__ == numpy.__all__
 
 
 @for_each("module", MODULES)
-def test_every_function_gives_numpys_result_or_exception(module: str) -> None:
+def test_every_function_gives_numpys_result_or_exception(module):
     check_every_function(module, arguments, NOT_CALLED)
 
 
 @pytest.mark.slow
 @for_each("module", ["", "linalg", "fft"])
-def test_every_function_with_many_elements(module: str) -> None:
+def test_every_function_with_many_elements(module):
     check_every_function(module, many_arguments, [*NOT_CALLED, *NOT_CALLED_WITH_MANY])
 
 
@@ -167,7 +167,7 @@ def check_every_function(module: str, arguments: Any, left_out: list[str]) -> No
     assert not wrong, "\n".join(wrong)
 
 
-def test_streams_of_random_numbers_are_numpys() -> None:
+def test_streams_of_random_numbers_are_numpys():
     old = []
     for np in (numpy, face):
         np.random.seed(3)
@@ -182,7 +182,7 @@ def test_streams_of_random_numbers_are_numpys() -> None:
         assert again.normal(size=3).tolist() == actual.normal(size=3).tolist()
 
 
-def test_modules_are_imported_by_name() -> None:
+def test_modules_are_imported_by_name():
     module = importlib.import_module("array_api_nx.numpy.lib.stride_tricks")
     assert module is face.lib.stride_tricks
     refused(ModuleNotFoundError, None, importlib.import_module, "array_api_nx.numpy.nothing")
@@ -200,7 +200,7 @@ def listed() -> dict[str, list[str]]:
     return found
 
 
-def test_the_page_lists_every_name() -> None:
+def test_the_page_lists_every_name():
     blocks = re.findall(r"## (\w[^\n]*)\n.*?```text\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     dropped = {"row_stack"} if not hasattr(numpy, "row_stack") else set()  # by NumPy 2.5
     found = {title: [n for n in names.split() if n not in dropped] for title, names in blocks}

@@ -20,7 +20,7 @@ MODES = ["nx", "numpy", "nx:strict", "nx:lazy", "nx:no_host", "nx:elsewhere", "n
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("check", ASSERTIONS)
-def test_arrays_that_agree(check, mode: str) -> None:
+def test_arrays_that_agree(check, mode):
     with namespace(mode) as (ns, device):
         for values in ([1.0, float("nan"), float("inf")], 2.0, [], [True, False], [[1, 2], [3, 4]]):
             x = ns.asarray(values, device=device)
@@ -30,7 +30,7 @@ def test_arrays_that_agree(check, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("check", ASSERTIONS)
-def test_values_that_differ(check, mode: str) -> None:
+def test_values_that_differ(check, mode):
     with namespace(mode) as (ns, device):
         x = ns.asarray([1.0, 2.0, 3.0], device=device)
         with pytest.raises(AssertionError, match=r"(?s)of these.*Mismatched elements: 1 / 3"):
@@ -38,7 +38,7 @@ def test_values_that_differ(check, mode: str) -> None:
 
 
 @pytest.mark.parametrize("check", ASSERTIONS)
-def test_what_else_differs(check) -> None:
+def test_what_else_differs(check):
     x = xp.asarray([1.0, 2.0])
     numpys = np.asarray([1.0, 2.0])
     elsewhere = xp.asarray([1.0, 2.0], device="test:1")
@@ -56,7 +56,7 @@ def test_what_else_differs(check) -> None:
     refused(TypeError, "no array but float", check, 1.0, 1.0)
 
 
-def test_close_takes_tolerances_of_the_dtype() -> None:
+def test_close_takes_tolerances_of_the_dtype():
     for dtype, small, large in ((xp.float64, 1e-9, 1e-7), (xp.float32, 1e-4, 1e-2)):
         x = xp.ones(2, dtype=dtype)
         xp_assert_close(x, x + small)
@@ -69,18 +69,18 @@ def test_close_takes_tolerances_of_the_dtype() -> None:
     xp_assert_close(z, z * (1 + 1e-10))
 
 
-def test_equal_is_to_the_bit() -> None:
+def test_equal_is_to_the_bit():
     x = xp.ones(2)
     refused(AssertionError, "Mismatched", xp_assert_equal, x, x + 1e-15)
 
 
-def test_meta_has_no_values_to_compare() -> None:
+def test_meta_has_no_values_to_compare():
     x = xp.ones((2, 3), device="meta")
     xp_assert_equal(x, xp.zeros((2, 3), device="meta"))
     refused(AssertionError, "another shape", xp_assert_equal, x, xp.zeros(2, device="meta"))
 
 
-def test_looking_is_no_transfer() -> None:
+def test_looking_is_no_transfer():
     x = xp.ones(2, device="test:lazy")
     with xp.config_context(host_access="error"), transfers() as log:
         xp_assert_equal(x, [1.0, 1.0])
@@ -88,7 +88,7 @@ def test_looking_is_no_transfer() -> None:
     assert len(log) == 0
 
 
-def test_same_device() -> None:
+def test_same_device():
     x, y = xp.ones(2), xp.ones(2, device="test:1")
     xp_assert_same_device(x, x)
     xp_assert_same_device(y, y, y)

@@ -42,14 +42,14 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_one_command_runs_them_on_a_device(tmp_path: Path) -> None:
+def test_one_command_runs_them_on_a_device(tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
     done = run("-m", "array_api_nx.testing", "cpu", "-q", "-k", "test_item", FEW, folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "14 passed" in done.stdout
 
 
-def test_a_wrong_backend_fails(tmp_path: Path) -> None:
+def test_a_wrong_backend_fails(tmp_path):
     done = run("-c", WRONG, folder=tmp_path)
     assert done.returncode == 1
     assert "1 passed" in done.stdout
@@ -65,15 +65,13 @@ def test_a_wrong_backend_fails(tmp_path: Path) -> None:
         (["nowhere"], "no device 'nowhere'; known devices: 'cpu'"),
     ],
 )
-def test_a_command_without_a_device_says_how(
-    arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_without_a_device_says_how(arguments, said, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["__main__.py", *arguments])
     with pytest.raises(SystemExit, match=f"^{re.escape(said)}"):  # a text is exit status 1
         runpy.run_module("array_api_nx.testing", run_name="__main__", alter_sys=True)
 
 
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.setattr("array_api_nx.testing.find_spec", lambda name: None)
     refused(ImportError, "install with pip install pytest hypothesis", backend_contract, None)
     monkeypatch.setattr(sys, "argv", ["__main__.py", "cpu"])
@@ -82,7 +80,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", BACKENDS)
-def test_a_backend_that_is_not_here_is_skipped_in_one_line(name: str) -> None:
+def test_a_backend_that_is_not_here_is_skipped_in_one_line(name):
     """Instead of a thousand: no contract test is collected for it."""
     reason = missing(name)
     if reason is not None:

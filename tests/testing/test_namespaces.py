@@ -28,16 +28,16 @@ from tests.support.refusals import refused
         ("torch:cuda:1", "torch", None, "cuda:1", False),
     ],
 )
-def test_parse(text: str, module: str, version: str | None, device: str, elsewhere: bool) -> None:
+def test_parse(text, module, version, device, elsewhere):
     assert parse(text) == Choice(text.strip(), module, version, device, elsewhere)
 
 
 @pytest.mark.parametrize("text", ["", "two words", "nx:lazy+quick", "nx:a+b", "1:cpu"])
-def test_names_that_mean_nothing(text: str) -> None:
+def test_names_that_mean_nothing(text):
     refused(ValueError, r"nx:lazy|properties of test devices", parse, text)
 
 
-def test_the_default_device_holds_while_it_is_open() -> None:
+def test_the_default_device_holds_while_it_is_open():
     before = xp.zeros(1).device
     with namespace("nx:no_float64") as (opened, device):
         assert opened is xp
@@ -46,14 +46,14 @@ def test_the_default_device_holds_while_it_is_open() -> None:
     assert xp.zeros(1).device == before
 
 
-def test_elsewhere_is_not_the_default_device() -> None:
+def test_elsewhere_is_not_the_default_device():
     with namespace("nx:elsewhere") as (opened, device):
         assert opened.zeros(1).device != device
         assert opened.zeros(1, device=device).device == device
         refused(ValueError, "test:1", lambda: opened.zeros(1) + opened.zeros(1, device=device))
 
 
-def test_strict_namespaces() -> None:
+def test_strict_namespaces():
     with namespace("nx:strict@2022.12") as (opened, device):
         assert opened.__array_api_version__ == "2022.12"
         assert opened.zeros(1).device == device
@@ -61,14 +61,14 @@ def test_strict_namespaces() -> None:
         assert opened.zeros(1).device == device == xp.Device("meta")
 
 
-def test_numpy() -> None:
+def test_numpy():
     with namespace("numpy") as (opened, device):
         assert opened.__name__.endswith("numpy")
         assert opened.zeros(2, device=device).sum() == 0
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
-def test_devices_of_other_libraries() -> None:
+def test_devices_of_other_libraries():
     import torch
 
     with namespace("torch:meta") as (opened, device):
@@ -77,12 +77,12 @@ def test_devices_of_other_libraries() -> None:
 
 
 @pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
-def test_jax() -> None:
+def test_jax():
     with namespace("jax.numpy:cpu") as (opened, device):
         assert opened.zeros(2).device == device
 
 
-def test_what_cannot_be_opened() -> None:
+def test_what_cannot_be_opened():
     for text, error, match in (
         ("nx:strict@1999.12", ValueError, "1999.12"),
         ("nx:no_such_device", ValueError, "no_such_device"),

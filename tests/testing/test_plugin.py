@@ -58,7 +58,7 @@ def written(tmp_path: Path) -> Callable[..., tuple[Outcomes, subprocess.Complete
     return run_text
 
 
-def test_the_example_has_its_mistakes_found(tmp_path: Path) -> None:
+def test_the_example_has_its_mistakes_found(tmp_path):
     modes = ["numpy", *dict.fromkeys(mode for _, mode, _ in FOUND)]
     outcomes, ended = run(tmp_path, f"--xp={','.join(modes)}", str(LIBRARY))
     assert len(FOUND) == 10
@@ -75,7 +75,7 @@ def test_the_example_has_its_mistakes_found(tmp_path: Path) -> None:
         assert message in found[0]
 
 
-def test_the_steps_of_the_documentation(tmp_path: Path) -> None:
+def test_the_steps_of_the_documentation(tmp_path):
     files = re.findall(r"```python\n# (\w+\.py)\n(.*?)```", PAGE, re.DOTALL)
     files += [
         ("pyproject.toml", text) for text in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
@@ -90,7 +90,7 @@ def test_the_steps_of_the_documentation(tmp_path: Path) -> None:
     assert len(outcomes) == 5 + 2 * 5 + 1
 
 
-def test_a_test_runs_once_per_namespace(written) -> None:
+def test_a_test_runs_once_per_namespace(written):
     outcomes, ended = written(
         "def test_it(xp, device):\n    assert xp.asarray(1.0, device=device).dtype == xp.float64\n"
         "def test_plain():\n    pass\n",
@@ -114,14 +114,14 @@ def test_the_default_is_this_namespace_and_the_configuration_may_say_otherwise(w
     assert list(written(text, f"-c{settings}")[0]) == ["test_it[nx:strict]", "test_it[numpy]"]
 
 
-def test_what_is_not_installed_is_skipped_with_its_reason(written) -> None:
+def test_what_is_not_installed_is_skipped_with_its_reason(written):
     outcomes, _ = written("def test_it(xp):\n    pass\n", "--xp=no_such_library")
     outcome, message = outcomes["test_it[no_such_library]"]
     assert outcome == "skipped"
     assert "no_such_library is not installed; is it on PYTHONPATH?" in message
 
 
-def test_names_that_mean_nothing_end_the_run(written) -> None:
+def test_names_that_mean_nothing_end_the_run(written):
     """Which names these are is tested with `parse`."""
     outcomes, ended = written("def test_it(xp):\n    pass\n", "--xp=nx,nx:lazy+fast")
     assert outcomes == {}
@@ -129,7 +129,7 @@ def test_names_that_mean_nothing_end_the_run(written) -> None:
     assert "--xp: " in ended.stderr
 
 
-def test_markers(written) -> None:
+def test_markers(written):
     text = (
         "@pytest.mark.xp_skip('nx:strict*', reason='not the standard')\n"
         "@pytest.mark.xp_xfail('numpy', reason='to come')\n"
@@ -146,13 +146,13 @@ def test_markers(written) -> None:
 
 
 @pytest.mark.parametrize("marker", ["xp_skip('nx')", "xp_xfail(reason='why')"])
-def test_markers_need_names_and_a_reason(written, marker: str) -> None:
+def test_markers_need_names_and_a_reason(written, marker):
     _, ended = written(f"@pytest.mark.{marker}\ndef test_it(xp):\n    pass\n")
     assert ended.returncode == 4
     assert "reason=" in ended.stderr
 
 
-def test_dtypes_by_kind(written) -> None:
+def test_dtypes_by_kind(written):
     text = (
         "@pytest.mark.xp_dtypes('real floating', 'bool')\n"
         "def test_it(xp, device, dtype):\n"
@@ -170,7 +170,7 @@ def test_dtypes_by_kind(written) -> None:
     assert "kinds: bool" in ended.stdout + ended.stderr
 
 
-def test_it_is_loaded_by_nobody_else() -> None:
+def test_it_is_loaded_by_nobody_else():
     code = "import array_api_nx, sys; print('array_api_nx.testing' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", code]

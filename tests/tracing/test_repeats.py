@@ -81,7 +81,7 @@ FUNCTIONS: list[Callable[..., Any]] = [
 
 
 @for_each("function", FUNCTIONS)
-def test_programs_do_what_the_function_does(function: Callable[..., Any]) -> None:
+def test_programs_do_what_the_function_does(function):
     for engine in ("auto", "steps"):
         compiled: Any = xp.compile(function, engine=engine)
         for size in (4, 5):
@@ -109,7 +109,7 @@ def repeats(monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], *args
     return found[0]
 
 
-def test_a_step_of_a_loop_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_of_a_loop_is_traced_once(monkeypatch):
     def loop(x: Any) -> Any:
         for _ in range(50):
             x = xp.concat([x[:1], x[1:-1] + 0.1 * (x[2:] - 2 * x[1:-1] + x[:-2]), x[-1:]])
@@ -119,7 +119,7 @@ def test_a_step_of_a_loop_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert repeats(monkeypatch, loop, xp.ones(9)) >= 6 * 48
 
 
-def test_other_settings_are_no_repetition() -> None:
+def test_other_settings_are_no_repetition():
     def function(x: Any) -> Any:
         y = 1 / (x + 1)
         with np.errstate(divide="ignore"):

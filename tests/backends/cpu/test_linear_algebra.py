@@ -10,9 +10,7 @@ from tests.support.refusals import refused
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(4096, 8), (5000, 12), (5000, 7), (4095, 8), (4096, 60)])
 @pytest.mark.parametrize("smallest", [1.0, 1e-3, 1e-9, 0.0])
-def test_tall_matrices_have_numpys_accuracy(
-    dtype: str, shape: tuple[int, int], smallest: float
-) -> None:
+def test_tall_matrices_have_numpys_accuracy(dtype, shape, smallest):
     rng = np.random.default_rng(3)
     plain = (rng.normal(size=shape) * np.geomspace(8, max(smallest, 1e-12), shape[1])).astype(dtype)
     if not smallest:
@@ -35,7 +33,7 @@ def test_tall_matrices_have_numpys_accuracy(
     np.testing.assert_array_equal(np.tril(r, -1), 0)
 
 
-def test_tall_matrices_that_are_not_finite_raise_numpys_error() -> None:
+def test_tall_matrices_that_are_not_finite_raise_numpys_error():
     x = np.ones((5000, 9))
     x[7, 3] = np.nan
     refused(xp.linalg.LinAlgError, None, xp.linalg.svd, xp.asarray(x), full_matrices=False)

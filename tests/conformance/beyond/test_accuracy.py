@@ -1,5 +1,4 @@
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 from array_api_nx_conformance.beyond.findings import FAILS, MISSING, NOTED
 from array_api_nx_conformance.beyond.subject import Subject
 
-from .conftest import Faulty, outcomes
+from .conftest import outcomes
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -23,7 +22,7 @@ from array_api_nx_conformance.beyond.accuracy.references import (  # noqa: E402
 SOME = ["add", "divide", "remainder", "sqrt", "exp", "sin", "atan2", "floor", "nextafter", "abs"]
 
 
-def test_numpy_passes() -> None:
+def test_numpy_passes():
     findings, rows = elementwise.check(Subject("numpy"), 20, 0, SOME)
     assert outcomes(findings, "passes") == set(SOME)
     assert not outcomes(findings, FAILS)
@@ -42,7 +41,7 @@ def _in_single(function: Any) -> Any:
     return lambda x: function(x.astype(np.float32)).astype(x.dtype)
 
 
-def test_arithmetic_has_to_be_rounded_to_nearest(faulty: Faulty) -> None:
+def test_arithmetic_has_to_be_rounded_to_nearest(faulty):
     wrong = lambda x, y: np.add(x, y) if x.dtype.kind == "c" else _one_ulp_off(np.add)(x, y)  # noqa: E731
     findings, _ = elementwise.check(faulty(add=wrong), 20, 0, ["add", "subtract"])
     assert outcomes(findings, FAILS) == {"add"}
@@ -52,7 +51,7 @@ def test_arithmetic_has_to_be_rounded_to_nearest(faulty: Faulty) -> None:
     assert failed.repro.count("] * 64, dtype=xp.float32)") == 2
 
 
-def test_approximations_may_be_off_by_some_ulps_and_not_by_half_of_the_bits(faulty: Faulty) -> None:
+def test_approximations_may_be_off_by_some_ulps_and_not_by_half_of_the_bits(faulty):
     def off(x: Any) -> Any:
         return np.sin(x) if x.dtype.kind == "c" else np.where(x == 0, x, _one_ulp_off(np.sin)(x))
 
@@ -65,12 +64,12 @@ def test_approximations_may_be_off_by_some_ulps_and_not_by_half_of_the_bits(faul
     assert next(r["most"] for r in rows if r["function"] == "sin" and r["dtype"] == "float64") > 0.5
 
 
-def test_rounding_functions_have_no_tolerance(faulty: Faulty) -> None:
+def test_rounding_functions_have_no_tolerance(faulty):
     findings, _ = elementwise.check(faulty(floor=_one_ulp_off(np.floor)), 20, 0, ["floor"])
     assert outcomes(findings, FAILS) == {"floor"}
 
 
-def test_complex_numbers_of_unusual_magnitude_are_only_noted(faulty: Faulty) -> None:
+def test_complex_numbers_of_unusual_magnitude_are_only_noted(faulty):
     def naive(x: Any) -> Any:
         with np.errstate(all="ignore"):  # overflows, where both components are great
             real, imag = x.real.astype(x.real.dtype), x.imag
@@ -85,7 +84,7 @@ def test_complex_numbers_of_unusual_magnitude_are_only_noted(faulty: Faulty) -> 
     }
 
 
-def test_a_function_that_is_missing_or_raises(faulty: Faulty) -> None:
+def test_a_function_that_is_missing_or_raises(faulty):
     def broken(x: Any) -> Any:
         raise RuntimeError("out of order")
 
@@ -96,7 +95,7 @@ def test_a_function_that_is_missing_or_raises(faulty: Faulty) -> None:
     assert "RuntimeError: out of order" in next(f.message for f in findings if f.function == "sin")
 
 
-def test_exact_values_are_found_where_digits_cancel() -> None:
+def test_exact_values_are_found_where_digits_cancel():
     tiny = mpmath.mpc(6e-267, -2e-166)
     value = exact_value(mpmath.asin, (tiny,), DOUBLE)
     assert float(value.imag) == -2e-166  # at 50 digits mpmath has 0 here
@@ -105,7 +104,7 @@ def test_exact_values_are_found_where_digits_cancel() -> None:
     assert float(log) == -(2.0**-141)
 
 
-def test_tables_are_kept(tmp_path: Path) -> None:
+def test_tables_are_kept(tmp_path):
     reference = next(each for each in references() if each.name == "cosh")
     first = exact_table(reference, "complex64", 10, 0, tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
@@ -113,7 +112,7 @@ def test_tables_are_kept(tmp_path: Path) -> None:
     assert all(math.isfinite(abs(arguments[0])) for arguments, _ in first)
 
 
-def test_sums(faulty: Faulty) -> None:
+def test_sums(faulty):
     def coarse(x: Any) -> Any:
         return np.sum(x.astype(np.float16).astype(x.dtype)) if x.dtype.kind == "f" else np.sum(x)
 
@@ -132,7 +131,7 @@ def test_sums(faulty: Faulty) -> None:
     assert {"mean", "cumulative_sum"} <= outcomes(found, "passes")
 
 
-def test_linear_algebra(faulty: Faulty) -> None:
+def test_linear_algebra(faulty):
     def off(x: Any) -> Any:
         return np.linalg.inv(x) * np.asarray(1.001, x.dtype)
 
@@ -148,7 +147,7 @@ def test_linear_algebra(faulty: Faulty) -> None:
 
 
 @pytest.mark.parametrize("module", [sums, matrices])
-def test_numpys_sums_and_matrices_pass(module: Any) -> None:
+def test_numpys_sums_and_matrices_pass(module):
     select = ["sum", "std", "linalg.eigh", "linalg.svdvals", "linalg.cross", "fft.fft", "fft.rfft"]
     found = module.check(Subject("numpy"), 0, select)
     assert outcomes(found, "passes")

@@ -12,7 +12,7 @@ from array_api_nx_conformance.beyond import aliasing, dlpack, refusals, remainde
 from array_api_nx_conformance.beyond.findings import FAILS, MISSING, NOTED, PASSES
 from array_api_nx_conformance.beyond.subject import Subject
 
-from .conftest import Faulty, outcomes
+from .conftest import outcomes
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -21,7 +21,7 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(st.floats(), st.floats())
-def test_the_exact_remainder_is_pythons(x: float, y: float) -> None:
+def test_the_exact_remainder_is_pythons(x, y):
     expected = math.nan if y == 0 or math.isinf(x) else x % y
     assert remainder.same(remainder.python_remainder(x, y, "float64"), expected)
 
@@ -29,24 +29,24 @@ def test_the_exact_remainder_is_pythons(x: float, y: float) -> None:
 @given(st.floats(width=32), st.floats(width=32))
 @example(-1.0, float(np.finfo(np.float32).max))
 @example(-(2.0**-149), 1.0)
-def test_the_exact_remainder_of_float32_is_rounded_once(x: float, y: float) -> None:
+def test_the_exact_remainder_of_float32_is_rounded_once(x, y):
     with np.errstate(all="ignore"):
         expected = float(np.remainder(np.float32(x), np.float32(y)))
     assert remainder.same(remainder.python_remainder(x, y, "float32"), expected)
 
 
 @given(st.integers(-128, 127), st.integers(-128, 127).filter(bool))
-def test_the_exact_remainder_of_integers(x: int, y: int) -> None:
+def test_the_exact_remainder_of_integers(x, y):
     assert remainder.python_remainder(x, y, "int8") == x % y
 
 
-def test_numpys_remainder_passes() -> None:
+def test_numpys_remainder_passes():
     findings = remainder.check(Subject("numpy"), 0)
     assert len(findings) == 50
     assert {finding.outcome for finding in findings} == {PASSES}
 
 
-def test_the_sign_of_a_zero_is_found(faulty: Faulty) -> None:
+def test_the_sign_of_a_zero_is_found(faulty):
     def wrong(x: Any, y: Any) -> Any:
         return np.remainder(x, y) + np.asarray(0, x.dtype)
 
@@ -63,7 +63,7 @@ def test_the_sign_of_a_zero_is_found(faulty: Faulty) -> None:
 # ---------------------------------------------------------------------- special cases
 
 
-def test_special_cases_of_numpy() -> None:
+def test_special_cases_of_numpy():
     findings = special_cases.check(Subject("numpy"))
     assert not outcomes(findings, FAILS) | outcomes(findings, MISSING)
     assert {"hypot", "sqrt", "copysign", "expm1", "acos"} <= outcomes(findings, PASSES)
@@ -80,12 +80,12 @@ def test_special_cases_of_numpy() -> None:
         ("asin", lambda z: np.arcsin(z) + 0.01j),
     ],
 )
-def test_a_special_case_that_is_wrong(faulty: Faulty, name: str, wrong: Any) -> None:
+def test_a_special_case_that_is_wrong(faulty, name, wrong):
     findings = special_cases.check(faulty(**{name: wrong}))
     assert outcomes(findings, FAILS) == {name}
 
 
-def test_symmetry_up_to_rounding_is_noted(faulty: Faulty) -> None:
+def test_symmetry_up_to_rounding_is_noted(faulty):
     def uneven(z: Any) -> Any:
         result = np.acos(z)
         result.real[z.imag > 0] *= 1 + 4 * np.finfo(z.dtype).eps
@@ -99,7 +99,7 @@ def test_symmetry_up_to_rounding_is_noted(faulty: Faulty) -> None:
 # ---------------------------------------------------------------------- copies
 
 
-def test_numpy_copies_as_it_should() -> None:
+def test_numpy_copies_as_it_should():
     findings = aliasing.check(Subject("numpy"))
     assert not outcomes(findings, FAILS) | outcomes(findings, MISSING)
     views = {f.function: f.message for f in findings if f.check == "a view or a copy"}
@@ -130,14 +130,14 @@ def _sort_in_place(x: Any, *, axis: int = -1) -> Any:
         ("from_dlpack", lambda x, copy=None: np.from_dlpack(x), "copy=True"),
     ],
 )  # fmt: skip
-def test_a_copy_that_is_wrong(faulty: Faulty, name: str, wrong: Any, check: str) -> None:
+def test_a_copy_that_is_wrong(faulty, name, wrong, check):
     findings = aliasing.check(faulty(**{name: wrong}))
     failed = {(each.function, each.check) for each in findings if each.outcome == FAILS}
     assert (name, check) in failed
     assert {function for function, _ in failed} == {name}
 
 
-def test_without_writes_nothing_is_said_of_views(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_writes_nothing_is_said_of_views(monkeypatch):
     subject = Subject("numpy")
     subject.mutable = subject.views = False
     findings = aliasing.check(subject)
@@ -156,7 +156,7 @@ def only_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("only_numpy")
-def test_round_trips_of_numpy() -> None:
+def test_round_trips_of_numpy():
     pytest.importorskip("array_api_strict")
     findings = dlpack.check(Subject("numpy"))
     assert not outcomes(findings, FAILS) | outcomes(findings, MISSING)
@@ -180,7 +180,7 @@ def test_round_trips_of_numpy() -> None:
          "becomes"),
     ],
 )  # fmt: skip
-def test_a_round_trip_that_is_wrong(faulty: Faulty, wrong: Any, aspect: str, message: str) -> None:
+def test_a_round_trip_that_is_wrong(faulty, wrong, aspect, message):
     subject = faulty(from_dlpack=wrong)
     findings = dlpack.check(subject)
     failed = {each.check: each.message for each in findings if each.outcome == FAILS}
@@ -190,7 +190,7 @@ def test_a_round_trip_that_is_wrong(faulty: Faulty, wrong: Any, aspect: str, mes
 
 
 @pytest.mark.usefixtures("only_numpy")
-def test_a_consumer_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_consumer_that_dies(monkeypatch):
     monkeypatch.setattr(dlpack, "_elsewhere", lambda *task: ("wrong", "the process dies"))
     monkeypatch.setattr(dlpack, "_other_is_to_blame", lambda *task: False)
     findings = dlpack.check(Subject("numpy"))
@@ -200,7 +200,7 @@ def test_a_consumer_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
-def test_another_process_hands_over_what_this_one_would() -> None:
+def test_another_process_hands_over_what_this_one_would():
     assert dlpack._elsewhere("numpy", "numpy", "flipped", "layouts") == ("fine", "")
     status, message = dlpack._elsewhere("numpy", "numpy", "no such case", "layouts")
     assert status == "wrong"
@@ -210,7 +210,7 @@ def test_another_process_hands_over_what_this_one_would() -> None:
 # ---------------------------------------------------------------------- refusals
 
 
-def test_refusals_name_exceptions(faulty: Faulty) -> None:
+def test_refusals_name_exceptions(faulty):
     found = refusals.outcomes(faulty(concat=lambda arrays: arrays))
     assert found["concat of nothing"] != "ValueError"
     assert found["an index out of range"] == "IndexError"

@@ -47,7 +47,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     return list(values["runs"])
 
 
-def test_a_namespace_that_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_namespace_that_passes(tmp_path, capsys):
     result, page = tmp_path / "r.json", tmp_path / "r.md"
     options = ["--module", "numpy", "--chapter", "remainder", "--chapter", "aliasing"]
     assert main(["checks", *options, "--json", str(result), "--markdown", str(page)]) == 0
@@ -60,9 +60,7 @@ def test_a_namespace_that_passes(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "numpy: remainder: 50 passes" in said.err
 
 
-def test_failures_are_named(
-    faulty_module: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failures_are_named(faulty_module, tmp_path, capsys):
     result = tmp_path / "r.json"
     options = ["--chapter", "remainder", "--select", "remainder", "--json", str(result)]
     assert main(["checks", "--module", f"numpy,{faulty_module}", *options]) == 1
@@ -76,7 +74,7 @@ def test_failures_are_named(
     assert f"`{failed[0]['repro']}`" in out
 
 
-def test_a_process_that_ends_early_is_a_failure(faulty_module: str, tmp_path: Path) -> None:
+def test_a_process_that_ends_early_is_a_failure(faulty_module, tmp_path):
     result = tmp_path / "r.json"
     options = ["--chapter", "special", "--chapter", "remainder", "--json", str(result)]
     assert main(["checks", "--module", faulty_module, *options]) == 1
@@ -86,7 +84,7 @@ def test_a_process_that_ends_early_is_a_failure(faulty_module: str, tmp_path: Pa
     assert len(run["chapters"]["remainder"]["findings"]) == 50
 
 
-def test_asserts_that_vanish_are_found(faulty_module: str, tmp_path: Path) -> None:
+def test_asserts_that_vanish_are_found(faulty_module, tmp_path):
     text = TEXT.replace("os._exit(7)", "return sqrt(x * x + y * y)")
     (tmp_path / "path" / f"{faulty_module}.py").write_text(text)
     result = tmp_path / "r.json"
@@ -112,16 +110,12 @@ def test_asserts_that_vanish_are_found(faulty_module: str, tmp_path: Path) -> No
         (["--module", "numpy", "--device", "moon"], "set_default_device"),
     ],
 )
-def test_what_cannot_be_run(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_run(options, message, capsys):
     assert main(["checks", "--chapter", "remainder", *options]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_the_accuracy_needs_mpmath(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_accuracy_needs_mpmath(monkeypatch, capsys):
     found = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "mpmath" else found(name)
@@ -132,7 +126,7 @@ def test_the_accuracy_needs_mpmath(
     assert "--chapter aliasing" in said
 
 
-def test_the_table_of_accuracy(tmp_path: Path) -> None:
+def test_the_table_of_accuracy(tmp_path):
     pytest.importorskip("mpmath")
     page = tmp_path / "r.md"
     options = ["--chapter", "accuracy", "--select", "add", "cosh", "sum", "--points", "10"]

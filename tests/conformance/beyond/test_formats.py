@@ -19,12 +19,12 @@ NORMAL = st.floats(2.0**-1000, 2.0**1000)
 
 
 @given(NORMAL)
-def test_an_ulp_is_numpys_spacing(x: float) -> None:
+def test_an_ulp_is_numpys_spacing(x):
     assert float(ulp(Fraction(x), DOUBLE)) == np.spacing(x)
 
 
 @given(NORMAL, NORMAL)
-def test_ieee_arithmetic_is_nearest_and_its_neighbours_are_not(x: float, y: float) -> None:
+def test_ieee_arithmetic_is_nearest_and_its_neighbours_are_not(x, y):
     for exact, computed in [
         (Fraction(x) + Fraction(y), x + y),
         (Fraction(x) - Fraction(y), x - y),
@@ -38,14 +38,14 @@ def test_ieee_arithmetic_is_nearest_and_its_neighbours_are_not(x: float, y: floa
         assert not is_nearest(math.nextafter(computed, -math.inf), exact, DOUBLE)
 
 
-def test_ties_go_to_even() -> None:
+def test_ties_go_to_even():
     tie = 1 + Fraction(1, 2**53)
     assert is_nearest(1.0, tie, DOUBLE)
     assert not is_nearest(1 + 2.0**-52, tie, DOUBLE)
     assert error(1.0, tie, DOUBLE) == error(1 + 2.0**-52, tie, DOUBLE) == 0.5
 
 
-def test_a_hair_beyond_a_tie_is_none() -> None:
+def test_a_hair_beyond_a_tie_is_none():
     exact = 1 + Fraction(1, 2**53) + Fraction(1, 2**300)
     assert not is_nearest(1.0, exact, DOUBLE)
     assert is_nearest(1 + 2.0**-52, exact, DOUBLE)
@@ -65,11 +65,11 @@ def test_a_hair_beyond_a_tie_is_none() -> None:
         (1e-300, Fraction(0), False),
     ],
 )
-def test_the_ends(computed: float, exact: Fraction, expected: bool) -> None:
+def test_the_ends(computed, exact, expected):
     assert is_nearest(computed, exact, DOUBLE) is expected
 
 
-def test_errors_are_counted_in_the_format() -> None:
+def test_errors_are_counted_in_the_format():
     assert error(1 + 2.0**-20, Fraction(1), SINGLE) == 8
     assert error(1 + 2.0**-20, Fraction(1), DOUBLE) == 2**32
     assert error(math.nan, Fraction(1), SINGLE) == math.inf

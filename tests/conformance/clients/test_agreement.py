@@ -1,5 +1,3 @@
-from typing import Any
-
 import array_api_strict
 import numpy as np
 import pytest
@@ -25,7 +23,7 @@ pytestmark = pytest.mark.slow
         (3, 3),
     ],
 )
-def test_what_agrees(actual: Any, expected: Any) -> None:
+def test_what_agrees(actual, expected):
     agree(actual, expected, xp)
 
 
@@ -48,16 +46,16 @@ def test_what_agrees(actual: Any, expected: Any) -> None:
         (0, None, "0, not None"),
     ],
 )
-def test_what_differs_fails(actual: Any, expected: Any, message: str) -> None:
+def test_what_differs_fails(actual, expected, message):
     refused(AssertionError, message, agree, actual, expected, xp)
 
 
-def test_an_array_on_another_device_fails() -> None:
+def test_an_array_on_another_device_fails():
     pytest.importorskip("torch")
     with pytest.raises(AssertionError, match="moved to torch:cpu"):
         agree(xp.asarray([1.0], device="torch:cpu"), np.asarray([1.0]), xp)
 
 
-def test_names_of_dtypes() -> None:
+def test_names_of_dtypes():
     for dtype in (np.float64, np.dtype("float64"), xp.float64, array_api_strict.float64):
         assert dtype_name(dtype) == "float64"

@@ -1,7 +1,6 @@
 """The installed clients themselves, a few tests of each; and the results that the docs show."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +22,7 @@ DOCS = REPOSITORY / "docs"
         ("array-api-extra", "extra_calls.py::test_agrees[cov]", 1),
     ],
 )  # fmt: skip
-def test_a_few_tests_of_the_client(client: str, select: str, tests: int, tmp_path: Path) -> None:
+def test_a_few_tests_of_the_client(client, select, tests, tmp_path):
     pytest.importorskip("scipy", minversion="1.17")
     pytest.importorskip("sklearn", minversion="1.9")
     file = tmp_path / "a.json"
@@ -37,13 +36,13 @@ def test_a_few_tests_of_the_client(client: str, select: str, tests: int, tmp_pat
 @pytest.mark.parametrize(
     ("results", "page"), [("clients.json", "clients.md"), ("numpy.json", "numpy-tests.md")]
 )
-def test_the_page_shows_the_results(results: str, page: str) -> None:
+def test_the_page_shows_the_results(results, page):
     record = json.loads((RESULTS / results).read_text())
     assert (DOCS / page).read_text() == markdown.render(record)
     assert record["exit_status"] == 0
 
 
-def test_every_explanation_is_needed_by_the_results() -> None:
+def test_every_explanation_is_needed_by_the_results():
     record = json.loads((RESULTS / "clients.json").read_text())
     clients = record["namespaces"][0]["clients"]
     files = [explain.EXPLAINED, *([explain.EXPLAINED_CALLS] if "consumers" in clients else [])]

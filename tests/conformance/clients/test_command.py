@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -32,12 +31,7 @@ def explained_by(patch: pytest.MonkeyPatch, *explanations: Explanation) -> None:
     patch.setattr(explain, "read_all", lambda: list(explanations))
 
 
-def test_explained_failures(
-    installed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_explained_failures(installed, tmp_path, monkeypatch, capsys):
     file, page, again = tmp_path / "a.json", tmp_path / "a.md", tmp_path / "b.md"
     explained_by(monkeypatch, ODD)
     assert clients(*SELECT, HALF, "--json", file, "--markdown", page) == 0
@@ -60,9 +54,7 @@ def test_explained_failures(
     assert again.read_text() == page.read_text() == out[1:] == capsys.readouterr().out[1:]
 
 
-def test_unexplained_failures_and_a_namespace_beside(
-    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unexplained_failures_and_a_namespace_beside(installed, tmp_path, monkeypatch):
     file = tmp_path / "a.json"
     explained_by(monkeypatch)
     assert clients(*SELECT, HALF, "--beside", "numpy", "--json", file) == 1
@@ -74,9 +66,7 @@ def test_unexplained_failures_and_a_namespace_beside(
     assert [each["also"] for each in judged["clients"]["scipy"]["failures"]] == [["numpy"]] * 2
 
 
-def test_an_interruption(
-    installed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interruption(installed, monkeypatch, capsys):
     class Impatient(command.Progress):
         def show(self, run: ClientRun) -> None:
             if run.results:
@@ -89,35 +79,35 @@ def test_an_interruption(
     assert "| scipy.stats | " in out
 
 
-def test_no_test_can_be_run(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_test_can_be_run(installed, capsys):
     with pytest.raises(CannotRunError, match="no test was run on fake_space; above is"):
         clients(*SELECT, "scipy/stats/tests/test_stats.py::test_nothing_like_this")
     assert "the last that it said:\n" in capsys.readouterr().err
 
 
-def test_a_missing_client(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_client(monkeypatch):
     monkeypatch.setattr("sys.path", [])
     monkeypatch.setattr(command, "require", lambda: None)
     refused(CannotRunError, "-m pip install 'scipy>=", clients)
 
 
-def test_an_unwritable_file_is_known_before_the_run(tmp_path: Path) -> None:
+def test_an_unwritable_file_is_known_before_the_run(tmp_path):
     refused(CannotRunError, "cannot write --markdown", clients, "--markdown", tmp_path)
 
 
-def test_a_module_that_is_no_namespace(installed: Path) -> None:
+def test_a_module_that_is_no_namespace(installed):
     with pytest.raises(CannotRunError, match="'json' is no array namespace"):
         clients("--module", "json", "--select", "scipy.fft")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": 0}'])
-def test_results_of_something_else(tmp_path: Path, text: str) -> None:
+def test_results_of_something_else(tmp_path, text):
     file = tmp_path / "a.json"
     file.write_text(text)
     refused(CannotRunError, r"--results .*a\.json", clients, "--results", file)
 
 
-def test_the_command_itself() -> None:
+def test_the_command_itself():
     call = [sys.executable, "-m", "conformance", "clients", "--select", "scipy.nothing"]
     done = subprocess.run(
         [*call, "--client", "array-api-extra"], cwd=REPOSITORY, capture_output=True, text=True
@@ -127,7 +117,7 @@ def test_the_command_itself() -> None:
 
 
 @pytest.mark.parametrize("bad", [["--client", "none"], ["--workers", "0"]])
-def test_bad_options(bad: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_options(bad, capsys):
     with pytest.raises(SystemExit) as caught:
         clients(*bad)
     assert caught.value.code == 2

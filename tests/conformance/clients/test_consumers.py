@@ -38,7 +38,7 @@ def installed(name: str) -> Consumer:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", PACKAGES)
-def test_every_call_works_on_numpy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_call_works_on_numpy(name, monkeypatch):
     monkeypatch.setenv("ARRAY_API_TESTS_MODULE", "numpy")
     module = consumer_calls.calls_of(installed(name))
     failed = []
@@ -65,7 +65,7 @@ def a_module() -> ModuleType:
     return module
 
 
-def test_the_verdict_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verdict_of_a_call(monkeypatch):
     monkeypatch.setenv("ARRAY_API_TESTS_MODULE", "array_api_nx")
     module = a_module()
     consumer_calls.test_agrees(module, "works")
@@ -77,9 +77,7 @@ def test_the_verdict_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
         consumer_calls.test_agrees(module, "not on NumPy")
 
 
-def test_consumers_that_are_not_installed_are_skipped_with_a_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_consumers_that_are_not_installed_are_skipped_with_a_reason(tmp_path, monkeypatch, capsys):
     for consumer in PACKAGES.values():
         folder = tmp_path / consumer.package.partition(".")[0]
         folder.mkdir(exist_ok=True)
@@ -95,7 +93,7 @@ def test_consumers_that_are_not_installed_are_skipped_with_a_reason(
     assert reasons[ID.format("xarray: *")] == "not installed: xarray is away"
 
 
-def test_versions(absent: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_versions(absent, monkeypatch):
     [found] = find(["consumers"])
     assert found.version == "(0 of 1 installed)"
     monkeypatch.setitem(packages.PACKAGES, "numpy", Consumer("numpy", "numpy", "x"))
@@ -109,7 +107,7 @@ def test_versions(absent: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert packages.folder_of(found, ID.format(f"{ABSENT}: *")) == found.folder
 
 
-def test_the_page_of_a_run(absent: None) -> None:
+def test_the_page_of_a_run(absent):
     client = CLIENTS["consumers"]
     here = Path(packages.__file__).parent
     run = ClientRun(

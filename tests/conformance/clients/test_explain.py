@@ -31,14 +31,14 @@ E   ValueError: 3 is odd
 """
 
 
-def test_the_last_line_in_the_client() -> None:
+def test_the_last_line_in_the_client():
     expected = ("scipy/stats/_half.py:4", "raise ValueError(x)")
     assert place(LONGREPR, Path("/site/scipy")) == expected
     assert place(LONGREPR.replace("/site/", "../../site/"), Path("/site/scipy")) == expected
     assert place(LONGREPR, Path("/site/sklearn")) == ("", "")
 
 
-def test_an_explanation_covers_only_what_fits_in_all_parts() -> None:
+def test_an_explanation_covers_only_what_fits_in_all_parts():
     test, message, source = "test_half[3]", "ValueError: 3 is odd", "raise ValueError(x)"
     folder = Path("/site/scipy")
     assert explain([EXPLANATION], test, message, source, folder) == "odd"
@@ -48,7 +48,7 @@ def test_an_explanation_covers_only_what_fits_in_all_parts() -> None:
     assert explain([], test, message, source, folder) == ""
 
 
-def test_where_nothing_fails_the_line_has_to_be_in_the_file(tmp_path: Path) -> None:
+def test_where_nothing_fails_the_line_has_to_be_in_the_file(tmp_path):
     explanation = replace(EXPLANATION, line="return asarray(x)", file="core/a.py")
     test, message = "test_half[3]", "3 is odd"
     assert not explanation.covers(test, message, "", tmp_path)
@@ -61,7 +61,7 @@ def test_where_nothing_fails_the_line_has_to_be_in_the_file(tmp_path: Path) -> N
     assert not explanation.covers(test, message, "return asarray(x)", tmp_path)
 
 
-def test_our_own_explanations_can_be_read() -> None:
+def test_our_own_explanations_can_be_read():
     explanations = read_all()
     assert "lazy-by-elimination" in [each.name for each in explanations]
     assert all(each.reason.strip() and each.line.strip() == each.line for each in explanations)
@@ -70,7 +70,7 @@ def test_our_own_explanations_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("explanation", read(EXPLAINED_CALLS), ids=lambda each: each.name)
-def test_lines_that_explain_are_still_in_the_consumer(explanation: Explanation) -> None:
+def test_lines_that_explain_are_still_in_the_consumer(explanation):
     [consumer] = [each for each in PACKAGES.values() if f"[{each.name}: " in unescaped(explanation)]
     found = importlib.util.find_spec(consumer.package.partition(".")[0])
     if found is None:
@@ -96,7 +96,7 @@ def unescaped(explanation: Explanation) -> str:
         "a = 3",
     ],
 )
-def test_a_file_that_has_no_explanations(tmp_path: Path, text: str) -> None:
+def test_a_file_that_has_no_explanations(tmp_path, text):
     file = tmp_path / "explained.toml"
     file.write_text(text)
     refused(CannotRunError, r"no file of explanations .* tests, message, line", read, file)

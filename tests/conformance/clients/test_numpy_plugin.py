@@ -2,7 +2,6 @@
 
 import ast
 from dataclasses import replace
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -30,12 +29,12 @@ RENAMED = """
 """
 
 
-def test_imports_name_the_namespace_but_for_tests() -> None:
+def test_imports_name_the_namespace_but_for_tests():
     tree = numpy_plugin._Imports("other.numpy").visit(ast.parse(dedent(IMPORTS)))
     assert ast.unparse(tree) == dedent(RENAMED).strip()
 
 
-def test_the_loader_reads_tests_alone(tmp_path: Path) -> None:
+def test_the_loader_reads_tests_alone(tmp_path):
     tests = tmp_path / "numpy" / "tests"
     tests.mkdir(parents=True)
     (tests / "test_own.py").write_text("import numpy as np\nname = np.__name__\n")
@@ -51,7 +50,7 @@ def test_the_loader_reads_tests_alone(tmp_path: Path) -> None:
     assert finder.find_spec("tests.test_other", [str(tests)]) is None
 
 
-def test_every_group_has_a_reason_and_tests_of_its_own() -> None:
+def test_every_group_has_a_reason_and_tests_of_its_own():
     seen: set[str] = set()
     for group in numpy_plugin.groups():
         assert len(group.reason.split()) > 4, group.name
@@ -60,7 +59,7 @@ def test_every_group_has_a_reason_and_tests_of_its_own() -> None:
         seen |= group.tests
 
 
-def test_a_group_marks_its_tests() -> None:
+def test_a_group_marks_its_tests():
     group = numpy_plugin.Group("name", "Why.", frozenset(["a.py::f[1]", "a.py::g"]), False, True)
     found = [group.has(f"a.py::{test}") for test in ("f[1]", "f[2]", "f", "g", "g[1]", "h")]
     assert found == [True, False, False, True, True, False]
@@ -69,7 +68,7 @@ def test_a_group_marks_its_tests() -> None:
     assert replace(group, runs=False).mark.name == "skip"
 
 
-def test_the_tests_of_the_groups_are_there() -> None:
+def test_the_tests_of_the_groups_are_there():
     if not _has_tests():
         pytest.skip("this NumPy has no tests")
     [installed] = find(["numpy"])
@@ -88,7 +87,7 @@ def _has_tests() -> bool:
     return (installed.folder / "_core" / "tests").is_dir()
 
 
-def test_numpys_files_are_there_and_not_run_by_default() -> None:
+def test_numpys_files_are_there_and_not_run_by_default():
     client = CLIENTS["numpy"]
     assert not client.by_default
     if not _has_tests():

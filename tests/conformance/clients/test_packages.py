@@ -14,13 +14,13 @@ def names(site: Path, targets: list[str]) -> list[str]:
     return [target.removeprefix(f"{site}/") for target in targets]
 
 
-def test_installed_clients(installed: Path) -> None:
+def test_installed_clients(installed):
     scipy, sklearn = find(["scipy", "scikit-learn"])
     assert (scipy.version, scipy.root, scipy.folder) == ("9.9", installed, installed / "scipy")
     assert (sklearn.version, sklearn.folder) == ("9.8", installed / "sklearn")
 
 
-def test_missing_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_clients(monkeypatch):
     monkeypatch.setattr("sys.path", [])
     with pytest.raises(CannotRunError, match=r"scipy is not installed, array-api-extra is not"):
         find(["scipy", "array-api-extra"])
@@ -28,15 +28,13 @@ def test_missing_clients(monkeypatch: pytest.MonkeyPatch) -> None:
         find(["scikit-learn"])
 
 
-def test_an_old_client(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_client(installed, monkeypatch):
     old = packages.Client("scipy", "scipy", (9, 10), "xp")
     monkeypatch.setitem(CLIENTS, "scipy", old)
     refused(CannotRunError, r"scipy 9.9 is too old; install with\n.*'scipy>=9.10'", find, ["scipy"])
 
 
-def test_array_api_extra_itself_or_else_in_scikit_learn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_array_api_extra_itself_or_else_in_scikit_learn(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     vendored = tmp_path / "sklearn" / "externals" / "array_api_extra"
     vendored.mkdir(parents=True)
@@ -51,7 +49,7 @@ def test_array_api_extra_itself_or_else_in_scikit_learn(
     assert (extra.version, extra.folder) == ("0.13", tmp_path / "array_api_extra")
 
 
-def test_everything_that_uses_a_namespace(installed: Path) -> None:
+def test_everything_that_uses_a_namespace(installed):
     targets = chosen(find(["scipy", "scikit-learn"]), [])
     assert names(installed, targets["scipy"]) == [
         "scipy/fft/tests/test_fft.py",
@@ -70,18 +68,18 @@ def test_everything_that_uses_a_namespace(installed: Path) -> None:
         ("scipy/fft/tests/test_fft.py::test_fft[a]", "scipy/fft/tests/test_fft.py::test_fft[a]"),
     ],
 )
-def test_a_selection(installed: Path, entry: str, expected: str) -> None:
+def test_a_selection(installed, entry, expected):
     targets = chosen(find(["scipy", "scikit-learn"]), [entry])
     assert {name: names(installed, each) for name, each in targets.items()} == {"scipy": [expected]}
 
 
 @pytest.mark.parametrize("entry", ["scipy.ftf", "sklearn", "torch", "..", "scipy/../sklearn"])
-def test_a_selection_of_nothing(installed: Path, entry: str) -> None:
+def test_a_selection_of_nothing(installed, entry):
     with pytest.raises(CannotRunError, match=r"there are no such tests; give submodules of scipy"):
         chosen(find(["scipy"]), ["scipy.fft", entry])
 
 
-def test_a_selection_of_extra_calls() -> None:
+def test_a_selection_of_extra_calls():
     pytest.importorskip("sklearn")
     [extra] = find(["array-api-extra"])
     test = "extra_calls.py::test_agrees[pad]"
@@ -98,5 +96,5 @@ def test_a_selection_of_extra_calls() -> None:
         ("array-api-extra", "extra_calls.py::test_agrees[pad]", "array_api_extra"),
     ],
 )
-def test_submodules(client: str, test: str, expected: str) -> None:
+def test_submodules(client, test, expected):
     assert submodule(CLIENTS[client], test) == expected

@@ -19,7 +19,7 @@ def a_run() -> ClientRun:
     return ClientRun(installed, Module("ours", "1.0", ""), duration=7.4)
 
 
-def test_lines_in_a_file() -> None:
+def test_lines_in_a_file():
     stream, run = io.StringIO(), a_run()
     progress = Progress(stream, interval=0.0)
     progress.show(run)
@@ -34,13 +34,13 @@ def test_lines_in_a_file() -> None:
     ]
 
 
-def test_seldom() -> None:
+def test_seldom():
     stream = io.StringIO()
     Progress(stream, interval=1e6).show(a_run())
     assert stream.getvalue() == ""
 
 
-def test_one_line_on_a_terminal() -> None:
+def test_one_line_on_a_terminal():
     stream, run = Terminal(), a_run()
     progress = Progress(stream)
     progress.show(run)

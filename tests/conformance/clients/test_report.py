@@ -46,7 +46,7 @@ def record() -> report.Values:
     return report.record([[a_run()], [beside]], [EXPLANATION])
 
 
-def test_counts(record: report.Values) -> None:
+def test_counts(record):
     client = record["namespaces"][0]["clients"]["scipy"]
     assert client["submodules"] == {
         "scipy._lib": {
@@ -59,7 +59,7 @@ def test_counts(record: report.Values) -> None:
     assert client["totals"]["failed"] == 3
 
 
-def test_causes_and_explanations(record: report.Values) -> None:
+def test_causes_and_explanations(record):
     client = record["namespaces"][0]["clients"]["scipy"]
     assert client["causes"] == [
         {"message": "ValueError: N is N", "tests": 2, "explanation": "three"},
@@ -68,7 +68,7 @@ def test_causes_and_explanations(record: report.Values) -> None:
     assert record["explanations"] == {"three": {"line": "check(x)", "reason": "It is\nthree.\n"}}
 
 
-def test_the_failures_of_the_judged_namespace_alone(record: report.Values) -> None:
+def test_the_failures_of_the_judged_namespace_alone(record):
     judged, beside = (each["clients"]["scipy"] for each in record["namespaces"])
     assert [each["also"] for each in judged["failures"]] == [[], ["theirs"], []]
     assert {each["at"] for each in judged["failures"]} == {"scipy/fft/a.py:7"}
@@ -76,7 +76,7 @@ def test_the_failures_of_the_judged_namespace_alone(record: report.Values) -> No
     assert beside["totals"]["failed"] == 1
 
 
-def test_exit_status() -> None:
+def test_exit_status():
     only_explained = a_run("ours", "test_b[ours-1]")
     assert report.record([[a_run()]], [EXPLANATION])["exit_status"] == 1
     assert report.record([[only_explained]], [EXPLANATION])["exit_status"] == 0
@@ -89,7 +89,7 @@ def test_exit_status() -> None:
     assert report.record([[a_run()], beside], [EXPLANATION])["exit_status"] == 130
 
 
-def test_a_failure_beside_is_no_failure() -> None:
+def test_a_failure_beside_is_no_failure():
     good = a_run("ours", "none of them")
     assert report.record([[good], [a_run("theirs")]], [])["exit_status"] == 0
 
@@ -103,11 +103,11 @@ def test_a_failure_beside_is_no_failure() -> None:
         ("x" * 300, "x" * 157 + "..."),
     ],
 )
-def test_what_differs_from_test_to_test_is_no_cause(message: str, expected: str) -> None:
+def test_what_differs_from_test_to_test_is_no_cause(message, expected):
     assert report.normalised(message) == expected
 
 
-def test_markdown(record: report.Values) -> None:
+def test_markdown(record):
     text = markdown.render(record)
     rows = [
         [cell.strip(" |") for cell in line.split(" | ")]
@@ -123,12 +123,12 @@ def test_markdown(record: report.Values) -> None:
 
 
 @pytest.mark.parametrize("name", ["theirs", RENAMED])
-def test_markdown_says_what_the_renamed_namespace_is(name: str) -> None:
+def test_markdown_says_what_the_renamed_namespace_is(name):
     text = markdown.render(report.record([[a_run()], [a_run(name)]], []))
     assert ("array_api_strict under a name" in text) == (name == RENAMED)
 
 
-def test_markdown_of_a_run_that_is_not_complete() -> None:
+def test_markdown_of_a_run_that_is_not_complete():
     run = a_run()
     run.end = "broken"
     run.collected.append("more")
@@ -137,7 +137,7 @@ def test_markdown_of_a_run_that_is_not_complete() -> None:
     assert "## Explanations" not in text
 
 
-def test_numpys_tests_have_groups_and_a_share() -> None:
+def test_numpys_tests_have_groups_and_a_share():
     numpys = Installed(CLIENTS["numpy"], "9.9", Path("/site"), Path("/site/numpy"))
     run = ClientRun(numpys, Module("ours", "1.0", ""), end="finished")
     for each in (

@@ -1,7 +1,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -30,9 +29,7 @@ def run(name: str, *select: str, workers: int = 1, interrupt: str = "") -> Clien
         return run_client(client, module, targets, workers=workers, time_limit=30, show=show)
 
 
-def test_scipys_fixture_gets_the_namespace(
-    installed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scipys_fixture_gets_the_namespace(installed, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--exitfirst")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     before = contents(installed)
@@ -58,7 +55,7 @@ def test_scipys_fixture_gets_the_namespace(
     assert len(done.collected) == len(done.results)
 
 
-def test_scikit_learns_lists_name_the_namespace(installed: Path) -> None:
+def test_scikit_learns_lists_name_the_namespace(installed):
     result = run("scikit-learn")
     assert result.end == "finished"
     assert {each.outcome for each in result.results.values()} == {"passed"}
@@ -74,7 +71,7 @@ def test_scikit_learns_lists_name_the_namespace(installed: Path) -> None:
     ]
 
 
-def test_scikit_learns_own_list_for_a_namespace_that_it_knows() -> None:
+def test_scikit_learns_own_list_for_a_namespace_that_it_knows():
     lists = SimpleNamespace(
         NamespaceAndDevice=lambda xp, device: (xp, device),
         yield_namespaces=lambda numpy=True: ["numpy", "torch"] if numpy else ["torch"],
@@ -94,14 +91,14 @@ def test_scikit_learns_own_list_for_a_namespace_that_it_knows() -> None:
     ]
 
 
-def test_an_interruption_keeps_what_has_run(installed: Path) -> None:
+def test_an_interruption_keeps_what_has_run(installed):
     test = f"{STATS}::test_name[fake_space]"
     result = run("scipy", "scipy.stats", interrupt=test)
     assert result.end == "interrupted"
     assert result.results[test].outcome == "passed"
 
 
-def test_pytest_that_does_not_start(installed: Path) -> None:
+def test_pytest_that_does_not_start(installed):
     [client] = find(["scipy"])
     module = Module("no_such_module", "", "")
     result = run_client(
@@ -111,7 +108,7 @@ def test_pytest_that_does_not_start(installed: Path) -> None:
     assert "No module named 'no_such_module'" in result.log
 
 
-def test_a_module_that_does_not_import() -> None:
+def test_a_module_that_does_not_import():
     with (
         pytest.raises(CannotRunError, match="No module named 'no_such_module'"),
         prepared("no_such_module"),
@@ -119,9 +116,7 @@ def test_a_module_that_does_not_import() -> None:
         pass
 
 
-def test_array_api_strict_under_another_name(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_array_api_strict_under_another_name(monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     code = f"import {RENAMED} as xp; print(xp.ones(1).__array_namespace__().__name__)"
     with prepared(RENAMED) as module:

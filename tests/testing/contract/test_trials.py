@@ -130,7 +130,7 @@ EVERY = [
 FAULTS = [other_value, other_value_in_some_layouts, other_dtype, other_shape]
 
 
-def test_every_row_has_trials_but_those_of_random_numbers_and_of_the_host() -> None:
+def test_every_row_has_trials_but_those_of_random_numbers_and_of_the_host():
     others = {"empty", "from_host", "to_host", "draw", "threefry"}
     tried = {*TRIALS, *WRITES, *[op.name for op in ROWS]}
     assert {op.name for op in TABLE} - tried == others
@@ -144,41 +144,39 @@ def assert_reported(method: str, op: Primitive | None, dtypes: list[DType], faul
 
 @for_each("fault", FAULTS)
 @pytest.mark.parametrize(("method", "op", "dtypes"), EVERY)
-def test_faults_are_reported(
-    method: str, op: Primitive | None, dtypes: list[DType], fault: Fault
-) -> None:
+def test_faults_are_reported(method, op, dtypes, fault):
     created = method in ("full", "arange", "linspace", "eye")
     if fault is not other_value_in_some_layouts or not created:
         assert_reported(method, op, dtypes, fault)
 
 
 @for_each("method", [method for method in TRIALS if method in SHARING - {"strided", "contiguous"}])
-def test_a_copy_in_place_of_a_view_is_reported(method: str) -> None:
+def test_a_copy_in_place_of_a_view_is_reported(method):
     assert_reported(method, None, dtypes_of(method), memory_of_its_own)
 
 
 @for_each("method", ["where", "clip", "sort", "copy", "roll", "triangle", "cholesky", "inv"])
-def test_a_result_in_the_memory_of_an_operand_is_reported(method: str) -> None:
+def test_a_result_in_the_memory_of_an_operand_is_reported(method):
     assert_reported(method, None, dtypes_of(method), memory_of_an_operand)
 
 
 @for_each("op", [op for op in ROWS if op.family == "binary" and op.results.get(d.int8) is d.int8])
-def test_an_operand_that_is_written_is_reported(op: Primitive) -> None:
+def test_an_operand_that_is_written_is_reported(op):
     assert_reported("binary", op, [d.int8], memory_of_an_operand)
 
 
 @for_each("method", [method for method in TRIALS if method in ROW_MAJOR])
-def test_results_in_another_order_of_axes_are_reported(method: str) -> None:
+def test_results_in_another_order_of_axes_are_reported(method):
     assert_reported(method, None, dtypes_of(method), column_major)
 
 
 @for_each("method", ["permute", "take", "matmul", "cat", "sort", "fft", "where", "index_get"])
-def test_another_shape_of_no_elements_is_reported(method: str) -> None:
+def test_another_shape_of_no_elements_is_reported(method):
     assert_reported(method, None, dtypes_of(method), other_shape_of_nothing)
 
 
 @for_each("method", WRITES)
-def test_faults_of_methods_that_write_are_reported(method: str) -> None:
+def test_faults_of_methods_that_write_are_reported(method):
     trials, write = WRITES[method]
     for dtype in d.NUMPYS:
         with pytest.raises(REPORTS):
@@ -195,7 +193,7 @@ class Careless(Broken):
             return CPU.empty((), d.float64)
 
 
-def test_what_is_not_refused_is_reported() -> None:
+def test_what_is_not_refused_is_reported():
     backend = Careless("none", other_value)
     for refused in REFUSED:
         refused(pytest.fail.Exception, None, test_primitives.test_refusals, backend, *refused)
