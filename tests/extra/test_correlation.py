@@ -1,7 +1,5 @@
 """How variables vary together."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -9,8 +7,6 @@ import array_api_nx as xp
 from tests.extra.everywhere import everywhere, random
 from tests.support.refusals import refused
 from tests.support.tables import for_each
-
-NDArray = np.ndarray[Any, Any]
 
 
 def values(dtype, *shape, seed=0):

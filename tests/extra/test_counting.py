@@ -1,7 +1,5 @@
 """How often values occur."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -10,8 +8,6 @@ from tests.backends.engines.devices import device as find
 from tests.extra.everywhere import DEVICES, agree, everywhere, on, ours, refuses
 from tests.support.refusals import refused
 from tests.support.tables import for_each
-
-NDArray = np.ndarray[Any, Any]
 
 
 def numbers(dtype, shape, seed=0):

@@ -2,7 +2,6 @@
 
 import warnings
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from tests.extra.everywhere import everywhere, layouts_of
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
-NDArray = np.ndarray[Any, Any]
 SHAPES = ((7,), (1,), (), (4, 6), (3, 1, 5), (0, 3))
 TOTALS = ("nansum", "nanprod")
 MEANS = ("nanmean", "nanstd", "nanvar")

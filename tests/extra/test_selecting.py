@@ -1,7 +1,5 @@
 """Elements chosen by their rank along an axis."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,6 @@ from tests.extra.everywhere import DEVICES, layouts_of
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
-NDArray = np.ndarray[Any, Any]
 SHAPE = (4, 3, 6)
 
 

@@ -1,7 +1,5 @@
 """Medians, quantiles and running extremes, against NumPy's."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from tests.extra.everywhere import everywhere, layouts_of
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
-NDArray = np.ndarray[Any, Any]
 SHAPES = ((7,), (8,), (1,), (), (4, 6), (3, 1, 5))
 
 

@@ -3,13 +3,12 @@
 import pickle
 from collections.abc import Callable
 from multiprocessing import shared_memory
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import is_aligned, suitable
+from array_api_nx.contract.numpy_dtypes import NDArray, is_aligned, suitable
 from array_api_nx.core import dtypes as d
 from tests.support.programs import deferring
 from tests.support.refusals import refused
@@ -20,7 +19,6 @@ WIDE = [name for name in DTYPES if np.dtype(name).itemsize > 1]
 SHIFTS = range(1, 8)
 N = 11
 
-NDArray = np.ndarray[Any, Any]
 Make = Callable[[str, int], NDArray]
 
 

@@ -1,18 +1,15 @@
 """argmax and argmin are NumPy's, in every layout, for arrays that are searched in pieces, too."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
 
 from ..support.implementations import needs_native
 
 pytestmark = needs_native
-
-NDArray = np.ndarray[Any, Any]
 
 DTYPES = ("float64", "float32", "float16", "int64", "int32", "int16", "uint64", "uint8", "bool")
 # Rows longer than a piece; short rows; few and many columns; units of several outer axes.

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support.alike import DTYPES
 from tests.support.implementations import needs_native
 from tests.support.numpy_versions import ROUNDS_ALIKE
 from tests.support.sizes import MIDDLE
 from tests.support.tables import for_each
-
-NDArray = np.ndarray[Any, Any]
 
 SHAPE = (260, 520)
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support.implementations import count_pending, needs_native
 from tests.support.tables import for_each
 
 pytestmark = needs_native
 
-NDArray = np.ndarray[Any, Any]
 SHAPES: Any = [(300, 400), (40, 50, 60), (3, 4, 5, 600)]
 
 OPERATIONS: dict[str, Callable[..., Any]] = {

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support import implementations
 from tests.support.alike import DTYPES, compare
 from tests.support.implementations import random_array
-
-NDArray = np.ndarray[Any, Any]
 
 pytestmark = implementations.needs_native
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
 from tests.support.refusals import refused
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
-
-NDArray = np.ndarray[Any, Any]
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9]
 COUNT = 5

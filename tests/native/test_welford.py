@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support.programs import needs_extension, numpy_of
 from tests.support.sizes import MIDDLE
 from tests.support.tables import for_each
-
-NDArray = np.ndarray[Any, Any]
 
 
 def memory(dtype: str) -> NDArray:

@@ -12,9 +12,9 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.dask.chunk_programs import build
 from array_api_nx.contract.errors import CannotCompileError
+from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support.refusals import refused
 
-NDArray = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 
 ROWS = 12

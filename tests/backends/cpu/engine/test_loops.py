@@ -14,6 +14,7 @@ import numpy as np
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import loops
 from array_api_nx.backends.cpu.ufunc_table import BINARY_NEW, UNARY
+from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.core import dtypes as d
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.table import Primitive
@@ -21,8 +22,6 @@ from tests.support.programs import needs_extension, same_bits
 from tests.support.tables import for_each
 
 pytestmark = needs_extension
-
-NDArray = np.ndarray[Any, Any]
 
 DTYPES = list(d.NUMPYS)
 LENGTHS = [*range(1, 18), 31, 32, 33, 63, 64, 65, 127, 128, 130]

@@ -13,11 +13,10 @@ from array_api_nx.backends.cpu.backend import CPUBackend
 from array_api_nx.backends.cpu.engine import sliced_calls
 from array_api_nx.backends.cpu.engine.loops import MATMUL
 from array_api_nx.backends.cpu.storage import wrap
+from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.primitives import table as p
 from tests.support.programs import needs_extension
 from tests.support.refusals import refused
-
-NDArray = np.ndarray[Any, Any]
 
 BACKEND = CPUBackend()
 SHAPE = (19, 21, 11)

@@ -1,18 +1,16 @@
 """Inverses of small matrices that the extension computes equal NumPy's to rounding."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine.small_inverses import invert_into
+from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
 from tests.support.programs import needs_extension
 from tests.support.refusals import refused
-
-NDArray = np.ndarray[Any, Any]
 
 SIZES = range(2, 6)
 COUNT = 400
