@@ -450,7 +450,7 @@ def test_results_that_are_too_large(call):
     ],
 )
 def test_results_that_are_merely_larger_than_memory(call):
-    refused(MemoryError, "Unable to allocate", xp.evaluate, call())
+    refused(MemoryError, "Unable to allocate", lambda: xp.evaluate(call()))
 
 
 @for_each(

@@ -28,7 +28,8 @@ def test_sizes():
     assert pending(own(THRESHOLD + 1) / 2)
     assert not pending(xp.sum(own(DEFERRED - 1)))
     assert pending(xp.sum(own(DEFERRED)))
-    refused(MemoryError, None, np.asarray, xp.broadcast_to(own(2**20), (2**38, 2**20)) * 2)
+    huge = xp.broadcast_to(own(2**20), (2**38, 2**20))
+    refused(MemoryError, None, lambda: np.asarray(huge * 2))
 
 
 @pytest.mark.parametrize("threshold", [0, 10, THRESHOLD + 10])

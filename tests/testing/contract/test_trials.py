@@ -20,6 +20,7 @@ from array_api_nx.testing.contract.test_primitives import (
     dtypes_of,
 )
 from array_api_nx.testing.contract.trials import Trials, run, run_writes
+from tests.support.refusals import refused
 from tests.support.tables import for_each
 from tests.testing.contract.backends import CPU
 
@@ -195,5 +196,5 @@ class Careless(Broken):
 
 def test_what_is_not_refused_is_reported():
     backend = Careless("none", other_value)
-    for refused in REFUSED:
-        refused(pytest.fail.Exception, None, test_primitives.test_refusals, backend, *refused)
+    for arguments in REFUSED:
+        refused(pytest.fail.Exception, None, test_primitives.test_refusals, backend, *arguments)
