@@ -15,14 +15,7 @@ from ..core.symbolic import Dim, Sizes, bind
 from ..native import native
 from .array import Array, wrap
 from .operands import adopted, device_of_program, is_strict, on_device
-from .trace_function import (
-    LARGEST,
-    Argument,
-    Echo,
-    Output,
-    ShapeSpec,
-    Trace,
-)
+from .trace_function import LARGEST, Argument, Echo, Output, ShapeSpec, Trace
 from .trees import Stateful, Tree, map_leaves
 
 if TYPE_CHECKING:

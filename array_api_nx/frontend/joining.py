@@ -8,12 +8,7 @@ from typing import Final
 
 from ..contract.backend import Handle, Operand
 from ..core.dtypes import INTEGRAL, promote
-from ..core.shape import (
-    as_counts,
-    as_int,
-    check_shape,
-    normalise_axis,
-)
+from ..core.shape import as_counts, as_int, check_shape, normalise_axis
 from ..native import with_native
 from ..primitives import table as p
 from ..primitives.rules import joined_shape

@@ -11,13 +11,7 @@ from typing import Any, Final, TypeVar
 
 from ..contract.backend import Handle
 from ..core import shape as core_shape
-from ..core.shape import (
-    as_int,
-    as_shape,
-    check_shape,
-    normalise_axes,
-    resolve_reshape,
-)
+from ..core.shape import as_int, as_shape, check_shape, normalise_axes, resolve_reshape
 from ..native import with_native
 from ..tracing.recorder import rely_on_layout
 from .array import Array

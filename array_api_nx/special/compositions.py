@@ -7,14 +7,7 @@ from math import log, nan, pi
 from ..frontend.array import Array
 from ..frontend.creation import asarray
 from ..frontend.data_type import astype
-from ..frontend.elementwise import (
-    add,
-    equal,
-    greater,
-    multiply,
-    pow,
-    subtract,
-)
+from ..frontend.elementwise import add, equal, greater, multiply, pow, subtract
 from ..frontend.operands import only_array, operands
 from ..frontend.searching import where
 from .scipy_ufuncs import BINARY, UNARY, compute

@@ -41,12 +41,7 @@ from ..core.symbolic import (
     deciding,
     dim_of_var,
 )
-from ..core.symbolic_layout import (
-    SymbolicSelection,
-    is_static_selection,
-    regrouped,
-    stride_order,
-)
+from ..core.symbolic_layout import SymbolicSelection, is_static_selection, regrouped, stride_order
 from ..core.view import View
 from ..primitives import table as p
 from ..primitives.rules import ELEMENTWISE, RULED, ArrayType, Elements, is_scalar, results_of

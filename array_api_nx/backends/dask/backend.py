@@ -28,14 +28,7 @@ from ...primitives.table import Primitive
 from .chunk_programs import build
 from .expressions import chunk_handle, host, on_host, task_settings
 from .indexed import IndexedAccess
-from .layers import (
-    chunkwise,
-    layer,
-    positions,
-    rechunked,
-    starts,
-    tidy,
-)
+from .layers import chunkwise, layer, positions, rechunked, starts, tidy
 from .matrices import Matrices
 from .reductions import Reductions
 from .views import DaskTensor

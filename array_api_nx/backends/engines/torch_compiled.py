@@ -22,15 +22,7 @@ from ...core.view import View
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from .adapter import wrap
-from .compiled_programs import (
-    ArrayFunction,
-    Compile,
-    Compiled,
-    Kinds,
-    Traced,
-    prepare,
-    trace_steps,
-)
+from .compiled_programs import ArrayFunction, Compile, Compiled, Kinds, Traced, prepare, trace_steps
 from .torch import Layout, TorchBackend
 from .torch_inductor import Settings, compile_graph, copied
 from .torch_kernels import from_bits, kernels, to_bits

@@ -14,13 +14,7 @@ from ...core.dtypes import DType
 from ...primitives import rules
 from ...primitives import table as p
 from ...primitives.table import Primitive, of_family
-from . import (
-    trials_axes,
-    trials_elementwise,
-    trials_indexing,
-    trials_matrices,
-    trials_movement,
-)
+from . import trials_axes, trials_elementwise, trials_indexing, trials_matrices, trials_movement
 from .layouts import case, check, limits, row_major, small, spread
 from .trials import Arguments, Trials, called, mapped, run, run_writes
 

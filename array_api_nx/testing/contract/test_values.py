@@ -16,16 +16,7 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
 from ...primitives import table as p
-from .layouts import (
-    LAYOUTS,
-    assert_same,
-    case,
-    check,
-    limits,
-    row_major,
-    small,
-    tensor,
-)
+from .layouts import LAYOUTS, assert_same, case, check, limits, row_major, small, tensor
 from .trials_elementwise import DIVISIONS, SHIFTS
 from .trials_matrices import Shape, Windows, folded, unfolded
 

@@ -14,10 +14,7 @@ mpmath = pytest.importorskip("mpmath")
 from array_api_nx_conformance.beyond.accuracy import elementwise, matrices, sums  # noqa: E402
 from array_api_nx_conformance.beyond.accuracy.exact import exact_table  # noqa: E402
 from array_api_nx_conformance.beyond.accuracy.formats import DOUBLE  # noqa: E402
-from array_api_nx_conformance.beyond.accuracy.references import (  # noqa: E402
-    exact_value,
-    references,
-)
+from array_api_nx_conformance.beyond.accuracy.references import exact_value, references  # noqa: E402
 
 SOME = ["add", "divide", "remainder", "sqrt", "exp", "sin", "atan2", "floor", "nextafter", "abs"]
 

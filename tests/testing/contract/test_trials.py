@@ -13,12 +13,7 @@ from array_api_nx.core.dtypes import DType
 from array_api_nx.primitives.rules import ROW_MAJOR, SHARING
 from array_api_nx.primitives.table import TABLE, Primitive
 from array_api_nx.testing.contract import test_primitives, trials_axes, trials_elementwise
-from array_api_nx.testing.contract.test_primitives import (
-    REFUSED,
-    TRIALS,
-    WRITES,
-    dtypes_of,
-)
+from array_api_nx.testing.contract.test_primitives import REFUSED, TRIALS, WRITES, dtypes_of
 from array_api_nx.testing.contract.trials import Trials, run, run_writes
 from tests.support.refusals import refused
 from tests.support.tables import for_each
