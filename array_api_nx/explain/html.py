@@ -19,13 +19,10 @@ _TABLE = "border-collapse:collapse;border:0;margin:2px 0 2px 0"
 def card(title: str, facts: Iterable[tuple[str, object]], *parts: str) -> str:
     """A box: a line with a title and facts, and what belongs to it below.
 
-    Parameters
-    ----------
-    title : str
-    facts : iterable of (str, object)
-        Pairs of a name, which may be empty, and a value. Both are escaped.
-    *parts : str
-        HTML. Empty ones are left out.
+    title:
+    facts (iterable of (str, object)): Pairs of a name, which may be empty, and a value. Both are
+        escaped.
+    *parts (str): HTML. Empty ones are left out.
     """
     line = [f"<b>{escape(title)}</b>"]
     for name, value in facts:

@@ -90,11 +90,8 @@ class PassExplanation(NamedTuple):
     def flow(self) -> list[list[int | str | None]]:
         """Where the sources of each step come from.
 
-        Returns
-        -------
-        list of list
-            For each source of each step the position of the step that computed it, the name of the
-            memory it is read from, or None for a scalar.
+        Returns (list of list): For each source of each step the position of the step that computed
+            it, the name of the memory it is read from, or None for a scalar.
         """
         memory = {each.name for each in self.inputs}
         made: dict[str, int] = {}
@@ -113,11 +110,8 @@ class PassExplanation(NamedTuple):
 def label(step: StepExplanation, sources: Sequence[int | str | None]) -> str:
     """A step in a picture: what is called, with its scalars if it has any. Arrows bring the rest.
 
-    Parameters
-    ----------
-    step : StepExplanation
-    sources : sequence
-        Its part of `Pass.flow`.
+    step (StepExplanation):
+    sources (sequence): Its part of `Pass.flow`.
     """
     if None not in sources:
         return step.operation

@@ -41,10 +41,7 @@ class Drawable:
     def svg(self) -> str:
         """The passes as a picture: an SVG document, made by Graphviz.
 
-        Raises
-        ------
-        ImportError
-            If the package ``graphviz`` or its program ``dot`` is not installed.
+        ImportError: If the package ``graphviz`` or its program ``dot`` is not installed.
         """
         if not _is_there():
             raise ImportError(

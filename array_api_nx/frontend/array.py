@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Never, TypeAlias, TypeVar
 
 from ..native import native
 from .annotations import LEFT_OUT, Axes, BasicIndex, Foreign, PythonScalar
+from .docstrings import complete_docstrings
 from .missing import MissingAttribute, missing_attributes
 
 if TYPE_CHECKING:
@@ -113,10 +114,7 @@ class Array:
         Devices that see the same memory, such as ``cpu`` and ``torch:cpu``, share it if it may be
         written: then a write to either array shows in the other. Everything else is copied.
 
-        Raises
-        ------
-        ValueError
-            If the device is unknown, or a `stream` is given for one that has none.
+        ValueError: If the device is unknown, or a `stream` is given for one that has none.
         """
 
     # ------------------------------------------------------------------ conversion to Python
@@ -300,10 +298,7 @@ class Array:
     ) -> Array:
         """The function ``astype`` as a method; `casting` as in NumPy, `subok` means nothing.
 
-        Raises
-        ------
-        TypeError
-            If complex numbers would lose their imaginary parts, or `casting` forbids it.
+        TypeError: If complex numbers would lose their imaginary parts, or `casting` forbids it.
         """
 
     def conj(self) -> Array:
@@ -318,17 +313,10 @@ class Array:
     def item(self, *args: Foreign) -> Foreign:
         """An element as a Python scalar: the only one, or that at a position.
 
-        Parameters
-        ----------
-        *args : int or tuple of int
-            A position in row-major order, or an index per axis, also as one tuple.
-
-        Raises
-        ------
-        ValueError
-            If there are several elements and no position, or the wrong number of indices.
-        IndexError
-            If an index is out of range.
+        *args (int or tuple of int): A position in row-major order, or an index per axis, also as
+            one tuple.
+        ValueError: If there are several elements and no position, or the wrong number of indices.
+        IndexError: If an index is out of range.
         """
 
     def max(
@@ -451,18 +439,11 @@ class Array:
     def view(self, dtype: DTypeLike | None = None) -> Array:
         """The bytes of this array read as another dtype: a view.
 
-        Parameters
-        ----------
-        dtype : dtype, optional
-            Numeric, as that of the array must be. If its elements are of another size, the last
-            axis shrinks or grows, and must be contiguous. That of the array by default.
-
-        Raises
-        ------
-        TypeError
-            If either dtype is bool.
-        ValueError
-            If the last axis is not contiguous, or is no whole number of new elements.
+        dtype (dtype, optional): Numeric, as that of the array must be. If its elements are of
+            another size, the last axis shrinks or grows, and must be contiguous. That of the array
+            by default.
+        TypeError: If either dtype is bool.
+        ValueError: If the last axis is not contiguous, or is no whole number of new elements.
         """
 
     # ------------------------------------------------------------------ operators
@@ -494,6 +475,8 @@ class Array:
 
         __rmatmul__ = __imatmul__ = __matmul__
 
+
+complete_docstrings(vars(Array), ["astype", "item", "to_device", "view"])
 
 for _name, _missing in missing_attributes(vars(Array)).items():
     if not hasattr(Array, _name):

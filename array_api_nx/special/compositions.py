@@ -7,6 +7,7 @@ from math import log, nan, pi
 from ..frontend.array import Array
 from ..frontend.creation import asarray
 from ..frontend.data_type import astype
+from ..frontend.docstrings import complete_docstrings
 from ..frontend.elementwise import add, equal, greater, multiply, pow, subtract
 from ..frontend.operands import only_array, operands
 from ..frontend.searching import where
@@ -19,23 +20,12 @@ def multigammaln(a: Array, d: int, /) -> Array:
     ``log(pi) * d * (d - 1) / 4`` plus the sum over j from 0 to ``d - 1`` of
     ``gammaln(a - j / 2)``.
 
-    Parameters
-    ----------
-    a : Array
-        Real values above ``(d - 1) / 2``.
-    d : int
-        The dimension, positive; a whole float and an array without axes will do.
-
-    Returns
-    -------
-    Array
-        A new array of the same shape, float64; NaN where `a` is too small, for which SciPy refuses
-        the whole array.
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError
-        As all functions of this package do; ValueError also if `d` is no positive integer.
+    a: Real values above ``(d - 1) / 2``.
+    d: The dimension, positive; a whole float and an array without axes will do.
+    Returns: A new array of the same shape, float64; NaN where `a` is too small, for which SciPy
+        refuses the whole array.
+    TypeError, ValueError, ImportError: As all functions of this package do; ValueError also if `d`
+        is no positive integer.
     """
     a = only_array(a)
     count = _dimension(d)
@@ -60,23 +50,11 @@ def polygamma(n: Array | int, x: Array | float, /) -> Array:
 
     ``(-1)**(n + 1) * gamma(n + 1) * zeta(n + 1, x)``, and ``psi(x)`` where `n` is 0.
 
-    Parameters
-    ----------
-    n : Array or int
-        The order of the derivative: whole numbers, ``>= 0``.
-    x : Array or scalar
-        Real values; positive where `n` is not 0.
-
-    Returns
-    -------
-    Array
-        A new array of the shape that the operands broadcast to, float64; float32 if `n` and `x`
-        are arrays of that dtype.
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError
-        As all functions of this package do.
+    n (Array or int): The order of the derivative: whole numbers, ``>= 0``.
+    x (Array or scalar): Real values; positive where `n` is not 0.
+    Returns: A new array of the shape that the operands broadcast to, float64; float32 if `n` and
+        `x` are arrays of that dtype.
+    TypeError, ValueError, ImportError: As all functions of this package do.
     """
     _, _, device = operands(n, x)
     # As in SciPy scalars have a dtype here, which takes part in promotion.
@@ -92,24 +70,15 @@ def zeta(x: Array | complex, /, q: Array | float | None = None) -> Array:
     The sum over k from 0 of ``1 / (k + q)**x``, with `q` 1 if it is not given, and the continuation
     of that below 1.
 
-    Parameters
-    ----------
-    x : Array or scalar
-        Real or complex values; real ones of at least 1 if `q` is given.
-    q : Array or scalar, optional
-        Real values.
-
-    Returns
-    -------
-    Array
-        A new array of the shape that the operands broadcast to, in single precision if all arrays
-        have that, else in double; complex if `x` is.
-
-    Raises
-    ------
-    TypeError, ValueError, ImportError
-        As all functions of this package do.
+    x (Array or scalar): Real or complex values; real ones of at least 1 if `q` is given.
+    q (Array or scalar, optional): Real values.
+    Returns: A new array of the shape that the operands broadcast to, in single precision if all
+        arrays have that, else in double; complex if `x` is.
+    TypeError, ValueError, ImportError: As all functions of this package do.
     """
     if q is None:
         return compute(UNARY["zeta"], x)
     return compute(BINARY["zeta"], x, q)
+
+
+complete_docstrings(globals(), ["multigammaln", "polygamma", "zeta"])

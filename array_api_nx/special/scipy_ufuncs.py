@@ -23,10 +23,7 @@ compute: Final = cast("Callable[..., Array]", apply_ufunc)
 def ufunc(name: str, operands: int) -> np.ufunc:
     """The ufunc that the function `name` of ``scipy.special`` calls for as many operands.
 
-    Raises
-    ------
-    ImportError
-        If SciPy is not installed.
+    ImportError: If SciPy is not installed.
     """
     try:
         special = import_module("scipy.special")

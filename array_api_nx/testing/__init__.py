@@ -29,6 +29,7 @@ from ..contract.events import (
     Transfer,
     TransferError,
 )
+from ..frontend.docstrings import complete_docstrings
 from .observation import Evaluations, Transfers, count_evaluations, transfers
 from .recording import Call, Calls, recorded
 
@@ -80,23 +81,11 @@ def backend_contract(backend: Backend, arguments: Sequence[str] = ()) -> int:
 
     ``python -m array_api_nx.testing DEVICE`` does the same for the backend of a device.
 
-    Parameters
-    ----------
-    backend : Backend
-        For another device, ``array_api_nx.Device(name).backend``. Tests of what a device for tests
-        refuses (with a LimitError) are skipped.
-    arguments : sequence of str
-        For pytest, such as ``["-k", "sort", "-x"]``.
-
-    Returns
-    -------
-    int
-        The exit status of pytest: 0 if all tests pass.
-
-    Raises
-    ------
-    ImportError
-        If pytest or Hypothesis is missing.
+    backend (Backend): For another device, ``array_api_nx.Device(name).backend``. Tests of what a
+        device for tests refuses (with a LimitError) are skipped.
+    arguments (sequence of str): For pytest, such as ``["-k", "sort", "-x"]``.
+    Returns: The exit status of pytest: 0 if all tests pass.
+    ImportError: If pytest or Hypothesis is missing.
     """
     missing = [name for name in ("pytest", "hypothesis") if find_spec(name) is None]
     if missing:
@@ -132,3 +121,6 @@ def backend_contract(backend: Backend, arguments: Sequence[str] = ()) -> int:
             plugins=[plugin],
         )
     )
+
+
+complete_docstrings(globals(), ["backend_contract"])

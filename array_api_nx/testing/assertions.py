@@ -24,6 +24,7 @@ from ..contract import events
 from ..contract.numpy_dtypes import NDArray
 from ..device import Device
 from ..frontend.array import Array
+from ..frontend.docstrings import complete_docstrings
 from .strict_namespaces.base import StrictBase
 
 __all__ = ["xp_assert_close", "xp_assert_equal", "xp_assert_same_device"]
@@ -48,25 +49,15 @@ def xp_assert_equal(
 
     NaN equals NaN.
 
-    Parameters
-    ----------
-    actual : array
-        The result to be judged.
-    desired : array, Python scalar or nested sequence
-        The expected value. Other objects than arrays imply no namespace, device and dtype; a scalar
-        stands for all elements, unless the shape is checked, when `actual` must be 0-dimensional.
-    check_namespace, check_device, check_dtype, check_shape : bool
-        Which properties to compare in addition to the values. Values are compared after
-        broadcasting where shapes need not agree.
-    err_msg : str
-        The beginning of the message.
-
-    Raises
-    ------
-    AssertionError
-        If something differs: what, and for values where and by how much.
-    TypeError
-        If `actual` is not an array.
+    actual (array): The result to be judged.
+    desired (array, Python scalar or nested sequence): The expected value. Other objects than arrays
+        imply no namespace, device and dtype; a scalar stands for all elements, unless the shape is
+        checked, when `actual` must be 0-dimensional.
+    check_namespace, check_device, check_dtype, check_shape: Which properties to compare in addition
+        to the values. Values are compared after broadcasting where shapes need not agree.
+    err_msg: The beginning of the message.
+    AssertionError: If something differs: what, and for values where and by how much.
+    TypeError: If `actual` is not an array.
     """
     __tracebackhide__ = True
     compared = _compared(
@@ -91,28 +82,17 @@ def xp_assert_close(
 ) -> None:
     """Assert what `xp_assert_equal` does, but that values need only be close.
 
-    Parameters
-    ----------
-    actual : array
-        The result to be judged.
-    desired : array, Python scalar or nested sequence
-        The expected value; see `xp_assert_equal`.
-    rtol : float, optional
-        The largest difference, relative to `desired`; by default four times the square root of the
-        machine epsilon of the dtype of `actual`, and nothing for integers and bools.
-    atol : float
-        The largest difference beyond that.
-    check_namespace, check_device, check_dtype, check_shape : bool
-        Which properties to compare in addition to the values.
-    err_msg : str
-        The beginning of the message.
-
-    Raises
-    ------
-    AssertionError
-        If something differs: what, and for values where and by how much.
-    TypeError
-        If `actual` is not an array.
+    actual (array): The result to be judged.
+    desired (array, Python scalar or nested sequence): The expected value; see `xp_assert_equal`.
+    rtol (float, optional): The largest difference, relative to `desired`; by default four times the
+        square root of the machine epsilon of the dtype of `actual`, and nothing for integers and
+        bools.
+    atol: The largest difference beyond that.
+    check_namespace, check_device, check_dtype, check_shape: Which properties to compare in addition
+        to the values.
+    err_msg: The beginning of the message.
+    AssertionError: If something differs: what, and for values where and by how much.
+    TypeError: If `actual` is not an array.
     """
     __tracebackhide__ = True
     compared = _compared(
@@ -129,17 +109,9 @@ def xp_assert_close(
 def xp_assert_same_device(*arrays: AnyArray, err_msg: str = "") -> None:
     """Assert that all arrays are on one device.
 
-    Parameters
-    ----------
-    *arrays : array
-        Of one namespace, or of several.
-    err_msg : str
-        The beginning of the message.
-
-    Raises
-    ------
-    AssertionError
-        If they are not; the message names the devices in order.
+    *arrays (array): Of one namespace, or of several.
+    err_msg: The beginning of the message.
+    AssertionError: If they are not; the message names the devices in order.
     """
     __tracebackhide__ = True
     devices = [device_of(array) for array in arrays]
@@ -210,3 +182,6 @@ def _on_host(x: AnyArray) -> NDArray | None:
     elif is_cupy_array(x):
         x = x.get()
     return np.asarray(x)
+
+
+complete_docstrings(globals(), __all__)

@@ -14,6 +14,7 @@ from ..backends.limited.devices import PROPERTIES
 from ..config import config_context
 from ..device import Device, default_device
 from ..frontend import inspection
+from ..frontend.docstrings import complete_docstrings
 from .strict_namespaces import strict
 
 __all__ = ["Choice", "NotInstalledError", "UnderTest", "namespace", "parse"]
@@ -80,17 +81,10 @@ class UnderTest(NamedTuple):
 def parse(text: str) -> Choice:
     """The namespace that a short name selects, without importing it.
 
-    Parameters
-    ----------
-    text : str
-        ``nx``, ``nx:strict``, ``nx:strict@2024.12``, each also followed by ``:DEVICE``, or
+    text: ``nx``, ``nx:strict``, ``nx:strict@2024.12``, each also followed by ``:DEVICE``, or
         ``:elsewhere`` and perhaps ``:DEVICE``; or the name of a module. DEVICE is the name of a
         device, or properties of a test device with ``+`` between them, as in ``nx:lazy+immutable``.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
+    ValueError: If it is none of these.
     """
     module, _, rest = text.strip().partition(":")
     if not all(part.isidentifier() for part in module.split(".")):
@@ -123,30 +117,16 @@ def parse(text: str) -> Choice:
 def namespace(text: str) -> Iterator[UnderTest]:
     """Open the namespace of a short name, for a ``with`` statement.
 
-    Parameters
-    ----------
-    text : str
-        ``"nx"``, this package; ``"nx:strict"`` or ``"nx:strict@2024.12"``, the standard
-        and nothing else; ``"nx:DEVICE"``, with that default device, such as ``"nx:torch:cpu"``,
+    text: ``"nx"``, this package; ``"nx:strict"`` or ``"nx:strict@2024.12"``, the standard and
+        nothing else; ``"nx:DEVICE"``, with that default device, such as ``"nx:torch:cpu"``,
         ``"nx:meta"``, or properties of a test device, ``"nx:lazy+immutable"``; ``"nx:elsewhere"``,
-        where `device` is not the default one, so that arrays made without ``device=`` show;
-        or the name of another library: ``"numpy"``, ``"torch"``, ``"torch:cuda"``,
-        ``"jax.numpy"``, ``"dask.array"``, ``"cupy"``, ``"array_api_strict"``.
+        where `device` is not the default one, so that arrays made without ``device=`` show; or the
+        name of another library: ``"numpy"``, ``"torch"``, ``"torch:cuda"``, ``"jax.numpy"``,
+        ``"dask.array"``, ``"cupy"``, ``"array_api_strict"``.
+    Returns (UnderTest): The namespace, and the device to make arrays on.
+    ValueError: If there is no such namespace, version or device.
+    NotInstalledError: If the library is not installed.
 
-    Yields
-    ------
-    UnderTest
-        The namespace, and the device to make arrays on.
-
-    Raises
-    ------
-    ValueError
-        If there is no such namespace, version or device.
-    NotInstalledError
-        If the library is not installed.
-
-    Examples
-    --------
     >>> import array_api_nx as nx
     >>> with nx.testing.namespace("nx:no_float64") as (xp, device):
     ...     xp.asarray([0.5]).dtype
@@ -205,3 +185,6 @@ def _default_device(choice: Choice) -> Iterator[AnyDevice]:
         )
     with using:
         yield device
+
+
+complete_docstrings(globals(), ["namespace"])

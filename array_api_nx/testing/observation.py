@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Generic, TypeVar, overload
 
 from ..contract.events import Evaluation, Transfer, counted, listening
+from ..frontend.docstrings import complete_docstrings
 
 __all__ = ["Evaluations", "Record", "Transfers", "count_evaluations", "table", "transfers"]
 
@@ -101,20 +102,10 @@ def transfers(*, all_threads: bool = False) -> Iterator[Transfers]:
     Not recorded are Python scalars as operands or arguments, iteration, which gives arrays, and
     transfers inside an engine.
 
-    Parameters
-    ----------
-    all_threads : bool
-        Whether the transfers of all threads are recorded, and not only of this one (or of this
-        task of an event loop, and what begins with a copy of its context).
+    all_threads: Whether the transfers of all threads are recorded, and not only of this one (or of
+        this task of an event loop, and what begins with a copy of its context).
+    Returns (context manager): Gives a `Transfers`: a sequence, whose text is a table.
 
-    Returns
-    -------
-    context manager
-        Gives a `Transfers`: a sequence, whose text is a table.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.asarray([1.0, 2.0])
     >>> with xp.testing.transfers() as log:
     ...     y = float(xp.sum(x)) * x
@@ -134,20 +125,10 @@ def count_evaluations(*, all_threads: bool = False) -> Iterator[Evaluations]:
     arrays on ``dask``, and lazy devices for tests. Each entry says the device, why, and the user's
     line (see `Evaluation`). Operations that run when they are called are no evaluations.
 
-    Parameters
-    ----------
-    all_threads : bool
-        Whether the evaluations that all threads ask for are recorded, and not only this one's (or
-        this task's of an event loop, and what begins with a copy of its context).
+    all_threads: Whether the evaluations that all threads ask for are recorded, and not only this
+        one's (or this task's of an event loop, and what begins with a copy of its context).
+    Returns (context manager): Gives an `Evaluations`: a sequence, whose text is a table.
 
-    Returns
-    -------
-    context manager
-        Gives an `Evaluations`: a sequence, whose text is a table.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.linspace(0.0, 1.0, 1_000_000)
     >>> with xp.testing.count_evaluations() as count:
     ...     y = 2 * x + 1
@@ -195,3 +176,6 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         ]
         lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)
+
+
+complete_docstrings(globals(), ["count_evaluations", "transfers"])

@@ -25,6 +25,7 @@ from ..core.dtypes import DType
 from ..device import Device
 from ..frontend import recorded_calls
 from ..frontend.array import MEANINGS, Array
+from ..frontend.docstrings import complete_docstrings
 from ..native import native
 from .observation import Record, table
 
@@ -132,28 +133,13 @@ def recorded(*namespaces: ModuleType, all_threads: bool = False) -> Iterator[Cal
     are the calls of a compiled function. A loop over an array is ``Array.__iter__``, and
     ``Array.__getitem__`` for each row. Meanwhile arrays are slower, in all threads.
 
-    Parameters
-    ----------
-    *namespaces : module
-        ``array_api_nx``, which is the default, or strict namespaces; of these the functions, and
-        the methods of their arrays.
-    all_threads : bool
-        Whether the calls of all threads are recorded, and not only of this one (or of this task of
-        an event loop, and what begins with a copy of its context).
+    *namespaces (module): ``array_api_nx``, which is the default, or strict namespaces; of these the
+        functions, and the methods of their arrays.
+    all_threads: Whether the calls of all threads are recorded, and not only of this one (or of this
+        task of an event loop, and what begins with a copy of its context).
+    Returns (context manager): Gives a `Calls`: a sequence, whose text is a table.
+    TypeError: If a namespace is none of this package.
 
-    Returns
-    -------
-    context manager
-        Gives a `Calls`: a sequence, whose text is a table.
-
-    Raises
-    ------
-    TypeError
-        If a namespace is none of this package.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.asarray([1.0, 2.0])
     >>> with xp.testing.recorded() as calls:
     ...     y = xp.sum(x + 1, axis=0)
@@ -351,3 +337,6 @@ def _label(namespace: ModuleType, owner: Member, name: str) -> str:
     if isinstance(owner, type):
         return f"Array.{name}"
     return f"{owner.__name__.rpartition('.')[2]}.{name}"
+
+
+complete_docstrings(globals(), ["recorded"])

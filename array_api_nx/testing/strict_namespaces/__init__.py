@@ -12,6 +12,7 @@ allowed are computed by `array_api_nx`, on any of its devices.
 
 from __future__ import annotations
 
+from ...frontend.docstrings import complete_docstrings
 from .namespace import StrictNamespace, namespace_of
 from .policy import Policy
 from .versions import ALIASES, VERSIONS
@@ -36,38 +37,22 @@ def strict(
     as operands, index arrays beside slices, slices out of bounds, NumPy's methods, arguments by
     another position or name. Arrays of two namespaces do not mix.
 
-    Parameters
-    ----------
-    api_version : str
-        ``"2022.12"``, ``"2023.12"``, ``"2024.12"``, ``"2025.12"``, or ``"draft"``. The later a
-        version, the more it has: libraries that support several run their tests with the first.
-    extensions : tuple of str
-        Which of ``"linalg"`` and ``"fft"`` there are. Both are optional in the standard.
-    data_dependent_shapes : bool
-        Whether functions work whose results' shapes depend on elements: ``nonzero``, ``unique_*``,
-        ``repeat`` by an array. Compilers may lack them.
-    boolean_indexing : bool
-        Whether ``x[mask]`` works.
-    numpy_conversion : bool
-        Whether ``numpy.asarray(x)`` works, which the standard says nothing of. NumPy's functions
-        for tests need it, and so do libraries that compute with NumPy in between.
-    lists : bool
-        Whether a list of ints goes for a tuple, as a shape or as axes. The standard says nothing of
-        it, and most libraries take it.
+    api_version: ``"2022.12"``, ``"2023.12"``, ``"2024.12"``, ``"2025.12"``, or ``"draft"``. The
+        later a version, the more it has: libraries that support several run their tests with the
+        first.
+    extensions (tuple of str): Which of ``"linalg"`` and ``"fft"`` there are. Both are optional in
+        the standard.
+    data_dependent_shapes: Whether functions work whose results' shapes depend on elements:
+        ``nonzero``, ``unique_*``, ``repeat`` by an array. Compilers may lack them.
+    boolean_indexing: Whether ``x[mask]`` works.
+    numpy_conversion: Whether ``numpy.asarray(x)`` works, which the standard says nothing of.
+        NumPy's functions for tests need it, and so do libraries that compute with NumPy in between.
+    lists: Whether a list of ints goes for a tuple, as a shape or as axes. The standard says nothing
+        of it, and most libraries take it.
+    Returns (module): Always the same for the same options. With `api_version` alone it can be
+        imported, as ``array_api_nx.testing.strict_namespaces.v2024_12``.
+    ValueError: If there is no such version or extension.
 
-    Returns
-    -------
-    module
-        Always the same for the same options. With `api_version` alone it can be imported, as
-        ``array_api_nx.testing.strict_namespaces.v2024_12``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such version or extension.
-
-    Examples
-    --------
     >>> from array_api_nx.testing import strict
     >>> xp = strict("2022.12")
     >>> xp.sum(xp.asarray([1, 2, 3]))
@@ -93,3 +78,6 @@ def strict(
             bool(lists),
         )
     )
+
+
+complete_docstrings(globals(), ["strict"])

@@ -6,16 +6,10 @@ from __future__ import annotations
 def refuse(kind: type[Exception], rule: str, section: str, instead: str) -> Exception:
     """The exception that tells of a refusal.
 
-    Parameters
-    ----------
-    kind : type
-        Of the exception.
-    rule : str
-        The call, and the rule of the standard about it.
-    section : str
-        Of the standard, by its title.
-    instead : str
-        What to write instead.
+    kind (type): Of the exception.
+    rule: The call, and the rule of the standard about it.
+    section: Of the standard, by its title.
+    instead: What to write instead.
     """
     return kind(f'{rule} - the standard, "{section}"; {instead}')
 
