@@ -305,58 +305,43 @@ class config_context(ContextDecorator):
     ``ARRAY_API_NX_TRANSFERS`` and ``ARRAY_API_NX_PROGRESS`` (1 or 0).
     Entering the same object again, also from another thread at the same time, is allowed.
 
-    Parameters
-    ----------
-    fusion : {"auto", "off", "always"}, optional
-        "auto", the default of the process, defers operations on large arrays where their results
-        cannot depend on when they run. "off" runs every operation at once. "always" defers also
-        what reads memory that others can write, such as an imported NumPy array's: a promise that
-        it is not written before the results are used.
-    fusion_threshold : int, optional
-        Operations on arrays with more elements than this are deferred, if they can be; 2000 by
-        default.
-    num_threads : int, optional
-        The largest number of threads that a computation may use; by default as many as the
-        process may run on.
-    default_device : Device or str, optional
-        Where new arrays live unless they are told otherwise; ``cpu`` by default.
-    extras : bool, optional
-        Whether the functions of `extra`, and `special`, are found at the top level of the
-        namespace, as they are by default. False shows what code relies on beyond the standard.
-    host_access : {"allow", "warn", "error"}, optional
-        What happens where elements of an array leave the namespace for Python, NumPy or other
-        memory of the host: ``float(x)``, ``if x:``, ``numpy.asarray(x)``, ``x.to_device("cpu")``
-        from another device and the like, on every device. "allow", the default, reads them. "warn"
-        does so after a `HostAccessWarning` (testing) at the user's line. "error" raises a
-        `HostAccessError` (testing) before anything is computed. To print an array is not counted.
-    operands : {"numpy", "strict"}, optional
-        What functions and operators take. "numpy", the default: NumPy arrays wherever arrays of
-        this package, and Python scalars also where the standard has arrays only, as in
-        ``exp(0.5)``. "strict": a TypeError for both, as in code that is to run on other libraries.
-    placement : {"follow", "strict"}, optional
-        What happens where operands are on different devices. "follow", the default: arrays made
-        without ``device=`` follow those that were put on a device. "strict": a ValueError.
-    transfers : {"allow", "log", "error"}, optional
-        What happens where an array follows another one. "allow", the default, moves it. "log" does
-        so after a warning of the logger ``array_api_nx`` (logging) with the user's line, the
-        devices and the bytes. "error" raises a `TransferError` (testing) before it is moved.
-    progress : bool, optional
-        Whether a computation shows a progress bar once it has taken a second: by tqdm, as text on
-        a terminal and as a widget in a notebook. It counts elements on ``cpu``, and tasks on
-        ``dask``. False by default.
+    fusion ({"auto", "off", "always"}, optional): "auto", the default of the process, defers
+        operations on large arrays where their results cannot depend on when they run. "off" runs
+        every operation at once. "always" defers also what reads memory that others can write, such
+        as an imported NumPy array's: a promise that it is not written before the results are used.
+    fusion_threshold (int, optional): Operations on arrays with more elements than this are
+        deferred, if they can be; 2000 by default.
+    num_threads (int, optional): The largest number of threads that a computation may use; by
+        default as many as the process may run on.
+    default_device (Device or str, optional): Where new arrays live unless they are told otherwise;
+        ``cpu`` by default.
+    extras (bool, optional): Whether the functions of `extra`, and `special`, are found at the top
+        level of the namespace, as they are by default. False shows what code relies on beyond the
+        standard.
+    host_access ({"allow", "warn", "error"}, optional): What happens where elements of an array
+        leave the namespace for Python, NumPy or other memory of the host: ``float(x)``, ``if x:``,
+        ``numpy.asarray(x)``, ``x.to_device("cpu")`` from another device and the like, on every
+        device. "allow", the default, reads them. "warn" does so after a `HostAccessWarning`
+        (testing) at the user's line. "error" raises a `HostAccessError` (testing) before anything
+        is computed. To print an array is not counted.
+    operands ({"numpy", "strict"}, optional): What functions and operators take. "numpy", the
+        default: NumPy arrays wherever arrays of this package, and Python scalars also where the
+        standard has arrays only, as in ``exp(0.5)``. "strict": a TypeError for both, as in code
+        that is to run on other libraries.
+    placement ({"follow", "strict"}, optional): What happens where operands are on different
+        devices. "follow", the default: arrays made without ``device=`` follow those that were put
+        on a device. "strict": a ValueError.
+    transfers ({"allow", "log", "error"}, optional): What happens where an array follows another
+        one. "allow", the default, moves it. "log" does so after a warning of the logger
+        ``array_api_nx`` (logging) with the user's line, the devices and the bytes. "error" raises a
+        `TransferError` (testing) before it is moved.
+    progress (bool, optional): Whether a computation shows a progress bar once it has taken a
+        second: by tqdm, as text on a terminal and as a widget in a notebook. It counts elements on
+        ``cpu``, and tasks on ``dask``. False by default.
+    TypeError: If an argument has the wrong type.
+    ValueError: If an argument is out of range.
+    ImportError: If `progress` is True, and tqdm is not installed.
 
-    Raises
-    ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If an argument is out of range.
-    ImportError
-        If `progress` is True, and tqdm is not installed.
-
-    Examples
-    --------
-    >>> import array_api_nx as xp
     >>> x = xp.ones(1_000_000)
     >>> with xp.config_context(num_threads=1):
     ...     float(xp.sum(2 * x + 1))

@@ -97,14 +97,18 @@ class _Parameter(NamedTuple):
 
 
 def complete_docstrings(namespace: Mapping[str, object], names: Iterable[str]) -> None:
-    """Complete the docstrings of the functions among some names of a module or a class."""
+    """Complete the docstrings of functions and classes, by their names in a module or a class."""
     for name in names:
         member: Any = namespace[name]
         text = getattr(member, "__doc__", None)
         if not text or "---\n" in text:
             continue
         function = unwrap(member) if callable(member) else None
-        if type(function) is FunctionType:
+        if isinstance(member, type):
+            made: Any = getattr(member, "__init__" if "__init__" in vars(member) else "__new__")
+            if type(made) is FunctionType:
+                member.__doc__ = completed(made, text)
+        elif type(function) is FunctionType:
             text = completed(function)
             while member is not function:
                 member.__doc__ = text
@@ -112,10 +116,11 @@ def complete_docstrings(namespace: Mapping[str, object], names: Iterable[str]) -
             function.__doc__ = text
 
 
-def completed(function: FunctionType) -> str:
-    """The whole docstring of a function whose docstring in the source has fields."""
-    text = function.__doc__ or ""
-    if "---\n" in text or function.__name__.startswith("_"):
+def completed(function: FunctionType, of_class: str = "") -> str:
+    """The whole docstring of a function whose docstring in the source has fields; or of the class
+    that has it, if the function makes its objects."""
+    text = of_class or function.__doc__ or ""
+    if "---\n" in text or (function.__name__.startswith("_") and not of_class):
         return text
     # As inspect.cleandoc does it, in a tenth of the time.
     margin = _MARGIN.search(text)
@@ -163,7 +168,7 @@ def _parameters(function: FunctionType) -> dict[str, _Parameter]:
     first = collected[: "*" in stars]
     found = {}
     for star, name in (*names[:place], *first, *names[place:], *collected[len(first) :]):
-        if name in function.__annotations__:
+        if function.__annotations__.get(name, "Never") != "Never":
             annotation = str(function.__annotations__[name]).replace("'", '"')
             found[star + name] = _Parameter(annotation, given.get(name, ...) is None)
     return found

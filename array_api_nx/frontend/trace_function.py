@@ -56,21 +56,13 @@ SpecSize: TypeAlias = Any
 class ShapeSpec(Frozen):
     """What is known of an array without elements: shape, dtype and device.
 
-    Parameters
-    ----------
-    shape : tuple of int, str or Dim
-        Sizes that are known, or names of sizes that are not. Within one call the same name is the
-        same size; a size with a name is at least 2, as 0 and 1 behave in ways of their own.
-    dtype : dtype
-    device : Device or str, optional
-        The default device if not given.
-
-    Raises
-    ------
-    TypeError
-        If a size is something else.
-    ValueError
-        If a size is negative, or a name not an identifier.
+    shape (tuple of int, str or Dim): Sizes that are known, or names of sizes that are not. Within
+        one call the same name is the same size; a size with a name is at least 2, as 0 and 1 behave
+        in ways of their own.
+    dtype (dtype):
+    device (Device or str, optional): The default device if not given.
+    TypeError: If a size is something else.
+    ValueError: If a size is negative, or a name not an identifier.
     """
 
     __slots__ = ("device", "dtype", "shape")
