@@ -43,18 +43,11 @@ class NotInstalledError(ImportError):
 class Choice(NamedTuple):
     """The namespace that a short name selects.
 
-    Attributes
-    ----------
-    text : str
-        The short name.
-    module : str
-        ``"nx"``, or the name of a module.
-    version : str or None
-        For a strict namespace, the version of the standard.
-    device : str
-        Where arrays are made; empty for the default device.
-    elsewhere : bool
-        Whether the default device stays another one.
+    text: The short name.
+    module: ``"nx"``, or the name of a module.
+    version: For a strict namespace, the version of the standard.
+    device: Where arrays are made; empty for the default device.
+    elsewhere: Whether the default device stays another one.
     """
 
     text: str
