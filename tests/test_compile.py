@@ -14,20 +14,11 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import ShapeSpec
+from tests.support.arrays import normal, standardise
 from tests.support.docstrings import needs_docstrings
 from tests.support.programs import assert_same
 from tests.support.refusals import refused
 from tests.support.tables import for_each
-
-rng = np.random.default_rng(5)
-
-
-def normal(*shape):
-    return xp.asarray(rng.standard_normal(shape))
-
-
-def standardise(x):
-    return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
 
 
 def test_one_trace_for_many_sizes():

@@ -7,15 +7,10 @@ import array_api_nx as xp
 from array_api_nx import ShapeSpec
 from array_api_nx.compile import TraceError
 from array_api_nx.native import native
+from tests.support.arrays import normal
 from tests.support.programs import assert_same, numpy_of
 from tests.support.refusals import refused
 from tests.support.tables import for_each
-
-rng = np.random.default_rng(5)
-
-
-def normal(*shape):
-    return xp.asarray(rng.standard_normal(shape))
 
 
 def test_results_have_memory_of_their_own():

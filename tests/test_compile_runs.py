@@ -15,6 +15,7 @@ from hypothesis import settings as hypothesis_settings
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.arrays import normal, standardise
 from tests.support.interpreter import SHAPES, TRACEABLE, inputs, programs, run
 from tests.support.processes import python
 from tests.support.programs import assert_same, numpy_of, settings
@@ -26,19 +27,11 @@ ROOT = Path(__file__).parents[1]
 rng = np.random.default_rng(3)
 
 
-def normal(*shape: int) -> Array:
-    return xp.asarray(rng.standard_normal(shape))
-
-
 @pytest.fixture(params=["auto", "steps"])
 def engine(request: pytest.FixtureRequest) -> str:
     """Whether the function's calls are made again, or the steps of its program."""
     found: str = request.param
     return found
-
-
-def standardise(x: Array) -> Array:
-    return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
 
 
 def softmax(x: Array) -> Array:

@@ -16,21 +16,11 @@ from array_api_nx.contract.checked_call import ContractError
 from array_api_nx.contract.program import Program
 from array_api_nx.core.symbolic import UnboundError, UndecidedError, dynamic, eval_dim
 from array_api_nx.tracing.backend import Switch
+from tests.support.arrays import normal, standardise
 from tests.support.programs import assert_same, numpy_of
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 from tests.support.threads import together
-
-rng = np.random.default_rng(5)
-
-
-def normal(*shape):
-    return xp.asarray(rng.standard_normal(shape))
-
-
-def standardise(x):
-    return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
-
 
 OUTSIDE = xp.asarray([1.0, 2.0, 3.0])
 

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,8 @@ import array_api_nx as xp
 from array_api_nx import fft
 from tests.backends.engines.devices import device as find
 from tests.extra.everywhere import DEVICES
+from tests.support.arrays import assert_close
+from tests.support.arrays import normal_numbers as signal
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -14,19 +18,7 @@ NORMS = ("backward", "ortho", "forward")
 COMPLEX_OF = {"float32": "complex64", "float64": "complex128"}
 
 
-def signal(shape, dtype, seed=0):
-    rng = np.random.default_rng([seed, *shape])
-    values = rng.standard_normal(shape)
-    if "complex" in dtype:
-        values = values + 1j * rng.standard_normal(shape)
-    return values.astype(dtype)
-
-
-def close(result, expected):
-    assert str(result.dtype) == expected.dtype.name
-    assert result.shape == expected.shape
-    tolerance = 1e-4 if expected.dtype.name in ("float32", "complex64") else 1e-12
-    np.testing.assert_allclose(np.asarray(result), expected, tolerance, tolerance)
+close = partial(assert_close, single=1e-4, double=1e-12)
 
 
 def inputs(name):
@@ -125,7 +117,11 @@ class TestSeveralAxes:
     @xp.config_context(operands="strict")
     def test_over_no_axes_there_is_a_copy(self, name):
         function = getattr(fft, name)
-        for a in (signal((3, 4), "complex64"), signal((), "complex128"), signal((2, 0), "float32")):
+        for a in (
+            signal((3, 4), "complex64"),
+            signal((), "complex128"),
+            signal((2, 0), "float32"),
+        ):
             x = xp.asarray(a)
             for result in (function(x, axes=()), function(x, s=(), axes=[])):
                 close(result, a.astype(COMPLEX_OF.get(a.dtype.name, a.dtype.name)))

@@ -1,3 +1,4 @@
+from functools import partial
 from math import inf, nan
 
 import numpy as np
@@ -7,6 +8,8 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx import linalg
+from tests.support.arrays import assert_close
+from tests.support.arrays import normal_numbers as matrices
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -20,14 +23,6 @@ REAL_PART = {
 STACKS = [(), (3,), (2, 1), (0,)]
 
 
-def matrices(shape, dtype="float64", seed=0):
-    rng = np.random.default_rng([seed, *shape])
-    values = rng.standard_normal(shape)
-    if "complex" in dtype:
-        values = values + 1j * rng.standard_normal(shape)
-    return values.astype(dtype)
-
-
 def square(stack, n, dtype="float64"):
     """Matrices that are far from singular."""
     return (matrices((*stack, n, n), dtype) + 4 * np.eye(n)).astype(dtype)
@@ -39,11 +34,7 @@ def hermitian(stack, n, dtype="float64"):
     return (a @ a.mT.conj() + np.eye(n)).astype(dtype)
 
 
-def close(result, expected):
-    assert str(result.dtype) == expected.dtype.name
-    assert result.shape == expected.shape
-    tolerance = 2e-4 if expected.dtype.name in ("float32", "complex64") else 1e-10
-    np.testing.assert_allclose(np.asarray(result), expected, tolerance, tolerance)
+close = partial(assert_close, single=2e-4, double=1e-10)
 
 
 class TestProducts:

@@ -8,6 +8,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.arrays import read_only, shares, whole
 from tests.support.processes import python
 from tests.support.refusals import refused
 from tests.support.tables import for_each
@@ -16,20 +17,6 @@ DTYPES = [
     *["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
     *["float32", "float64", "complex64", "complex128"],
 ]
-
-
-def shares(x, y):
-    return np.shares_memory(np.asarray(x), np.asarray(y))
-
-
-def whole(dtype="float64"):
-    return np.arange(12).reshape(3, 4).astype(dtype)
-
-
-def read_only():
-    a = whole()
-    a.flags.writeable = False
-    return a
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

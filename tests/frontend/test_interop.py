@@ -9,6 +9,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.arrays import address, read_only, shares, whole
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -18,29 +19,11 @@ DTYPES = [
 ]
 
 
-def address(a):
-    return a.__array_interface__["data"][0]
-
-
-def shares(x, y):
-    return np.shares_memory(np.asarray(x), np.asarray(y))
-
-
-def whole(dtype="float64"):
-    return np.arange(12).reshape(3, 4).astype(dtype)
-
-
 def field(dtype):
     """Numbers that follow a single byte each, and so are not aligned."""
     records = np.zeros(5, [("byte", "u1"), ("number", dtype)])
     records["number"] = np.arange(5)
     return records["number"]
-
-
-def read_only():
-    a = whole()
-    a.flags.writeable = False
-    return a
 
 
 # What asarray can share as it is.

@@ -7,6 +7,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
+from tests.support.arrays import address
 from tests.support.implementations import assert_alike, random_array
 from tests.support.sizes import DEFERRED
 
@@ -49,10 +50,6 @@ def compare(function, makers, *args, **kwargs):
         return results, views, offsets
 
     assert_alike(call, lambda: made_of(makers), f"{function}, {args}, {kwargs}")
-
-
-def address(array):
-    return array.__array_interface__["data"][0]
 
 
 def some_axes(rng, ndim):

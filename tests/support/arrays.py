@@ -5,8 +5,14 @@ from typing import Any
 import numpy as np
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
 
-__all__ = ["as_nx", "assert_array"]
+__all__ = [
+    "address", "as_nx", "assert_array", "assert_close", "normal", "normal_numbers", "read_only",
+    "shares", "standardise", "whole",
+]  # fmt: skip
+
+_rng = np.random.default_rng(5)
 
 
 def as_nx(array: object, dtype: str | None = None) -> xp.Array:
@@ -20,3 +26,48 @@ def assert_array(x: Any, expected: object) -> None:
     assert type(x) is xp.Array
     assert (x.shape, str(x.dtype)) == (expected.shape, expected.dtype.name)
     np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+def assert_close(result: xp.Array, expected: NDArray, *, single: float, double: float) -> None:
+    """`result` has this dtype and shape, and numbers as near as is said for the precision."""
+    assert (str(result.dtype), result.shape) == (expected.dtype.name, expected.shape)
+    tolerance = single if expected.dtype.name in ("float32", "complex64") else double
+    np.testing.assert_allclose(np.asarray(result), expected, tolerance, tolerance)
+
+
+def normal_numbers(shape: tuple[int, ...], dtype: str = "float64", seed: int = 0) -> NDArray:
+    """Numbers of the normal distribution, always the same of a shape and a seed."""
+    rng = np.random.default_rng([seed, *shape])
+    values = rng.standard_normal(shape)
+    if "complex" in dtype:
+        values = values + 1j * rng.standard_normal(shape)
+    return values.astype(dtype)
+
+
+def normal(*shape: int) -> xp.Array:
+    """Numbers of the normal distribution, others at each call."""
+    return xp.asarray(_rng.standard_normal(shape))
+
+
+def standardise(x: xp.Array) -> xp.Array:
+    return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
+
+
+def whole(dtype: str = "float64") -> NDArray:
+    return np.arange(12).reshape(3, 4).astype(dtype)
+
+
+def read_only() -> NDArray:
+    array = whole()
+    array.flags.writeable = False
+    return array
+
+
+def shares(x: object, y: object) -> bool:
+    return np.shares_memory(np.asarray(x), np.asarray(y))
+
+
+def address(array: NDArray) -> int:
+    """Where in memory the first element is."""
+    found: int = array.__array_interface__["data"][0]
+    return found

@@ -13,6 +13,7 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import memory_pool as module
 from array_api_nx.backends.cpu.engine.memory_pool import PoolStats
 from array_api_nx.native import native
+from tests.support.arrays import address
 from tests.support.processes import needs_fork, python
 from tests.support.refusals import refused
 from tests.support.threads import together
@@ -22,10 +23,6 @@ N = 2**16
 MANY = 2**30
 
 pytestmark = pytest.mark.skipif(native is None, reason="without the extension nothing is kept")
-
-
-def address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
 
 
 class Pool:
