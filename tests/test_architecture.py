@@ -8,7 +8,6 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -82,11 +81,11 @@ WHOLE = {
 OTHER_TESTS = {"benchmarks", "clients", "conformance", "data", "docs", "support"}
 
 
-def path_of(path: Path) -> str:
+def path_of(path):
     return path.relative_to(ROOT).as_posix()
 
 
-def dotted(path: Path) -> str:
+def dotted(path):
     parts = (NAME, *path.relative_to(ROOT).with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -94,7 +93,7 @@ def dotted(path: Path) -> str:
 DOTTED = {dotted(path) for path in MODULES}
 
 
-def room(module: str) -> str:
+def room(module):
     """The room of a module of the package, by its dotted name."""
     if module == f"{NAME}._native":  # the extension that the C of that folder is compiled to
         return "native"
@@ -104,12 +103,12 @@ def room(module: str) -> str:
 
 
 @cache
-def imports(path: Path) -> list[tuple[str, bool]]:
+def imports(path):
     """The absolute name of each module that a file imports, and whether on loading."""
     return list(_imports(path))
 
 
-def _imports(path: Path) -> Iterator[tuple[str, bool]]:
+def _imports(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     on_first_use = {
         id(node)
@@ -121,7 +120,7 @@ def _imports(path: Path) -> Iterator[tuple[str, bool]]:
         yield name, id(node) not in on_first_use
 
 
-def _named(path: Path, tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+def _named(path, tree):
     """The statements that import, each with the absolute names of what they import."""
     package = dotted(path).split(".")
     if path.name != "__init__.py":
@@ -196,7 +195,7 @@ def test_imports_go_down_only(path):
             assert top in allowed, f"{path_of(path)} imports {name}"
 
 
-def for_types_alone(path: Path) -> set[str]:
+def for_types_alone(path):
     """What a file imports for type checkers, and for nobody else."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     seen, unseen = set(), set()
@@ -212,7 +211,7 @@ def for_types_alone(path: Path) -> set[str]:
     return unseen - seen
 
 
-def circles(*, of_types: bool = False) -> list[set[str]]:
+def circles(*, of_types=False):
     """Groups of modules that lead to each other by imports; by those `of_types`, too."""
     below = {
         dotted(path): ({name for name, _ in imports(path)} & DOTTED)
@@ -221,7 +220,7 @@ def circles(*, of_types: bool = False) -> list[set[str]]:
     }
     reached = {}
     for start in below:
-        found: set[str] = set()
+        found = set()
         rest = [start]
         while rest:
             new = below[rest.pop()] - found
@@ -278,7 +277,7 @@ def test_names_in_c_are_not_those_of_platform_headers(path):
 # ---------------------------------------------------------------------- tests
 
 
-def mirrored() -> list[Path]:
+def mirrored():
     return sorted(
         path
         for path in TESTS.rglob("*.py")
@@ -309,7 +308,7 @@ def test_tests_mirror_the_package(path):
 # ---------------------------------------------------------------------- loading
 
 
-def loaded_by(statement: str) -> set[str]:
+def loaded_by(statement):
     """Names of the top-level modules, the standard library's apart, that a statement loads."""
     code = (
         "import sys; before = set(sys.modules)\n"

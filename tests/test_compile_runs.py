@@ -2,11 +2,9 @@
 
 import threading
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 
 import array_api_nx as xp
-from array_api_nx import Array
 from tests.support.arrays import normal, standardise
 from tests.support.interpreter import SHAPES, TRACEABLE, inputs, programs, run
 from tests.support.processes import python
@@ -28,29 +25,29 @@ rng = np.random.default_rng(3)
 
 
 @pytest.fixture(params=["auto", "steps"])
-def engine(request: pytest.FixtureRequest) -> str:
+def engine(request):
     """Whether the function's calls are made again, or the steps of its program."""
-    found: str = request.param
+    found = request.param
     return found
 
 
-def softmax(x: Array) -> Array:
+def softmax(x):
     e = xp.exp(x - xp.max(x, axis=1, keepdims=True))
     return e / xp.sum(e, axis=1, keepdims=True)
 
 
-def nearest(x: Array) -> Array:
+def nearest(x):
     centres = x[:3, :] + 0.5
     squares = xp.sum(xp.square(centres), axis=1)
     return xp.argmin(squares - 2 * (x @ centres.T), axis=1)
 
 
-def several(x: Array) -> Any:
+def several(x):
     y = xp.exp(-(x**2))
     return y, y.T @ y, xp.sum(y), [x * 1, xp.astype(y > 0.5, xp.int8)]
 
 
-def in_place(x: Array) -> Any:
+def in_place(x):
     y = x + 1.0
     before = y * 2
     part = y[::-1, :] + before
@@ -60,27 +57,27 @@ def in_place(x: Array) -> Any:
     return y, before, part
 
 
-def writes(x: Array) -> Any:
+def writes(x):
     y = x * 2
     x[...] = x[::-1, :] + y
     x[0, :] *= 2
     return y, x[1:, :]
 
 
-def indices(x: Array) -> Any:
+def indices(x):
     order = xp.argsort(x[:, 0])
     return xp.take(x, order, axis=0), x[order, 0], xp.cumulative_sum(x, axis=1)
 
 
-def padded(x: Array) -> Any:
+def padded(x):
     return xp.concat([x, xp.zeros((2, x.shape[1]))]) + 1, xp.stack([x, x * 2], axis=2)
 
 
-def views(x: Array) -> Any:
+def views(x):
     return x[1:, :], x.T, x, xp.flip(x, axis=0), x[:0, :], xp.reshape(x.T, (-1,))
 
 
-def filled(x: Array) -> Any:
+def filled(x):
     return xp.zeros((3, 2)), xp.ones(x.shape[0]) * 3, xp.arange(x.shape[0]) + 0.5
 
 
@@ -96,7 +93,7 @@ FUNCTIONS = [
     views,
     filled,
 ]
-LAYOUTS: dict[str, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]] = {
+LAYOUTS = {
     "row-major": lambda x: x,
     "transposed": np.asfortranarray,
     "strided": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
@@ -107,13 +104,11 @@ LAYOUTS: dict[str, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]] = {
 }
 
 
-def leaves(x: Any) -> list[Array]:
+def leaves(x):
     return [leaf for part in x for leaf in leaves(part)] if isinstance(x, tuple | list) else [x]
 
 
-def check(
-    function: Callable[[Array], Any], *shapes: tuple[int, int], engine: Any = "auto", calls: int = 2
-) -> None:
+def check(function, *shapes, engine="auto", calls=2):
     """Compiled and eager results and writes agree on all layouts."""
     compiled = xp.compile(function, engine=engine)
     for shape in shapes:
@@ -154,7 +149,7 @@ def test_sizes_of_0_and_1(function, engine):
 
 @pytest.mark.parametrize("dtype", [xp.float64, xp.int64, xp.int8])
 def test_nothing(dtype, engine):
-    def function(x: Array, y: Array) -> Any:
+    def function(x, y):
         z = y * 2 + y
         return xp.sum(x + x, axis=0), xp.max(x + 1, axis=1), z + xp.sum(x), xp.max(z, axis=0)
 
@@ -200,7 +195,7 @@ def test_without_the_extension():
 @pytest.mark.parametrize("function", [standardise, several, in_place, indices, padded, filled])
 def test_results_have_memory_of_their_own(function, engine):
     compiled = xp.compile(function, engine=engine)
-    kept: list[tuple[Array, np.ndarray[Any, Any]]] = []
+    kept = []
     for i in range(4):
         x = normal(6, 4)
         results = leaves(compiled(x))
@@ -256,7 +251,7 @@ def test_many_threads():
     expected = [[leaves(each.__wrapped__(x * 1)) for each in functions] for x in given]
     barrier = threading.Barrier(4)
 
-    def work(k: int) -> None:
+    def work(k):
         barrier.wait()
         for _ in range(5):
             for i in range(k, len(given), 4):
@@ -289,20 +284,20 @@ def test_runs_that_a_compiled_callable_declines():
         compiled(x)
 
 
-def divide(x: Array) -> Any:
+def divide(x):
     return xp.log(x) / x + xp.sqrt(-x)
 
 
-def sums(x: Array) -> Any:
+def sums(x):
     return xp.sum(x * 1e308 * 10) / xp.std(x) - xp.mean(x)
 
 
-def matrices(x: Array) -> Any:
+def matrices(x):
     y = xp.reshape(x, (2, -1)) * 1e200
     return y @ y.T * 2 - 1
 
 
-def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[list[str], Any]:
+def called(function, x, **state):
     """Which warnings came, or the error, and the results."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(**state):
         warnings.simplefilter("always")
@@ -339,12 +334,12 @@ def test_floating_point_errors(function, state, engine):
 
 
 def test_many_operations_and_many_arrays():
-    def long(x: Array) -> Array:
+    def long(x):
         for i in range(200):
             x = x * (1 + i / 1000) + i
         return x
 
-    def wide(*several: Array) -> tuple[Array, ...]:
+    def wide(*several):
         return tuple([x * 2 + i for i, x in enumerate(several)])
 
     arrays = [xp.asarray(np.arange(5.0) + i, copy=True) for i in range(100)]

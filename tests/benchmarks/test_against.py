@@ -2,8 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def other(tmp_path, monkeypatch):
     """Another checkout, without compiled extensions, which nobody asks for either.
 
     Python's own compiled files are copied, since each process would take a second without them; but
@@ -77,17 +75,17 @@ def test_slower_cases_are_listed(other, monkeypatch, capsys):
 class Stopped:
     """A worker of the case `slow`, which takes the times given; others take a second."""
 
-    def __init__(self, times: list[float]) -> None:
+    def __init__(self, times):
         self.times = times
-        self.turns: list[float] = []
+        self.turns = []
 
-    def __enter__(self) -> "Stopped":
+    def __enter__(self):
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error):
         pass
 
-    def ask(self, action: str, *arguments: Any) -> float:
+    def ask(self, action, *arguments):
         if action == "prepare":
             case = arguments[1]
             if case == "bad":

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,7 +13,7 @@ from benchmarks import __main__ as command_line
 from benchmarks import clients
 from benchmarks.__main__ import main
 from benchmarks.calls import SHAPES, STATEMENTS, connect
-from benchmarks.fused.cases import CASES, Case, inputs
+from benchmarks.fused.cases import CASES, inputs
 from benchmarks.fused.measure import disagreement, measure, prepare
 from benchmarks.fused.peers import NAMES, Peer, load
 from benchmarks.fused.programs import PROGRAMS
@@ -31,14 +30,14 @@ COMPILERS = ("numba", "jax.jit", "torch.compile", "nx on jax:cpu", "nx on torch:
 FEW = ("softmax of rows",)
 
 
-def peer_named(name: str) -> Peer:
+def peer_named(name):
     try:
         return load(name)
     except ImportError:
         pytest.skip(f"{name} is not installed, or lacks what it needs")
 
 
-def check(peer: Peer, case: Case, dtype: str, elements: int) -> None:
+def check(peer, case, dtype, elements):
     arrays = inputs(case, elements, dtype)
     call = peer.prepare(case, arrays)
     assert call is not None
@@ -105,10 +104,10 @@ def test_a_peer_must_agree_with_numpy():
 class Script:
     """A worker that answers what it was told to; exceptions are raised."""
 
-    def __init__(self, *answers: Any) -> None:
+    def __init__(self, *answers):
         self.answers = list(answers)
 
-    def ask(self, action: str, *arguments: Any) -> Any:
+    def ask(self, action, *arguments):
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -116,7 +115,7 @@ class Script:
 
 
 def test_turns_and_ratios():
-    workers: Any = {
+    workers = {
         "numpy": Script(5.0, 2.0, 8.0, 3.0),
         "nx": Script(6.0, 1.0, 2.0, 1.0),
         "unable": Script(Problem("no such thing")),
@@ -129,13 +128,13 @@ def test_turns_and_ratios():
 
 
 def test_a_slow_case_gets_few_turns():
-    workers: Any = {"numpy": Script(1.0, *[2.0] * 9)}
+    workers = {"numpy": Script(1.0, *[2.0] * 9)}
     times, _ = in_turns(workers, ("case",), turns=9, seconds=0.0, patience=0.0)
     assert times["numpy"].per_call == [2.0] * 3
 
 
 def test_a_peer_that_cannot_or_errs_is_left_out(capsys):
-    workers: Any = {
+    workers = {
         "numpy": Script(0.5, 2.0, 4.0),
         "nx": Script(0.5, 1.0, 1.0),
         "unable": Script(Problem("")),
@@ -244,7 +243,7 @@ def test_a_package_that_is_missing(capsys, monkeypatch):
         assert error in capsys.readouterr().err
 
 
-def run_fused(folder: Path, options: list[str]) -> Any:
+def run_fused(folder, options):
     file = folder / "figures.json"
     run = ["fused", "--sizes", "3e2", "--turns", "1", "--peers", "nx", "--json", str(file)]
     assert main(run + options) == 0

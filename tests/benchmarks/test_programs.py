@@ -2,8 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -59,7 +57,7 @@ def initialize(n):
 def square(n):
     return np.eye(n) + 0.5
 """
-INFO: dict[str, dict[str, Any]] = {
+INFO = {
     "jacobi_1d": {
         "init": {"func_name": "initialize", "input_args": ["n"], "output_args": ["a", "b"]},
         "input_args": ["steps", "a", "b"],
@@ -77,7 +75,7 @@ INFO: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path):
     """What a checkout of NPBench has, with four programs: one is wrong, one cannot start."""
     root = tmp_path / "npbench"
     (root / "bench_info").mkdir(parents=True)
@@ -165,7 +163,7 @@ def test_the_names_of_cases():
 
 
 def test_every_call_gets_arguments_of_its_own():
-    seen: list[Any] = []
+    seen = []
     timer = FreshArguments(list, lambda made: seen.append(made) or made.append(1))
     assert timer.timeit(3) > 0
     assert seen == [[1]] * 3
@@ -204,7 +202,7 @@ def test_other_results_are_errors(result, text):
     refused(Problem, r"differs by 5\.0e-01", compare, [np.asarray([1, 2])], [np.asarray([1, 3])])
 
 
-def run(options: list[str], folder: Path) -> Any:
+def run(options, folder):
     file = folder / "figures.json"
     always = ["programs", "--turns", "1", "--peers", "nx", "--json", str(file)]
     assert main([*always, *options]) == 0

@@ -5,7 +5,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,7 +54,7 @@ def connect(name):
 
 
 @pytest.fixture
-def awkward(tmp_path: Path) -> Iterator[Worker]:
+def awkward(tmp_path):
     """A worker of a peer that prints, fails, crashes or hangs as it is told."""
     (tmp_path / "awkward_peer.py").write_text(AWKWARD)
     with Worker("awkward_peer", "it", tmp_path) as made:
@@ -150,7 +149,7 @@ def test_threads_that_run_are_noticed(monkeypatch):
     monkeypatch.setattr(serve, "PATIENCE", 0.05)
     end = threading.Event()
 
-    def spin() -> None:
+    def spin():
         while not end.is_set():
             sum(range(1000))
 
@@ -176,7 +175,7 @@ def test_the_name_of_the_processor(tmp_path):
     assert environment.processor(tmp_path / "none")
 
 
-def running(pid: int) -> bool:
+def running(pid):
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -184,7 +183,7 @@ def running(pid: int) -> bool:
     return True
 
 
-def ticks(pid: int) -> int:
+def ticks(pid):
     """The processor's time that a process took, in the system's ticks."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])

@@ -1,7 +1,5 @@
 """What the standard leaves open and clients need: NumPy's behaviour."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -50,7 +48,7 @@ MIXED_KEYS = {
 }
 
 
-def own(key: Any) -> Any:
+def own(key):
     if isinstance(key, tuple):
         return tuple(own(item) for item in key)
     return xp.asarray(key) if isinstance(key, np.ndarray) else key

@@ -1,8 +1,5 @@
 """SciPy takes our arrays, and gives them back where it can."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -31,13 +28,13 @@ SAMPLE = np.array([1.0, 2.5, 4.0, 7.0, 3.0, 0.5, 2.0, 9.0])
 TABLE = SAMPLE.reshape(4, 2)
 
 
-def cube_root(target: Any) -> Any:
+def cube_root(target):
     # Brackets in the namespace of the target, whichever that is.
     low, high = 0 * target, 0 * target + 10.0
     return elementwise.find_root(lambda t, c: t**3 - c, (low, high), args=(target,)).x
 
 
-FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+FUNCTIONS = {
     "special.gamma": lambda x, ns: special.gamma(x),
     "special.logsumexp": lambda x, ns: special.logsumexp(x),
     "special.xlogy": lambda x, ns: special.xlogy(x, x),
@@ -74,7 +71,7 @@ def test_agrees_with_numpy_and_returns_our_arrays(name):
 
 @pytest.mark.parametrize("function", [xp.mean, xp.var, xp.max])
 def test_resampling_finds_axis_in_our_signatures(function):
-    def interval(sample: Any, statistic: Callable[..., Any]) -> Any:
+    def interval(sample, statistic):
         rng = np.random.default_rng(3)
         return stats.bootstrap(
             (sample,), statistic, n_resamples=50, method="percentile", rng=rng

@@ -1,8 +1,5 @@
 """scikit-learn takes our arrays, with its dispatch on and off."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -24,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 DATA, TARGET = load_wine(return_X_y=True)
 
-ESTIMATORS: dict[str, Callable[[Any, Any], Any]] = {
+ESTIMATORS = {
     "StandardScaler": lambda X, y: StandardScaler().fit_transform(X),
     "PCA": lambda X, y: PCA(3, svd_solver="full").fit_transform(X),
     "Ridge": lambda X, y: Ridge(solver="svd").fit(X, X[:, 0] + X[:, 1]).coef_,

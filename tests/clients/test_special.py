@@ -1,8 +1,6 @@
 """`scipy.special` and `scipy.stats` give arrays of ours, on the device of their operands."""
 
-from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +24,7 @@ pytestmark = [
 
 
 @pytest.fixture(params=["cpu", "torch:cpu", "jax:cpu", "dask"])
-def device(request: pytest.FixtureRequest) -> xp.Device:
+def device(request):
     library = request.param.partition(":")[0]
     if library != "cpu" and find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
@@ -53,7 +51,7 @@ def test_scipys_compositions_are_ours(device):
 FIRST = np.random.default_rng(0).normal(size=60)
 SECOND = np.random.default_rng(1).normal(size=60) + 0.3
 
-STATISTICS: dict[str, Callable[[Any, Any], Any]] = {
+STATISTICS = {
     "bartlett": lambda x, y: stats.bartlett(x, y),
     "combine_pvalues": lambda x, y: stats.combine_pvalues(special.ndtr(x)),
     "entropy": lambda x, y: stats.entropy(x * x, y * y),

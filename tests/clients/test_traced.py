@@ -1,8 +1,5 @@
 """Functions of SciPy and array-api-extra, traced: `compile` and `eval_shape`."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -20,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 # The second number says how many programs three sizes take: some functions count elements with
 # NumPy, which takes plain ints.
-FUNCTIONS: dict[str, tuple[Callable[[Array], Any], int]] = {
+FUNCTIONS = {
     "special.logsumexp": (lambda x: special.logsumexp(x, axis=0), 1),
     "special.softmax": (lambda x: special.softmax(x, axis=1), 1),
     "special.log_softmax": (lambda x: special.log_softmax(x, axis=0), 1),
@@ -47,7 +44,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Array], Any], int]] = {
 CASES = [pytest.param(*case, id=name) for name, case in FUNCTIONS.items()]
 
 # More functions, for sizes that are known. What they return besides arrays is left out.
-OTHERS: dict[str, Callable[[Array], Any]] = {
+OTHERS = {
     "special.expit": lambda x: special.expit(x),
     "special.gammaln": lambda x: special.gammaln(x),
     "special.ndtr": lambda x: special.ndtr(x),
@@ -71,11 +68,11 @@ OTHERS: dict[str, Callable[[Array], Any]] = {
 }
 
 
-def sample(n: int) -> Array:
+def sample(n):
     return xp.asarray(np.random.default_rng(n).random((n, 3)) + 0.1)
 
 
-def specs(result: Any) -> list[ShapeSpec]:
+def specs(result):
     leaves, _ = flatten(result, lambda x: type(x) in (Array, ShapeSpec))
     return [ShapeSpec(x.shape, x.dtype) for x in leaves]
 

@@ -1,9 +1,7 @@
 """Floating-point warnings: none at lines of SciPy and scikit-learn, all others as ever."""
 
 import warnings
-from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +30,7 @@ CALLS = {
 }
 
 
-def function_of(module: str, source: str) -> Callable[..., Any]:
+def function_of(module, source):
     """A function that was written in a module of that name."""
     made = ModuleType(module)
     made.__dict__["np"] = np
@@ -40,7 +38,7 @@ def function_of(module: str, source: str) -> Callable[..., Any]:
     return made.__dict__["call"]  # type: ignore[no-any-return]
 
 
-def told(function: Callable[..., Any], size: int) -> list[str]:
+def told(function, size):
     x, y = xp.zeros(size), xp.full(size, 1e308)
     with warnings.catch_warnings(record=True, action="always") as caught:
         xp.evaluate(function(xp, x, y))
@@ -92,7 +90,7 @@ def test_estimators_and_interpolators_are_as_silent_as_with_numpy():
 
     data = np.random.default_rng(0).normal(size=(200, 3))
     data[:, 2] = 1.0
-    calls: list[Callable[[Any], Any]] = [
+    calls = [
         lambda X: StandardScaler().fit(X).transform(X),
         lambda X: GaussianMixture(2, init_params="random", random_state=0).fit(X).means_,
         lambda X: RBFInterpolator(X[:, :2], X[:, 0])(X[:, :2]),

@@ -2,18 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from array_api_nx_conformance import commands, records, runner
 from array_api_nx_conformance.__main__ import main
-from array_api_nx_conformance.namespace import Module
 from array_api_nx_conformance.options import gate_parser, parser
 from array_api_nx_conformance.runner import Run
 from array_api_nx_conformance.suite import CHECKOUT_VARIABLE
 
-from .conftest import NAMESPACE, FakeSuite
+from .conftest import NAMESPACE
 from .samples import make_record, passed, result, sample_records
 
 pytestmark = pytest.mark.slow
@@ -23,19 +21,19 @@ FAILED = result("test_x.py::test_exp", "failed", "ValueError: v")
 
 
 @pytest.fixture(autouse=True)
-def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_variable(monkeypatch):
     monkeypatch.delenv(CHECKOUT_VARIABLE, raising=False)
 
 
-def run(suite: FakeSuite, *more: str) -> int:
+def run(suite, *more):
     given = ["run", "--checkout", str(suite.path), "--workers", "1", *more]
     return main(given, suite.pins)
 
 
 def test_two_namespaces(suite, namespace, tmp_path, capsys, monkeypatch):
-    tested: list[str] = []
+    tested = []
 
-    def fake(module: Module, *more: Any) -> Run:
+    def fake(module, *more):
         tested.append(module.name)
         return original(module, *more)
 
@@ -81,7 +79,7 @@ def test_a_budget(suite, namespace, capsys):
 
 
 def test_an_interruption_reports_what_has_run(suite, namespace, tmp_path, monkeypatch):
-    def interrupted(module: Module, checkout: Any, options: Any, *more: object) -> Run:
+    def interrupted(module, checkout, options, *more):
         run = Run(module, checkout, options)
         run.end = "interrupted"
         run.results = {FAILED.id: FAILED}
@@ -134,7 +132,7 @@ def test_a_missing_checkout(tmp_path, capsys):
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     path = tmp_path / "results.json"
     records.write(path, sample_records())
     return path

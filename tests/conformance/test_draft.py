@@ -1,16 +1,12 @@
 """The tests of what the draft has beyond the suite, on namespaces that are right and wrong."""
 
-from pathlib import Path
-
 import pytest
 
 from array_api_nx_conformance import records
 from array_api_nx_conformance.__main__ import main
-from array_api_nx_conformance.records import Record
 from array_api_nx_conformance.runner import Options, _parts_with_draft, run_suite
 from array_api_nx_conformance.suite import Checkout
 
-from .conftest import FakeSuite
 from .test_runner import MODULE
 
 pytestmark = pytest.mark.slow
@@ -29,7 +25,7 @@ def bincount(x, /, weights=None, *, minlength=0):
 """
 
 
-def judge(suite: FakeSuite, module: str, folder: Path, *select: str) -> Record:
+def judge(suite, module, folder, *select):
     file = folder / "found.json"
     main(["run", "--module", module, "--standard", "draft", "--checkout", str(suite.path),
           "--max-examples", "20", "--workers", "1", "--json", str(file),
@@ -76,7 +72,7 @@ def test_mistakes_are_found(suite, tmp_path, monkeypatch):
 
 def test_the_suite_runs_first(suite, namespace):
     checkout = Checkout(suite.path, suite.pins.suite, suite.pins.spec)
-    shown: list[int] = []
+    shown = []
     options = Options(namespace, 1, version="draft", select=("test_passes or has_names",))
     run = run_suite(MODULE, checkout, options, lambda run: shown.append(len(run.results)))
     assert run.end == "finished"

@@ -19,7 +19,7 @@ def test_a_module_that_only_the_current_folder_has_is_found_there(tmp_path, monk
     (tmp_path / "own_package").mkdir()
     (tmp_path / "numpy").mkdir()
 
-    def last(module: str) -> str:
+    def last(module):
         return tested.environment(tmp_path, module)["PYTHONPATH"].split(os.pathsep)[-1]
 
     assert last("own_module") == last("own_package.array") == str(tmp_path)

@@ -7,21 +7,18 @@ import pytest
 from array_api_nx_conformance import __main__ as command
 from array_api_nx_conformance import gate, runner
 from array_api_nx_conformance.environment import PACKAGE
-from array_api_nx_conformance.namespace import Module
-from array_api_nx_conformance.runner import Options, Run
-from array_api_nx_conformance.suite import CHECKOUT_VARIABLE, Checkout
-
-from .conftest import FakeSuite
+from array_api_nx_conformance.runner import Run
+from array_api_nx_conformance.suite import CHECKOUT_VARIABLE
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_variable(monkeypatch):
     monkeypatch.delenv(CHECKOUT_VARIABLE, raising=False)
 
 
-def arguments(suite: FakeSuite, module: str, *more: str) -> list[str]:
+def arguments(suite, module, *more):
     return ["--checkout", str(suite.path), "--module", module, "--workers", "1", *more]
 
 
@@ -49,7 +46,7 @@ def test_a_module_that_does_not(suite, namespace, capsys):
 
 
 def test_no_test_can_be_run(suite, namespace, monkeypatch, capsys):
-    def nothing(module: Module, checkout: Checkout, options: Options, *more: object) -> Run:
+    def nothing(module, checkout, options, *more):
         return Run(module, checkout, options, log="deselected\n")
 
     monkeypatch.setattr(gate, "run_suite", nothing)
@@ -58,7 +55,7 @@ def test_no_test_can_be_run(suite, namespace, monkeypatch, capsys):
 
 
 def test_an_interruption_before_the_run(suite, monkeypatch, capsys):
-    def interrupt(*arguments: object) -> None:
+    def interrupt(*arguments):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(gate, "inspect_module", interrupt)

@@ -4,8 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -54,7 +52,7 @@ document.title = "said " + JSON.stringify(said);
 """
 
 
-def browse(html: str, folder: Path, *more: str) -> str:
+def browse(html, folder, *more):
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip("no Chromium to look at the page with")
@@ -70,13 +68,13 @@ def browse(html: str, folder: Path, *more: str) -> str:
     return done.stdout
 
 
-def act(folder: Path, *more: str) -> dict[str, object]:
+def act(folder, *more):
     html = page.render(sample_records()).replace("</body>", f"<script>{{{SCRIPT}}}</script></body>")
     shown = browse(html, folder, "--dump-dom", *more)
     found = re.search(r"<title>said (.*?)</title>", shown, re.DOTALL)
     assert found is not None
     text = found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    said: dict[str, object] = json.loads(text)
+    said = json.loads(text)
     return said
 
 
@@ -87,7 +85,7 @@ def test_the_page_needs_nothing_else():
     assert "{{" not in html
 
 
-def data_of(html: str) -> Any:
+def data_of(html):
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
     assert found is not None
     return json.loads(found[1])

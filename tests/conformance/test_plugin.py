@@ -1,5 +1,4 @@
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -54,17 +53,17 @@ def test_a_plan_leaves_out_what_is_done_skipped_or_of_another_chapter():
     assert Plan("numpy").includes("array_api_tests/test_x.py::test_something_else")
 
 
-def item(function: object) -> Any:
+def item(function):
     """As much of a pytest item as shrinking needs."""
     return SimpleNamespace(obj=function)
 
 
-def smallest_failure(wanted: bool) -> int:
-    seen: list[int] = []
+def smallest_failure(wanted):
+    seen = []
 
     @settings(max_examples=50, database=None, derandomize=True)
     @given(st.integers(min_value=0))
-    def test(number: int) -> None:
+    def test(number):
         if number > 1000:
             seen.append(number)
             raise ValueError(number)

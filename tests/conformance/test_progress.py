@@ -17,11 +17,11 @@ FAILURE = "FAILED  test_a.py::test_b\n        ValueError: v\n"
 
 
 @pytest.fixture
-def run() -> Run:
+def run():
     return Run(Module("m", "", ""), Checkout(Path("/suite"), "", ""), Options())
 
 
-def fill(run: Run, *results: Result) -> None:
+def fill(run, *results):
     run.collected = [PASSED.id, FAILED.id]
     run.running = ["array_api_tests/test_a.py::test_c"]
     for result in results:

@@ -1,5 +1,4 @@
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -10,15 +9,15 @@ from array_api_nx_conformance.runner import Options, Run
 from array_api_nx_conformance.suite import Checkout
 
 
-def result(name: str, outcome: str, message: str = "") -> Result:
+def result(name, outcome, message=""):
     return Result(f"array_api_tests/{name}", outcome, 0.5, message, "")
 
 
 def make_run(
-    *results: Result,
-    end: Literal["finished", "interrupted", "broken"] = "finished",
-    not_run: tuple[str, ...] = (),
-) -> Run:
+    *results,
+    end="finished",
+    not_run=(),
+):
     run = Run(
         Module("some.module", "1.0", "2025.12"),
         Checkout(Path("/suite"), "a" * 40, "b" * 40),

@@ -6,9 +6,7 @@ import io
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -106,13 +104,13 @@ def same(x, y):
 
 
 @pytest.fixture(scope="module")
-def tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tests(tmp_path_factory):
     return tmp_path_factory.mktemp("array_api_tests")
 
 
 @pytest.fixture(scope="module")
-def module(tests: Path) -> ModuleType:
-    def load(name: str, text: str) -> ModuleType:
+def module(tests):
+    def load(name, text):
         file = tests / f"{name}.py"
         file.write_text(text)
         spec = importlib.util.spec_from_file_location(name, file)
@@ -127,18 +125,18 @@ def module(tests: Path) -> ModuleType:
     return load("test_sample", SOURCE.format(helpers="sample_helpers"))
 
 
-def caught(test: Callable[[], object]) -> Exception:
+def caught(test):
     with pytest.raises(Exception) as info:  # noqa: PT011 (any failure of the sample)
         test()
     return info.value
 
 
-def script(module: ModuleType, tests: Path, test: str, function: str, device: str = "") -> str:
+def script(module, tests, test, function, device=""):
     error = caught(getattr(module, test))
     return repro.build(error, function, "numpy", np, tests, device)
 
 
-def output(text: str) -> str:
+def output(text):
     with contextlib.redirect_stdout(io.StringIO()) as stream:
         exec(text, {})
     return stream.getvalue()
@@ -227,7 +225,7 @@ def test_what_was_used(module, tests):
 def test_missing_names(tests):
     file = tests / "test_names.py"
     file.write_text("import numpy as xp\ndef test_a():\n    xp.nothing(1)\n")
-    space: dict[str, Callable[[], None]] = {}
+    space = {}
     exec(compile(file.read_text(), str(file), "exec"), space)
     assert blame(caught(space["test_a"]), "exp", tests, np).raised_in == "nothing"
     file.write_text("def test_b():\n    raise ValueError('does not have required attribute: f')\n")
@@ -241,7 +239,7 @@ def test_errors_of_nowhere():
     assert repro.build(error, "exp", "numpy", np, Path("/nowhere")) == ""
 
 
-def official_suite() -> Path:
+def official_suite():
     try:
         return suite.find(None, suite.cache_folder(), Pins()).path
     except CannotRunError:

@@ -1,17 +1,17 @@
 import pytest
 
 from array_api_nx_conformance.namespace import Module
-from array_api_nx_conformance.runner import Options, Run, run_suite
+from array_api_nx_conformance.runner import Options, run_suite
 from array_api_nx_conformance.suite import CannotRunError, Checkout
 
-from .conftest import NAMESPACE, FakeSuite, git
+from .conftest import NAMESPACE, git
 
 pytestmark = pytest.mark.slow
 
 MODULE = Module(NAMESPACE, "3.2", "2025.12")
 
 
-def run(suite: FakeSuite, options: Options, shown: list[int] | None = None) -> Run:
+def run(suite, options, shown=None):
     checkout = Checkout(suite.path, suite.pins.suite, suite.pins.spec)
     counts = [] if shown is None else shown
     return run_suite(MODULE, checkout, options, lambda run: counts.append(len(run.results)))
@@ -61,7 +61,7 @@ def test_all_that_can_happen_to_a_test(suite, namespace, monkeypatch):
     assert git(suite.path, "status", "--porcelain", "--ignored") == ""
 
 
-def drawn(run: Run) -> str:
+def drawn(run):
     """What the test drew that draws a number."""
     return run.results["array_api_tests/test_draws.py::test_draws"].message
 
@@ -69,7 +69,7 @@ def drawn(run: Run) -> str:
 def test_selections_failures_of_pytest_itself_and_seeds(suite, namespace):
     select = ("test_good.py", "array_api_tests/test_lacking.py::test_needs_fft", "test_draws.py",
               "passes", "fft", "draws")  # fmt: skip
-    shown: list[int] = []
+    shown = []
     selected = run(suite, Options(module=namespace, select=select, seed=1), shown)
     assert [test.partition("::")[2] for test in selected.collected] == [
         "test_passes",
@@ -98,7 +98,7 @@ def test_selections_failures_of_pytest_itself_and_seeds(suite, namespace):
 
 
 def test_an_interruption_keeps_what_has_run(suite, namespace):
-    def interrupt(run: Run) -> None:
+    def interrupt(run):
         if run.results and run.running:
             raise KeyboardInterrupt
 

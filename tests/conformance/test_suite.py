@@ -10,7 +10,7 @@ from .conftest import git
 
 
 @pytest.fixture(autouse=True)
-def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_variable(monkeypatch):
     monkeypatch.delenv(tested.CHECKOUT_VARIABLE, raising=False)
 
 

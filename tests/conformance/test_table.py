@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 import pytest
 
 from array_api_nx_conformance.pytest_run import Result
-from array_api_nx_conformance.records import Record
 from array_api_nx_conformance.suite import CannotRunError
 from array_api_nx_conformance.table import html, markdown
 from array_api_nx_conformance.table.compliance import chapters, unequal
@@ -29,7 +28,7 @@ FAILED = result("test_x.py::test_exp", "failed", "ValueError: v", uses=("sum",),
 # The rows.
 
 
-def with_older() -> list[Record]:
+def with_older():
     """Two namespaces, and one that is judged by an older version."""
     older = make_record(passed("exp"), name="older")
     older["version"] = "2024.12"

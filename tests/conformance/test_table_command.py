@@ -1,8 +1,6 @@
 """The sub-command that makes the tables, on the fake suite."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +11,7 @@ from array_api_nx_conformance.suite import CHECKOUT_VARIABLE
 from array_api_nx_conformance.table import command
 from array_api_nx_conformance.table.implementations import Implementation
 
-from .conftest import NAMESPACE, FakeSuite
+from .conftest import NAMESPACE
 from .samples import result, sample_records
 
 pytestmark = pytest.mark.slow
@@ -22,26 +20,26 @@ FAILED = result("test_x.py::test_exp", "failed", "ValueError: v")
 
 
 @pytest.fixture(autouse=True)
-def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_variable(monkeypatch):
     monkeypatch.delenv(CHECKOUT_VARIABLE, raising=False)
 
 
-def table(suite: FakeSuite, folder: Path, *more: str) -> int:
+def table(suite, folder, *more):
     given = ["table", "--checkout", str(suite.path), "--results", str(folder / "results"),
              "--workers", "1", "--max-examples", "1", "--time-limit", "1",
              "--json", str(folder / "out.json"), *more]  # fmt: skip
     return main(given, suite.pins)
 
 
-def counting(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def counting(monkeypatch):
     """How many tests each run began with, and stops the first one after three."""
-    known: list[int] = []
+    known = []
 
-    def run(module: Any, checkout: Any, options: Any, show: Any, standard: Any, done: Any) -> Run:
+    def run(module, checkout, options, show, standard, done):
         done = list(done)
         known.append(len(done))
 
-        def stop(run: Run) -> None:
+        def stop(run):
             show(run)
             if len(known) == 1 and len(run.results) >= 3:
                 raise KeyboardInterrupt
@@ -89,7 +87,7 @@ def test_namespaces_that_are_not_installed_are_named(
     listed = (Implementation("no_such_module"), Implementation(namespace, "a fake"))
     monkeypatch.setattr(command, "IMPLEMENTATIONS", listed)
 
-    def judged(module: Any, checkout: Any, options: Any, *more: Any) -> Run:
+    def judged(module, checkout, options, *more):
         run = Run(module, checkout, options, end="finished", standard=more[1])
         run.results = {FAILED.id: FAILED}
         return run

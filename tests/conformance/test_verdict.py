@@ -3,17 +3,16 @@ from dataclasses import replace
 import pytest
 
 from array_api_nx_conformance.deviations import permitted
-from array_api_nx_conformance.pytest_run import Result
-from array_api_nx_conformance.verdict import FunctionVerdict, judge, totals
+from array_api_nx_conformance.verdict import judge, totals
 
 from .samples import FLOOR, FLOOR_TEST, make_run, passed, result
 
 
-def failed(function: str, message: str = "ValueError: v", **more: object) -> Result:
+def failed(function, message="ValueError: v", **more):
     return result(f"test_x.py::test_{function}", "failed", message, **more)
 
 
-def verdicts(functions: dict[str, FunctionVerdict]) -> dict[str, str]:
+def verdicts(functions):
     return {name: each.verdict for name, each in functions.items() if each.verdict != "not run"}
 
 

@@ -1,12 +1,12 @@
 """The checked backend notices every broken promise, on either side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from array_api_nx.backends.cpu import CPUBackend
-from array_api_nx.contract.backend import METHODS, Backend, Handle
+from array_api_nx.contract.backend import METHODS, Backend
 from array_api_nx.contract.checked import CheckedBackend
 from array_api_nx.contract.checked_call import ContractError
 from array_api_nx.contract.program import Input, Program, Value
@@ -15,7 +15,6 @@ from array_api_nx.core import dtypes as d
 from array_api_nx.core.symbolic import dynamic
 from array_api_nx.core.view import View
 from array_api_nx.primitives import table as p
-from array_api_nx.primitives.table import Primitive
 from array_api_nx.testing.contract.layouts import case, row_major
 from tests.support.tables import for_each
 from tests.testing.contract.backends import BACKENDS
@@ -24,7 +23,7 @@ INNER = CPUBackend()
 CHECKED = CheckedBackend(INNER)
 
 
-def handle(values: object, dtype: str = "float64", *, writable: bool = True) -> Handle:
+def handle(values, dtype="float64", *, writable=True):
     return case(INNER, row_major, np.asarray(values, dtype), writable=writable).handle
 
 
@@ -48,7 +47,7 @@ WINDOW = ((2,), (1,), (1,), ((0, 0),))
 
 Break = Callable[[Backend], object]
 
-BROKEN: list[tuple[str, Break, str]] = [
+BROKEN = [
     ("shape", lambda b: b.shape(np.ones(3)), "a handle of this backend"),
     ("sizes", lambda b: b.sizes(np.ones(3)), "a handle of this backend"),
     ("dtype", lambda b: b.dtype(1.0), "a handle of this backend"),
@@ -303,7 +302,7 @@ def test_a_broken_promise_says_which_of_whom_and_the_arguments():
 class Faulty(CPUBackend):
     """Breaks one promise per method."""
 
-    def unary(self, op: Primitive, x: Handle) -> Handle:
+    def unary(self, op, x):
         return {
             p.ABS: lambda: self.slice(x, (None, *[(0, n, 1) for n in self.shape(x)])),
             p.SIN: lambda: self.cast(x, d.float32),
@@ -312,23 +311,23 @@ class Faulty(CPUBackend):
             p.NEGATIVE: lambda: super(Faulty, self).unary(op, x),
         }[op]()
 
-    def binary(self, op: Primitive, x1: Handle, x2: Handle, out: Handle = None) -> Handle:
+    def binary(self, op, x1, x2, out=None):
         return super().binary(op, self.slice(x1, (0, (0, 3, 1))), 1.0)
 
-    def cat(self, arrays: Sequence[Handle], axis: int) -> Handle:
+    def cat(self, arrays, axis):
         return arrays[0]
 
-    def copy(self, x: Handle) -> Handle:
+    def copy(self, x):
         return self.permute(super().copy(self.permute(x, (1, 0))), (1, 0))
 
-    def item(self, x: Handle) -> Handle:
+    def item(self, x):
         return self.array(x).reshape(-1)[0]
 
-    def nonzero(self, x: Handle) -> Handle:
+    def nonzero(self, x):
         return super().nonzero(x)[:1]
 
 
-FAULTS: list[tuple[Break, str]] = [
+FAULTS = [
     (lambda b: b.unary(p.ABS, X), "return shape (2, 3), not (1, 2, 3)"),
     (lambda b: b.unary(p.SIN, X), "return float64, not float32"),
     (lambda b: b.unary(p.POSITIVE, X), "return memory of its own"),

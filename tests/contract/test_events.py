@@ -23,7 +23,7 @@ from tests.support.refusals import refused
 from tests.support.threads import together
 
 
-def report() -> None:
+def report():
     transferred("scalar", "cpu", "python", 8, "__float__")
     evaluated("dask", "its elements are needed")
 

@@ -6,7 +6,7 @@ import array_api_nx as xp
 from array_api_nx.explain import html
 from array_api_nx.explain.explanation import Explanation
 
-from ..support.pages import Page, page
+from ..support.pages import page
 from .test_explanation import ONE, TWO
 
 NASTY = "<script>&\"'</script>"
@@ -61,7 +61,7 @@ class TestExplanation:
 
 def test_a_compiled_function_shows_its_program_and_counts():
     @xp.compile
-    def centred(x: xp.Array) -> xp.Array:
+    def centred(x):
         return x - xp.mean(x, axis=0)
 
     x = xp.ones((50, 3))
@@ -87,6 +87,6 @@ def test_settings_are_the_same_dicts_and_show_as_tables():
 
 
 def test_a_device_shows_its_dtypes_and_loads_nothing():
-    shown: Page = page(xp.Device("cpu")._repr_html_())
+    shown = page(xp.Device("cpu")._repr_html_())
     assert "dtypes of new arraysfloat64, complex128, int64" in shown.text
     assert "threads" in shown.text

@@ -1,8 +1,6 @@
 """Calls that are fused within compiled functions: `frontend/call_groups.py`."""
 
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from tests.support.tables import for_each
 pytestmark = implementations.needs_native
 
 
-def heat(x: Any) -> Any:
+def heat(x):
     for _ in range(30):
         y = xp.asarray(x, copy=True)
         inner = x[2:, 1:-1] + x[:-2, 1:-1] + x[1:-1, 2:] + x[1:-1, :-2] - 4 * x[1:-1, 1:-1]
@@ -26,13 +24,13 @@ def heat(x: Any) -> Any:
     return x
 
 
-def scalars(x: Any) -> Any:
+def scalars(x):
     for i in range(70):
         x = 3.7 * x * (1 - x) if i % 3 else x / 2 + 0.25
     return x
 
 
-def views_that_are_read_later(x: Any) -> Any:
+def views_that_are_read_later(x):
     row, turned = x[0, :], x.T
     y = xp.exp(x - row) * 2 + turned - 1
     z = xp.cumulative_sum(y, axis=0)
@@ -42,19 +40,19 @@ def views_that_are_read_later(x: Any) -> Any:
     return xp.roll(w, 1), first, row, turned
 
 
-def several_results(x: Any) -> Any:
+def several_results(x):
     s = xp.sum(x, axis=0)
     a, b = x - s, x + s
     c, d = a * b, xp.where(a > b, a, b) - 1
     return xp.roll(a, 1), xp.concat([b, c]), d, xp.astype(c, xp.float32)
 
 
-def results_alone(x: Any) -> Any:
+def results_alone(x):
     y = x * 2 + 1
     return [y, {"key": y - x * 3, "sum": xp.sum(x)}], y.T
 
 
-def sizes(x: Any) -> Any:
+def sizes(x):
     y = xp.sort(x, axis=0) * x.shape[0] + 1 - x / 2
     return xp.roll(y * 3 - x * x.shape[0] + y / 2 - x, 1)
 
@@ -62,20 +60,20 @@ def sizes(x: Any) -> Any:
 SHIFT = xp.asarray([[1.0], [2.0], [3.0], [4.0]])
 
 
-def constants(x: Any) -> Any:
+def constants(x):
     for _ in range(20):
         x = xp.flip(x * SHIFT + 0.5 - x / SHIFT - 1, axis=0) / 8
     return x
 
 
-FUNCTIONS: list[Callable[..., Any]] = [
+FUNCTIONS = [
     heat, scalars, views_that_are_read_later, several_results, results_alone, sizes, constants,
 ]  # fmt: skip
 
 
 @for_each("function", FUNCTIONS)
 def test_results_are_those_of_the_function(function):
-    compiled: Any = xp.compile(function)
+    compiled = xp.compile(function)
     for columns in (4, 5, 4):
         for shift in range(3):
             values = np.random.default_rng(shift).random(
@@ -88,12 +86,12 @@ def test_results_are_those_of_the_function(function):
             assert_same(x, y)
 
 
-def made(monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], x: Any) -> list[Any]:
+def made(monkeypatch, function, x):
     """The groups that a call makes."""
-    found: list[Any] = []
+    found = []
     make = recorded_calls._group
 
-    def counting(*arguments: Any) -> Any:
+    def counting(*arguments):
         found.append(make(*arguments))
         return found[-1]
 
@@ -113,13 +111,13 @@ def test_few_operations_are_no_group(monkeypatch):
 
 
 def test_errors_are_those_of_the_function():
-    compiled: Any = xp.compile(several_results)
+    compiled = xp.compile(several_results)
     x, zero = xp.ones((2, 2)), xp.zeros((2, 2))
 
-    def dividing(x: Any) -> Any:
+    def dividing(x):
         return xp.roll((1 / x) * 2 - 1 + x, 1)
 
-    divided: Any = xp.compile(dividing)
+    divided = xp.compile(dividing)
     for _ in range(2):
         compiled(x), divided(x)
         with pytest.warns(RuntimeWarning, match="divide by zero") as caught:

@@ -3,7 +3,6 @@
 import warnings
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,13 +19,13 @@ pytestmark = [implementations.needs_native, implementations.needs_call_lists]
 Pair = namedtuple("Pair", ["first", "second"])
 
 
-def call_list(compiled: Any) -> Any:
+def call_list(compiled):
     """What C runs for the last arguments, if that is a list of calls."""
     program = compiled._program
     return program if type(program).__name__ == "CallList" else None
 
 
-def in_place(x: Any) -> Any:
+def in_place(x):
     y = xp.zeros(x.shape)
     y[1:] = x[:-1]
     y += x
@@ -34,7 +33,7 @@ def in_place(x: Any) -> Any:
     return y, x[::-1]
 
 
-def many_results(x: Any) -> Any:
+def many_results(x):
     rows = xp.unstack(xp.stack([x, x * 2]))
     q, r = xp.linalg.qr(xp.eye(x.shape[0]) * x)
     return Pair(rows[1], {"q": q, "r": [r]}), x, x.shape[0], "text"
@@ -82,7 +81,7 @@ def test_results_are_those_of_the_function(name):
 
 
 def test_arguments_that_are_written_must_be_writable():
-    def function(x: Any) -> Any:
+    def function(x):
         x[1:] = xp.roll(x, 1)[1:]
         return x
 
@@ -95,12 +94,12 @@ def test_arguments_that_are_written_must_be_writable():
 
 @for_each("size", [5, 100, 30_000])
 def test_errors_leave_arguments_as_they_were(size):
-    def function(x: Any, y: Any, i: Any) -> Any:
+    def function(x, y, i):
         x += 1
         y[...] = xp.roll(x, 1)
         return x[i] + xp.sum(y)
 
-    compiled: Any = xp.compile(function)
+    compiled = xp.compile(function)
     good, bad = xp.asarray([0, -1]), xp.asarray([0, size])
     memory = np.zeros(2 * size)
     for _ in range(3):
@@ -123,7 +122,7 @@ def test_arrays_from_outside_are_read_at_each_call():
 
 
 def test_lists_are_those_of_the_trace():
-    def function(x: Any) -> Any:
+    def function(x):
         parts = [1.0, 2.0]
         y = xp.asarray(parts)
         parts.append(3.0)
@@ -135,11 +134,11 @@ def test_lists_are_those_of_the_trace():
 
 
 def test_what_is_no_call_is_left_to_the_program():
-    def settings(x: Any) -> Any:
+    def settings(x):
         with np.errstate(divide="ignore"):
             return xp.roll(1 / x, 1)
 
-    def arrays(x: Any) -> Any:
+    def arrays(x):
         return xp.roll(x + np.asarray([1.0, 2.0]), 1)
 
     for function in (settings, arrays):
@@ -168,14 +167,14 @@ def test_new_arrays_are_where_the_arguments_are():
 
 
 def test_errors_and_warnings_name_the_line_that_calls():
-    compiled: Any = xp.compile(lambda x: xp.roll(1 / x, 1))
+    compiled = xp.compile(lambda x: xp.roll(1 / x, 1))
     compiled(xp.ones(3))
     with pytest.warns(RuntimeWarning, match="divide by zero") as caught:
         compiled(xp.zeros(3))
     assert {one.filename for one in caught} == {__file__}
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
         compiled(xp.zeros(3))
-    solve: Any = xp.compile(lambda x: xp.linalg.solve(x, x[0]))
+    solve = xp.compile(lambda x: xp.linalg.solve(x, x[0]))
     solve(xp.eye(2))
     for _ in range(2):
         refused(np.linalg.LinAlgError, None, solve, xp.zeros((2, 2)))
@@ -183,7 +182,7 @@ def test_errors_and_warnings_name_the_line_that_calls():
 
 
 def test_one_array_given_twice_and_keywords():
-    compiled: Any = xp.compile(lambda x, y, *, shift=1: xp.roll(x - y, shift))
+    compiled = xp.compile(lambda x, y, *, shift=1: xp.roll(x - y, shift))
     x, y = xp.asarray([1.0, 2.0]), xp.asarray([1.0, 1.0])
     for _ in range(2):
         assert list(compiled(x, y)) == [1.0, 0.0]
@@ -192,7 +191,7 @@ def test_one_array_given_twice_and_keywords():
 
 
 def test_threads_share_a_list():
-    compiled: Any = xp.compile(lambda x: xp.cumulative_sum(xp.sort(xp.roll(x, 1)) @ x.T, axis=0))
+    compiled = xp.compile(lambda x: xp.cumulative_sum(xp.sort(xp.roll(x, 1)) @ x.T, axis=0))
     given = [xp.asarray(np.random.default_rng(i).random((4, 4))) for i in range(8)]
     expected = [numpy_of(compiled.__wrapped__(x)) for x in given]
     with ThreadPoolExecutor(4) as pool:
@@ -204,7 +203,7 @@ def test_calls_while_another_thread_traces():
     """They are not recorded."""
     other = xp.ones(3)
 
-    def function(x: Any) -> Any:
+    def function(x):
         with ThreadPoolExecutor(1) as pool:
             assert list(
                 pool.submit(lambda: xp.roll(xp.linalg.svdvals(xp.eye(3)) + other, 1)).result()
@@ -217,7 +216,7 @@ def test_calls_while_another_thread_traces():
 
 
 def test_long_functions_use_slots_again():
-    def function(x: Any) -> Any:
+    def function(x):
         for _ in range(300):
             x = xp.roll(x, 1) * 0.5 + xp.flip(x)
         return x
@@ -230,14 +229,14 @@ def test_long_functions_use_slots_again():
 
 
 def test_other_sizes_need_no_python_code_of_the_call():
-    compiled: Any = xp.compile(lambda x, y: xp.roll(x, y.shape[0]) + xp.sum(y))
+    compiled = xp.compile(lambda x, y: xp.roll(x, y.shape[0]) + xp.sum(y))
     for size in (3, 4, 3, 5, 4):
         x, y = xp.asarray(np.arange(9.0)), xp.ones(size)
         assert_same(compiled(x, y), compiled.__wrapped__(x, y))
         assert_same(compiled(y, x), compiled.__wrapped__(y, x))
     for x in (xp.ones(1), xp.ones(0), xp.ones((2, 3)), xp.ones(2, dtype=xp.float32)):
         assert_same(compiled(x, xp.ones(3)), compiled.__wrapped__(x, xp.ones(3)))
-    guarded: Any = xp.compile(lambda x: xp.roll(x, 1) if x.shape[0] < 5 else xp.flip(x))
+    guarded = xp.compile(lambda x: xp.roll(x, 1) if x.shape[0] < 5 else xp.flip(x))
     for size in (3, 4, 5, 6, 4):
         x = xp.asarray(np.arange(float(size)))
         assert_same(guarded(x), guarded.__wrapped__(x))

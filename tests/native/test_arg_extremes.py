@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
 
 from ..support.implementations import needs_native
@@ -26,7 +25,7 @@ SHAPES = (
 )
 
 
-def arrays(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> list[NDArray]:
+def arrays(rng, shape, dtype):
     """Of few values, which repeat; of many; and, of floats, zeros of both signs and NaN."""
     few = rng.integers(0, 3, shape).astype(dtype)
     if dtype == "bool":

@@ -14,20 +14,20 @@ import pytest
 
 import array_api_nx as xp
 from tests.native.hazards import numbers
-from tests.support.programs import LARGE, SETTINGS, NDArray, assert_same, numpy_of, settings
+from tests.support.programs import LARGE, SETTINGS, assert_same, numpy_of, settings
 from tests.support.tables import for_each
 
 Form = Callable[[Any, Any, Any, Any], list[Any]]
 
 
-def put(t: Any, value: Any, *results: Any) -> list[Any]:
+def put(t, value, *results):
     t[...] = value
     return [*results]
 
 
 # Each writes the view t and reads the view s; t0 is t as it was before. On NumPy both are copies.
 # Their results must not change after the call.
-FORMS: dict[str, Form] = {
+FORMS = {
     "copied": lambda ns, t, s, t0: put(t, s),
     "computed": lambda ns, t, s, t0: put(t, s * 2.0 + 1.0),
     "of both": lambda ns, t, s, t0: put(t, t0 - s),
@@ -41,7 +41,7 @@ FORMS: dict[str, Form] = {
 }
 
 
-def check(form: str, a: NDArray, target: Any, source: Any, hint: str) -> None:
+def check(form, a, target, source, hint):
     """`target` and `source` take views of an array of either namespace, or are keys."""
     take_target = target if callable(target) else lambda y: y[target]
     take_source = source if callable(source) else lambda y: y[source]
@@ -74,9 +74,9 @@ def test_all_pairs_of_slices(form, mode):
                 check(form, a, target, source, f"{target} of {source}")
 
 
-def _windows() -> dict[str, Callable[[Any], Any]]:
+def _windows():
     """Views of shape (3, 3) of an array of shape (5, 5)."""
-    windows: dict[str, Callable[[Any], Any]] = {}
+    windows = {}
     for i, j in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 2)]:
         rows, columns = slice(i, i + 3), slice(j, j + 3)
         windows[f"{i}, {j}"] = lambda x, r=rows, c=columns: x[r, c]
@@ -91,7 +91,7 @@ def _windows() -> dict[str, Callable[[Any], Any]]:
 
 
 WINDOWS = _windows()
-SOURCES: dict[str, Callable[[Any], Any]] = {
+SOURCES = {
     **WINDOWS,
     "one row": lambda x: x[1, 1:4],
     "one row, flipped": lambda x: x[2, 2::-1],
@@ -114,7 +114,7 @@ LONG = 2 * LARGE + 101
 SHIFTS = (1, 3, 64, 1000, 4096, LONG // 3)
 
 
-def _long_pairs() -> list[tuple[slice, slice]]:
+def _long_pairs():
     pairs = [(slice(None), slice(None, None, -1)), (slice(None, None, -1), slice(None))]
     for n in SHIFTS:
         pairs += [(slice(n, None), slice(None, -n)), (slice(None, -n), slice(n, None))]
@@ -135,7 +135,7 @@ def test_long_arrays(form, mode):
 
 
 SIDE = 230
-BLOCKS: dict[str, Callable[[Any], Any]] = {
+BLOCKS = {
     "top": lambda x: x[:200, :200],
     "one row on": lambda x: x[1:201, :200],
     "one column on": lambda x: x[:200, 1:201],
@@ -144,7 +144,7 @@ BLOCKS: dict[str, Callable[[Any], Any]] = {
     "rows flipped": lambda x: x[199::-1, :200],
     "flipped": lambda x: x[::-1, ::-1][:200, :200],
 }
-REPEATED: dict[str, Callable[[Any], Any]] = {
+REPEATED = {
     "one row": lambda x: x[100, :200],
     "one column": lambda x: x[:200, 100:101],
     "one element": lambda x: x[100, 100, ...],
@@ -161,14 +161,14 @@ def test_large_blocks(form, threads):
                 check(form, a, BLOCKS[name], source, f"{name} of {other}")
 
 
-def stencil(ns: Any, x: Any) -> Any:
+def stencil(ns, x):
     for _ in range(5):
         x[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] - x[1:-1, :-2] + x[1:-1, 2:]
         x[...] = x % 16.0
     return x
 
 
-def elimination(ns: Any, x: Any) -> Any:
+def elimination(ns, x):
     x[...] = ns.abs(x) + 1.0
     for k in range(3):
         x[k + 1 :] -= ns.floor(x[k + 1 :, k : k + 1] / x[k, k, ...]) * x[k]
@@ -176,7 +176,7 @@ def elimination(ns: Any, x: Any) -> Any:
     return x
 
 
-def rows_swapped(ns: Any, x: Any) -> Any:
+def rows_swapped(ns, x):
     kept = x[0] * 1.0
     x[0] = x[-1]
     x[-1] = kept
@@ -184,7 +184,7 @@ def rows_swapped(ns: Any, x: Any) -> Any:
     return x
 
 
-def running_sum(ns: Any, x: Any) -> Any:
+def running_sum(ns, x):
     step = 1
     while step < x.shape[1]:
         x[:, step:] += x[:, :-step]
@@ -192,7 +192,7 @@ def running_sum(ns: Any, x: Any) -> Any:
     return x
 
 
-def sorted_by_swaps(ns: Any, x: Any) -> Any:
+def sorted_by_swaps(ns, x):
     for start in (0, 1) * x.shape[1]:
         left, right = x[:, start:-1:2], x[:, start + 1 :: 2]
         left, right = left[:, : right.shape[1]], right[:, : left.shape[1]]
@@ -202,7 +202,7 @@ def sorted_by_swaps(ns: Any, x: Any) -> Any:
     return x
 
 
-def butterfly(ns: Any, x: Any) -> Any:
+def butterfly(ns, x):
     half = x.shape[1] // 2
     even, odd = x[:, :half], x[:, half : 2 * half]
     difference = even - odd
@@ -211,7 +211,7 @@ def butterfly(ns: Any, x: Any) -> Any:
     return x
 
 
-def momentum(ns: Any, x: Any) -> Any:
+def momentum(ns, x):
     velocity = ns.zeros(x.shape)
     for _ in range(6):
         slope = x - ns.max(x, axis=0)

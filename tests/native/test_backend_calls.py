@@ -1,7 +1,5 @@
 """Methods of the CPU's backend on large Tensors: they wait, and give what they give at once."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -18,11 +16,11 @@ pytestmark = needs_extension
 B = CPUBackend()
 
 
-def handle(values: Any) -> Any:
+def handle(values):
     return B.from_host(np.asarray(values), copy=True)
 
 
-def numbers(*shape: int) -> np.ndarray[Any, Any]:
+def numbers(*shape):
     return np.random.default_rng(3).standard_normal(shape)
 
 

@@ -2,8 +2,6 @@
 
 import gc
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from tests.support.programs import assert_same
 
 pytestmark = [implementations.needs_native, implementations.needs_call_lists]
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS = {
     "arithmetic": lambda x, y, z: ((2 * x + 1) * y - 3) / (z + 1) + x,
     "several results": lambda x, y, z: (x * y + z - 1, (x + y) * 2 - z, x - 1),
     "one is a part of another": lambda x, y, z: ((s := x * y + z), s * s - xp.exp(s)),
@@ -27,7 +25,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def arrays(n: int, dtype: Any = np.float64) -> list[Any]:
+def arrays(n, dtype=np.float64):
     rng = np.random.default_rng(n)
     return [xp.asarray(rng.random(n).astype(dtype)) for _ in range(3)]
 
@@ -105,7 +103,7 @@ def test_arrays_of_one_element_are_read_at_each_call():
 
 @pytest.mark.parametrize("dtypes", [("int64", "float32"), ("int32", "uint8"), ("bool", "int16")])
 def test_mixed_dtypes(dtypes):
-    def function(x: Any, y: Any) -> Any:
+    def function(x, y):
         return (x + y) * 2 - x * y + y
 
     compiled = xp.compile(function)
@@ -116,18 +114,18 @@ def test_mixed_dtypes(dtypes):
 
 
 def test_a_finaliser_may_call_the_function_meanwhile():
-    compiled: Any = xp.compile(lambda x, y: ((x * 2 + y) * 3 - y, x + y - 1))
+    compiled = xp.compile(lambda x, y: ((x * 2 + y) * 3 - y, x + y - 1))
     arguments = [[xp.full(n, float(n)), xp.ones(n)] for n in (5, 7)]
 
     class Cycle:
-        def __init__(self) -> None:
+        def __init__(self):
             self.itself = self
 
-        def __del__(self) -> None:
+        def __del__(self):
             first, _ = compiled(*arguments[1])
             found.append(float(first[0]))
 
-    found: list[float] = []
+    found = []
     compiled(*arguments[0])
     # New results are objects of their own, whose allocation runs the collector.
     held = [xp.zeros(1) for _ in range(80)]
@@ -147,7 +145,7 @@ def test_a_finaliser_may_call_the_function_meanwhile():
 
 
 def test_a_loop_of_equal_steps():
-    def heat(u: Any, steps: int) -> Any:
+    def heat(u, steps):
         for _ in range(steps):
             u = u + 0.1 * (xp.roll(u, 1) - 2 * u + xp.roll(u, -1))
         return u

@@ -2,7 +2,6 @@
 
 import gc
 import platform
-from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +39,7 @@ def test_astype(dtype, errors):
     for _ in range(60):
         x = random_array(rng, dtype, SHAPES[int(rng.integers(len(SHAPES)))])
         target = getattr(xp, str(rng.choice(DTYPES)))
-        keywords: dict[str, Any] = {}
+        keywords = {}
         if rng.random() < 0.5:
             keywords["copy"] = bool(rng.random() < 0.5)
         if rng.random() < 0.2:
@@ -72,7 +71,7 @@ def test_casts_to_python_types():
         compare(xp.asarray, 2, dtype=kind)
 
 
-SCALARS: list[Any] = [
+SCALARS = [
     *[0, 1, -1, 255, 2**24, 2**24 + 1, 2**31, 2**63 - 1, 2**63, -(2**63), 2**64, 2**70],
     *[True, False, 0.0, -0.0, 0.1, 1e-42, 1e-320, 1e39, np.nan, np.inf, -np.inf],
     *[1j, complex(1e39, -0.0), complex(np.nan, np.inf), np.float64(1), np.int8(2), "a", None],
@@ -113,7 +112,7 @@ def test_numpy_scalars():
         compare(xp.asarray, np.float64(2.0))
 
 
-def _nested(rng: np.random.Generator, shape: tuple[int, ...], pool: list[Any]) -> Any:
+def _nested(rng, shape, pool):
     if not shape:
         return pool[int(rng.integers(len(pool)))]
     rows = [_nested(rng, shape[1:], pool) for _ in range(shape[0])]
@@ -124,7 +123,7 @@ def _nested(rng: np.random.Generator, shape: tuple[int, ...], pool: list[Any]) -
 
 def test_lists():
     rng = np.random.default_rng(0)
-    pools: list[list[Any]] = [
+    pools = [
         [1, 2, -7], [0.5, -0.0, np.nan, 2.0], [1, 2.5], [True, False], [1j, 2.0, 1], SCALARS[:22],
         [True, 1], [2**40, 1.5], [2**64, 1], [1e300, 1e-300],
         [np.float64(1), np.float64(np.nan)], [np.float64(1), 2.0], [np.int8(1), np.int64(2)],
@@ -185,7 +184,7 @@ def test_lists_that_python_has_to_read():
         list(range(20000)),
     ):
         compare(xp.asarray, value)
-    cycle: list[Any] = []
+    cycle = []
     cycle.append(cycle)
     refused(ValueError, "deeper", xp.asarray, cycle)
 

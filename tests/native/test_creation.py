@@ -1,7 +1,5 @@
 """Creation functions in C against the Python functions."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -13,26 +11,26 @@ from tests.support.sizes import AT_ONCE
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
-SHAPES: list[Any] = [
+SHAPES = [
     *[(), 0, 5, 1, (0,), (3,), (3, 4), (1, 4), (2, 0, 3), (2, 3, 4), (1,) * 64, (1,) * 65],
     *[AT_ONCE, AT_ONCE + 1, (200, 200), (0, 2**62), 2**70, (2**70, 0)],
     *[-1, (2, -1), True, 2.0, [2, 3], (2.0,), None, "a", (np.int64(2), 3)],
 ]
-VALUES: list[Any] = [
+VALUES = [
     *[0, 1, -1, 7, 255, 256, 2**24 + 1, 2**63 - 1, 2**63, True, False, 0.0, -0.0, 2.5, 1e-42, 1e39],
     *[1e300, np.nan, -np.inf, 1j, complex(-0.0, 1e39), np.float32(2), "a", None],
 ]
 
 
-def _dtype(rng: np.random.Generator) -> Any:
-    names: list[Any] = [None, None, None, float, int, complex, bool, "f8"]
+def _dtype(rng):
+    names = [None, None, None, float, int, complex, bool, "f8"]
     if rng.random() < 0.5:
         return names[int(rng.integers(len(names)))]
     return getattr(xp, DTYPES[int(rng.integers(len(DTYPES)))])
 
 
-def _keywords(rng: np.random.Generator) -> dict[str, Any]:
-    keywords: dict[str, Any] = {}
+def _keywords(rng):
+    keywords = {}
     if rng.random() < 0.6:
         keywords["dtype"] = _dtype(rng)
     if rng.random() < 0.2:
@@ -41,7 +39,7 @@ def _keywords(rng: np.random.Generator) -> dict[str, Any]:
     return keywords
 
 
-def _any(rng: np.random.Generator, values: list[Any]) -> Any:
+def _any(rng, values):
     return values[int(rng.integers(len(values)))]
 
 
@@ -92,7 +90,7 @@ def test_like(dtype):
     compare(xp.full_like, x, fill_value=1)
 
 
-NUMBERS: list[Any] = [
+NUMBERS = [
     *[0, 1, 2, -3, 10, 127, 128, 255, 300, 20000, 2**40, 2**52 - 1, 2**52, 2**63, 2**70, True],
     *[0.0, -0.0, 0.1, 0.3, -1.7, 10.0, 1e300, -1e300, 1e-320, 1e16, np.nan, np.inf, np.float64(3)],
     *["a", None, 1j],

@@ -1,7 +1,5 @@
 """Distinct elements and membership in C against the Python functions."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ pytestmark = implementations.needs_native
 UNIQUE = [xp.unique_all, xp.unique_counts, xp.unique_inverse, xp.unique_values]
 
 
-def _few(rng: np.random.Generator, dtype: str) -> Any:
+def _few(rng, dtype):
     """An array in some layout, in which elements occur more than once; half of them without the
     special values of floating-point numbers."""
     shape = tuple([int(n) for n in rng.integers(0, 6, int(rng.integers(0, 4)))])

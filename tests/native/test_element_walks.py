@@ -1,13 +1,11 @@
 """Operations that do not wait, on several threads: NumPy's bits, layout and warnings."""
 
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support.alike import DTYPES
 from tests.support.implementations import needs_native
 from tests.support.numpy_versions import ROUNDS_ALIKE
@@ -17,11 +15,11 @@ from tests.support.tables import for_each
 SHAPE = (260, 520)
 
 
-def memory(dtype: str) -> NDArray:
+def memory(dtype):
     return (np.random.default_rng(7).standard_normal(SHAPE) * 3).astype(dtype)
 
 
-def check(found: xp.Array, expected: NDArray) -> None:
+def check(found, expected):
     """NumPy's elements and strides."""
     computed = np.asarray(found)
     assert (computed.dtype, computed.shape) == (expected.dtype, expected.shape)
@@ -40,7 +38,7 @@ NUMERIC = ("abs", "negative", "maximum", "add", "multiply", "less")
 FLOATING = ("atan2", "divide", "hypot", "exp", "isnan", "sin", "sqrt")
 
 
-def random_operand(rng: Random, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray:
+def random_operand(rng, shape, dtype):
     """A part of an array, with any order of axes and any steps, that broadcasts to `shape`."""
     kept = shape[rng.choice([0, 0, 0, rng.randint(0, len(shape))]) :]
     sizes = [1 if rng.random() < 0.15 else size for size in kept]
@@ -53,7 +51,7 @@ def random_operand(rng: Random, shape: tuple[int, ...], dtype: np.dtype[Any]) ->
     whole = [sizes[dim] * abs(steps[dim]) + margin for dim in order]
     values = np.random.default_rng(rng.randrange(2**32)).standard_normal(whole) * 50
     with np.errstate(all="ignore"):
-        x: NDArray = values.astype(dtype).transpose(np.argsort(order))
+        x = values.astype(dtype).transpose(np.argsort(order))
     x = x[(..., *[slice(None, None, step) for step in steps])]
     x = x[(..., *[slice(0, size) for size in sizes])]
     return np.broadcast_to(x, kept) if rng.random() < 0.1 else x
@@ -74,13 +72,13 @@ def test_anything_is_numpys(dtype):
     for _ in range(200):
         name = rng.choice(names)
         left = rng.choice([50, 3000, 12000, 200_000])
-        shape: tuple[int, ...] = ()
+        shape = ()
         for _ in range(rng.randint(0, 5)):
             shape += (rng.choice([length for length in LENGTHS if length <= left]),)
             left //= shape[-1]
         shape = tuple(rng.sample(shape, len(shape)))
         inputs = [dtype] if name in UNARY else [dtype, dtype]
-        operands: list[Any] = [random_operand(rng, shape, np.dtype(each)) for each in inputs]
+        operands = [random_operand(rng, shape, np.dtype(each)) for each in inputs]
         if name == "where":
             operands.insert(0, random_operand(rng, shape, np.dtype(bool)))
         if name in BINARY and rng.random() < 0.25:
@@ -90,7 +88,7 @@ def test_anything_is_numpys(dtype):
             result = getattr(xp, name)(*ours)
         # Of single elements, NumPy looks at steps that lead nowhere.
         if result.size > 1:
-            function: Any = (UNARY | BINARY | {"where": np.where})[name]
+            function = (UNARY | BINARY | {"where": np.where})[name]
             check(result, np.asarray(function(*operands)))
 
 

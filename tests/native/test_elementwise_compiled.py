@@ -75,7 +75,7 @@ UNARY_CALLS = {
 }
 
 
-def _cases(name: str, count: int) -> list[int]:
+def _cases(name, count):
     """Seeds of random cases, other ones for each name."""
     start = int.from_bytes(name.encode()[-6:], "big")
     return [start + i for i in range(count)]

@@ -4,8 +4,6 @@ here: what its arrays and functions do while C uses them must not matter."""
 import gc
 import sys
 import weakref
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -23,42 +21,40 @@ class Backend:
 
 
 class Device:
-    def __init__(self) -> None:
+    def __init__(self):
         self.backend = Backend()
 
 
 class EngineArray:
     """An array of shape (2, 3), of which `asked` is called whenever its shape is."""
 
-    def __init__(self, asked: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, asked=lambda: None):
         self.asked = asked
         self.is_packed = True
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self):
         self.asked()
         return 2, 3
 
-    def packed(self) -> bool:
+    def packed(self):
         return self.is_packed
 
 
-def wrapped(engines: object, device: Device) -> Any:
-    tensor: Any = Tensor()
+def wrapped(engines, device):
+    tensor = Tensor()
     tensor.array = engines
     tensor.view = tensor.storage = None
-    array: Any = xp.Array()
+    array = xp.Array()
     array._handle, array._dtype, array._device = tensor, xp.float64, device
     return array
 
 
-def fallen_back(caller: Any, *arguments: Any) -> str:
+def fallen_back(caller, *arguments):
     return "the Python function"
 
 
-def compiled(
-    device: Device, compute: Any, count: int = 1, results: Any = None, is_tuple: bool = False
-) -> Any:
+def compiled(device, compute, count=1, results=None, is_tuple=False):
     """A compiled function whose program takes `count` arrays."""
     assert native is not None
     function = type("Function", (native.ProgramCaller,), {"_run": fallen_back})()
@@ -104,10 +100,10 @@ def test_arrays_outlive_a_look_at_them():
     device = Device()
     alive = []
 
-    def look() -> None:
+    def look():
         argument._handle.array = None
 
-    def compute(array: EngineArray) -> list[str]:
+    def compute(array):
         alive.append(reference() is array)
         return ["computed"]
 
@@ -143,26 +139,26 @@ def test_an_array_that_is_given_twice_is_one_input_of_the_program():
 def test_errors_of_the_engine_leave_nothing_behind(count):
     device = Device()
 
-    def fail(*ignored: object) -> Any:
+    def fail(*ignored):
         raise ValueError("no")
 
     class WithoutShape:
         @property
-        def shape(self) -> None:
+        def shape(self):
             fail()
 
     class WithoutTruth(EngineArray):
-        def packed(self) -> Any:
+        def packed(self):
             return self
 
-        def __bool__(self) -> bool:
+        def __bool__(self):
             return bool(fail())
 
     good = EngineArray()
     arguments = [wrapped(good, device) for _ in range(count)]
     results = ((0, xp.float64), (0, xp.float64))
 
-    def interrupt(*ignored: object) -> Any:
+    def interrupt(*ignored):
         raise KeyboardInterrupt
 
     calls = [

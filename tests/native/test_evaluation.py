@@ -5,9 +5,7 @@ Floating-point warnings tell: they come with the value.
 
 import gc
 import warnings
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,14 +20,14 @@ SHAPE = (4, 6)
 
 
 @pytest.fixture
-def x() -> xp.Array:
+def x():
     return xp.asarray(numbers(SHAPE), copy=True)
 
 
 @contextmanager
-def warned() -> Iterator[list[str]]:
+def warned():
     """The texts of all warnings given inside, in the list that it yields."""
-    texts: list[str] = []
+    texts = []
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under="ignore"):
         warnings.simplefilter("always")
         yield texts
@@ -123,10 +121,10 @@ def test_errstates_that_act_at_the_call(state, x):
     calls = []
 
     class Log:
-        def write(self, text: str) -> None:
+        def write(self, text):
             calls.append(text)
 
-    handler: Any = (lambda kind, flag: calls.append(kind)) if state == "call" else Log()
+    handler = (lambda kind, flag: calls.append(kind)) if state == "call" else Log()
     with deferring(), np.errstate(all=state, call=handler if state in ("call", "log") else None):
         if state == "raise":
             with pytest.raises(FloatingPointError, match="divide by zero encountered in divide"):
@@ -154,7 +152,7 @@ def test_warnings_that_are_errors_leave_everything_intact(x):
         assert_same(numpy_of(x), np.full(SHAPE, 5.0))
 
 
-SLABS: dict[str, Any] = {
+SLABS = {
     "one": lambda a, b, c, k: -a[:, :, k],
     "two": lambda a, b, c, k: 0.25 * (a[1:, :, k + 1] + a[:-1, :, k]),
     "three": lambda a, b, c, k: a[:, :, k] * b[:, :, k] + c[:, :, k],

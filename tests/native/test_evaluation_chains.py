@@ -1,8 +1,6 @@
 """Steps of arithmetic that follow each other run as one, with the results and the floating-point
 errors of steps that run one by one."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -23,7 +21,7 @@ def test_chains_in_place_that_run_again_read_what_was_there():
 
 def test_programs_warn_of_the_operation_that_overflowed():
     @xp.compile
-    def compute(x: xp.Array) -> xp.Array:
+    def compute(x):
         return (x * 2 + 1) * x
 
     x = xp.asarray(np.full(3000, 1e200), copy=True)
@@ -40,7 +38,7 @@ def test_chains_of_large_arrays_run_in_parts(shape):
     arrays.append(rng.uniform(-1, 1, (*shape[:-1], 1)))
     arrays.append(rng.uniform(-1, 1, shape[-1:]))
 
-    def compute(a: Any, b: Any, c: Any, column: Any, row: Any) -> Any:
+    def compute(a, b, c, column, row):
         d = (a - column) * b + row
         e = -(d * d) / 3 + c
         return (e * d - a) * column + e, (2 - d) * c
@@ -56,7 +54,7 @@ def test_programs_of_two_dtypes():
     rng = np.random.default_rng(4)
     narrow, wide = rng.uniform(-1, 1, 3000).astype(np.float32), rng.uniform(-1, 1, 3000)
 
-    def compute(x: Any, y: Any, cast: Any) -> Any:
+    def compute(x, y, cast):
         low = cast(((x - x) - x) * x, np.float64)
         high = y - y
         high = high + high
@@ -64,7 +62,7 @@ def test_programs_of_two_dtypes():
         product = (high * low + difference) * difference
         return cast(product, np.float32) * x, cast(difference, np.float32)
 
-    def traced(x: xp.Array, y: xp.Array) -> Any:
+    def traced(x, y):
         return compute(
             x, y, lambda z, to: xp.astype(z, xp.float32 if to == np.float32 else xp.float64)
         )
@@ -84,7 +82,7 @@ def test_masks_that_are_combined(dtype, size, step):
     rng = np.random.default_rng(7)
     arrays = [rng.integers(-9, 9, size * step).astype(dtype)[::step] for _ in range(2)]
 
-    def compute(x: Any, y: Any, where: Any) -> list[Any]:
+    def compute(x, y, where):
         inside = (x > -3) & (x <= 4)
         other = (y < x) | (y == 2)
         return [

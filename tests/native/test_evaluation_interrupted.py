@@ -7,7 +7,6 @@ import sys
 import time
 import tracemalloc
 from functools import cache
-from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -23,51 +22,51 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="the system sends no signals to processes"),
 ]
 
-SIZE: Final = 500_000
-STEPS: Final = 200
+SIZE = 500_000
+STEPS = 200
 """So many sines of so many elements keep two processors busy for half a second and more."""
 
 
-def sines(x: Any, steps: int = STEPS) -> Any:
+def sines(x, steps=STEPS):
     for _ in range(steps):
         x = xp.sin(x)
     return x
 
 
 @cache
-def expected(steps: int = STEPS) -> float:
+def expected(steps=STEPS):
     x = np.full(8, 0.5)
     for _ in range(steps):
         x = np.sin(x)
     return float(x[0])
 
 
-def read(x: Any) -> None:
+def read(x):
     float(sines(x)[7])
 
 
-def reduce(x: Any) -> None:
+def reduce(x):
     float(xp.sum(sines(x)))
 
 
-def reduce_to_rows(x: Any) -> None:
+def reduce_to_rows(x):
     xp.evaluate(xp.max(xp.reshape(x, (1000, -1)) + sines(xp.reshape(x, (1000, -1))), axis=0))
 
 
-def assign(x: Any) -> None:
+def assign(x):
     target = xp.zeros(SIZE)
     target[...] = sines(x)
 
 
-def assign_over_operands(x: Any) -> None:
+def assign_over_operands(x):
     x[:-1] = sines(x[1:])
 
 
-def update(x: Any) -> None:
+def update(x):
     x += sines(x)
 
 
-CALLS: Final = [read, reduce, reduce_to_rows, assign, assign_over_operands, update]
+CALLS = [read, reduce, reduce_to_rows, assign, assign_over_operands, update]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -114,7 +113,7 @@ def test_interrupted_passes_leave_no_memory():
 
 
 def test_handlers_that_exit():
-    def handler(*_: Any) -> None:
+    def handler(*_):
         sys.exit(3)
 
     value = sines(xp.full(SIZE, 0.5))
@@ -126,9 +125,9 @@ def test_handlers_that_exit():
 @pytest.mark.parametrize("folds", [False, True])
 def test_handlers_that_compute_the_same(folds):
     """The interrupted pass begins once more, or finds its value."""
-    seen: list[float] = []
+    seen = []
 
-    def handler(*_: Any) -> None:
+    def handler(*_):
         seen.append(float(held[0][7]))
 
     held = [sines(xp.full(SIZE, 0.5))]
@@ -153,7 +152,7 @@ def test_handlers_that_drop_the_value():
 def test_handlers_that_write_an_operand():
     """The value has the elements from before."""
 
-    def handler(*_: Any) -> None:
+    def handler(*_):
         x[...] = 7.0
 
     x = xp.full(SIZE, 0.5)
@@ -163,7 +162,7 @@ def test_handlers_that_write_an_operand():
     assert float(x[3]) == 7
 
 
-STORM: Final = """
+STORM = """
 import os, time
 while os.getppid() == {0}:
     os.kill({0}, 2)
@@ -173,7 +172,7 @@ while os.getppid() == {0}:
 
 def test_many_signals_whose_handler_returns():
     """A pass that overwrites its operands is not begun once more."""
-    seen: list[int] = []
+    seen = []
     mine = np.random.default_rng(1).random(400_000)
     x = xp.asarray(mine.copy())
     before = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
@@ -200,14 +199,14 @@ def test_many_signals_whose_handler_returns():
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
 def test_handlers_that_fork():
-    statuses: list[int] = []
+    statuses = []
     short = xp.full(SIZE, 0.25)
     waiting = short * 2
 
-    def computes() -> bool:
+    def computes():
         return float(waiting[5]) == 0.5 and float(sines(waiting, 20)[5]) == expected(20)
 
-    def handler(*_: Any) -> None:
+    def handler(*_):
         statuses.append(status_of_child(computes))
 
     value = sines(xp.full(SIZE, 0.5))
@@ -221,14 +220,14 @@ def test_children_compute_what_waited():
     x = xp.full(SIZE, 0.5)
     value = sines(x, 10)
 
-    def computes() -> bool:
+    def computes():
         return float(xp.max(value)) == expected(10) and float(xp.sum(x * 2)) == SIZE
 
     assert status_of_child(computes) == 0
     assert float(value[7]) == expected(10)
 
 
-ENDING: Final = """
+ENDING = """
 import sys, threading
 import array_api_nx as xp
 

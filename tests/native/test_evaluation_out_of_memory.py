@@ -2,8 +2,6 @@
 MemoryError and changes nothing, or gives the right elements."""
 
 import gc
-from collections.abc import Callable, Iterator
-from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -19,15 +17,15 @@ pytestmark = [
     pytest.mark.skipif(set_nomemory is None, reason="Python was built without _testcapi"),
 ]
 
-MOST: Final = 400
+MOST = 400
 """More allocations than any statement here makes."""
 
-LAST: Final = 20
+LAST = 20
 """After so many successes there are no allocations left. (Python does without some.)"""
 
 
 @pytest.fixture(autouse=True)
-def waits_when_small() -> Iterator[None]:
+def waits_when_small():
     """Operations on five elements wait. No allocation of the garbage collector's own fails."""
     gc.disable()
     with recorded_from(4):
@@ -35,74 +33,74 @@ def waits_when_small() -> Iterator[None]:
     gc.enable()
 
 
-def chain(x: Any, y: Any, number: int) -> Any:
+def chain(x, y, number):
     """An expression of a form of its own for each number up to 60, so that its plan is new."""
     for bit in range(6):
         x = x * y if number >> bit & 1 else x + y
     return x
 
 
-def read(x: Any, y: Any, number: int) -> Any:
+def read(x, y, number):
     return chain(x, y, number)[3:5] + 0.0
 
 
-def read_one(x: Any, y: Any, number: int) -> float:
+def read_one(x, y, number):
     return float(chain(x, y, number)[(3,) * x.ndim])
 
 
-def hold(x: Any, y: Any, number: int) -> Any:
+def hold(x, y, number):
     part = x * y
     value = chain(part, y, number) - part
     return value[1:] * 1.0, part
 
 
-def update(x: Any, y: Any, number: int) -> Any:
+def update(x, y, number):
     value = chain(x, y, number)
     value += x
     value *= value
     return value[2:] - 1.0
 
 
-def total(x: Any, y: Any, number: int) -> Any:
+def total(x, y, number):
     return xp.max(chain(x, y, number), axis=0)
 
 
-def total_held(x: Any, y: Any, number: int) -> Any:
+def total_held(x, y, number):
     value = chain(x, y, number)
     return xp.max(value), value[:2] + 1.0
 
 
-def assign(x: Any, y: Any, number: int) -> None:
+def assign(x, y, number):
     x[1:] = chain(y[1:], y[1:], number)
 
 
-def assign_below(x: Any, y: Any, number: int) -> None:
+def assign_below(x, y, number):
     x[:-1] = chain(x[1:], x[:-1], number)
 
 
-def assign_held(x: Any, y: Any, number: int) -> Any:
+def assign_held(x, y, number):
     value = chain(y, y, number)
     x[...] = value
     return value[1:] + 0.0
 
 
-def fail_in_call(x: Any, y: Any, number: int) -> Any:
+def fail_in_call(x, y, number):
     return xp.sin(x) / chain(y, y, number) + 1.0
 
 
-STATEMENTS: Final[list[Callable[[Any, Any, int], Any]]] = [
+STATEMENTS = [
     read, read_one, hold, update, total, total_held,
     assign, assign_below, assign_held, fail_in_call,
 ]  # fmt: skip
 
 
-def elements(result: Any) -> Any:
+def elements(result):
     if isinstance(result, tuple):
         return [np.array(each) for each in result]
     return result if result is None else [np.array(result)]
 
 
-def same(found: Any, expected: Any) -> bool:
+def same(found, expected):
     if found is None or expected is None:
         return found is expected
     return all([np.array_equal(x, y) for x, y in zip(found, expected, strict=True)])

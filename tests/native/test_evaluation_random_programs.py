@@ -5,7 +5,6 @@ compute with small whole numbers, and other numbers have tests of their own.
 """
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import array_api_nx as xp
-from array_api_nx import Array
 from tests.support.elementwise import functions
 from tests.support.interpreter import STEPS, WITHIN, Step, execute, programs
-from tests.support.programs import LARGE, NDArray, assert_same, deferring, numpy_of, settings
+from tests.support.programs import LARGE, assert_same, deferring, numpy_of, settings
 from tests.support.sizes import MANY_TASKS
 
 pytestmark = pytest.mark.slow
@@ -28,14 +26,14 @@ LARGE_SHAPES = st.sampled_from([(LARGE,), (130, 256), (3, 20_000), (20_000, 2), 
 
 
 Run = dict[str, Any]
-LARGE_RUNS: tuple[Run, ...] = (
+LARGE_RUNS = (
     {"mode": "off"},
     {"mode": "large", "num_threads": 1},
     {"mode": "large", "num_threads": 4},
 )
 
 
-def assert_alike(program: list[Step], shape: tuple[int, ...], *runs: Run, limit: int = 400) -> None:
+def assert_alike(program, shape, *runs, limit=400):
     """`program` shows the same with fusion off and in every one of the `runs`."""
     with settings("off"):
         expected = execute(program, shape, limit)
@@ -86,7 +84,7 @@ def test_every_step_is_a_program():
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e308, -1e308, 5e-324, 1e-310, 1.0, -1.0, 0.5]
 
 
-def any_numbers(shape: tuple[int, ...], dtype: str, seed: int, *, special: bool) -> NDArray:
+def any_numbers(shape, dtype, seed, *, special):
     """Numbers of many sizes; with `special` also those that raise floating-point flags."""
     rng = np.random.default_rng(seed)
     values = rng.standard_normal(shape) * 10.0 ** rng.integers(-3, 4, shape)
@@ -102,7 +100,7 @@ FUNCTIONS = functions("unary", xp.float64)
 OPERATIONS = functions("binary", xp.float64)
 
 
-def elementwise(choices: list[tuple[int, int, int]], arrays: list[Array]) -> list[Array]:
+def elementwise(choices, arrays):
     """All results of a program that only computes element by element."""
     names = [*FUNCTIONS, *OPERATIONS, "where", "clip", "scalar", "float32", "float16"]
     floats = (xp.float16, xp.float32, xp.float64)
@@ -156,7 +154,7 @@ def test_elementwise_programs_give_the_same_bits_and_warnings(choices, seed, sha
     assert actual_warnings == expected_warnings
 
 
-EQUAL_SCALARS: list[tuple[Any, Any]] = [
+EQUAL_SCALARS = [
     (0.0, -0.0),
     (1.5j, complex(-0.0, 1.5)),
     (1.5 + 0j, complex(1.5, -0.0)),
@@ -184,7 +182,7 @@ def test_scalars_that_are_equal_but_not_the_same(scalars):
         assert_same(actual, oracle, f"result {i}")
 
 
-def _condition(values: NDArray, name: str) -> float:
+def _condition(values, name):
     """The size of one rounding error, from the sizes of the terms."""
     size = np.abs(values).astype(np.float64)
     match name:
@@ -200,7 +198,7 @@ def _condition(values: NDArray, name: str) -> float:
             return float(np.abs(np.prod(values.astype(np.complex128))))
 
 
-LAYOUTS: dict[str, Callable[[Array], Array]] = {
+LAYOUTS = {
     "row-major": lambda x: x,
     "transposed": lambda x: xp.permute_dims(x, tuple(range(x.ndim))[::-1]),
     "flipped": lambda x: xp.flip(x),
@@ -257,7 +255,7 @@ def test_float_reductions(name, shape, dtype):
             assert np.all(np.abs(actual - oracle) <= tolerance), hint
 
 
-def _largest_condition(values: NDArray, name: str, axis: Any) -> float:
+def _largest_condition(values, name, axis):
     if axis is None:
         return _condition(values, name)
     axes = axis if isinstance(axis, tuple) else (axis,)

@@ -4,9 +4,7 @@ import ctypes
 import gc
 import sys
 import weakref
-from collections.abc import Callable
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p, py_object
-from typing import Any
 
 import numpy as np
 import pytest
@@ -88,7 +86,7 @@ class ExchangeAPI(ctypes.Structure):
     )
 
 
-def table(array_type: type) -> ExchangeAPI:
+def table(array_type):
     """What the capsule of a type of arrays leads to."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = c_void_p, [py_object, c_char_p]
@@ -97,11 +95,11 @@ def table(array_type: type) -> ExchangeAPI:
 
 
 @pytest.fixture
-def api() -> ExchangeAPI:
+def api():
     return table(xp.Array)
 
 
-def export(api: ExchangeAPI, array: object) -> Any:
+def export(api, array):
     """A pointer to a tensor, which has to be released or adopted."""
     managed = POINTER(Managed)()
     # A function that raises in C raises here, whatever it returns.
@@ -109,12 +107,12 @@ def export(api: ExchangeAPI, array: object) -> Any:
     return managed
 
 
-def adopt(api: ExchangeAPI, managed: Any) -> Any:
+def adopt(api, managed):
     result = py_object()
     assert api.adopt(managed, ctypes.byref(result)) == 0
     found = result.value
     # The reference that C handed over is counted twice now.
-    release: Callable[[object], None] = ctypes.pythonapi.Py_DecRef
+    release = ctypes.pythonapi.Py_DecRef
     release.argtypes = [py_object]  # type: ignore[attr-defined]
     release(found)
     return found
@@ -183,9 +181,9 @@ def test_errors_of_exports_are_raised(api):
     refused(AttributeError, None, api.export, 1.0, ctypes.byref(managed))
 
 
-def managed_tensor(**changes: Any) -> tuple[Managed, list[int]]:
+def managed_tensor(**changes):
     """A tensor of this file's own, and a list that grows when it is released."""
-    released: list[int] = []
+    released = []
     values = (ctypes.c_float * 3)(1.0, 2.0, 3.0)
     sizes, strides = (c_int64 * 1)(3), (c_int64 * 1)(1)
     managed = Managed(Version(1, 3), None, DELETER(lambda _: released.append(1)), 0)
@@ -225,8 +223,8 @@ def test_what_is_not_adopted_is_released(api, changes, words):
     assert released == [1]
 
 
-def allocate(api: ExchangeAPI, shape: tuple[int, ...], dtype: DLDType, device: DLDevice) -> Any:
-    errors: list[tuple[bytes, bytes]] = []
+def allocate(api, shape, dtype, device):
+    errors = []
     sizes = (c_int64 * max(1, len(shape)))(*shape)
     prototype = DLTensor(None, device, len(shape), dtype, sizes, None, 0)
     managed = POINTER(Managed)()
@@ -295,17 +293,17 @@ def test_exchange_with_pytorch(api):
 class _Given:
     """A capsule as an object with ``__dlpack__``."""
 
-    def __init__(self, capsule: object) -> None:
+    def __init__(self, capsule):
         self.capsule = capsule
 
-    def __dlpack__(self, **options: object) -> object:
+    def __dlpack__(self, **options):
         return self.capsule
 
-    def __dlpack_device__(self) -> tuple[int, int]:
+    def __dlpack_device__(self):
         return 1, 0
 
 
-def _exported(method: Callable[..., object], x: Array, keywords: dict[str, Any]) -> object:
+def _exported(method, x, keywords):
     """What NumPy sees in the capsule, or what was raised."""
     try:
         capsule = method(x, **keywords)
@@ -318,7 +316,7 @@ def _exported(method: Callable[..., object], x: Array, keywords: dict[str, Any])
     return name, array.dtype, array.shape, array.size and steps, array.flags.writeable, where
 
 
-EXPORTS: list[dict[str, Any]] = [
+EXPORTS = [
     *[{}, {"max_version": None}, {"stream": None, "max_version": (1, 0)}],
     *[{"max_version": (0, 8)}, {"max_version": (1, 3)}, {"max_version": (2, 0)}],
     *[{"max_version": (1, 0), "dl_device": None, "copy": None}, {"dl_device": (1, 0)}],
@@ -328,13 +326,13 @@ EXPORTS: list[dict[str, Any]] = [
 ]
 
 
-SHAPES: list[tuple[int, ...]] = [(), (3,), (3, 4), (0, 2), (1, 3, 1), (2, 3, 4)]
+SHAPES = [(), (3,), (3, 4), (0, 2), (1, 3, 1), (2, 3, 4)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_capsules(dtype):
     rng = np.random.default_rng(DTYPES.index(dtype))
-    method: Any = Array.__dlpack__
+    method = Array.__dlpack__
     for layout in LAYOUTS:
         for number in rng.permutation(len(SHAPES))[:2]:
             shape = SHAPES[int(number)]
@@ -350,7 +348,7 @@ def test_capsules(dtype):
 
 
 def test_capsules_of_read_only_and_pending_arrays():
-    method: Any = Array.__dlpack__
+    method = Array.__dlpack__
     frozen = np.arange(3.0)
     frozen.flags.writeable = False
     for x in (xp.asarray(frozen), xp.broadcast_to(xp.ones(1), (3,))):
@@ -392,7 +390,7 @@ def test_from_dlpack_of_ndarrays_and_arrays():
     base = rng.integers(0, 100, (6, 4, 2))
     frozen = base.copy()
     frozen.flags.writeable = False
-    others: list[Any] = [
+    others = [
         *[
             base,
             base[::2],
@@ -428,7 +426,7 @@ def test_from_dlpack_of_ndarrays_and_arrays():
 
 
 def test_devices_of_arrays():
-    method: Any = Array.__dlpack_device__
+    method = Array.__dlpack_device__
     x = xp.ones(2)
     assert x.__dlpack_device__() == method.__wrapped__(x) == (1, 0)
     refused(TypeError, None, method, x, 1)

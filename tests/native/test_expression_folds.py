@@ -1,7 +1,6 @@
 """Reductions that compute, in the same pass, what they reduce (native/expression_folds.c)."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ EXPRESSIONS = {
 }
 
 
-def elements(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
+def elements(rng, shape, dtype):
     if dtype == "bool":
         return rng.random(shape) < 0.5
     if dtype.startswith("float"):
@@ -31,7 +30,7 @@ def elements(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> An
     return rng.integers(0, 9, shape).astype(dtype)
 
 
-def same(found: Any, expected: Any, dtype: str) -> None:
+def same(found, expected, dtype):
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape
     assert found.dtype == expected.dtype

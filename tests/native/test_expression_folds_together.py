@@ -1,7 +1,6 @@
 """Reductions of the same elements along the same axes that wait are computed in one pass."""
 
 import gc
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +14,10 @@ from tests.support.tables import for_each
 pytestmark = needs_native
 
 NAMES = ("min", "max", "sum", "mean", "var", "prod")
-SHAPES: Any = [(DEFERRED + 9,), (900, 700), (700, 900), (60, 70, 200)]
+SHAPES = [(DEFERRED + 9,), (900, 700), (700, 900), (60, 70, 200)]
 
 
-def waiting(x: xp.Array, names: list[str], axis: Any) -> list[xp.Array]:
+def waiting(x, names, axis):
     return [getattr(xp, name)(x, axis=axis) for name in names]
 
 

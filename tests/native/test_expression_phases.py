@@ -3,8 +3,6 @@
 import os
 import threading
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,47 +16,47 @@ from tests.support.threads import together
 pytestmark = needs_native
 
 
-def softmax(m: Any, x: Any) -> Any:
+def softmax(m, x):
     exponentials = m.exp(x - m.max(x, axis=-1, keepdims=True))
     return exponentials / m.sum(exponentials, axis=-1, keepdims=True)
 
 
-def norms_apart(m: Any, x: Any) -> Any:
+def norms_apart(m, x):
     """The norms are computed in a shape of their own, and read by a view."""
     return x / m.sqrt(m.sum(x * x, axis=-1) + 1.0)[..., None]
 
 
-def centred_twice(m: Any, x: Any) -> Any:
+def centred_twice(m, x):
     rows = x - m.mean(x, axis=-1, keepdims=True)
     return rows - m.mean(rows, axis=0)
 
 
-def read_by_others(m: Any, x: Any) -> Any:
+def read_by_others(m, x):
     """Index i of the result needs row i + 1."""
     rows = m.sum(x, axis=-1, keepdims=True)
     return x[:-1, ...] / (rows[1:, ...] + 100.0)
 
 
-def last_of_all(m: Any, x: Any) -> Any:
+def last_of_all(m, x):
     return m.sum(m.exp(x - m.max(x, axis=-1, keepdims=True)), axis=-1)
 
 
-def in_the_middle(m: Any, x: Any) -> Any:
+def in_the_middle(m, x):
     return x - m.max(x, axis=x.ndim // 2, keepdims=True)
 
 
-def in_another_shape(m: Any, x: Any) -> Any:
+def in_another_shape(m, x):
     rows = x - m.mean(x, axis=-1, keepdims=True)
     turned = m.permute_dims(rows, tuple(range(x.ndim))[::-1])
     return m.max(m.reshape(rows, (2, -1)), axis=0) + m.max(m.sum(turned * 0.01, axis=-1))
 
 
-def integers(m: Any, x: Any) -> Any:
+def integers(m, x):
     signs = x > 0
     return m.count_nonzero(signs, axis=-1, keepdims=True) * m.where(signs, 2, 1)
 
 
-PROGRAMS: list[Callable[[Any, Any], Any]] = [
+PROGRAMS = [
     softmax, norms_apart, centred_twice, read_by_others, last_of_all, in_the_middle,
     in_another_shape, integers,
 ]  # fmt: skip
@@ -82,11 +80,11 @@ def test_programs(program, shape, dtype):
 def test_values_that_arrays_show_are_kept(held):
     given = np.random.default_rng(0).standard_normal((400, 50))
     x = xp.asarray(given, copy=True)
-    expected: list[Any] = [given.max(axis=1, keepdims=True)]
+    expected = [given.max(axis=1, keepdims=True)]
     expected.append(np.exp(given - expected[0]))
     expected.append(expected[1].sum(axis=1, keepdims=True))
     expected.append(expected[1] / expected[2])
-    values: list[Any] = [xp.max(x, axis=1, keepdims=True)]
+    values = [xp.max(x, axis=1, keepdims=True)]
     values.append(xp.exp(x - values[0]))
     values.append(xp.sum(values[1], axis=1, keepdims=True))
     values.append(values[1] / values[2])
@@ -194,7 +192,7 @@ def test_what_waits_is_explained_and_still_waits():
 def test_long_chains_of_reductions_need_little_of_the_stack(axes):
     given = np.random.default_rng(0).random((400, 100)) + 0.5
 
-    def chain() -> Any:
+    def chain():
         y = x = xp.asarray(given, copy=True)
         for i in range(500):
             x = y * xp.mean(x, axis=axes[i % 2], keepdims=True)
@@ -219,7 +217,7 @@ def test_two_reductions_of_one_value_that_waits(first, second, axis):
     """The second of two passes could not read what the first one had computed."""
     data = np.random.default_rng(3).standard_normal((64, 40, 50))
 
-    def compute(ns: Any, x: Any) -> Any:
+    def compute(ns, x):
         y = (x - 1) * 2 + 1
         one, two = [getattr(ns, name)(y, axis=axis, keepdims=True) for name in (first, second)]
         return (y - one) / (two + 1000)
@@ -233,7 +231,7 @@ def test_two_reductions_of_one_value_that_waits(first, second, axis):
 def test_a_value_and_what_is_made_of_it_are_both_reduced():
     data = np.random.default_rng(3).standard_normal((64, 1000))
 
-    def compute(ns: Any, x: Any) -> Any:
+    def compute(ns, x):
         y = x * 2
         z = y + 1
         one = ns.max(z, axis=1, keepdims=True)

@@ -12,7 +12,6 @@ import sys
 import tracemalloc
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -69,7 +68,7 @@ def _swallow(call, *arguments):
         call(*arguments)
 
 
-CALLABLES: dict[str, Any] = {}
+CALLABLES = {}
 for _name, _function in vars(elementwise).items():
     if type(_function) is type(xp.add) and _function.__module__ == elementwise.__name__:
         CALLABLES[_name] = _function
@@ -315,7 +314,7 @@ def test_threads_share_write_and_drop_arrays():
     """Eight threads compute with, write to and replace the same arrays; the elements stay whole and
     nothing is left."""
     start = xp.positive(xp.asarray(np.full((4, 5), 1.0)))
-    shared: list[Any] = [start for _ in range(8)]
+    shared = [start for _ in range(8)]
     rounds = max(200, CALLS // 250)
     interval = sys.getswitchinterval()
 

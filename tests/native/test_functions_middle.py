@@ -1,9 +1,6 @@
 """Compiled callables on arrays of more elements than one thread computes best, but which are not
 deferred: they give what their Python functions give."""
 
-from collections.abc import Callable
-from typing import Any, Final
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,12 +14,12 @@ from tests.support.tables import for_each
 
 pytestmark = needs_native
 
-SIZES: Final = [AT_ONCE + 1, MIDDLE, 2**17 - 1, 2**17 + 1, policy.LARGE]
-SPECIAL: Final = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-310, 3e38]
-DTYPES: Final = ["float32", "float64", "int32", "int64", "uint8", "bool"]
+SIZES = [AT_ONCE + 1, MIDDLE, 2**17 - 1, 2**17 + 1, policy.LARGE]
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-310, 3e38]
+DTYPES = ["float32", "float64", "int32", "int64", "uint8", "bool"]
 
 
-def numbers(rng: np.random.Generator, dtype: str, size: int) -> np.ndarray[Any, Any]:
+def numbers(rng, dtype, size):
     if dtype == "bool":
         return rng.random(size) < rng.choice([0.0, 0.001, 0.5, 1.0])
     if dtype[0] != "f":
@@ -35,7 +32,7 @@ def numbers(rng: np.random.Generator, dtype: str, size: int) -> np.ndarray[Any, 
 
 
 @st.composite
-def arrays(draw: st.DrawFn) -> tuple[np.random.Generator, list[xp.Array]]:
+def arrays(draw):
     """Three arrays of one dtype and one shape, of any layouts."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     size = draw(st.sampled_from(SIZES))
@@ -45,7 +42,7 @@ def arrays(draw: st.DrawFn) -> tuple[np.random.Generator, list[xp.Array]]:
     made = []
     for number in range(3):
         shape = (size // columns, columns)
-        x: Any = numbers(rng, dtype, shape[0] * columns).reshape(shape)
+        x = numbers(rng, dtype, shape[0] * columns).reshape(shape)
         if layout == "flat":
             x = x.reshape(-1)
         elif layout == "columns" or (layout == "mixed" and number == 1):
@@ -58,7 +55,7 @@ def arrays(draw: st.DrawFn) -> tuple[np.random.Generator, list[xp.Array]]:
     return rng, made
 
 
-CALLS: Final[dict[str, Callable[[np.random.Generator, Any, Any, Any], Any]]] = {
+CALLS = {
     "where": lambda rng, x, y, z: xp.where(x > 0, y, z),
     "where, a scalar": lambda rng, x, y, z: xp.where(z > 0, x, 1 if rng.random() < 0.5 else x),
     "clip": lambda rng, x, y, z: xp.clip(x, *sorted(rng.integers(-1, 2, 2).tolist())),
@@ -80,7 +77,7 @@ CALLS: Final[dict[str, Callable[[np.random.Generator, Any, Any, Any], Any]]] = {
     "argmin": lambda rng, x, y, z: xp.argmin(x, axis=0),
     "vecdot": lambda rng, x, y, z: xp.vecdot(x, y),
 }
-BOOLEAN: Final = {"any", "all", "count_nonzero", "a copy", "concat", "stack", "astype"}
+BOOLEAN = {"any", "all", "count_nonzero", "a copy", "concat", "stack", "astype"}
 
 
 @for_each("name", list(CALLS))
@@ -92,13 +89,13 @@ def test_answers_of_middle_sizes(name, case):
         return
     seed = int(rng.integers(2**32))
 
-    def call(x: Any, y: Any, z: Any) -> Any:
+    def call(x, y, z):
         return CALLS[name](np.random.default_rng(seed), x, y, z)
 
     assert_alike(call, [x, y, z])
 
 
-IN_C: Final = [
+IN_C = [
     *("where", "clip", "clip by an array", "astype", "a copy", "concat", "stack"),
     *("max", "any", "argmax", "vecdot"),
 ]

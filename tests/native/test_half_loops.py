@@ -25,11 +25,11 @@ def _quiet():
         yield
 
 
-def elements(length: int, seed: int = 0) -> np.ndarray:
+def elements(length, seed=0):
     return np.random.default_rng(seed).choice(EVERY, length)
 
 
-def assert_same(found: object, expected: np.ndarray) -> None:
+def assert_same(found, expected):
     """Equal bits; any NaN for NaN."""
     result = np.asarray(found)
     assert (result.dtype, result.shape) == (expected.dtype, expected.shape)

@@ -2,7 +2,6 @@
 
 import operator
 import threading
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,12 +22,12 @@ DTYPES = (
 )
 
 
-def some_shape(rng: np.random.Generator, least: int = 0, most: int = 4) -> tuple[int, ...]:
+def some_shape(rng, least=0, most=4):
     return tuple(int(n) for n in rng.choice([0, 1, 2, 3, 4, 5], rng.integers(least, most + 1),
                                             p=[0.04, 0.16, 0.2, 0.2, 0.2, 0.2]))  # fmt: skip
 
 
-def basic_item(rng: np.random.Generator, size: int) -> Any:
+def basic_item(rng, size):
     kind = rng.integers(0, 10)
     if kind < 4:
         return int(rng.integers(-size, size)) if size else 0
@@ -41,7 +40,7 @@ def basic_item(rng: np.random.Generator, size: int) -> Any:
     return odd[int(rng.integers(0, len(odd)))]
 
 
-def basic_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+def basic_key(rng, shape):
     axes = list(shape[: rng.integers(0, len(shape) + 1)])
     if rng.random() < 0.02:
         axes += [*shape, 3]
@@ -57,7 +56,7 @@ def basic_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return items[0] if len(items) == 1 and rng.random() < 0.7 else tuple(items)
 
 
-def index_array(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> Any:
+def index_array(rng, size, shape):
     kind = rng.integers(0, 12)
     if kind == 0:
         mask = rng.integers(0, 2, (size,)).astype(bool)
@@ -76,7 +75,7 @@ def index_array(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> 
     return xp.asarray(values.astype(dtype))
 
 
-def array_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+def array_key(rng, shape):
     kind = rng.integers(0, 10)
     if kind < 3 and shape:
         taken = shape[: rng.integers(1, len(shape) + 1)]
@@ -86,7 +85,7 @@ def array_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
         return mask if rng.random() < 0.7 else (mask, ...)
     indexed = some_shape(rng, 1, 3)
     share = float(rng.choice([0.3, 0.7, 1.0]))
-    items: list[Any] = [
+    items = [
         index_array(rng, size, indexed) if rng.random() < share else basic_item(rng, size)
         for size in shape[: rng.integers(1, len(shape) + 1)]
     ]
@@ -97,7 +96,7 @@ def array_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return items[0] if len(items) == 1 and rng.random() < 0.7 else tuple(items)
 
 
-def written_back(x: Any, key: Any) -> None:
+def written_back(x, key):
     """What is read is written where it was, if that is legal."""
     result = x[key]
     result[()] = result[()]
@@ -125,7 +124,7 @@ def test_reading_by_arrays(seed):
         compare(written_back, x, key)
 
 
-def some_value(rng: np.random.Generator, x: Any, key: Any) -> Any:
+def some_value(rng, x, key):
     kind = rng.integers(0, 12)
     if kind < 3:
         values = [1, 0, True, 1.5, -2.0, np.nan, 1e300, 2**40, 300, -1, 1 + 2j, np.float64(2.0)]
@@ -149,7 +148,7 @@ def some_value(rng: np.random.Generator, x: Any, key: Any) -> Any:
     return random_array(rng, dtype, shape)
 
 
-def writable_base(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
+def writable_base(rng, shape, dtype):
     """An array, and a view of it that has the shape."""
     plain = random_values(rng, dtype, tuple(2 * n for n in shape))
     order = [int(i) for i in rng.permutation(len(shape))] if rng.random() < 0.5 else None
@@ -319,7 +318,7 @@ def test_a_mask_that_another_thread_writes_never_leads_outside():
     mask = np.zeros(1 << 20, bool)
     stop = threading.Event()
 
-    def flicker() -> None:
+    def flicker():
         while not stop.is_set():
             mask.fill(True)  # without the GIL
             mask.fill(False)

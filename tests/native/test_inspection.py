@@ -1,7 +1,6 @@
 """Questions about dtypes in C against the Python functions."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,17 +16,17 @@ from tests.support.refusals import refused
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
 OURS = [getattr(xp, name) for name in DTYPES]
-KINDS_OF_DTYPES: list[Any] = [
+KINDS_OF_DTYPES = [
     *KINDS, *OURS, bool, int, float, complex, "numeri", "numeric\0", "boolean", "", "ä",
     None, 1, "f8", (), ("bool", "integral"), (xp.float32, "bool"), ("bool", "nothing"),
     (("bool",), "integral"), ["bool"],
 ]  # fmt: skip
 
 
-def _alike(function: Any, *args: object) -> None:
+def _alike(function, *args):
     """These functions need no arrays of device cpu, so that C cannot be made to decline."""
 
-    def python(*args: object) -> object:
+    def python(*args):
         return function.__wrapped__(*args)
 
     found = []
@@ -57,7 +56,7 @@ def test_can_cast():
 def test_result_type():
     rng = np.random.default_rng(0)
     arrays = [xp.zeros(1, dtype=dtype) for dtype in OURS]
-    scalars: list[Any] = [True, 1, 2.0, 1j, 2**70]
+    scalars = [True, 1, 2.0, 1j, 2**70]
     odd = [np.float32(1), float, "f8", None, np.ones(2)]
     pool = [*OURS, *OURS, *arrays, *arrays, *scalars * 3]
     for pair in product([*OURS, *arrays, *scalars, *odd], repeat=2):
@@ -70,7 +69,7 @@ def test_result_type():
 def test_namespace():
     x = xp.asarray([1.0])
     for version in (None, *VERSIONS, "2020.01", 2024, b"2021.12", "ä"):
-        method: Any = type(x).__array_namespace__
+        method = type(x).__array_namespace__
         if version is None or version in VERSIONS:
             assert method(x, api_version=version) is method.__wrapped__(x) is xp
         else:

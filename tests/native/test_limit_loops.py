@@ -1,7 +1,6 @@
 """maximum and minimum by numbers have the bits of NumPy's loops, of zeros and NaN, too."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ pytestmark = needs_native
 SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 5e-324]
 
 
-def arrays(dtype: str, size: int) -> list[np.ndarray[Any, Any]]:
+def arrays(dtype, size):
     rng = np.random.default_rng(size)
     return [
         rng.choice(SPECIAL, size).astype(dtype),

@@ -20,7 +20,7 @@ ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "ARRAY_API_NX_EXTENSI
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def copy(tmp_path_factory):
     """A folder with a copy of the package that has no extension."""
     folder = tmp_path_factory.mktemp("copy")
     ignored = shutil.ignore_patterns("*.so", "*.pyd", "*.pyc.*")
@@ -28,7 +28,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, *options: str, code: str = CODE, **environment: str):
+def run(folder, *options, code=CODE, **environment):
     """Python on a copy of the package."""
     return subprocess.run(
         [sys.executable, *options, "-c", code],

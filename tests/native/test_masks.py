@@ -3,8 +3,6 @@
 The masks have runs of elements that are all true or all false, and single ones.
 """
 
-from typing import Any, Final
-
 import numpy as np
 import pytest
 
@@ -13,11 +11,11 @@ from tests.support.implementations import needs_native
 
 pytestmark = needs_native
 
-DTYPES: Final = ["bool", "int8", "uint16", "int32", "float32", "int64", "float64", "complex128"]
-SIZES: Final = [(2,), (63,), (64,), (65,), (300,), (7, 129), (3, 4, 100), (1200,)]
+DTYPES = ["bool", "int8", "uint16", "int32", "float32", "int64", "float64", "complex128"]
+SIZES = [(2,), (63,), (64,), (65,), (300,), (7, 129), (3, 4, 100), (1200,)]
 
 
-def make_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+def make_mask(rng, shape):
     mask = rng.random(shape) < rng.choice([0, 0.01, 0.5, 0.99, 1])
     flat = mask.reshape(-1)
     for _ in range(int(rng.integers(4))):

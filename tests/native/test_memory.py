@@ -15,7 +15,7 @@ SIZES = [255, 256, 257, 512, 1000, 1024, 2048, 4095, 8191, 8192, 8193]
 """Elements of 8 bytes: blocks have 4 to 64 KiB, and 2 KiB lie in the storage itself."""
 
 
-def _address(x: xp.Array) -> int:
+def _address(x):
     return int(np.asarray(x).__array_interface__["data"][0])
 
 

@@ -4,8 +4,6 @@ once, whatever is held, shared, overlapping or written meanwhile."""
 import gc
 import tracemalloc
 import warnings
-from collections.abc import Callable
-from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -22,7 +20,7 @@ pytestmark = [needs_native, pytest.mark.usefixtures("waits_when_small")]
 # ---------------------------------------------------------------------- when it waits
 
 
-def arrays(shape: int | tuple[int, ...] = 50, count: int = 2) -> list[Any]:
+def arrays(shape=50, count=2):
     rng = np.random.default_rng(1)
     return [xp.asarray(rng.random(shape)) for _ in range(count)]
 
@@ -77,8 +75,8 @@ def test_rows_of_any_length_are_updated_in_place(size, width, zeros):
         made[place] = 0  # some are no element of the views
     columns = slice(0, max(2, int(size * width)))
 
-    def run(m: Any, x: Any) -> Callable[[], Any]:
-        def statements() -> None:
+    def run(m, x):
+        def statements():
             x[1:, columns] -= 0.5 * (x[1:, columns] / x[:-1, columns] - x[0, columns])
             x[:-1, columns] = x[1:, columns] * 2 + 1 / x[1:, columns]
 
@@ -152,13 +150,13 @@ def test_operands_are_freed_with_what_waits():
 # ---------------------------------------------------------------------- errors
 
 
-def messages(function: Callable[[], Any]) -> list[str]:
+def messages(function):
     with warnings.catch_warnings(record=True, action="always") as caught:
         function()
     return sorted(str(each.message) for each in caught)
 
 
-ERRORS: Final[dict[str, Callable[[Any, Any, Any], Any]]] = {
+ERRORS = {
     "one": lambda m, x, y: x / y,
     "several": lambda m, x, y: m.sqrt(x - 1) * y + x / y,
     "of a call": lambda m, x, y: m.log(x - 1) + 1,
@@ -174,10 +172,10 @@ def test_warnings_are_those_of_numpy(name, way):
     mine = [np.random.default_rng(4).random((30, 7)) for _ in range(2)]
     mine[1][3] = 0
 
-    def run(m: Any) -> Callable[[], Any]:
+    def run(m):
         x, y = [each.copy() if m is np else xp.asarray(each.copy()) for each in mine]
 
-        def statement() -> None:
+        def statement():
             value = ERRORS[name](m, x, y)
             if way == "read":
                 float(value[0, 0])

@@ -3,9 +3,7 @@
 import operator
 import threading
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ from tests.support.tables import for_each
 pytestmark = [needs_native, pytest.mark.usefixtures("waits_when_small")]
 
 
-def messages(function: Callable[[], Any]) -> list[str]:
+def messages(function):
     with warnings.catch_warnings(record=True, action="always") as caught:
         function()
     return [str(each.message) for each in caught]
@@ -37,7 +35,7 @@ def test_errors_are_reported_once():
 def test_settings_of_errors_are_those_of_the_operation():
     x, y = made(50), xp.zeros(50)
 
-    def read(state: str) -> list[str]:
+    def read(state):
         with np.errstate(divide=state):  # type: ignore[arg-type]
             value = x / y
         return messages(lambda: host(value))
@@ -63,7 +61,7 @@ def test_settings_of_errors_in_compiled_functions():
             host(function(x, y))
 
 
-FUNCTIONS: Final[list[tuple[Callable[..., Any], int]]] = [
+FUNCTIONS = [
     (operator.truediv, 2), (xp.extra.isclose, 2), (xp.extra.sinc, 1), (xp.extra.softmax, 1),
 ]  # fmt: skip
 
@@ -74,13 +72,13 @@ def test_lines_of_other_modules(state, number):
     """Errors are ignored where SciPy calls and not where others do, and the other way round."""
     x, y = made(50), xp.zeros(50)
     x[3] = y[3] = xp.inf
-    modules: list[dict[str, Any]] = [
+    modules = [
         {"__name__": f"{name}.part{part}"} for part in range(20) for name in ("mine", "scipy")
     ]
     for each in modules:
         exec("def call(function, *arrays): return function(*arrays)", each)
 
-    def call(which: int) -> list[str]:
+    def call(which):
         function, count = FUNCTIONS[number]
         return messages(lambda: host(modules[which]["call"](function, *[x, y][:count])))
 
@@ -97,12 +95,12 @@ def test_other_threads_while_a_compiled_function_runs():
     x, y, small, zeros = made(300_000), xp.zeros(300_000), made(50), xp.zeros(50)
     ended = threading.Event()
 
-    def quiet() -> None:
+    def quiet():
         with np.errstate(all="ignore"):
             for _ in range(15):
                 function(x, y)
 
-    def loud() -> list[bool]:
+    def loud():
         raised = []
         with np.errstate(divide="raise"):
             while not ended.is_set():

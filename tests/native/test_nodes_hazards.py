@@ -6,20 +6,17 @@ program here runs on NumPy's arrays too, which compute at once.
 
 from functools import cache
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
 from tests.native.hazards import KEYED, KEYS, ORIGINS, READS, VIEWS, WRITES, numbers
-from tests.support.programs import SETTINGS, NDArray, assert_same, deferring, numpy_of, settings
+from tests.support.programs import SETTINGS, assert_same, deferring, numpy_of, settings
 from tests.support.tables import for_each
 
 
-def run(
-    ns: Any, origin: str, view: str, read: str, write: str | int, key: str | None = None
-) -> list[NDArray]:
+def run(ns, origin, view, read, write, key=None):
     """Read, write, read again; the results, and all arrays as they are in the end."""
     x, others = ORIGINS[origin](ns, numbers((4, 6)))
     b = ns.asarray(numbers((4, 6), 3), copy=True)
@@ -35,11 +32,11 @@ def run(
 
 
 @cache
-def expected(*program: Any) -> list[NDArray]:
+def expected(*program):
     return run(np, *program)
 
 
-def check(mode: str, *program: Any) -> None:
+def check(mode, *program):
     with settings(mode):
         results = run(xp, *program)
     for i, (actual, oracle) in enumerate(zip(results, expected(*program), strict=True)):
@@ -72,7 +69,7 @@ def test_every_write_after_every_read(origin, write, mode):
         check(mode, origin, views[(first + i) % len(views)], reads[i], write)
 
 
-def created(ns: Any, name: str) -> Any:
+def created(ns, name):
     match name:
         case "zeros":
             return ns.zeros((4, 6))
@@ -91,7 +88,7 @@ def created(ns: Any, name: str) -> Any:
     "name", ["zeros", "ones", "full", "zeros_like", "full of a pending element"]
 )
 def test_filled_arrays_are_arrays_of_their_own(name, mode):
-    def program(ns: Any) -> list[Any]:
+    def program(ns):
         first, second = created(ns, name), created(ns, name)
         double = second * 2.0
         first[1:, 0] = 8.0
@@ -107,7 +104,7 @@ def test_filled_arrays_are_arrays_of_their_own(name, mode):
 
 @for_each("order", list(permutations(range(5))))
 def test_the_order_of_asking_does_not_matter(order):
-    def program(ns: Any) -> list[Any]:
+    def program(ns):
         x = ns.asarray(numbers((4, 6)), copy=True)
         y = x * 2.0
         total = ns.sum(y + x, axis=0)
@@ -125,7 +122,7 @@ def test_the_order_of_asking_does_not_matter(order):
             assert_same(numpy_of(results[i]), oracle[i], f"result {i}, again")
 
 
-def leaf_dropped(ns: Any) -> list[Any]:
+def leaf_dropped(ns):
     x = ns.asarray(numbers((4, 6)), copy=True)
     row = x[1]
     y = x * 2.0
@@ -135,7 +132,7 @@ def leaf_dropped(ns: Any) -> list[Any]:
     return [row, y, z]
 
 
-def written_and_dropped(ns: Any) -> list[Any]:
+def written_and_dropped(ns):
     x = ns.asarray(numbers((4, 6)), copy=True)
     y = x + 1.0
     v = y[1:]
@@ -146,7 +143,7 @@ def written_and_dropped(ns: Any) -> list[Any]:
     return [x, v, z]
 
 
-def pending_dropped_before_its_reader(ns: Any) -> list[Any]:
+def pending_dropped_before_its_reader(ns):
     x = ns.asarray(numbers((4, 6)), copy=True)
     y = x + 1.0
     z = y * 2.0
@@ -156,7 +153,7 @@ def pending_dropped_before_its_reader(ns: Any) -> list[Any]:
     return [x, z, again]
 
 
-def result_dropped_unread(ns: Any) -> list[Any]:
+def result_dropped_unread(ns):
     x = ns.asarray(numbers((4, 6)), copy=True)
     y = x + 1.0
     del y
@@ -164,7 +161,7 @@ def result_dropped_unread(ns: Any) -> list[Any]:
     return [x, x + 1.0]
 
 
-def view_of_dropped(ns: Any) -> list[Any]:
+def view_of_dropped(ns):
     v = (ns.asarray(numbers((4, 6)), copy=True) + 1.0)[1:, ::-2]
     w = v[0]
     z = v * 2.0
@@ -172,7 +169,7 @@ def view_of_dropped(ns: Any) -> list[Any]:
     return [v, w, z]
 
 
-def swapped_by_names(ns: Any) -> list[Any]:
+def swapped_by_names(ns):
     x, y = ns.asarray(numbers((4, 6)), copy=True), ns.ones((4, 6))
     for _ in range(4):
         x, y = y, x - y
@@ -203,7 +200,7 @@ def test_handles_that_die(program, mode):
 @pytest.mark.parametrize("mode", SETTINGS)
 @for_each("shape", [(), (1,), (1, 1), (5,), (0,), (2, 0, 3)])
 def test_shapes_with_few_or_no_elements(shape, mode):
-    def program(ns: Any) -> list[Any]:
+    def program(ns):
         x = ns.asarray(numbers(shape) + 3.0, copy=True)
         y = ns.zeros(shape)
         y += x
@@ -266,7 +263,7 @@ def test_one_element_is_written(as_array, read, shared):
     assert int(xp.count_nonzero(x != 1.0)) == 502
 
 
-def in_place_while_pending(ns: Any) -> list[Any]:
+def in_place_while_pending(ns):
     """Readers and views from before and after, of the whole and of parts."""
     x = ns.asarray(numbers((4, 6)), copy=True)
     y = x * 2.0
@@ -282,7 +279,7 @@ def in_place_while_pending(ns: Any) -> list[Any]:
     return [before, between, row, turned, y, x]
 
 
-def in_place_of_turned_and_dropped(ns: Any) -> list[Any]:
+def in_place_of_turned_and_dropped(ns):
     x = ns.asarray(numbers((4, 6)), copy=True)
     turned = (x + 1.0).T
     turned += x.T  # the pending array has another layout

@@ -4,9 +4,8 @@ Sums of floating-point numbers have the same bits on any number of threads and i
 functions, and differ in rounding between the engines; other elements have the same bits in all.
 """
 
-from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -20,22 +19,22 @@ pytestmark = needs_native
 Shape = tuple[int, ...]
 Key = tuple[slice, ...]
 
-UNARY: Final[dict[str, Callable[[Any], Any]]] = {
+UNARY = {
     "abs": xp.abs, "negative": lambda x: -x, "square": xp.square,
     "exp": lambda x: xp.exp(xp.minimum(x, 3.0)), "sqrt": lambda x: xp.sqrt(xp.abs(x)),
     "sign": xp.sign,
 }  # fmt: skip
-OF_INTEGERS: Final = ("abs", "negative", "square", "sign")
-BINARY: Final[dict[str, Callable[[Any, Any], Any]]] = {
+OF_INTEGERS = ("abs", "negative", "square", "sign")
+BINARY = {
     "add": lambda x, y: x + y, "subtract": lambda x, y: x - y, "multiply": lambda x, y: x * y,
     "maximum": xp.maximum, "minimum": xp.minimum,
     "divide": lambda x, y: x / (xp.abs(y) + 0.5) if x.dtype != xp.int64 else x // 3,
 }  # fmt: skip
-UPDATES: Final[dict[str, Callable[[Any, Any], Any]]] = {
+UPDATES = {
     "add": lambda x, y: x.__iadd__(y), "subtract": lambda x, y: x.__isub__(y),
     "multiply": lambda x, y: x.__imul__(y),
 }  # fmt: skip
-REDUCTIONS: Final = ("sum", "mean", "max", "min", "count_nonzero", "any")
+REDUCTIONS = ("sum", "mean", "max", "min", "count_nonzero", "any")
 
 
 class Reduced(NamedTuple):
@@ -54,7 +53,7 @@ class Outcome(NamedTuple):
     reduced: list[Reduced]
 
 
-def reduce_to(name: str, x: Any, axis: int | None, keepdims: bool) -> Any:
+def reduce_to(name, x, axis, keepdims):
     """A reduction; which zero is the largest is undefined."""
     value = getattr(xp, name)(x, axis=axis, keepdims=keepdims)
     return value + 0 if name in ("max", "min") else value
@@ -67,7 +66,7 @@ class Program:
     `handed` out.
     """
 
-    def __init__(self, seed: int, shapes: list[Shape]) -> None:
+    def __init__(self, seed, shapes):
         self.rng = np.random.default_rng(seed)
         self.shape = self.pick(shapes)
         self.dtype = self.pick(["float64", "float64", "float32", "int64", "float16"])
@@ -75,15 +74,15 @@ class Program:
         self.aliased = self.rng.random() < 0.2
         self.lent = self.rng.random() < 0.25
         self.handed = not self.lent and self.rng.random() < 0.25
-        self.memory: list[NDArray] = []
-        self.held: list[Shape | None] = []
+        self.memory = []
+        self.held = []
         self.statements = [self.statement() for _ in range(int(self.rng.integers(3, 12)))]
         self.statements.append(("reduce", "sum", None, False, ("array", 0, self.key(self.shape))))
 
-    def pick(self, items: Any) -> Any:
+    def pick(self, items):
         return items[int(self.rng.integers(len(items)))]
 
-    def key(self, wanted: Shape) -> Key:
+    def key(self, wanted):
         """A key of slices that selects so many elements along each axis."""
         slices = []
         for size, count in zip(self.shape, wanted, strict=True):
@@ -94,7 +93,7 @@ class Program:
             slices.append(slice(start, start + span, step))
         return tuple(slices)
 
-    def operand(self, wanted: Shape) -> Any:
+    def operand(self, wanted):
         fitting = [j for j, shape in enumerate(self.held) if shape == wanted]
         if fitting and self.rng.random() < 0.35:
             return "held", self.pick(fitting)
@@ -106,7 +105,7 @@ class Program:
             shape = (*wanted[:-1], 1)
         return "array", int(self.rng.integers(self.count)), self.key(shape)
 
-    def expression(self, wanted: Shape, depth: int) -> Any:
+    def expression(self, wanted, depth):
         if depth == 0:
             return self.operand(wanted)
         which = int(self.rng.integers(12))
@@ -127,13 +126,13 @@ class Program:
             return "less", name, self.axis(wanted), x
         return "unary", self.unary(), x
 
-    def unary(self) -> str:
+    def unary(self):
         return str(self.pick(OF_INTEGERS if self.dtype == "int64" else list(UNARY)))
 
-    def axis(self, wanted: Shape) -> int | None:
+    def axis(self, wanted):
         return self.pick([None, *range(len(wanted))])
 
-    def statement(self) -> Any:
+    def statement(self):
         whole = self.rng.random() < 0.4
         wanted = self.shape
         if not whole:
@@ -170,7 +169,7 @@ class Program:
 
     # ------------------------------------------------------------------ running
 
-    def given(self) -> list[Any]:
+    def given(self):
         rng = np.random.default_rng(self.count)
         made = [(rng.uniform(-3, 3, self.shape)).astype(self.dtype) for _ in range(self.count)]
         self.memory = made if self.lent else []
@@ -179,8 +178,8 @@ class Program:
             arrays[-1] = arrays[0][::-1]
         return arrays
 
-    def value(self, x: Any, arrays: list[Any], held: list[Any]) -> Any:
-        def value(x: Any) -> Any:
+    def value(self, x, arrays, held):
+        def value(x):
             return self.value(x, arrays, held)
 
         match x:
@@ -205,10 +204,10 @@ class Program:
                 x = value(x)
                 return x - reduce_to(name, x, axis, True)
 
-    def run(self, arrays: list[Any], *, looks: bool) -> tuple[list[Any], list[Reduced]]:
+    def run(self, arrays, *, looks):
         """The values that are held in the end, and the reductions."""
-        held: list[Any] = []
-        found: list[Reduced] = []
+        held = []
+        found = []
         for kind, *parts in self.statements:
             match kind:
                 case "hold":
@@ -243,7 +242,7 @@ class Program:
                         np.floor_divide(memory, 2, out=memory)
         return [value for value in held if value is not None], found
 
-    def outcome(self, *, compiled: Any = None) -> Outcome:
+    def outcome(self, *, compiled=None):
         arrays = self.given()
         if compiled is None:
             held, reduced = self.run(arrays, looks=True)
@@ -253,27 +252,27 @@ class Program:
         host = [[np.array(x) for x in each] for each in (arrays, held)]
         return Outcome(*host, reduced)
 
-    def compile(self) -> Any:
+    def compile(self):
         names = [each[1] for each in self.statements if each[0] == "reduce"]
 
-        def function(*arrays: Any) -> Any:
+        def function(*arrays):
             held, reduced = self.run(list(arrays), looks=False)
             return held, [(value, size) for _, value, size in reduced]
 
         compiled = xp.compile(function)
 
-        def call(*arrays: Any) -> Any:
+        def call(*arrays):
             held, reduced = compiled(*arrays)
             return held, [Reduced(name, *pair) for name, pair in zip(names, reduced, strict=True)]
 
         return call
 
 
-def rounds(name: str, dtype: np.dtype[Any]) -> bool:
+def rounds(name, dtype):
     return name in ("sum", "mean") and dtype.kind == "f"
 
 
-def assert_alike(found: Outcome, expected: Outcome, hint: str, *, exactly: bool) -> None:
+def assert_alike(found, expected, hint, *, exactly):
     for part in ("arrays", "held"):
         pairs = zip(getattr(found, part), getattr(expected, part), strict=True)
         for number, (x, y) in enumerate(pairs):
@@ -292,11 +291,11 @@ def assert_alike(found: Outcome, expected: Outcome, hint: str, *, exactly: bool)
             assert (near | (np.abs(x.value - y.value) <= most)).all(), where
 
 
-SMALL: Final = [(23,), (60,), (5, 9), (8, 7), (6, 40), (4, 5, 7)]
-LARGE: Final = [(30_011,), (67_003,), (3, 17_011), (170, 181), (7_001, 5), (12, 50, 51)]
+SMALL = [(23,), (60,), (5, 9), (8, 7), (6, 40), (4, 5, 7)]
+LARGE = [(30_011,), (67_003,), (3, 17_011), (170, 181), (7_001, 5), (12, 50, 51)]
 
 
-def compare(seed: int, shapes: list[Shape], size: int | None) -> None:
+def compare(seed, shapes, size):
     program = Program(seed, shapes)
     with np.errstate(all="ignore"):
         with settings("off"):

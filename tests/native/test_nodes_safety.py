@@ -4,8 +4,6 @@ Each test fails where one of them is left out; random programs would find most o
 """
 
 import weakref
-from collections.abc import Callable
-from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -19,19 +17,19 @@ from tests.support.tables import for_each
 pytestmark = [needs_native, pytest.mark.usefixtures("waits_when_small")]
 
 
-def made(shape: int | tuple[int, ...], seed: int = 1, dtype: str = "float64") -> Any:
+def made(shape, seed=1, dtype="float64"):
     return xp.asarray(np.random.default_rng(seed).uniform(1, 9, shape).astype(dtype))
 
 
-def host(x: Any) -> np.ndarray[Any, Any]:
+def host(x):
     return np.array(x)
 
 
-def export(x: Any) -> None:
+def export(x):
     np.asarray(x)[...] = 7
 
 
-WRITES: Final[dict[str, Callable[[Any], Any]]] = {
+WRITES = {
     "element": lambda x: x.__setitem__(0, 100.0),
     "slice": lambda x: x.__setitem__(slice(None, 2), 100.0),
     "all": lambda x: x.__setitem__(..., 100.0),
@@ -114,7 +112,7 @@ def test_writes_to_the_target_of_a_held_value(source, write):
     np.testing.assert_array_equal(host(value), expected)
 
 
-UPDATES: Final[dict[str, Callable[[Any], Any]]] = {
+UPDATES = {
     "add": lambda z: z.__iadd__(5),
     "power": lambda z: z.__ipow__(2),
     "floor": lambda z: z.__ifloordiv__(2),
@@ -247,7 +245,7 @@ def test_the_same_memory_read_in_several_ways():
 def test_values_in_other_shapes():
     x, y = made((6, 6)), made((6, 6), 2)
     expected = host(x) * host(y)
-    changes: list[Callable[[Any], Any]] = [
+    changes = [
         lambda z: z.T,
         lambda z: z[::-1, :],
         lambda z: z[:, 1:],
@@ -313,17 +311,17 @@ def test_many_operands(count, kind):
 
 def test_finalisers_of_operands_that_read_stored_values():
     """Operands are dropped one after the other; some values still have theirs then."""
-    seen: list[float] = []
+    seen = []
 
     class Owner:
-        def __init__(self, memory: Any) -> None:
+        def __init__(self, memory):
             self.memory = memory
             self.__array_interface__ = memory.__array_interface__
 
-        def __del__(self) -> None:
+        def __del__(self):
             seen.extend([float(value[3]) for value in held])
 
-    held: list[Any] = []
+    held = []
     memory = np.random.default_rng(1).random(50)
     y = made(50)
     owned = [xp.asarray(np.asarray(Owner(memory + number))) for number in range(4)]
@@ -371,7 +369,7 @@ def test_operands_above_the_target_that_are_written_earlier():
     np.testing.assert_array_equal(host(value), expected)
 
 
-STATEMENTS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+STATEMENTS = {
     "one order": lambda m, x: (x[:-1], x[1:] * 2),
     "one call": lambda m, x: (x[:-1], m.sin(x[1:])),
     "two places": lambda m, x: (x[:-1], x[1:] - x[:-1]),
@@ -461,15 +459,15 @@ def test_a_held_value_that_was_assigned_to_shared_memory():
 def test_a_value_that_is_computed_while_threads_are_counted():
     """The settings are asked for by Python code, which may do so."""
     assert native is not None
-    value: Any = None
+    value = None
 
-    def count() -> int:
+    def count():
         if value is not None and not asked:
             asked.append(True)
             float(value[0])
         return threads.count()
 
-    asked: list[bool] = []
+    asked = []
     a, b, target = made(200_000), made(200_000, 2), xp.zeros(200_000)
     native.set_operations(loops.loop_for_native, count)
     try:

@@ -6,8 +6,6 @@ fusion="always" the user has promised that there is none, and it may be read lat
 
 import copy
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ import array_api_nx as xp
 from tests.native.hazards import READS, VIEWS, numbers
 from tests.support.programs import (
     LARGE,
-    NDArray,
     assert_same,
     deferring,
     numpy_of,
@@ -30,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("threshold")
 SHAPE = (4, 6)
 
 
-def ours(shape: tuple[int, ...] = SHAPE) -> xp.Array:
+def ours(shape=SHAPE):
     """An array with memory of its own."""
     return xp.asarray(numbers(shape), copy=True)
 
@@ -38,17 +35,17 @@ def ours(shape: tuple[int, ...] = SHAPE) -> xp.Array:
 class Lender:
     """Another library's array, known by DLPack alone."""
 
-    def __init__(self, array: NDArray) -> None:
+    def __init__(self, array):
         self.array = array
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options):
         return self.array.__dlpack__(**options)
 
-    def __dlpack_device__(self) -> tuple[int, int]:
+    def __dlpack_device__(self):
         return self.array.__dlpack_device__()
 
 
-LENT: dict[str, Callable[[NDArray], xp.Array]] = {
+LENT = {
     "asarray": lambda a: xp.asarray(a),
     "asarray copy=False": lambda a: xp.asarray(a, copy=False),
     "asarray of a view": lambda a: xp.asarray(a[::-1])[::-1],
@@ -140,22 +137,22 @@ def test_two_arrays_over_one_lent_memory():
         assert_same(numpy_of(w), oracle[:8] * 2.0)
 
 
-def _twice(a: NDArray) -> tuple[xp.Array, xp.Array]:
+def _twice(a):
     return xp.asarray(a), xp.asarray(a)
 
 
-def _exported(a: NDArray) -> tuple[xp.Array, xp.Array]:
+def _exported(a):
     x = xp.asarray(a)
     return x, xp.from_dlpack(x)
 
 
-def _parts(a: NDArray) -> tuple[xp.Array, xp.Array]:
+def _parts(a):
     """Two imports that begin elsewhere than the block, put together again."""
     x, y = xp.asarray(a[::-1]), xp.asarray(a)
     return x[::-1], y
 
 
-MEETINGS: dict[str, tuple[Any, Any]] = {
+MEETINGS = {
     "forwards": (slice(3, None), slice(None, -3)),
     "backwards": (slice(None, -3), slice(3, None)),
     "flipped": (slice(None), slice(None, None, -1)),
@@ -214,11 +211,11 @@ def test_copies_of_lent_memory_are_ours(make):
         assert_same(numpy_of(y), numbers(SHAPE) * 2.0)
 
 
-def _bytes(x: xp.Array) -> xp.Array:
+def _bytes(x):
     return x.view(xp.int64)
 
 
-EXPORTS: dict[str, Callable[[xp.Array], NDArray]] = {
+EXPORTS = {
     "asarray": np.asarray,
     "asarray copy=False": lambda x: np.asarray(x, copy=False),
     "__array__": lambda x: x.__array__(),
@@ -230,12 +227,12 @@ EXPORTS: dict[str, Callable[[xp.Array], NDArray]] = {
 }
 
 
-def _joined(rows: list[NDArray]) -> NDArray:
+def _joined(rows):
     """The one array that neighbouring rows are parts of."""
     return np.lib.stride_tricks.as_strided(rows[0], SHAPE, (rows[0].nbytes, 8))
 
 
-def chain(x: xp.Array) -> xp.Array:
+def chain(x):
     return x * 2.0 + 1.0
 
 
@@ -331,7 +328,7 @@ def test_bytes_read_as_another_dtype(origin):
         assert_same(numpy_of(x), np.zeros(SHAPE))
 
 
-COPIES: dict[str, Callable[[xp.Array], Any]] = {
+COPIES = {
     "pickle": lambda x: pickle.loads(pickle.dumps(x)),
     "pickle out of band": lambda x: _out_of_band(x),
     "copy": copy.copy,
@@ -344,8 +341,8 @@ COPIES: dict[str, Callable[[xp.Array], Any]] = {
 }
 
 
-def _out_of_band(x: xp.Array) -> Any:
-    buffers: list[pickle.PickleBuffer] = []
+def _out_of_band(x):
+    buffers = []
     packed = pickle.dumps(x, protocol=5, buffer_callback=buffers.append)
     return pickle.loads(packed, buffers=[bytearray(buffer.raw()) for buffer in buffers])
 
@@ -378,7 +375,7 @@ def test_a_pickle_buffer_shows_the_memory_as_it_is():
     with deferring():
         x = ours() * 1.0
         reader = x + 1.0
-        buffers: list[pickle.PickleBuffer] = []
+        buffers = []
         pickle.dumps(x, protocol=5, buffer_callback=buffers.append)
         late = x + 2.0
         for buffer in buffers:
@@ -388,7 +385,7 @@ def test_a_pickle_buffer_shows_the_memory_as_it_is():
         assert_same(numpy_of(late), numbers(SHAPE) + 2.0)
 
 
-def _use_memory(shape: tuple[int, ...]) -> None:
+def _use_memory(shape):
     """Compute results of that shape and drop them, and hold as many for a moment."""
     held = []
     for i in range(6):
@@ -398,7 +395,7 @@ def _use_memory(shape: tuple[int, ...]) -> None:
     xp.evaluate(*held)
 
 
-HOLDERS: dict[str, Callable[[xp.Array], Any]] = {
+HOLDERS = {
     **EXPORTS,
     "a view": lambda x: x[::-1][::-1],
     "iteration": lambda x: next(iter(x)),
@@ -435,13 +432,13 @@ def test_memory_is_kept_for_whoever_still_reads_it(name, above):
 
 
 class _Capsule:
-    def __init__(self, capsule: Any) -> None:
+    def __init__(self, capsule):
         self.capsule = capsule
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options):
         return self.capsule
 
-    def __dlpack_device__(self) -> tuple[int, int]:
+    def __dlpack_device__(self):
         return (1, 0)
 
 

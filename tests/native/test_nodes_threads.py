@@ -8,7 +8,6 @@ import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from tests.native.hazards import numbers
 from tests.support.processes import needs_fork, status_of_child
 from tests.support.programs import (
     LARGE,
-    NDArray,
     assert_same,
     deferring,
     numpy_of,
@@ -33,28 +31,28 @@ pytestmark = [pytest.mark.usefixtures("threshold"), pytest.mark.slow]
 SHAPE = (4, 6)
 
 
-def deferring_large() -> xp.config_context:
+def deferring_large():
     """Large arrays are deferred; for any thread."""
     return xp.config_context(fusion="auto", fusion_threshold=LARGE - 1)
 
 
 @pytest.fixture
-def x() -> xp.Array:
+def x():
     return xp.asarray(numbers(SHAPE), copy=True)
 
 
 def test_what_one_thread_deferred_another_one_writes(x):
     deferred, written = threading.Event(), threading.Event()
-    results: list[Any] = []
+    results = []
 
-    def reader() -> None:
+    def reader():
         with deferring():
             y, total = x * 2.0, xp.sum(x[1:] + 1.0)
             deferred.set()
             assert written.wait(PATIENCE)
             results.extend([numpy_of(y), numpy_of(total), numpy_of(x)])
 
-    def writer() -> None:
+    def writer():
         assert deferred.wait(PATIENCE)
         x[...] = 5.0
         written.set()
@@ -88,7 +86,7 @@ def test_what_one_thread_deferred_another_one_exports(x):
     with deferring():
         y = x * 2.0
         z = y + 1.0
-        exported: list[NDArray] = []
+        exported = []
         together(lambda: exported.append(np.asarray(y)))
         exported[0][...] = 0.0
         assert_same(numpy_of(z), numbers(SHAPE) * 2.0 + 1.0)
@@ -99,13 +97,13 @@ def test_settings_are_those_of_the_thread(x):
     inside, asked = threading.Event(), threading.Event()
     answers = {}
 
-    def one() -> None:
+    def one():
         with deferring():
             inside.set()
             assert asked.wait(PATIENCE)
             answers["inside"] = pending(x + 1.0)
 
-    def other() -> None:
+    def other():
         assert inside.wait(PATIENCE)
         with settings("off"):
             answers["outside"] = pending(x + 2.0)
@@ -123,7 +121,7 @@ def test_all_threads_ask_for_the_same_expression(large, round_):
     with deferring():
         y = x * 2.0 + 1.0
         z = xp.sum(y, axis=0)
-    values: list[NDArray] = []
+    values = []
     together(
         lambda: values.append(numpy_of(y)),
         lambda: values.append(numpy_of(y[::-1])[::-1]),
@@ -138,7 +136,7 @@ def test_threads_build_on_what_others_evaluate(x):
     with deferring():
         y = x * 2.0
 
-    def build() -> None:
+    def build():
         with deferring():
             for i in range(50):
                 z = y * float(i) - x
@@ -151,7 +149,7 @@ def test_threads_build_on_what_others_evaluate(x):
 def test_equal_expressions_in_all_threads(x):
     a = numbers(SHAPE)
 
-    def work() -> None:
+    def work():
         with deferring():
             for i in range(50):
                 y = x * float(i % 5)
@@ -180,7 +178,7 @@ def test_threads_write_parts_that_no_other_one_reads(large):
             row[...] = before % 64.0 - row % 32.0
             row += row[::-1].copy()
 
-    def work(row: xp.Array) -> None:
+    def work(row):
         with deferring_large() if large else deferring():
             for i in range(rounds):
                 before = row * 2.0
@@ -201,7 +199,7 @@ def test_threads_write_columns_of_a_pending_array():
         y = xp.asarray(a, copy=True) * 2.0
         reader = y + 1.0
 
-    def work(t: int) -> None:
+    def work(t):
         with deferring():
             for _ in range(20):
                 y[:, t] = y[:, t] + 1.0
@@ -216,8 +214,8 @@ def test_many_arrays_come_and_go():
     size = LARGE + 3
 
     @deferring_large()
-    def work(t: int) -> None:
-        held: list[tuple[xp.Array, float]] = []
+    def work(t):
+        held = []
         for i in range(25):
             value = float(100 * t + i)
             y = xp.full((size,), value) + 1.0
@@ -236,7 +234,7 @@ def test_a_pool_of_threads():
     a = numbers((12, 50))
     x = xp.asarray(a, copy=True)
 
-    def standardised(row: xp.Array) -> NDArray:
+    def standardised(row):
         with deferring():
             return numpy_of((row - xp.max(row)) / (xp.sum(xp.abs(row)) + 1.0))
 
@@ -250,7 +248,7 @@ def test_results_of_a_pool_are_read_elsewhere():
     a = numbers((8, LARGE))
 
     @deferring_large()
-    def work(row: xp.Array) -> xp.Array:
+    def work(row):
         return xp.abs(row) * 2.0 + 1.0
 
     with ThreadPoolExecutor(4) as pool:
@@ -268,14 +266,14 @@ def test_an_error_in_one_thread_is_its_own(x):
     with deferring():
         y = x * 2.0
 
-    def fails() -> None:
+    def fails():
         with deferring():
             for _ in range(20):
                 refused(ValueError, "broadcast", lambda: x + xp.ones((5,)))
                 with np.errstate(all="raise"), pytest.raises(FloatingPointError):
                     (x * 1.0) / 0.0
 
-    def works() -> None:
+    def works():
         with deferring(), np.errstate(all="ignore"):
             for _ in range(20):
                 assert_same(numpy_of((y / 0.0)[0] > 0.0), a[0] > 0.0)
@@ -293,7 +291,7 @@ def test_warnings_go_to_the_thread_that_computes(x):
     assert caught == []
 
 
-def agree(x: xp.Array, oracle: NDArray) -> bool:
+def agree(x, oracle):
     return bool(np.array_equal(numpy_of(x), oracle))
 
 
@@ -304,14 +302,14 @@ def test_a_fork_while_other_threads_compute():
     done = threading.Event()
 
     @deferring_large()
-    def busy() -> None:
+    def busy():
         own = xp.asarray(a, copy=True)
         while not done.is_set():
             xp.evaluate(own * 2.0 + 1.0, xp.sum(own - 1.0))
             own[0] = 1.0
 
     @deferring_large()
-    def forks() -> None:
+    def forks():
         try:
             for i in range(10):
                 y = x * float(i)
@@ -328,7 +326,7 @@ def test_a_forked_child_computes(threads):
     shape = (64, LARGE // 8)
     a = numbers(shape)
 
-    def compute(x: xp.Array) -> bool:
+    def compute(x):
         y = xp.abs(x) * 2.0 + 1.0
         oracle = np.abs(a) * 2.0 + 1.0
         return bool(

@@ -1,8 +1,5 @@
 """Comparisons, logic, choices, limits and integers in registers: NumPy's bits and warnings."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -19,7 +16,7 @@ COMPARISONS = ["less", "less_equal", "greater", "greater_equal", "equal", "not_e
 
 # Of two arrays of numbers and two of booleans; `m` is the namespace. Some results are read twice,
 # and some of numbers are written where others of booleans, which take less memory, were before.
-PROGRAMS: list[Callable[..., Any]] = [
+PROGRAMS = [
     lambda m, x, y, b, c: (x > y) & (x <= 1) | ~(y == x) ^ b,
     lambda m, x, y, b, c: m.where(x > 0, x, -x),
     lambda m, x, y, b, c: m.where((x > 0) & b, y, 1) + m.where(c | b, 2, x),
@@ -32,7 +29,7 @@ PROGRAMS: list[Callable[..., Any]] = [
 ]
 
 
-def operands(dtype: str, shape: tuple[int, ...]) -> list[Any]:
+def operands(dtype, shape):
     rng = np.random.default_rng(shape[0])
     numbers = [
         rng.choice(INTEGERS if dtype == "int64" else SPECIAL, shape).astype(dtype) for _ in "xy"
@@ -40,7 +37,7 @@ def operands(dtype: str, shape: tuple[int, ...]) -> list[Any]:
     return [*numbers, rng.integers(0, 2, shape) > 0, rng.integers(0, 2, shape) > 0]
 
 
-def assert_numpys(program: Callable[..., Any], arrays: list[Any]) -> None:
+def assert_numpys(program, arrays):
     with np.errstate(all="ignore"):
         expected = program(np, *arrays)
         found = numpy_of(program(xp, *[xp.asarray(x, copy=True) for x in arrays]))

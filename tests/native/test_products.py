@@ -2,7 +2,6 @@
 
 import operator
 from math import isqrt
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 SIZES = [1, 1, 2, 3, 4, 7, 16, 33]
 
 
-def _finite(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Any:
+def _finite(rng, dtype, shape):
     """Numbers whose sums round, in any layout."""
     x = random_array(rng, dtype, shape)
     if rng.random() < 0.2 or x.dtype == xp.bool:
@@ -41,7 +40,7 @@ def _finite(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Any
     return finite
 
 
-def _shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _shapes(rng):
     n, k, m = (int(rng.choice(SIZES)) for _ in range(3))
     kind = rng.integers(8)
     if kind == 0:

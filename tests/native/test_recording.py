@@ -3,9 +3,7 @@
 import operator
 import pickle
 import tracemalloc
-from collections.abc import Callable
 from math import isqrt
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,11 +24,11 @@ MOST_OPERATIONS = 400
 
 
 @pytest.fixture
-def x() -> xp.Array:
+def x():
     return xp.asarray(numbers(SHAPE), copy=True)
 
 
-ELEMENTWISE: dict[str, Callable[[xp.Array], xp.Array]] = {
+ELEMENTWISE = {
     "unary": xp.exp,
     "operator": operator.neg,
     "scalar": lambda x: x + 1,
@@ -49,7 +47,7 @@ ELEMENTWISE: dict[str, Callable[[xp.Array], xp.Array]] = {
     "astype": lambda x: xp.astype(x, xp.complex128),
     "chain": lambda x: xp.exp(-((x * x + 1.0) ** 2)) / (1 + xp.abs(x - 2.0)),
 }
-REDUCTIONS: dict[str, Callable[[xp.Array], xp.Array]] = {
+REDUCTIONS = {
     "sum": lambda x: xp.sum(x),
     "sum over the last axis": lambda x: xp.sum(x, axis=-1),
     "sum over the first axis": lambda x: xp.sum(x, axis=0, keepdims=True),
@@ -69,7 +67,7 @@ REDUCTIONS: dict[str, Callable[[xp.Array], xp.Array]] = {
         / xp.sum(xp.square(x - xp.max(x, axis=-1, keepdims=True)), axis=-1, keepdims=True)
     ),
 }
-MOVEMENT: dict[str, Callable[[xp.Array], Any]] = {
+MOVEMENT = {
     "T": lambda x: x.T,
     "mT": lambda x: x.mT,
     "row": lambda x: x[1],
@@ -188,7 +186,7 @@ def test_what_is_pending_stays_right_in_another_context(x):
         assert_same(numpy_of(y), numbers(SHAPE) * 2.0)
 
 
-QUESTIONS: dict[str, Callable[[xp.Array], object]] = {
+QUESTIONS = {
     "shape": lambda x: x.shape,
     "dtype": lambda x: x.dtype,
     "ndim": lambda x: x.ndim,
@@ -218,7 +216,7 @@ def test_what_does_not_force(name, x):
         assert pending(y)
 
 
-FORCES: dict[str, Callable[[xp.Array], object]] = {
+FORCES = {
     "an element": lambda y: float(y[0, 1]),
     "a row": lambda y: [float(x) for x in y[0] + 1.0],
     "NumPy": np.asarray,
@@ -251,7 +249,7 @@ def test_what_forces(name, x):
         assert_same(numpy_of(y), numbers(SHAPE) * 2.0)
 
 
-COPIED: dict[str, Callable[[xp.Array], object]] = {
+COPIED = {
     "repr": repr,
     "str": str,
     "format": lambda y: f"{y[0, 0]}",

@@ -1,21 +1,17 @@
 """Operations on column-major arrays wait as others do, with NumPy's elements and layouts."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support.implementations import count_pending, needs_native
 from tests.support.tables import for_each
 
 pytestmark = needs_native
 
-SHAPES: Any = [(300, 400), (40, 50, 60), (3, 4, 5, 600)]
+SHAPES = [(300, 400), (40, 50, 60), (3, 4, 5, 600)]
 
-OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS = {
     "one": lambda ns, f, g, c, row, column: -f,
     "two": lambda ns, f, g, c, row, column: f + g,
     "three": lambda ns, f, g, c, row, column: f * 2 + g,
@@ -35,14 +31,14 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def made(shape: tuple[int, ...]) -> list[NDArray]:
+def made(shape):
     rng = np.random.default_rng(5)
     f, g = [np.asfortranarray(rng.standard_normal(shape)) for _ in range(2)]
     row, column = rng.standard_normal(shape[-1]), rng.standard_normal((*shape[:-1], 1))
     return [f, g, np.ascontiguousarray(f), row, column]
 
 
-def arrays(of: list[NDArray], lent: bool) -> list[xp.Array]:
+def arrays(of, lent):
     """Of NumPy's memory, or of memory of their own in the same layout."""
     if lent:
         return [xp.asarray(x) for x in of]

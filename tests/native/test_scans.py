@@ -1,13 +1,10 @@
 """Differences of neighbours in C against the Python function, and running sums and products of many
 elements against NumPy's. (Those of few are in test_reductions.)"""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support import implementations
 from tests.support.alike import DTYPES, compare
 from tests.support.implementations import random_array
@@ -42,13 +39,13 @@ def test_many_elements_and_bad_arguments():
 
 
 SCANNED = ("float32", "float64", "int8", "uint16", "int64", "complex128", "bool")
-SHAPES: Any = [
+SHAPES = [
     *((70_000,), (300, 400), (2, 30_000), (30_000, 20)),
     *((5, 70, 330), (40, 3, 210), (1, 9, 5000)),
 ]
 
 
-def numbers(shape: tuple[int, ...], dtype: str) -> NDArray:
+def numbers(shape, dtype):
     """With zeros of either sign and NaN."""
     rng = np.random.default_rng(17)
     values = rng.integers(-3, 4, shape) * 0.3

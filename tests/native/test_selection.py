@@ -17,13 +17,13 @@ SHAPES = [
 SCALARS = [0, 1, -1, 300, 2**24 + 1, 2**40, True, 0.0, -0.0, 2.5, 1e300, np.nan, -np.inf, 1j]
 
 
-def _shorter(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[int, ...]:
+def _shorter(rng, shape):
     """A shape that broadcasts with `shape`."""
     kept = shape[int(rng.integers(len(shape) + 1)) :]
     return tuple([1 if rng.random() < 0.3 else n for n in kept])
 
 
-def _operand(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> object:
+def _operand(rng, dtype, shape):
     chance = rng.random()
     if chance < 0.4:
         return SCALARS[int(rng.integers(len(SCALARS)))]

@@ -1,15 +1,12 @@
 """The extension's products of small matrices, which equal NumPy's to rounding."""
 
-from collections.abc import Iterator
 from functools import reduce
 from itertools import product
 from operator import or_
-from typing import Any
 
 import numpy as np
 import pytest
 
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
 from tests.support.refusals import refused
 
@@ -19,7 +16,7 @@ SIZES = [1, 2, 3, 4, 5, 7, 8, 9]
 COUNT = 5
 
 
-def _layouts(rng: np.random.Generator, rows: int, columns: int, dtype: str) -> Iterator[NDArray]:
+def _layouts(rng, rows, columns, dtype):
     """Stacks of matrices in every order and with every kind of gap, with special values."""
     x = rng.standard_normal((COUNT, rows, columns)).astype(dtype)
     for i, special in enumerate((np.inf, -0.0, np.nan, 1e10, 0.0)):
@@ -37,7 +34,7 @@ def _layouts(rng: np.random.Generator, rows: int, columns: int, dtype: str) -> I
     yield spacious[:, ::2, ::2]
 
 
-def _assert_rounded(found: NDArray, expected: NDArray, x: NDArray, y: NDArray) -> None:
+def _assert_rounded(found, expected, x, y):
     """The same to rounding of each product and each sum."""
     with np.errstate(all="ignore"):
         bound = 2 * x.shape[-1] * np.finfo(x.dtype).eps * np.matmul(np.abs(x), np.abs(y))
@@ -45,7 +42,7 @@ def _assert_rounded(found: NDArray, expected: NDArray, x: NDArray, y: NDArray) -
     np.testing.assert_array_equal(np.where(rounded, 0, found), np.where(rounded, 0, expected))
 
 
-def _with_flags(function: Any, *operands: NDArray) -> tuple[NDArray, int]:
+def _with_flags(function, *operands):
     met = [0]
     with np.errstate(all="call", call=lambda _, flags: met.append(flags)):
         return function(*operands), reduce(or_, met)

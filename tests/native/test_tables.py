@@ -16,7 +16,7 @@ pytestmark = implementations.needs_native
 INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 
 
-def _close_together(dtype: str, size: int) -> list[np.ndarray]:
+def _close_together(dtype, size):
     """Ints at both ends of a dtype's range and in its middle."""
     bounds, rng = np.iinfo(dtype), np.random.default_rng(4)
     steps = rng.choice([0, 1, 2, 7, 20], size)

@@ -1,7 +1,6 @@
 """A signal ends a computation: its results are dropped, and everything else is as before."""
 
 import threading
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,13 +21,13 @@ STEPS = 40
 """With this many sines of this many elements, the machine is busy for seconds."""
 
 
-def sines(x: xp.Array) -> xp.Array:
+def sines(x):
     for _ in range(STEPS):
         x = xp.sin(x)
     return x
 
 
-def assert_all_is_well(x: xp.Array) -> None:
+def assert_all_is_well(x):
     """Arrays can be read, and computed with, as if nothing had been."""
     assert_same(numpy_of(x[:5]), np.full(5, 0.5))
     assert_same(numpy_of(xp.sum(x + 0.5)), np.asarray(float(x.size)))
@@ -72,9 +71,9 @@ def test_without_fusion():
 
 
 def test_handlers_that_compute_and_return():
-    seen: list[float] = []
+    seen = []
 
-    def handler(*_: Any) -> None:
+    def handler(*_):
         seen.append(float(xp.sum(xp.sin(xp.full((MANY_TASKS,), 0.0)) + 1.0)))
 
     x = xp.full((SIZE,), 0.5)
@@ -89,9 +88,9 @@ def test_other_threads_are_not_interrupted():
     x = xp.full((SIZE,), 0.5)
     y = xp.sin(x) + 1
     begun = threading.Event()
-    results: list[Any] = []
+    results = []
 
-    def work() -> None:
+    def work():
         begun.set()
         for _ in range(10):  # so that the signal comes meanwhile
             results.append(float(xp.sum(y + 0.0)))

@@ -4,7 +4,6 @@ import gc
 import weakref
 from contextlib import suppress
 from inspect import unwrap
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from tests.support.sizes import AT_ONCE, MIDDLE
 
 pytestmark = implementations.needs_native
 
-apply_ufunc: Any = xp.extra.apply_ufunc
+apply_ufunc = xp.extra.apply_ufunc
 
 NUMPYS = [
     found
@@ -29,11 +28,11 @@ NUMPYS = [
 SCIPYS = ["cbrt", "erf", "erfinv", "expit", "gammaln", "j0", "log_ndtr", "ndtri", "psi", "xlogy"]
 
 
-def _shape(rng: np.random.Generator) -> tuple[int, ...]:
+def _shape(rng):
     return tuple([int(n) for n in rng.integers(0, 6, int(rng.integers(0, 4)))])
 
 
-def _check(ufunc: Any, rng: np.random.Generator, dtype: str, *, scalars: bool = True) -> None:
+def _check(ufunc, rng, dtype, *, scalars=True):
     shape = _shape(rng)
     x = random_array(rng, dtype, shape)
     if ufunc.nin == 1:
@@ -77,7 +76,7 @@ def test_of_several_operands(name):
     ufunc = unwrap(getattr(special, name))
     rng = np.random.default_rng(3)
 
-    def numbers(dtype: str, shape: tuple[int, ...]) -> Any:
+    def numbers(dtype, shape):
         # Of special values SciPy's series may take for ever.
         values = (rng.random(shape[::-1]) * 3 + 0.1).astype(dtype)
         return xp.permute_dims(xp.asarray(values, copy=True), tuple(range(len(shape)))[::-1])
@@ -220,7 +219,7 @@ def test_bad_arguments():
 
 
 def test_ufuncs_of_python_functions_are_not_kept():
-    def same(x: Any) -> Any:
+    def same(x):
         return x
 
     alive = weakref.ref(same)

@@ -1,16 +1,13 @@
 """Ufuncs that are no functions of the standard, beside what waits."""
 
-from collections.abc import Callable
 from inspect import unwrap
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import loops
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.contract.ufuncs import ufunc_loop
 from array_api_nx.core import dtypes as d
 from tests.support.programs import SETTINGS, assert_same, numpy_of, pending, settings
@@ -28,14 +25,14 @@ special = SimpleNamespace(
 SIZE = 5003
 
 
-def samples(dtype: str = "float64") -> tuple[NDArray, NDArray]:
+def samples(dtype="float64"):
     rng = np.random.default_rng(7)
     values = rng.gamma(2.0, 1.0, (2, SIZE)).astype(dtype)
     values[0, :8] = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-38]
     return values[0], values[1]
 
 
-CHAINS: dict[str, Callable[..., Any]] = {
+CHAINS = {
     "one": lambda ns, x, y: special.gammaln(x),
     "chain": lambda ns, x, y: ns.exp(-x * x) * special.erf(x),
     "two arrays": lambda ns, x, y: special.gammainc(y, abs(x)) + special.xlogy(x, y),
@@ -77,7 +74,7 @@ def test_others_ufuncs_and_several_outputs_run_at_once():
     numba = pytest.importorskip("numba")
 
     @numba.vectorize(["float64(float64)"])
-    def half(x: float) -> float:
+    def half(x):
         if x < 0:
             raise ValueError("negative")
         return x / 2
@@ -114,7 +111,7 @@ def test_several_threads_compute_at_the_same_time():
     x = xp.linspace(0.1, 3, DEFERRED)
     expected = special.gammaln(np.asarray(x)) * 2
 
-    def compute() -> xp.Array:
+    def compute():
         result = special.gammaln(x + 0.0) * 2
         xp.evaluate(result)
         return result
@@ -128,8 +125,8 @@ def test_several_threads_compute_at_the_same_time():
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", CHAINS)
 def test_programs_have_the_bits_of_numpys_arrays(name):
-    def function(x: xp.Array, y: xp.Array) -> xp.Array:
-        result: xp.Array = CHAINS[name](xp, x, y)
+    def function(x, y):
+        result = CHAINS[name](xp, x, y)
         return result
 
     a, b = samples()

@@ -1,7 +1,5 @@
 """Values looked up among many sorted elements (native/vectors.c), evenly spaced or nearly so."""
 
-from typing import Any, Final
-
 import numpy as np
 import pytest
 
@@ -10,10 +8,10 @@ from tests.support.implementations import needs_native
 
 pytestmark = needs_native
 
-LARGE: Final = 1e308
+LARGE = 1e308
 
 
-def sorted_elements(rng: np.random.Generator, kind: str, size: int, dtype: str) -> Any:
+def sorted_elements(rng, kind, size, dtype):
     if kind == "even":
         made = np.linspace(-3.7, 11.1, size)
     elif kind == "cluster":

@@ -4,9 +4,6 @@ Loops compute many rows at a time over copies of them, with the bits and warning
 by row.
 """
 
-from collections.abc import Callable
-from typing import Any, Final
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,11 +14,11 @@ from tests.support.tables import for_each
 
 pytestmark = needs_native
 
-SPECIAL: Final = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-310, 3e38]
-DTYPES: Final = ["bool", "int8", "uint16", "int32", "int64", "float32", "float64", "complex128"]
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-310, 3e38]
+DTYPES = ["bool", "int8", "uint16", "int32", "int64", "float32", "float64", "complex128"]
 
 
-def numbers(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Any:
+def numbers(rng, dtype, shape):
     x = rng.integers(0, 2 if dtype == "bool" else 100, shape).astype(dtype)
     if dtype[0] in "fc":
         x -= rng.random(shape).astype(dtype)
@@ -30,7 +27,7 @@ def numbers(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Any
     return x
 
 
-def laid_out(rng: np.random.Generator, x: Any) -> Any:
+def laid_out(rng, x):
     """The same elements, somehow in memory."""
     way = int(rng.integers(7))
     if x.ndim == 0 or way == 0:
@@ -49,7 +46,7 @@ def laid_out(rng: np.random.Generator, x: Any) -> Any:
 
 
 @st.composite
-def operands(draw: st.DrawFn) -> tuple[np.random.Generator, list[Any]]:
+def operands(draw):
     """Three arrays that broadcast to rows, most of them short."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     columns = draw(st.sampled_from([1, 2, 3, 10, 31, 32, 33, 64, 513, 1300]))
@@ -65,7 +62,7 @@ def operands(draw: st.DrawFn) -> tuple[np.random.Generator, list[Any]]:
     return rng, made
 
 
-def update(x: Any, y: Any, z: Any) -> Any:
+def update(x, y, z):
     """In place, by an array of its shape or a smaller one."""
     x, whole = (xp.asarray(each, copy=True) for each in xp.broadcast_arrays(x, y))
     part = x[..., ::-1]
@@ -74,7 +71,7 @@ def update(x: Any, y: Any, z: Any) -> Any:
     return x
 
 
-OPERATIONS: Final[dict[str, Callable[[Any, Any, Any], Any]]] = {
+OPERATIONS = {
     "add": lambda x, y, z: x + y,
     "subtract": lambda x, y, z: x - y,
     "multiply": lambda x, y, z: x * y,

@@ -3,7 +3,6 @@
 import io
 import subprocess
 import sys
-from typing import Any
 
 import numpy
 import pytest
@@ -13,7 +12,7 @@ import array_api_nx.numpy as np
 from tests.support.refusals import refused
 
 
-def data() -> tuple[Any, Any]:
+def data():
     return np.linspace(0.0, 1.0, 20), np.array([[4.0, 1.0], [1.0, 3.0]])
 
 

@@ -10,7 +10,6 @@ import pickle
 import random
 import re
 import warnings
-from typing import Any
 
 import numpy
 import pytest
@@ -39,7 +38,7 @@ sum prod max min mean any all argmax argmin std var count_nonzero ptp median
 EXACT = "max min any all argmax argmin count_nonzero ptp".split()  # noqa: SIM905
 
 
-def forms(text: str) -> list[str]:
+def forms(text):
     """Statements with places for names: `n` is a new one, `a`, `b` and `c` are arrays that can be
     broadcast together, `s` is a scalar, `d` a dtype, `x` an axis, `shape` that of `a`, `turned` the
     same backwards, `z` the key of its first element. Two spaces divide them."""
@@ -152,7 +151,7 @@ np.maximum.at({a}, [0, 0, 1], {s})  np.add({a}, 1, out={b}, where={a} > 1, casti
 """)
 
 
-def kinds_of(caught: list[warnings.WarningMessage]) -> set[Any]:
+def kinds_of(caught):
     """The categories and the beginnings of warnings, without the names of functions."""
     return {(each.category, str(each.message).split(" encountered in")[0]) for each in caught}
 
@@ -160,7 +159,7 @@ def kinds_of(caught: list[warnings.WarningMessage]) -> set[Any]:
 class Program:
     """A random program under way: its text, and its variables in both namespaces."""
 
-    def __init__(self, seed: int, most: int) -> None:
+    def __init__(self, seed, most):
         self.defers = array_api_nx.config.current().fusion_threshold < 10
         self.waits = most > 100 or self.defers
         self.random = random.Random(seed)
@@ -169,19 +168,19 @@ class Program:
             rows, columns = self.random.randint(40, 70), self.random.randint(30, most // 60)
         self.shapes = [(rows,), (columns,), (rows, columns), (rows, columns), (columns, rows)]
         self.shapes += [(1, columns), (rows, 1), (2, rows, columns)]
-        self.text: list[str] = []
+        self.text = []
         common = {"real": numpy, "copy": copy, "pickle": pickle}
-        self.expected: dict[str, Any] = {"np": numpy, **common}
-        self.actual: dict[str, Any] = {"np": face, **common}
-        self.arrays: list[str] = []
-        self.rounded: set[str] = set()
-        self.views: dict[str, set[str]] = {}
-        self.warned: list[set[Any]] = [set(), set()]
+        self.expected = {"np": numpy, **common}
+        self.actual = {"np": face, **common}
+        self.arrays = []
+        self.rounded = set()
+        self.views = {}
+        self.warned = [set(), set()]
         self.count = 0
 
     # ------------------------------------------------------------------ running
 
-    def run(self, statement: str, rounds: bool = False) -> None:
+    def run(self, statement, rounds=False):
         """Run a statement both ways, and compare all that needs no elements."""
         self.text.append(statement)
         found = []
@@ -232,7 +231,7 @@ class Program:
             for name in self.arrays:
                 self.compare_kinds(self.actual[name], self.expected[name])
 
-    def spread(self, touched: set[str]) -> None:
+    def spread(self, touched):
         """Arrays whose elements came to be rounded in another order, and those that share them."""
         self.rounded |= touched
         for name in self.arrays:
@@ -243,12 +242,12 @@ class Program:
             ):
                 self.rounded.add(name)
 
-    def compare_items(self, actual: Any, expected: Any) -> None:
+    def compare_items(self, actual, expected):
         assert len(actual) == len(expected)
         for a, b in zip(actual, expected, strict=True):
             self.compare_kinds(a, b)
 
-    def compare_kinds(self, actual: Any, expected: Any) -> None:
+    def compare_kinds(self, actual, expected):
         if not isinstance(expected, numpy.ndarray):
             assert type(actual) is type(expected), f"{type(actual)} instead of {type(expected)}"
             return
@@ -257,7 +256,7 @@ class Program:
             a, b = getattr(actual, name), getattr(expected, name)
             assert a == b, f"{name} {a} instead of {b}"
 
-    def finish(self) -> None:
+    def finish(self):
         """Compare all elements."""
         with warnings.catch_warnings(record=True, action="always") as caught:
             arrays = {name: numpy.asarray(self.actual[name]) for name in self.arrays}
@@ -298,16 +297,16 @@ class Program:
 
     # ------------------------------------------------------------------ parts of statements
 
-    def new(self) -> str:
+    def new(self):
         self.count += 1
         return f"v{self.count}"
 
-    def array(self) -> str:
+    def array(self):
         while not self.arrays:
             self.create()
         return self.random.choice(self.arrays)
 
-    def like(self, name: str) -> str:
+    def like(self, name):
         """An operand whose shape goes with that of an array, mostly."""
         if self.random.random() < 0.03:
             return self.array()
@@ -320,7 +319,7 @@ class Program:
             found.append(other)
         return self.random.choice(found)
 
-    def scalar(self) -> str:
+    def scalar(self):
         choose = self.random.choice
         return choose(
             [
@@ -330,7 +329,7 @@ class Program:
             ]
         )()
 
-    def filled(self, form: str) -> str:
+    def filled(self, form):
         """A form with names in its places."""
         a = self.array()
         shape = self.expected[a].shape
@@ -340,7 +339,7 @@ class Program:
         zeros = ", ".join(["0"] * len(shape)) or "()"
         return form.format(**names, z=zeros, shape=shape, turned=shape[::-1])
 
-    def one_of(self, table: list[str], rounds: bool = False) -> None:
+    def one_of(self, table, rounds=False):
         """Run a form, whose value gets a name if it is an expression."""
         form = self.random.choice(table)
         filled = self.filled(form if table is UPDATES else "{n} = " + form)
@@ -348,16 +347,16 @@ class Program:
             return
         self.run(filled, rounds or (table is SUMS and not self.exact_sum(*self.used)))
 
-    def operand(self, name: str) -> str:
+    def operand(self, name):
         return self.like(name) if self.random.random() < 0.6 else self.scalar()
 
-    def axis(self, name: str) -> str:
+    def axis(self, name):
         ndim = self.expected[name].ndim
         if ndim and self.random.random() < 0.65:
             return str(self.random.randrange(-ndim, ndim))
         return self.random.choice(["None", "0", "-1", "(0,)"])
 
-    def part(self, size: int) -> str:
+    def part(self, size):
         """A slice, mostly."""
         r = self.random
         if r.random() < 0.2:
@@ -365,7 +364,7 @@ class Program:
         ends = ["", "", "1", "-1", str(size // 2), str(size)]
         return f"{r.choice(ends)}:{r.choice(ends)}{r.choice(['', '', ':2', ':-1', ':-2'])}"
 
-    def key(self, name: str) -> str:
+    def key(self, name):
         shape, r = self.expected[name].shape, self.random
         kind = r.random()
         if kind < 0.5 or not shape:
@@ -387,7 +386,7 @@ class Program:
             return f"np.arange({n}) % 2 == {r.choice('01')}"
         return f"{picked}, ..." if r.random() < 0.5 else f"np.nonzero({name})"
 
-    def exact_sum(self, *names: str) -> bool:
+    def exact_sum(self, *names):
         """Whether sums of products of these are exact in every order."""
         bound = 1.0
         for name in names:
@@ -408,7 +407,7 @@ class Program:
 
     # ------------------------------------------------------------------ statements
 
-    def create(self) -> None:
+    def create(self):
         place = self.random.choice(self.shapes)
         form = self.random.choice(NEW)
         names = {"size": int(numpy.prod(place)), "place": place, "s": self.scalar()}
@@ -416,7 +415,7 @@ class Program:
         names |= {"range": f"np.arange({names['size']})", "d": self.random.choice(DTYPES)}
         self.run(f"{self.new()} = {form.format(**names)}")
 
-    def binary(self) -> None:
+    def binary(self):
         a = self.array()
         operands = [a, self.operand(a)]
         self.random.shuffle(operands)
@@ -425,14 +424,14 @@ class Program:
         prefix = f"with np.errstate(all='{mode}'): " if mode else ""
         self.run(f"{prefix}{self.new()} = {expression}")
 
-    def update(self) -> None:
+    def update(self):
         a = self.array()
         if self.random.random() < 0.7:
             self.run(f"{a} {self.random.choice(OPERATORS[:12])}= {self.operand(a)}")
         else:
             self.run(f"{a}[{self.key(a)}] {self.random.choice('+-*')}= {self.scalar()}")
 
-    def ufunc(self) -> None:
+    def ufunc(self):
         r, a = self.random, self.array()
         if r.random() < 0.5:
             call = f"np.{r.choice(UNARY)}({a}"
@@ -448,15 +447,15 @@ class Program:
             call += f", casting='{r.choice(['unsafe', 'safe', 'same_kind'])}'"
         self.run(f"{self.new()} = {call})")
 
-    def read(self) -> None:
+    def read(self):
         a = self.array()
         self.run(f"{self.new()} = {a}[{self.key(a)}]")
 
-    def write(self) -> None:
+    def write(self):
         a = self.array()
         self.run(f"{a}[{self.key(a)}] = {self.operand(a)}")
 
-    def reduce(self) -> None:
+    def reduce(self):
         r, a = self.random, self.array()
         f, options, dtype = r.choice(REDUCTIONS), "", ""
         if r.random() < 0.6:
@@ -475,12 +474,12 @@ class Program:
         exact |= f == "mean" and not dtype and kind != "c" and self.exact_sum(a)
         self.run(f"{self.new()} = {call}", not exact)
 
-    def delete(self) -> None:
+    def delete(self):
         if len(self.arrays) > 3:
             gone = self.arrays.pop(self.random.randrange(len(self.arrays) - 1))
             self.run(f"del {gone}")
 
-    def statement(self) -> None:
+    def statement(self):
         tables = [EXPRESSIONS, EXPRESSIONS, VIEWS, VIEWS, CONVERSIONS, CALLS, CALLS, SUMS, METHODS]
         tables += [WITH_REAL, ELEMENTS, ELEMENTS, UPDATES, UPDATES, UPDATES]
         kinds = [self.create, self.delete, *[self.binary, self.ufunc, self.read, self.write] * 2]
@@ -494,7 +493,7 @@ class Program:
             self.delete()
 
 
-def try_program(seed: int, most: int, length: int) -> None:
+def try_program(seed, most, length):
     """Run one program; an AssertionError has its text."""
     program = Program(seed, most)
     try:

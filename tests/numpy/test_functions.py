@@ -30,7 +30,7 @@ def test_functions_have_numpys_signatures():
         assert _signature(getattr(np, name)) == _signature(getattr(numpy, name)), name
 
 
-def _signature(function) -> str:
+def _signature(function):
     try:
         return str(inspect.signature(function))
     except ValueError:  # an older NumPy
@@ -101,7 +101,7 @@ def test_objects_whose_arrays_are_of_the_face():
 
 
 def test_lists_that_contain_themselves():
-    endless: list[object] = []
+    endless = []
     endless.append(endless)
     refused(ValueError, "maximum", np.array, endless, dtype=float)
 

@@ -123,7 +123,7 @@ def test_pickles_and_sizes():
 
 def test_pickles_share_memory_that_is_handed_over_apart():
     x = np.arange(12.0).reshape(3, 4)
-    apart: list[pickle.PickleBuffer] = []
+    apart = []
     y = pickle.loads(pickle.dumps(x, protocol=5, buffer_callback=apart.append), buffers=apart)
     x[0, 0] = 7
     assert y[0, 0] == 7
@@ -165,7 +165,7 @@ def test_methods_have_numpys_signatures():
             assert _signature(method) == _signature(numpys), name
 
 
-def _signature(function) -> str:
+def _signature(function):
     try:
         return str(inspect.signature(function))
     except ValueError:  # an older NumPy

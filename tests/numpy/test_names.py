@@ -7,7 +7,6 @@ import re
 import warnings
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy
 import pytest
@@ -40,7 +39,7 @@ roots searchsorted svd tensordot tensorinv tensorsolve tile tril trim_zeros triu
 """.split()  # noqa: SIM905
 
 
-def arguments(np: Any) -> list[tuple[Any, ...]]:
+def arguments(np):
     """Sets of up to three arguments; every function takes some of the sets."""
     x, y = np.array([3.0, 1.0, 2.5]), np.array([1.0, 2.0, -1.0])
     m = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]])
@@ -56,7 +55,7 @@ def arguments(np: Any) -> list[tuple[Any, ...]]:
     return [(), *[(a,) for a in one], *two, *three, (i, x, y), (x, "mean", 2)]
 
 
-def many_arguments(np: Any) -> list[tuple[Any, ...]]:
+def many_arguments(np):
     """As `arguments`, of so many elements that functions of ours compute them."""
     rng, n = numpy.random.default_rng(0), 9000
     x, y, f = (np.asarray(rng.normal(size=n)) for _ in range(3))
@@ -87,7 +86,7 @@ def many_arguments(np: Any) -> list[tuple[Any, ...]]:
     return [*[(a,) for a in one], *two, *three, (t, 1, None), (x, -1, 1.5)]
 
 
-def outcome(function: Any, args: tuple[Any, ...]) -> Any:
+def outcome(function, args):
     with warnings.catch_warnings(record=True, action="always") as caught:
         numpy.random.seed(3)
         try:
@@ -100,7 +99,7 @@ def outcome(function: Any, args: tuple[Any, ...]) -> Any:
     return result, {each.category for each in caught}
 
 
-def different(actual: Any, expected: Any) -> str | None:
+def different(actual, expected):
     """What differs between a result of the face and NumPy's."""
     if isinstance(expected, (tuple, list)):
         if type(actual).__name__ != type(expected).__name__ or len(actual) != len(expected):
@@ -143,7 +142,7 @@ def test_every_function_with_many_elements(module):
     check_every_function(module, many_arguments, [*NOT_CALLED, *NOT_CALLED_WITH_MANY])
 
 
-def check_every_function(module: str, arguments: Any, left_out: list[str]) -> None:
+def check_every_function(module, arguments, left_out):
     numpys, ours = numpy, face
     for part in filter(None, module.split(".")):
         numpys, ours = getattr(numpys, part), getattr(ours, part)
@@ -188,9 +187,9 @@ def test_modules_are_imported_by_name():
     refused(ModuleNotFoundError, None, importlib.import_module, "array_api_nx.numpy.nothing")
 
 
-def listed() -> dict[str, list[str]]:
+def listed():
     """The names of NumPy by kind, modules and their functions included."""
-    found: dict[str, list[str]] = {}
+    found = {}
     for module in ("", "linalg", "fft"):
         numpys = getattr(numpy, module) if module else numpy
         for name in sorted(numpys.__all__):

@@ -34,7 +34,7 @@ sys.exit(backend_contract(Wrong(), ["-q", "--tb=no", *select]))
 """
 
 
-def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(*arguments, folder):
     # In a folder of its own, as another project's.
     environ = os.environ | {"PYTHONPATH": str(Path(array_api_nx.__file__).parents[1])}
     return subprocess.run(

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,7 +33,7 @@ from tests.support.threads import together
 needs_extension = pytest.mark.skipif(native is None, reason="nothing is deferred without it")
 
 
-def line_after(function: Callable[[], object]) -> int:
+def line_after(function):
     """The line after the one that a function begins on."""
     return function.__code__.co_firstlineno + 1
 
@@ -68,7 +67,7 @@ READS = {
 }
 
 
-def numbers(device: str) -> xp.Array:
+def numbers(device):
     return xp.asarray([1.0, 2.0, 3.0], device=device)
 
 

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,9 +22,7 @@ Outcomes = dict[str, tuple[str, str]]
 """By the name of a test: "passed", "failed", "error" or "skipped", and the message."""
 
 
-def run(
-    folder: Path, *arguments: str, plugin: bool = True
-) -> tuple[Outcomes, subprocess.CompletedProcess[str]]:
+def run(folder, *arguments, plugin=True):
     report = folder / "report.xml"
     command = [sys.executable, "-m", "pytest"]
     command += ["-p", "array_api_nx.testing.plugin"] if plugin else []
@@ -50,8 +47,8 @@ def run(
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Callable[..., tuple[Outcomes, subprocess.CompletedProcess[str]]]:
-    def run_text(text: str, *arguments: str) -> tuple[Outcomes, subprocess.CompletedProcess[str]]:
+def written(tmp_path):
+    def run_text(text, *arguments):
         (tmp_path / "test_it.py").write_text(f"import pytest\n{text}", encoding="utf-8")
         return run(tmp_path, *arguments)
 

@@ -5,8 +5,6 @@ import os
 import threading
 from collections import Counter
 from functools import partial
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +25,7 @@ REFLECTED = [name for name in BINARY[:12] if name != "matmul"]
 UNARY = ["abs", "invert", "neg", "pos"]
 
 
-def public() -> dict[str, object]:
+def public():
     """What stands in all places that functions which record could take."""
     modules = [xp, xp.linalg, xp.fft, xp.extra, xp.special]
     found = {f"{m.__name__}.{n}": getattr(m, n) for m in modules for n in m.__all__}
@@ -35,7 +33,7 @@ def public() -> dict[str, object]:
     return found
 
 
-def integers(device: str) -> xp.Array:
+def integers(device):
     return xp.asarray([[1, 2], [3, 4]], device=device)
 
 
@@ -272,9 +270,9 @@ def test_threads(all_threads):
 def test_threads_record_at_the_same_time():
     before = public()
     barrier = threading.Barrier(4)
-    found: list[list[str]] = [[] for _ in range(4)]
+    found = [[] for _ in range(4)]
 
-    def work(number: int) -> None:
+    def work(number):
         x = xp.ones(number + 1)
         for _ in range(10):
             barrier.wait()
@@ -364,11 +362,11 @@ def square(x):
 """
 
 
-def wrapping() -> ModuleType:
+def wrapping():
     file = os.path.join(os.path.dirname(xp.__file__), "testing", "wrapping.py")
-    names: dict[str, Any] = {}
+    names = {}
     exec(compile(WRAPPING, file, "exec"), names)
-    module: ModuleType = names["Namespace"]("array_api_nx_strict_for_a_test")
+    module = names["Namespace"]("array_api_nx_strict_for_a_test")
     vars(module).update(names, __all__=["empty", "square"])
     return module
 

@@ -1,11 +1,8 @@
 """Calls that a function repeats are traced once: `tracing/repeats.py`."""
 
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import pytest
 
 import array_api_nx as xp
 from array_api_nx.frontend import trace_function
@@ -18,7 +15,7 @@ from tests.support.tables import for_each
 pytestmark = implementations.needs_native
 
 
-def writes(x: Any) -> Any:
+def writes(x):
     y, held = x * 1, []
     for i in range(5):
         part = y[1:-1]
@@ -29,21 +26,21 @@ def writes(x: Any) -> Any:
     return y, held
 
 
-def aliases(x: Any) -> Any:
+def aliases(x):
     y = x * 1
     for a, b in [(x, y), (y, y), (x, y), (y, x), (x[::-1], x), (y[::-1], x), (y[::-1], y)]:
         y = xp.maximum(a, b) + 0.5 * b
     return y
 
 
-def numbers(x: Any) -> Any:
+def numbers(x):
     y = x
     for number in (1, 1.0, True, 0.0, -0.0, 1, 1.0, 2, 0.0, -0.0):
         y = xp.where(x > 0.5, y, xp.asarray(number, dtype=x.dtype)) + xp.full((1, 1), number)
     return y
 
 
-def shapes(x: Any) -> Any:
+def shapes(x):
     found = []
     for _ in range(3):
         for rows in (1, 2, x.shape[0]):
@@ -53,7 +50,7 @@ def shapes(x: Any) -> Any:
     return found
 
 
-def several(x: Any) -> Any:
+def several(x):
     for _ in range(4):
         q, r = xp.linalg.qr(x)
         a, b = xp.unstack(xp.stack([q, r]))
@@ -61,13 +58,13 @@ def several(x: Any) -> Any:
     return x, q
 
 
-def dtypes(x: Any) -> Any:
+def dtypes(x):
     for dtype in (xp.float32, xp.float64, xp.int8, xp.float32, xp.float64):
         x = xp.astype(xp.astype(x * 1.5, dtype), xp.float64) + xp.astype(x, xp.float64)
     return x
 
 
-def argument_and_copies(x: Any) -> Any:
+def argument_and_copies(x):
     for _ in range(3):
         x[...] = x + xp.asarray(x, copy=True)
         y = xp.asarray(x)
@@ -75,7 +72,7 @@ def argument_and_copies(x: Any) -> Any:
     return y
 
 
-FUNCTIONS: list[Callable[..., Any]] = [
+FUNCTIONS = [
     writes, aliases, numbers, shapes, several, dtypes, argument_and_copies,
 ]  # fmt: skip
 
@@ -83,7 +80,7 @@ FUNCTIONS: list[Callable[..., Any]] = [
 @for_each("function", FUNCTIONS)
 def test_programs_do_what_the_function_does(function):
     for engine in ("auto", "steps"):
-        compiled: Any = xp.compile(function, engine=engine)
+        compiled = xp.compile(function, engine=engine)
         for size in (4, 5):
             values = np.random.default_rng(size).random((size, size))
             for _ in range(2):
@@ -95,12 +92,12 @@ def test_programs_do_what_the_function_does(function):
                 assert_same(x, y)
 
 
-def repeats(monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], *args: Any) -> int:
+def repeats(monkeypatch, function, *args):
     """How many calls are repeats in the trace of a function."""
     found = []
     expanded = trace_function.expanded
 
-    def counting(steps: Any) -> Any:
+    def counting(steps):
         found.append(sum([type(step) is Repeat for step in steps]))
         return expanded(steps)
 
@@ -110,7 +107,7 @@ def repeats(monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], *args
 
 
 def test_a_step_of_a_loop_is_traced_once(monkeypatch):
-    def loop(x: Any) -> Any:
+    def loop(x):
         for _ in range(50):
             x = xp.concat([x[:1], x[1:-1] + 0.1 * (x[2:] - 2 * x[1:-1] + x[:-2]), x[-1:]])
         return x
@@ -120,11 +117,11 @@ def test_a_step_of_a_loop_is_traced_once(monkeypatch):
 
 
 def test_other_settings_are_no_repetition():
-    def function(x: Any) -> Any:
+    def function(x):
         y = 1 / (x + 1)
         with np.errstate(divide="ignore"):
             return y, 1 / (x * 1)
 
-    compiled: Any = xp.compile(function)
+    compiled = xp.compile(function)
     with warnings.catch_warnings(action="error"):
         compiled(xp.zeros(3))

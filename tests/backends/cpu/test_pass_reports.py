@@ -2,14 +2,11 @@
 
 import gc
 import weakref
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.explain.explanation import Explanation
-from array_api_nx.explain.model import PassExplanation
 from tests.support.programs import assert_same, needs_extension, numpy_of, settings
 
 pytestmark = needs_extension
@@ -17,11 +14,11 @@ pytestmark = needs_extension
 SHAPE = (400, 100)
 
 
-def array(*shape: int) -> xp.Array:
+def array(*shape):
     return xp.asarray(np.arange(np.prod(shape or SHAPE), dtype=float).reshape(shape or SHAPE) / 7)
 
 
-def explained(make: Callable[..., xp.Array], *arrays: xp.Array) -> Explanation:
+def explained(make, *arrays):
     """The explanation of what `make` gives, which waits."""
     own = [xp.asarray(x, copy=True) for x in arrays]
     with settings("context"), np.errstate(all="ignore"):
@@ -30,7 +27,7 @@ def explained(make: Callable[..., xp.Array], *arrays: xp.Array) -> Explanation:
     return explanation
 
 
-def steps(each: PassExplanation) -> list[str]:
+def steps(each):
     return [f"{step.target} = {step.operation}({', '.join(step.sources)})" for step in each.steps]
 
 
@@ -80,7 +77,7 @@ def test_one_pass():
     )
 
 
-def softmax(x: xp.Array) -> xp.Array:
+def softmax(x):
     powers = xp.exp(x - xp.max(x, axis=1, keepdims=True))
     return powers / xp.sum(powers, axis=1, keepdims=True)
 
@@ -96,7 +93,7 @@ def test_reductions_end_passes():
     assert [step.kind for step in told.passes[1].steps] == ["elementwise"] * 2 + ["reduction"]
 
 
-NOTES: list[tuple[Callable[[xp.Array], xp.Array], str]] = [
+NOTES = [
     (lambda x: x + 1, ""),
     (lambda x: x[:, ::2] + 1, "strided"),
     (lambda x: xp.flip(x) + 1, "flipped"),

@@ -1,7 +1,5 @@
 """What may wait, by the settings of the line that calls."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -14,12 +12,12 @@ pytestmark = needs_extension
 
 
 @pytest.fixture(autouse=True)
-def by_default() -> Iterator[None]:
+def by_default():
     with default_process():
         yield
 
 
-def own(size: int) -> xp.Array:
+def own(size):
     return xp.asarray(np.ones(size), copy=True)
 
 

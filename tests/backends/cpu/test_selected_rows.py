@@ -1,7 +1,5 @@
 """Rows that one mask or one array of indices selects: NumPy's elements, errors and order."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -14,12 +12,12 @@ DTYPES = ["bool", "uint8", "int16", "float32", "float64", "complex128"]
 SHAPES = [(0, 3), (1, 2), (7, 3), (40, 2, 3), (300, 1), (300, 40), (30, 1100), (9,)]
 
 
-def values(seed: int, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def values(seed, dtype, shape):
     numbers = np.random.default_rng(seed).integers(0, 2 if dtype == "bool" else 100, shape)
     return numbers.astype(dtype)
 
 
-def keys(shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
+def keys(shape):
     rng = np.random.default_rng(3)
     rows = shape[0]
     masks = [rng.random(shape[:ndim]) < share for ndim in (1, len(shape)) for share in (0, 0.5, 1)]

@@ -1,6 +1,5 @@
 """The same random programs on the CPU and on Dask, in chunks of a few elements."""
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -21,7 +20,7 @@ BACKENDS = [DaskBackend(chunks) for chunks in (40, 150, 1_000_000)]
 
 
 @contextmanager
-def all_on(backend: DaskBackend) -> Iterator[None]:
+def all_on(backend):
     """Arrays made without a device are made by `backend`."""
     device = xp.Device("cpu")
     saved = device.backend
@@ -32,7 +31,7 @@ def all_on(backend: DaskBackend) -> Iterator[None]:
         device.backend = saved
 
 
-def assert_alike(program: list[Step], shape: tuple[int, ...], backend: DaskBackend) -> None:
+def assert_alike(program, shape, backend):
     expected = execute(program, shape, 100)
     with all_on(backend):
         actual = execute(program, shape, 100)

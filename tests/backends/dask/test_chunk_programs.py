@@ -12,7 +12,6 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.dask.chunk_programs import build
 from array_api_nx.contract.errors import CannotCompileError
-from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support.refusals import refused
 
 Function = Callable[..., Any]
@@ -21,7 +20,7 @@ ROWS = 12
 CHUNKS = [((5, 7), (4,)), ((2,) * 6, (2, 2)), ((3, 6, 3), (1, 3))]
 
 # From arrays of (n, 4) to one more, for either namespace.
-ELEMENTS: dict[str, Function] = {
+ELEMENTS = {
     "add": lambda np, x, y: x + y,
     "divide": lambda np, x, y: x / (2.5 + np.abs(y)),
     "scalars": lambda np, x, y: 1 - 3 * x,
@@ -31,7 +30,7 @@ ELEMENTS: dict[str, Function] = {
     "clip": lambda np, x, y: np.clip(x, -0.5, 0.5),
     "size": lambda np, x, y: x / x.shape[0],
 }
-WITHIN_ROWS: dict[str, Function] = {
+WITHIN_ROWS = {
     "sum": lambda np, x, y: x - np.sum(x, axis=1, keepdims=True),
     "softmax": lambda np, x, y: (e := np.exp(x)) / np.sum(e, axis=-1)[:, None],
     "var": lambda np, x, y: x * np.var(y, axis=1)[:, None],
@@ -47,12 +46,12 @@ WITHIN_ROWS: dict[str, Function] = {
 }
 
 
-def given(values: NDArray, chunks: Any) -> xp.Array:
+def given(values, chunks):
     """An array on Dask in these chunks."""
     return xp.asarray(da.from_array(values, chunks=chunks))
 
 
-def check(found: xp.Array, expected: NDArray) -> None:
+def check(found, expected):
     assert type(found) is xp.Array
     assert str(found.device) == "dask"
     assert found.shape == expected.shape
@@ -68,7 +67,7 @@ def test_random_programs(kind, seed):
     table = ELEMENTS if kind == "elements" else ELEMENTS | WITHIN_ROWS
     names = rng.sample(sorted(table), 6)
 
-    def function(np: Any, x: Any, y: Any) -> tuple[Any, ...]:
+    def function(np, x, y):
         arrays = [x, y]
         for name in names:
             arrays.append(table[name](np, arrays[-1], arrays[rng.randrange(2)]))
@@ -76,7 +75,7 @@ def test_random_programs(kind, seed):
 
     state = rng.getstate()
 
-    def again(np: Any, x: Any, y: Any) -> tuple[Any, ...]:
+    def again(np, x, y):
         rng.setstate(state)
         return function(np, x, y)
 
@@ -127,7 +126,7 @@ def test_what_is_written_and_what_is_outside():
     offset = xp.zeros(4, device="dask")
 
     @xp.compile(engine="native")
-    def function(x: xp.Array, y: xp.Array) -> xp.Array:
+    def function(x, y):
         y *= 2
         return (x + y + offset).T
 

@@ -16,7 +16,7 @@ from tests.backends.dask.programs import (
 from tests.support.refusals import refused
 
 
-def everything_lazy(x: xp.Array, y: xp.Array) -> list[xp.Array]:
+def everything_lazy(x, y):
     """Results of all kinds of functions."""
     z = (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
     q, r = xp.linalg.qr(z)
@@ -188,7 +188,7 @@ def test_every_reader_makes_a_source_for_itself():
         assert len(made) == 2
 
 
-def drawn(x: xp.Array) -> int:
+def drawn(x):
     """How many layers draw random numbers for `x`."""
     return len([name for name in names(x) if name.startswith("draw-")])
 
@@ -232,7 +232,7 @@ def test_sources_are_cut_for_the_shape_that_they_get():
         assert_equal(x[..., ::2].T, np.arange(300).reshape(shape)[..., ::2].T)
 
 
-def names(x: xp.Array) -> list[str]:
+def names(x):
     """The names of the layers of the Dask graph of `x`."""
     return list(x._device.backend.array(x._handle).dask.layers)
 

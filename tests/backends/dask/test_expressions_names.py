@@ -1,7 +1,6 @@
 """The names of tasks on a dashboard: the words of their keys."""
 
 import re
-from collections.abc import Callable
 
 import dask
 import numpy as np
@@ -41,13 +40,13 @@ COMPUTED = {
 }  # fmt: skip
 
 
-def written() -> xp.Array:
+def written():
     y = xp.asarray(x, copy=True)
     y[1:3, :] = 0.0
     return y
 
 
-def names(result: xp.Array, optimise: Callable[..., object]) -> set[str]:
+def names(result, optimise):
     (array,) = optimise(result._device.backend.array(result._handle))  # type: ignore[misc]
     return {key_split(key) for key in array.dask}
 

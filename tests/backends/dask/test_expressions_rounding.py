@@ -1,14 +1,10 @@
 """Tasks round alike wherever they run, whatever the layout of their chunks."""
 
-from collections.abc import Callable
-from typing import Any
-
 import dask
 import numpy as np
 
 import array_api_nx as xp
 from array_api_nx.backends.dask.expressions import ChunkProgram, Expression, on_host, traced
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.primitives import table as p
 from tests.backends.dask.programs import SMALL
 from tests.support.tables import for_each
@@ -16,7 +12,7 @@ from tests.support.tables import for_each
 BASE = np.random.default_rng(0).standard_normal((24, 31, 40))
 
 # Chunks as they may be where they were made. Elsewhere they are copies.
-LAYOUTS: dict[str, NDArray] = {
+LAYOUTS = {
     "column-major": BASE.T,
     "permuted": BASE.transpose(1, 2, 0)[::3, 1:, 2:],
     "sliced": BASE[:, ::2, 1:],
@@ -26,7 +22,7 @@ LAYOUTS: dict[str, NDArray] = {
     "a column of columns": BASE.T[:, ::2, :1],
 }
 
-REDUCED: dict[str, tuple[Any, ...]] = {
+REDUCED = {
     "sum": ("reduce", lambda x, axes: (p.SUM, x, axes, True, None)),
     "prod": ("reduce", lambda x, axes: (p.PROD, x, axes, True, None)),
     "var": ("var", lambda x, axes: (x, axes, True, 0)),
@@ -60,7 +56,7 @@ def test_layouts_of_chunks_do_not_decide_rounding_in_programs(layout):
         np.testing.assert_array_equal(program(chunk), program(np.array(chunk, order="C")))
 
 
-FORMULAS: list[Callable[[xp.Array], xp.Array]] = [
+FORMULAS = [
     xp.sum,
     lambda x: xp.sum(x * 2 + 1, axis=0),
     lambda x: xp.var(x, axis=1),

@@ -1,8 +1,6 @@
 """Chunks that lie anywhere in memory, as those that another worker sent."""
 
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import dask
 import dask.array as da
@@ -13,7 +11,6 @@ from dask.local import synchronous_executor as executor
 
 import array_api_nx as xp
 from array_api_nx.backends.dask.indexed import _Distinct
-from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.backends.dask.formulas import FORMULAS, assert_alike
 from tests.backends.dask.programs import SMALL, numbers
 from tests.support.programs import settings
@@ -22,7 +19,7 @@ from tests.support.tables import for_each
 MODES = ["default", "context"]
 
 
-def at_odd_place(part: Any, shift: int) -> Any:
+def at_odd_place(part, shift):
     """The result of a task, with all arrays read-only and `shift` bytes off."""
     if isinstance(part, np.ndarray) and part.dtype != object:
         block = np.empty(part.nbytes + 32, np.uint8)
@@ -41,10 +38,10 @@ def at_odd_place(part: Any, shift: int) -> Any:
 
 
 @contextmanager
-def sent(shift: int) -> Iterator[None]:
+def sent(shift):
     """Every chunk is sent from task to task."""
 
-    def get(graph: Mapping[Any, Any], keys: Any, **options: Any) -> Any:
+    def get(graph, keys, **options):
         options.pop("num_workers", None)
         return get_async(
             executor.submit,
@@ -60,7 +57,7 @@ def sent(shift: int) -> Iterator[None]:
 
 
 def test_chunks_that_are_sent_are_not_aligned():
-    seen: list[bool] = []
+    seen = []
     with sent(3):
         x = da.from_array(numbers(30), chunks=10).map_blocks(np.copy)
         x = x.map_blocks(lambda chunk: seen.append(chunk.flags.aligned) or chunk, dtype=float)
@@ -79,7 +76,7 @@ def test_operations_on_chunks_at_odd_places(name, mode):
             assert_alike(name, x, xp.asarray(a))
 
 
-def cut_out(dtype: str, n: int) -> NDArray:
+def cut_out(dtype, n):
     """Numbers between which other bytes stand."""
     block = np.zeros(n, [("number", dtype), ("bytes", "V3")])
     block["number"] = np.arange(n) % 50

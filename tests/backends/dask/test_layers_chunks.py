@@ -12,7 +12,7 @@ from tests.backends.dask.programs import CHUNK, LARGE, SMALL, assert_equal, numb
 from tests.support.refusals import refused
 
 
-def largest(x: xp.Array) -> int:
+def largest(x):
     """The bytes of the largest chunk of `x`."""
     array = x._device.backend.array(x._handle)
     return prod(map(max, array.chunks)) * int(array.dtype.itemsize)

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ Formula = Callable[[xp.Array, xp.Array, xp.Array], xp.Array]
 X, Y = np.random.default_rng(0).standard_normal((2, 40, 6))
 V = np.random.default_rng(1).standard_normal(40)
 
-REDUCTIONS: dict[str, Callable[..., xp.Array]] = {
+REDUCTIONS = {
     "sum": xp.sum,
     "prod": xp.prod,
     "mean": xp.mean,
@@ -29,7 +28,7 @@ REDUCTIONS: dict[str, Callable[..., xp.Array]] = {
     "count_nonzero": xp.count_nonzero,
 }
 
-SELECTIONS: dict[str, Formula] = {
+SELECTIONS = {
     "elements": lambda x, y, v: x[x > 0.3],
     "rows": lambda x, y, v: x[v > 0, :],
     "rows without a colon": lambda x, y, v: x[v > 0],
@@ -45,7 +44,7 @@ SELECTIONS: dict[str, Formula] = {
     "all": lambda x, y, v: x[x < 100],
 }
 
-EXPRESSIONS: dict[str, Formula] = {
+EXPRESSIONS = {
     "several operations": lambda x, y, v: xp.sum(xp.exp(x[x > 0]) * 2 + 1),
     "two arrays": lambda x, y, v: (lambda m: xp.sum(xp.sqrt(x[m]) * y[m]))(x > 0),
     "a mask that is written twice": lambda x, y, v: xp.sum(x[x > 0.25] * y[x > 0.25]),
@@ -64,7 +63,7 @@ EXPRESSIONS: dict[str, Formula] = {
     "a method": lambda x, y, v: x[x > 0].max() - x[x > 0].min(),
 }
 
-COUNTED: dict[str, Formula] = {
+COUNTED = {
     "rows and a column of them": lambda x, y, v: xp.sum(x[v > 0, :] * v[v > 0][:, None]),
     "an axis that is not selected": lambda x, y, v: xp.sum(x[v > 0, :], axis=1),
     "the position of an extreme": lambda x, y, v: xp.argmax(x[x > 0]),
@@ -81,7 +80,7 @@ COUNTED: dict[str, Formula] = {
 }
 
 
-def applied(formula: Formula, *devices: Any) -> list[xp.Array]:
+def applied(formula, *devices):
     """The results of a formula on each device."""
     return [formula(*[xp.asarray(a, device=device) for a in (X, Y, V)]) for device in devices]
 
@@ -94,7 +93,7 @@ def test_reductions_of_selections_are_those_of_the_cpu(selection):
             continue
         if here.dtype.kind == "c" and name in ("min", "max"):
             continue
-        axes: list[Any] = [None, *range(here.ndim if name in ("sum", "var", "max") else 0)]
+        axes = [None, *range(here.ndim if name in ("sum", "var", "max") else 0)]
         for axis in axes:
             keepdims = axis is None or name == "var"
             expected = reduce(here, axis=axis, keepdims=keepdims)
@@ -143,7 +142,7 @@ def test_what_is_selected_is_made_once_for_the_mask_and_the_sum():
 
 @for_each("name", REDUCTIONS)
 def test_reductions_of_nothing_are_those_of_the_cpu(name):
-    formulas: list[Formula] = [
+    formulas = [
         lambda x, y, v: REDUCTIONS[name](x[x > 100]),
         lambda x, y, v: REDUCTIONS[name](x[v > 100, :], axis=0),
     ]

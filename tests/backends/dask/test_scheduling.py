@@ -1,7 +1,5 @@
 """The order in which tasks run in this process, and on how many threads."""
 
-from typing import Any
-
 import dask
 import numpy as np
 import pytest
@@ -16,18 +14,18 @@ from tests.backends.dask.programs import on_dask
 class Held(Callback):  # Dask is untyped
     """The largest number of chunks that were held at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.most = 0
         super().__init__(posttask=self._posttask)
 
-    def _posttask(self, key: Any, result: Any, graph: Any, state: Any, worker: Any) -> None:
+    def _posttask(self, key, result, graph, state, worker):
         held = [key for key in state["cache"] if key.startswith("chunk")]
         self.most = max(self.most, len(held))
 
 
-def centred(n: int) -> dict[str, Any]:
+def centred(n):
     """Chunks that wait for a mean, and readers that wait for something else as well."""
-    graph: dict[str, Any] = {"mean": (sum, [1, 2]), "other": (sum, [1])}
+    graph = {"mean": (sum, [1, 2]), "other": (sum, [1])}
     for i in range(n):
         graph[f"chunk{i}"] = (abs, "mean")
         graph[f"result{i}"] = (max, f"chunk{i}", "other")
@@ -48,15 +46,15 @@ def test_chunks_are_used_as_soon_as_they_are_made():
 def test_tasks_have_a_blas_thread_each_and_one_alone_has_no_more(monkeypatch, rows):
     threadpoolctl = pytest.importorskip("threadpoolctl")
 
-    def threads() -> set[int]:
+    def threads():
         found = threadpoolctl.ThreadpoolController().select(user_api="blas").info()
         # Our own kernels count as BLAS, and have a limit of their own.
         return {each["num_threads"] for each in found if each["internal_api"] != "array_api_nx"}
 
-    seen: list[set[int]] = []
+    seen = []
     qr = np.linalg.qr
 
-    def watched(*arguments: Any, **options: Any) -> Any:
+    def watched(*arguments, **options):
         seen.append(threads())
         return qr(*arguments, **options)
 

@@ -2,16 +2,14 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any
 
 import dask
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.backends.dask.cluster import Client, two_workers
+from tests.backends.dask.cluster import two_workers
 from tests.backends.dask.formulas import FORMULAS, assert_alike
 from tests.backends.dask.programs import SMALL, assert_equal, numbers, on_dask
 from tests.support.refusals import refused
@@ -23,14 +21,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
+def client():
     # The workers defer operations on small chunks, as on large ones.
     with two_workers(ARRAY_API_NX_FUSION_THRESHOLD="0") as client:
         yield client
 
 
 @pytest.fixture(autouse=True)
-def on_the_cluster(client: Client, in_order: None) -> Iterator[None]:
+def on_the_cluster(client, in_order):
     with dask.config.set(scheduler=None), client.as_current():
         yield
 
@@ -59,7 +57,7 @@ def test_chunks_travel_between_workers(client):
 def test_statistics_of_columns_of_any_length(client, n):
     x = xp.random.default_rng(0, device="dask:chunks=4kB").standard_normal((n, 10))
     y = xp.random.default_rng(0).standard_normal((n, 10))
-    formulas: list[Callable[[xp.Array], xp.Array]] = [
+    formulas = [
         lambda x: xp.max((x - xp.mean(x, axis=0)) / (xp.std(x, axis=0) + 1)),
         lambda x: xp.sum((x - xp.mean(x, axis=0)) ** 2),
         lambda x: xp.sum(x * x, axis=0),
@@ -125,7 +123,7 @@ def test_a_task_that_ends_its_workers_is_an_error_that_names_the_device(client):
 
     from array_api_nx.backends.dask import scheduling
 
-    last: Any = SimpleNamespace(address="tcp://worker")
+    last = SimpleNamespace(address="tcp://worker")
     killed = r"device dask failed: Attempted .* smaller chunks"
     with pytest.raises(RuntimeError, match=killed), scheduling._explaining():
         raise KilledWorker("task", last, 3)

@@ -3,9 +3,7 @@
 import os
 import re
 import signal
-from collections.abc import Callable, Iterator
 from threading import Thread
-from typing import Any
 
 import dask
 import numpy as np
@@ -13,8 +11,7 @@ import pytest
 from dask.utils import key_split
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
-from tests.backends.dask.cluster import Client, two_workers
+from tests.backends.dask.cluster import two_workers
 
 distributed = pytest.importorskip("distributed")
 
@@ -24,29 +21,29 @@ DEVICE = "dask:chunks=1MiB"
 ROWS, COLUMNS = 100_000, 20
 
 
-def data(rows: int = ROWS) -> xp.Array:
+def data(rows=ROWS):
     """16 MB in 16 chunks of rows."""
     return xp.random.default_rng(7, device=DEVICE).standard_normal((rows, COLUMNS))
 
 
-def standardised(x: xp.Array) -> xp.Array:
+def standardised(x):
     return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
 
 
-def covariance(x: xp.Array) -> xp.Array:
+def covariance(x):
     z = standardised(x)
     return z.T @ z / x.shape[0]
 
 
-def components(x: xp.Array) -> xp.Array:
+def components(x):
     return xp.linalg.eigh(covariance(x))[1]
 
 
-def components_of_rows(x: xp.Array) -> xp.Array:
+def components_of_rows(x):
     return xp.linalg.svd(standardised(x), full_matrices=False)[2]
 
 
-def moved_centres(x: xp.Array) -> xp.Array:
+def moved_centres(x):
     """A step of Lloyd's iteration."""
     centres = x[:5, :]
     distances = xp.sum((x[:, None, :] - centres[None, :, :]) ** 2, axis=-1)
@@ -55,63 +52,63 @@ def moved_centres(x: xp.Array) -> xp.Array:
     return belongs.T @ x / xp.sum(belongs, axis=0)[:, None]
 
 
-def masked_sum(x: xp.Array) -> xp.Array:
+def masked_sum(x):
     return xp.sum(x[x > 1] * 2 + 1)
 
 
-def mean_of_rows(x: xp.Array) -> xp.Array:
+def mean_of_rows(x):
     return xp.mean(x[x[:, 0] > 0, :], axis=0)
 
 
-def histogram(x: xp.Array) -> xp.Array:
+def histogram(x):
     bins = xp.astype(xp.floor(xp.clip((x + 4) * 8, 0, 63)), xp.int64)
     return xp.bincount(xp.reshape(bins, (-1,)), minlength=64)
 
 
-def sorted_columns(x: xp.Array) -> xp.Array:
+def sorted_columns(x):
     return xp.sort(x, axis=0)
 
 
-def drawn(x: xp.Array) -> xp.Array:
+def drawn(x):
     return (
         xp.random.default_rng(3, device=x.device).normal(0.5, 2.0, size=(x.shape[0], 3)) + x[:, :3]
     )
 
 
-def across(x: xp.Array) -> xp.Array:
+def across(x):
     """Sums and products of arrays that are neither row-major nor column-major."""
     y = xp.permute_dims(xp.reshape(x, (-1, 50, COLUMNS)), (1, 2, 0))[::2, 1:, :]
     return xp.sum(y, axis=(0, 2)) + xp.var(y) + y[3, :, :] @ y[4, :, :].T @ y[3, :, 0]
 
 
-def scanned(x: xp.Array) -> xp.Array:
+def scanned(x):
     return xp.cumulative_sum(x, axis=0)[:: ROWS // 10, :]
 
 
-PROGRAMS: list[Callable[[xp.Array], xp.Array]] = [
+PROGRAMS = [
     *[standardised, covariance, components, components_of_rows, moved_centres, masked_sum],
     *[mean_of_rows, histogram, sorted_columns, drawn, across, scanned],
 ]
 
 
-def on_threads(program: Callable[[xp.Array], xp.Array], rows: int = ROWS) -> NDArray:
+def on_threads(program, rows=ROWS):
     with dask.config.set(scheduler="threads"):
         return np.asarray(program(data(rows)))
 
 
-def assert_same_bits(found: NDArray, expected: NDArray) -> None:
+def assert_same_bits(found, expected):
     assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found, expected)
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
+def client():
     with two_workers() as client:
         yield client
 
 
 @pytest.fixture(autouse=True)
-def on_the_cluster(in_order: None) -> Iterator[None]:
+def on_the_cluster(in_order):
     with dask.config.set(scheduler=None):
         yield
 
@@ -124,11 +121,11 @@ def test_results_are_those_of_threads_bit_for_bit(client, program):
 
 
 def test_chunks_that_travelled_are_summed_and_multiplied_as_where_they_were_made(client):
-    def received(dask_worker: Any) -> int:
+    def received(dask_worker):
         return len(dask_worker.transfer_incoming_log)
 
     y = xp.permute_dims(xp.reshape(data(), (-1, 50, COLUMNS)), (1, 2, 0))[::2, 1:, :] + 0
-    programs: list[Callable[[xp.Array], xp.Array]] = [
+    programs = [
         lambda y: xp.sum(y * 2, axis=(0, 2)),
         xp.var,
         lambda y: xp.mean(y[::-1, :, ::3]),
@@ -149,10 +146,10 @@ def test_chunks_that_travelled_are_summed_and_multiplied_as_where_they_were_made
 
 
 def test_a_worker_that_is_killed_while_a_program_runs_changes_no_bit(client):
-    def program(x: xp.Array) -> xp.Array:
+    def program(x):
         return xp.sum(xp.sort(standardised(x), axis=0)[::7, :], axis=0)
 
-    def finished(dask_scheduler: Any) -> int:
+    def finished(dask_scheduler):
         return sum([task.state == "memory" for task in dask_scheduler.tasks.values()])
 
     rows = 4 * ROWS
@@ -161,9 +158,9 @@ def test_a_worker_that_is_killed_while_a_program_runs_changes_no_bit(client):
         client.wait_for_workers(2)
         victim = next(iter(client.run(os.getpid).values()))
         result = program(data(rows))
-        found: list[NDArray] = []
+        found = []
 
-        def compute() -> None:
+        def compute():
             with client.as_current():
                 found.append(np.asarray(result))
 
@@ -180,10 +177,10 @@ def test_a_worker_that_is_killed_while_a_program_runs_changes_no_bit(client):
 
 
 def test_workers_short_of_memory_spill_and_end():
-    def spilled(dask_worker: Any) -> int:
+    def spilled(dask_worker):
         return int(dask_worker.data.spilled_total.disk)
 
-    def program(x: xp.Array) -> xp.Array:
+    def program(x):
         return xp.sum(x, axis=0) + xp.max(x)
 
     rows = 30 * ROWS  # 480 MB

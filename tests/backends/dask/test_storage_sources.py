@@ -1,8 +1,6 @@
 """Where elements come from: mapped files, Zarr, other Dask arrays, ranges, and memory."""
 
 from math import prod
-from pathlib import Path
-from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -14,7 +12,6 @@ from tests.backends.dask.programs import (
     CHUNK,
     LARGE,
     SMALL,
-    NDArray,
     assert_equal,
     nothing_computed,
     numbers,
@@ -24,12 +21,12 @@ from tests.support.refusals import refused
 
 
 @pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def reads(monkeypatch):
     """The bytes of each piece that is read from a file."""
-    sizes: list[int] = []
+    sizes = []
     read = storage._read
 
-    def counted(path: str, offset: int, dtype: np.dtype[Any], *rest: Any) -> NDArray:
+    def counted(path, offset, dtype, *rest):
         chunk = read(path, offset, dtype, *rest)
         sizes.append(chunk.nbytes)
         return chunk
@@ -39,7 +36,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     np.save(tmp_path / "numbers.npy", numbers(60, 9))
     return tmp_path / "numbers.npy"
 
@@ -105,7 +102,7 @@ def test_memory_that_others_can_write_is_copied():
         xp.asarray(values, device=SMALL)[0] = 1.0
 
 
-def adopted(array: da.Array) -> xp.Array:
+def adopted(array):
     """A Dask array as ours, with what `asarray` calls."""
     backend = SMALL.backend
     handle = backend.from_native(array)

@@ -12,7 +12,7 @@ from tests.backends.dask.programs import assert_equal, nothing_computed, numbers
 
 
 @st.composite
-def movements(draw: st.DrawFn, shape: tuple[int, ...]) -> list[tuple[str, Any]]:
+def movements(draw, shape):
     """Movements, one after the other, whose results are views."""
     found = []
     values = np.empty(shape)
@@ -41,12 +41,12 @@ def movements(draw: st.DrawFn, shape: tuple[int, ...]) -> list[tuple[str, Any]]:
     return found
 
 
-def keys(n: int) -> st.SearchStrategy[Any]:
+def keys(n):
     slices = st.slices(n)
     return slices | st.integers(-n, n - 1) if n else slices
 
 
-def moved(x: Any, kind: str, argument: Any) -> Any:
+def moved(x, kind, argument):
     """One movement, of an ndarray or an Array."""
     on_host = isinstance(x, np.ndarray)
     if kind == "slice":

@@ -27,7 +27,7 @@ NOT_COMPILED = {"unique"}
 
 
 @pytest.fixture
-def device(device: xp.Device) -> xp.Device:
+def device(device):
     if device.backend.compiler is None:
         pytest.skip(f"{device} has no compiler")
     return device
@@ -38,7 +38,7 @@ def doubled(x):
     return 2 * x
 
 
-def programs(name: str) -> list[list[str]]:
+def programs(name):
     """Every step in one of them."""
     tables = MOVEMENT | NUMBERS | (INTEGERS if name == "int64" else FLOATS)
     names = sorted(set(tables) - NOT_COMPILED - {"square", "multiply", "matmul"})
@@ -50,7 +50,7 @@ def programs(name: str) -> list[list[str]]:
 def test_random_programs_agree_with_their_steps(device, name):
     for number, names in enumerate(programs(name)):
 
-        def function(x: xp.Array, names: list[str] = names) -> list[xp.Array]:
+        def function(x, names=names):
             arrays = [x]
             for each in names:
                 arrays.append(ALL_STEPS[each](arrays))
@@ -104,7 +104,7 @@ def test_random_writes_and_views(device, seed):
     choices = [(rng.randrange(2), rng.choice(sorted(VIEWS)), write) for write in writes]
     shown = rng.sample(sorted(VIEWS), 3)
 
-    def function(x: xp.Array, y: xp.Array, i: xp.Array) -> tuple[xp.Array, ...]:
+    def function(x, y, i):
         for number, view, write in choices:
             WRITES[write](VIEWS[view]((x, y)[number]), (y, x)[number], i)
         z = x * y
@@ -131,7 +131,7 @@ def test_random_writes_and_views(device, seed):
 
 def test_arguments_are_written(device):
     @xp.compile(engine="native")
-    def function(x: xp.Array, y: xp.Array) -> xp.Array:
+    def function(x, y):
         x[1:] += y[0]
         x *= 2
         return x[::2]
@@ -150,7 +150,7 @@ def test_arguments_are_written(device):
 
 @pytest.mark.parametrize("engine", ["auto", "steps"])
 def test_what_is_written_shows_in_other_arguments_over_the_same_memory(device, engine):
-    def function(x: xp.Array, y: xp.Array) -> xp.Array:
+    def function(x, y):
         x += 1
         return y * 2
 
@@ -185,7 +185,7 @@ def test_results_show_arguments(device):
 
 def test_errors_of_elements_leave_arguments_alone(device):
     @xp.compile(engine="native")
-    def function(x: xp.Array, i: xp.Array) -> xp.Array:
+    def function(x, i):
         x += 1
         return x[i]
 
@@ -219,7 +219,7 @@ def test_arrays_written_through_masks(device, case):
     mask.ravel()[[0, 2, 3, 7, 11][:count]] = True
 
     @xp.compile(engine="native")
-    def function(x: xp.Array, mask: xp.Array, values: xp.Array) -> xp.Array:
+    def function(x, mask, values):
         write(x, mask, values)
         return xp.sum(x)
 
@@ -239,7 +239,7 @@ def test_arrays_written_through_masks(device, case):
 def test_calls_that_the_extension_makes(device):
     function = xp.compile(lambda x, y: (x @ y, x + 1, xp.sum(y)), engine="native")
 
-    def check(x: np.ndarray, y: np.ndarray, turned: bool = False) -> None:
+    def check(x, y, turned=False):
         x = np.asarray(x)
         given = [xp.asarray(each, device=device, copy=True) for each in (x, y)]
         if turned:
@@ -278,7 +278,7 @@ def test_arrays_that_views_were_taken_of_stay_quick(device, monkeypatch):
     x += 1
     function(x, y)
 
-    def fail(self: object, *args: object) -> None:
+    def fail(self, *args):
         raise AssertionError("Python was asked")
 
     monkeypatch.setattr(type(function), "_run", fail)
@@ -324,8 +324,8 @@ def test_errors_of_quick_calls_are_left_to_python(device):
     function(x)
     quick = function._program
 
-    def failing(error: BaseException) -> tuple[object, ...]:
-        def fail(*arrays: object) -> None:
+    def failing(error):
+        def fail(*arrays):
             raise error
 
         return (fail, *quick[1:])
@@ -366,7 +366,7 @@ def test_gradients_pass_through_compiled_functions(device):
 def test_a_step_that_cannot_be_compiled_is_named(device):
     x = xp.arange(4.0, device=device)
 
-    def function(x: xp.Array) -> xp.Array:
+    def function(x):
         return xp.floor_divide(x + 1, 2.0)
 
     with pytest.raises(CannotCompileError, match=r"step v2: .*floor_divide.*engine='steps'"):
@@ -394,7 +394,7 @@ def test_auto_compiles_what_is_called_again_and_again(device):
 def test_a_program_that_the_compiler_refuses_goes_on_step_by_step(device, monkeypatch):
     asked = []
 
-    def refuse(*arguments: object, **options: object) -> None:
+    def refuse(*arguments, **options):
         asked.append(arguments)
         raise RuntimeError("there are no loops today\nand so on")
 
@@ -407,7 +407,7 @@ def test_a_program_that_the_compiler_refuses_goes_on_step_by_step(device, monkey
 
         monkeypatch.setattr(jax.stages.Lowered, "compile", refuse)
 
-    def function(x: xp.Array) -> xp.Array:
+    def function(x):
         x += 1
         return 2 * x
 
@@ -430,7 +430,7 @@ def test_a_program_that_the_compiler_refuses_goes_on_step_by_step(device, monkey
 
 @pytest.mark.parametrize("name", ["uint16", "uint32", "uint64"])
 def test_unsigned_integers_are_moved_and_chosen(device, name):
-    def function(x: xp.Array) -> list[xp.Array]:
+    def function(x):
         y = xp.asarray(x, copy=True)
         y[x > 5] = 7
         z = xp.asarray(x, copy=True)

@@ -7,18 +7,14 @@ takes an engine's compiler a second or more.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.core import dtypes as d
-from array_api_nx.core.dtypes import DType
 from array_api_nx.frontend.array import wrap
 from array_api_nx.primitives import table as p
-from array_api_nx.primitives.table import Primitive
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning",
@@ -34,13 +30,13 @@ Functions = dict[str, Function]
 
 
 @pytest.fixture
-def device(device: xp.Device) -> xp.Device:
+def device(device):
     if device.backend.compiler is None:
         pytest.skip(f"{device} has no compiler")
     return device
 
 
-def difference(actual: NDArray, expected: NDArray, roundings: float) -> str | None:
+def difference(actual, expected, roundings):
     """How `actual` differs, or None."""
     if (actual.dtype, actual.shape) != (expected.dtype, expected.shape):
         return f"{actual.dtype} {actual.shape} instead of {expected.dtype} {expected.shape}"
@@ -65,10 +61,10 @@ def difference(actual: NDArray, expected: NDArray, roundings: float) -> str | No
     return f"{actual[where]} instead of {expected[where]} at {where}"
 
 
-def check(functions: Functions, *sets: tuple[xp.Array, ...], roundings: float = ROUNDINGS) -> None:
+def check(functions, *sets, roundings=ROUNDINGS):
     """Compiled together the functions have their eager results, for each set of arguments."""
 
-    def together(*arrays: xp.Array) -> list[xp.Array]:
+    def together(*arrays):
         return [function(*arrays) for function in functions.values()]
 
     compiled = xp.compile(together, engine="native")
@@ -88,7 +84,7 @@ SHIFTS = (p.BITWISE_LEFT_SHIFT, p.BITWISE_RIGHT_SHIFT)
 WITH_SCALARS = (p.ADD, p.SUBTRACT, p.MULTIPLY, p.DIVIDE, p.POW, p.MAXIMUM)
 
 
-def specials(dtype: DType) -> list[Any]:
+def specials(dtype):
     kind = np.dtype(dtype.name).kind
     if kind == "b":
         return [False, True]
@@ -106,14 +102,14 @@ def specials(dtype: DType) -> list[Any]:
     return [*found, *[-x for x in found]]
 
 
-def scalars(dtype: DType) -> list[Any]:
+def scalars(dtype):
     kind = np.dtype(dtype.name).kind
     if kind == "f":
         return [0, 1, 2, -1, 0.0, -0.0, 0.5, -0.5, np.inf, np.nan]
     return {"b": [True], "u": [0, 1, 2], "i": [0, 1, 2], "c": [0, 1, 2, -1]}[kind]
 
 
-def operands(dtype: DType, flushes: bool) -> list[NDArray]:
+def operands(dtype, flushes):
     """Pairs of special values; without those below the normal numbers, where the engine `flushes`
     them."""
     values = specials(dtype)
@@ -128,16 +124,16 @@ def operands(dtype: DType, flushes: bool) -> list[NDArray]:
     return [np.asarray(x).astype(dtype.name) for x in pair]
 
 
-def apply(op: Primitive, *arguments: xp.Array | complex) -> xp.Array:
+def apply(op, *arguments):
     like = next(x for x in arguments if isinstance(x, xp.Array))
     handles = [x._handle if isinstance(x, xp.Array) else x for x in arguments]
     method = getattr(like._device.backend, op.family)
     return wrap(method(op, *handles), op.results[like.dtype], like._device)
 
 
-def elementwise(dtype: DType) -> Functions:
+def elementwise(dtype):
     """Functions of two arrays of `dtype` and counts of bits."""
-    found: Functions = {}
+    found = {}
     for op in p.of_family("unary"):
         if dtype in op.results:
             found[op.name] = lambda x, y, n, op=op: apply(op, x)
@@ -155,9 +151,9 @@ def elementwise(dtype: DType) -> Functions:
     return found
 
 
-def compilable(functions: Functions, *arrays: xp.Array) -> Functions:
+def compilable(functions, *arrays):
     """The functions that neither look at elements nor are NumPy's."""
-    known: dict[str, bool] = {}
+    known = {}
     for name, function in functions.items():
         kind = name.partition("(")[0]
         if kind not in known:
@@ -180,7 +176,7 @@ def test_primitives_give_the_same_at_special_operands(device, dtype):
     check(functions, arrays)
 
 
-IDENTITIES: Functions = {
+IDENTITIES = {
     "log(exp(x))": lambda x: xp.log(xp.exp(x)),
     "exp(x) * exp(-x)": lambda x: xp.exp(x) * xp.exp(-x),
     "exp(x) / exp(x)": lambda x: xp.exp(x) / xp.exp(x),
@@ -240,13 +236,13 @@ LENGTHS = (1, 7, 16, 17, 33, 70)
 """About the lengths of vectors, where an engine compiles each length by itself."""
 
 
-def reductions(dtype: DType) -> Functions:
+def reductions(dtype):
     families = p.of_family("reduce", "arg_reduce", "scan", "var")
     known = [op for op in families if dtype in op.results or dtype in op.cast_first]
     return {op.name: getattr(xp, op.name) for op in known}
 
 
-def contents(dtype: DType) -> list[NDArray]:
+def contents(dtype):
     """As many elements as the largest of `LENGTHS`, of one sign, of both, and extreme ones."""
     rng, count = np.random.default_rng(3), LENGTHS[-1]
     kind = np.dtype(dtype.name).kind
@@ -283,7 +279,7 @@ def test_reductions_and_scans_of_1_to_70_elements(device, dtype):
 
 
 def test_reductions_of_rows_and_columns(device):
-    functions: Functions = {}
+    functions = {}
     for op in ("max", "min", "argmax", "argmin", "sum", "cumulative_sum"):
         for axis in (0, 1):
             functions[f"{op}, {axis}"] = partial(getattr(xp, op), axis=axis)

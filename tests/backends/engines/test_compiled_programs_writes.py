@@ -1,8 +1,5 @@
 """Compiled programs that write to their operands: to themselves, shifted, reversed, by indices."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,30 +12,30 @@ CALLS = 12
 
 
 @pytest.fixture
-def device(device: xp.Device) -> xp.Device:
+def device(device):
     if device.backend.compiler is None:
         pytest.skip(f"{device} has no compiler")
     return device
 
 
-def _set(key: Any, value: Callable[[Any], Any]) -> Callable[[Any], None]:
+def _set(key, value):
     return lambda x: x.__setitem__(key, value(x))
 
 
-def _set_flat(key: Any, value: Callable[[Any], Any]) -> Callable[[Any], None]:
-    def write(x: Any) -> None:
+def _set_flat(key, value):
+    def write(x):
         flat = xp.reshape(x, (-1,), copy=False)
         flat[key] = value(flat)
 
     return write
 
 
-def _indices(*values: int) -> Callable[[Any], xp.Array]:
+def _indices(*values):
     return lambda x: xp.asarray(values, device=x.device)
 
 
 # Of arrays of (6, 5).
-WRITES: dict[str, Callable[[Any], None]] = {
+WRITES = {
     "rows down": _set(slice(1, None), lambda x: x[:-1]),
     "rows up": _set(slice(None, -1), lambda x: x[1:]),
     "columns": _set((..., slice(2, None)), lambda x: x[..., :-2]),
@@ -64,7 +61,7 @@ WRITES: dict[str, Callable[[Any], None]] = {
 
 
 def test_what_is_read_is_read_before_it_is_written(device):
-    def function(given: xp.Array) -> list[xp.Array]:
+    def function(given):
         results = []
         for write in WRITES.values():
             x = given * 1
@@ -96,7 +93,7 @@ def test_what_is_read_is_read_before_it_is_written(device):
 
 
 def test_positions_are_read_before_they_are_written(device):
-    def function(x: xp.Array) -> tuple[xp.Array, xp.Array]:
+    def function(x):
         x += 1
         x %= 7
         y = x * 1

@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from array_api_nx.backends.engines.immutable import positions, steps
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.core.view import View
 from array_api_nx.testing.contract.layouts import LAYOUTS, masked, read
 
 
-def by_steps(memory: NDArray, view: View) -> NDArray | None:
+def by_steps(memory, view):
     way = steps(view, memory.size)
     if way is None:
         return None
@@ -29,7 +28,7 @@ def test_the_usual_layouts_need_no_single_elements():
 
 
 @st.composite
-def views(draw: st.DrawFn) -> tuple[int, View]:
+def views(draw):
     """A view of random shape, strides and offset, and how much memory it needs."""
     shape = tuple(draw(st.lists(st.integers(1, 4), max_size=4)))
     strides = [draw(st.sampled_from([-12, -4, -3, -1, 0, 1, 2, 3, 4, 6, 12])) for _ in shape]

@@ -7,27 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from array_api_nx.backends.engines.indices import Selected, in_range, resolve
-from array_api_nx.contract.backend import Keys
+from array_api_nx.backends.engines.indices import in_range, resolve
 from array_api_nx.core.dtypes import CANONICAL
 from tests.support.refusals import refused
 
 SHAPE = (2, 3, 1, 4)
 
 
-def selected(shape: tuple[int, ...], keys: Keys) -> Selected:
+def selected(shape, keys):
     return resolve(np, "cpu", shape, keys, CANONICAL, partial(in_range, np))
 
 
-def plain(keys: Keys) -> tuple[object, ...]:
+def plain(keys):
     return tuple([slice(None) if key is None else key for key in keys])
 
 
 @st.composite
-def selections(draw: st.DrawFn) -> Keys:
+def selections(draw):
     """Keys for `SHAPE`, at least one of them an array."""
     together = draw(st.sampled_from([(), (1,), (3,), (2, 3), (0,)]))
-    keys: list[int | np.ndarray | None] = []
+    keys = []
     axis = 0
     while axis < len(SHAPE):
         kind = draw(st.sampled_from(["whole", "int", "array", "mask"]))

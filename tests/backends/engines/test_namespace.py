@@ -2,7 +2,6 @@
 
 import pickle
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +53,7 @@ def test_views_of_broadcast_views_are_read_only(name):
         # There the bytes read as another dtype are a copy.
         views += [rows[0].view(xp.int64), rows[0].view(xp.float32)[1:]]
 
-    def traced(x: xp.Array) -> xp.Array:
+    def traced(x):
         return xp.broadcast_to(x, (3, *x.shape))[1]
 
     views += [xp.compile(traced)(x), xp.broadcast_to(x[:2] + 1.0, (3, 2))[0]]
@@ -176,7 +175,7 @@ ENGINES_OF_THE_HOST = ("torch:cpu", "jax:cpu", "dask")
 TAKES_A_COPY = r"(NumPy|without a copy); use copy=None"
 
 
-def native(name: str) -> Any:
+def native(name):
     """An array of an engine, of its own making."""
     device = find(name)
     if name == "dask":

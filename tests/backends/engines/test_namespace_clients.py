@@ -1,8 +1,5 @@
 """SciPy and scikit-learn on arrays of PyTorch: the results agree with NumPy's."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,7 +12,7 @@ Y = X @ np.array([1.0, -2.0, 0.5, 0.0, 3.0]) + 0.1 * RNG.normal(size=40)
 LABELS = (Y > 0).astype(np.int64)
 
 
-def scipy_calls() -> dict[str, Callable[[Any, Any], Any]]:
+def scipy_calls():
     from scipy import special, stats
     from scipy.cluster import vq
     from scipy.signal import detrend
@@ -61,7 +58,7 @@ def test_scikit_learn():
         check_scikit_learn(device)
 
 
-def check_scikit_learn(device: xp.Device) -> None:
+def check_scikit_learn(device):
     from sklearn.decomposition import PCA
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.linear_model import Ridge

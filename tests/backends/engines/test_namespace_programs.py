@@ -9,14 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import array_api_nx as xp
-from array_api_nx.contract.numpy_dtypes import NDArray
 
 Step = Callable[[list[xp.Array]], xp.Array]
 
 SHAPE = (3, 4)
 
 
-def random_values(seed: int, name: str) -> NDArray:
+def random_values(seed, name):
     rng = np.random.default_rng(seed)
     if name.startswith("float"):
         return rng.normal(size=SHAPE).astype(name)
@@ -30,7 +29,7 @@ def random_values(seed: int, name: str) -> NDArray:
 
 # Each step takes the last arrays of a program and gives another one of the same shape. Those in
 # MOVEMENT take every dtype, those in NUMBERS every number, those in INTEGERS integers alone.
-MOVEMENT: dict[str, Step] = {
+MOVEMENT = {
     "flip": lambda xs: xp.flip(xs[-1], axis=0),
     "roll": lambda xs: xp.roll(xs[-1], 2),
     "transpose": lambda xs: xp.reshape(xs[-1].T, SHAPE),
@@ -44,7 +43,7 @@ MOVEMENT: dict[str, Step] = {
     "repeat": lambda xs: xp.repeat(xs[-1][:1], 3, axis=0),
     "write": lambda xs: written(xs[-1], xs[0]),
 }
-NUMBERS: dict[str, Step] = {
+NUMBERS = {
     "add": lambda xs: xs[-1] + xs[0],
     "subtract": lambda xs: xs[-1] - xs[0],
     "multiply": lambda xs: xs[-1] * xs[0],
@@ -56,7 +55,7 @@ NUMBERS: dict[str, Step] = {
     "scan": lambda xs: xp.cumulative_sum(xs[-1], axis=1, dtype=xs[-1].dtype),
     "matmul": lambda xs: xs[-1] @ xs[0].T @ xs[0],
 }
-INTEGERS: dict[str, Step] = {
+INTEGERS = {
     "abs": lambda xs: xp.abs(xs[-1]),
     "floor_divide": lambda xs: xs[-1] // xs[0],
     "divide by scalar": lambda xs: xs[-1] // 3,
@@ -76,7 +75,7 @@ INTEGERS: dict[str, Step] = {
     "less": lambda xs: xp.astype(xs[-1] < xs[0], xs[-1].dtype),
     "prod": lambda xs: xp.broadcast_to(xp.prod(xs[-1], axis=0, dtype=xs[-1].dtype), SHAPE),
 }
-FLOATS: dict[str, Step] = {
+FLOATS = {
     "sin": lambda xs: xp.sin(xs[-1]),
     "tanh": lambda xs: xp.tanh(xs[-1]),
     "mean": lambda xs: xs[-1] - xp.mean(xs[-1], axis=0),
@@ -87,7 +86,7 @@ FLOATS: dict[str, Step] = {
 }
 
 
-def written(x: xp.Array, y: xp.Array) -> xp.Array:
+def written(x, y):
     """A view is written to, and the array shows it."""
     x = xp.asarray(x, copy=True)
     x.T[::-1][1] = y[:, 0]
@@ -95,7 +94,7 @@ def written(x: xp.Array, y: xp.Array) -> xp.Array:
     return x
 
 
-def in_place(x: xp.Array, y: xp.Array) -> xp.Array:
+def in_place(x, y):
     x = xp.asarray(x, copy=True)
     half = x[:, ::-2]
     half += y[:, :2]
@@ -103,7 +102,7 @@ def in_place(x: xp.Array, y: xp.Array) -> xp.Array:
     return x
 
 
-def run(steps: list[Step], values: NDArray, device: xp.Device) -> list[xp.Array]:
+def run(steps, values, device):
     arrays = [xp.asarray(values, device=device, copy=True)]
     for step in steps:
         arrays.append(step(arrays))
@@ -111,7 +110,7 @@ def run(steps: list[Step], values: NDArray, device: xp.Device) -> list[xp.Array]
     return arrays
 
 
-def programs(*tables: dict[str, Step]) -> st.SearchStrategy[list[str]]:
+def programs(*tables):
     names = [name for table in tables for name in table]
     return st.lists(st.sampled_from(names), min_size=1, max_size=6)
 
@@ -120,12 +119,12 @@ ALL_STEPS = MOVEMENT | NUMBERS | INTEGERS | FLOATS
 EXACT = ["bool", "int8", "int64", "uint8", "uint16", "uint32", "uint64"]
 
 
-def examples(device: xp.Device) -> int:
+def examples(device):
     # JAX compiles every step for every dtype.
     return 3 if device.name.startswith("jax") else 40
 
 
-def check(device: xp.Device, strategy: st.SearchStrategy[list[str]], name: str, tol: float) -> None:
+def check(device, strategy, name, tol):
     @settings(
         max_examples=examples(device),
         database=None,
@@ -133,7 +132,7 @@ def check(device: xp.Device, strategy: st.SearchStrategy[list[str]], name: str, 
         suppress_health_check=list(HealthCheck),
     )
     @given(strategy, st.integers(0, 5))
-    def compare(names: list[str], seed: int) -> None:
+    def compare(names, seed):
         steps = [ALL_STEPS[each] for each in names]
         values = random_values(seed, name)
         with np.errstate(all="ignore"):

@@ -1,7 +1,5 @@
 """PyTorch's functions agree with SciPy's ufuncs of the same names."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -19,7 +17,7 @@ TABLE = special_functions("cpu")
 @pytest.mark.parametrize("name", sorted(TABLE))
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_functions_agree_with_scipy(name, dtype):
-    def ours(*values: Any) -> Any:
+    def ours(*values):
         return TABLE[name](*[torch.from_numpy(x) for x in values]).numpy()
 
     assert distance(ours, ufunc(name, 2 if name.startswith("xlog") else 1), dtype) < 10
@@ -29,7 +27,7 @@ def test_functions_agree_with_scipy(name, dtype):
 def test_a_function_that_differs_is_noticed(name):
     theirs = getattr(torch.special, {"j0": "bessel_j0"}.get(name, name))
 
-    def ours(x: Any) -> Any:
+    def ours(x):
         return theirs(torch.from_numpy(x)).numpy()
 
     assert distance(ours, ufunc(name, 1), np.float64) > 100

@@ -2,7 +2,6 @@
 
 import gc
 import weakref
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -18,11 +17,11 @@ SIZES = [(5, 7), (6, 9), (8, 8), (12, 5)]
 
 
 @pytest.fixture
-def device() -> xp.Device:
+def device():
     return find("torch:cpu")
 
 
-def movement(x: xp.Array) -> tuple[xp.Array, ...]:
+def movement(x):
     n, m = x.shape
     return (
         xp.flip(x, axis=0),
@@ -37,7 +36,7 @@ def movement(x: xp.Array) -> tuple[xp.Array, ...]:
     )
 
 
-def written(x: xp.Array) -> tuple[xp.Array, ...]:
+def written(x):
     a, b, c, d = [xp.asarray(x, copy=True) for _ in range(4)]
     two = xp.asarray([0, 2, 0], device=x.device)
     a.T[::-1][1] = x[:, 0] * 2
@@ -49,7 +48,7 @@ def written(x: xp.Array) -> tuple[xp.Array, ...]:
     return a, b, c, d
 
 
-def numbers(x: xp.Array) -> tuple[xp.Array, ...]:
+def numbers(x):
     n, m = x.shape
     return (
         x - xp.mean(x, axis=0),
@@ -66,7 +65,7 @@ def numbers(x: xp.Array) -> tuple[xp.Array, ...]:
     )
 
 
-def searched(x: xp.Array) -> tuple[xp.Array, ...]:
+def searched(x):
     return (
         xp.sort(x, axis=0),
         xp.argsort(x, axis=1, descending=True),
@@ -97,7 +96,7 @@ def test_one_function_serves_many_sizes(device, function):
 def test_sizes_that_never_change_stay_numbers(device):
     function = xp.compile(lambda x, y: x @ y, engine="native")
 
-    def compilations(n: int, m: int) -> int:
+    def compilations(n, m):
         product = function(xp.ones((n, m), device=device), xp.ones((m, 2), device=device))
         assert product.to_device("cpu").tolist() == [[float(m)] * 2] * n
         return function.cache_info().compilations
@@ -137,7 +136,7 @@ def test_programs_whose_sizes_cannot_be_left_open(device):
 
 
 def test_errors_tell_the_sizes_of_the_call(device):
-    def write(x: xp.Array, mask: xp.Array, values: xp.Array) -> None:
+    def write(x, mask, values):
         x[mask] = values
 
     index = xp.compile(lambda x, i: x[i], engine="native")
@@ -157,7 +156,7 @@ def test_arguments_are_written_and_constants_read(device):
     offset = xp.zeros(1, device=device)
 
     @xp.compile(engine="native")
-    def function(x: xp.Array, y: xp.Array) -> xp.Array:
+    def function(x, y):
         x[1:] += y[0] + offset
         return x[::2]
 
@@ -199,11 +198,11 @@ def test_cuda_graphs_stay_off(device, monkeypatch):
     import torch._dynamo
     import torch._inductor.config as config
 
-    seen: list[tuple[bool, bool]] = []
+    seen = []
     lookup = torch._dynamo.lookup_backend
 
-    def watching(name: str) -> Callable[..., object]:
-        def compiled(graph: object, examples: object, config_patches: dict[str, object]) -> object:
+    def watching(name):
+        def compiled(graph, examples, config_patches):
             with config.patch(config_patches):
                 seen.append((before, config.triton.cudagraphs))
             return lookup(name)(graph, examples, config_patches=config_patches)

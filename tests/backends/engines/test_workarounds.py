@@ -32,7 +32,7 @@ def test_every_way_is_used():
 
 
 def test_kernels_without_a_row_stay_what_they_are():
-    def kernel() -> None: ...
+    def kernel(): ...
 
     assert apply("torch:cpu", p.ADD, d.float64, kernel, {}) is kernel
     # A kernel that is not corrected is not wrapped.
@@ -40,7 +40,7 @@ def test_kernels_without_a_row_stay_what_they_are():
 
 
 def test_rows_apply_from_the_inside_out():
-    def wrapper(name: str):
+    def wrapper(name):
         return lambda op, kernel: f"{name}({kernel})"
 
     wrappers = {name: wrapper(name) for name in METHODS}

@@ -4,8 +4,6 @@ import copy
 import gc
 import sys
 import tracemalloc
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ from tests.support.tables import for_each
 X = np.arange(24.0).reshape(2, 3, 4)
 M = np.random.default_rng(3).normal(size=(2, 3, 3))
 
-CALLS: list[Callable[[Any, Any], Any]] = [
+CALLS = [
     lambda x, m: xp.sin(x) + 1,
     lambda x, m: x > 2,
     lambda x, m: x + 1j,
@@ -68,7 +66,7 @@ CALLS: list[Callable[[Any, Any], Any]] = [
 ]
 
 
-def described(result: Any) -> list[tuple[object, ...]]:
+def described(result):
     results = result if isinstance(result, tuple | list) else [result]
     return [(x.shape, x.dtype) for x in results]
 
@@ -84,7 +82,7 @@ def test_shapes_and_dtypes_are_those_of_the_cpu(call):
 
 
 @pytest.fixture
-def x() -> xp.Array:
+def x():
     return xp.ones((2, 3), device="meta")
 
 
@@ -174,7 +172,7 @@ def test_arrays_of_other_devices_come_in_as_shapes():
 def test_nothing_is_kept_of_what_was_computed():
     x = xp.ones((1000, 1000), device="meta")
 
-    def steps(number: int) -> None:
+    def steps(number):
         y = xp.asarray(x, copy=True)
         for _ in range(number):
             y = xp.sin(y) + xp.full((), 2.0, device="meta")
@@ -201,7 +199,7 @@ def test_nothing_is_kept_of_what_was_computed():
 def test_compiled_functions_and_shapes(x):
     outside = xp.ones(3, device="meta")
 
-    def function(a: xp.Array) -> xp.Array:
+    def function(a):
         b = xp.reshape(a.T, (-1,)) * 2
         b[0] = 1.0
         return xp.sum(a + outside, axis=0) + b[:3]

@@ -3,7 +3,6 @@
 import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +15,9 @@ DEVICE = "test:lazy"
 
 
 @pytest.fixture
-def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+def evaluations(monkeypatch):
     """The reports of evaluations."""
-    found: list[tuple[str, str]] = []
+    found = []
     monkeypatch.setattr(lazy, "evaluated", lambda device, why: found.append((device, why)))
     return found
 
@@ -200,7 +199,7 @@ def test_lazy_apply(evaluations):
     xpx = pytest.importorskip("array_api_extra")
     x = xp.asarray([3.0, 1.0, 2.0], device=DEVICE) * 2
 
-    def on_numpy(a: Any) -> Any:
+    def on_numpy(a):
         assert type(a) is np.ndarray
         return np.sort(a)
 

@@ -1,8 +1,6 @@
 """Devices for tests refuse what their properties say, and compute the rest."""
 
 import time
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +16,11 @@ from tests.support.tables import for_each
 ALL = ",".join(PROPERTIES)
 
 
-def on_host(x: xp.Array) -> Any:
+def on_host(x):
     return np.asarray(x.to_device("cpu"))
 
 
-def standardised(x: xp.Array) -> tuple[xp.Array, ...]:
+def standardised(x):
     centred = x - xp.mean(x, axis=0)
     scale = xp.std(x, axis=0)
     order = xp.argsort(centred[:, 0])
@@ -128,7 +126,7 @@ def test_functions_that_write_to_what_they_made_work_on_immutable_arrays():
 )
 def test_dtypes_that_are_not_there(device, lacking, there):
     x = xp.asarray([1, 2, 3], dtype=xp.int8, device=device)
-    calls: list[Callable[[], object]] = [
+    calls = [
         lambda: xp.zeros(3, dtype=lacking, device=device),
         lambda: xp.empty(3, dtype=lacking, device=device),
         lambda: xp.full(3, 1, dtype=lacking, device=device),
@@ -289,7 +287,7 @@ def test_what_is_done_on_the_host_does_not_show():
 
 
 def test_transfers_take_their_time(monkeypatch):
-    waited: list[float] = []
+    waited = []
     monkeypatch.setattr(limits, "sleep", waited.append)
     x = xp.asarray(np.ones(1000), device="test:slow_transfer")
     assert waited == [pytest.approx(limits.LATENCY + 8000 / limits.BANDWIDTH)]

@@ -1,5 +1,4 @@
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,11 +29,11 @@ def test_numpy_passes():
     assert all(row["usual"] <= row["most"] for row in rows)
 
 
-def _one_ulp_off(function: Any) -> Any:
+def _one_ulp_off(function):
     return lambda *xs: np.nextafter(function(*xs), np.asarray(np.inf, xs[0].dtype))
 
 
-def _in_single(function: Any) -> Any:
+def _in_single(function):
     return lambda x: function(x.astype(np.float32)).astype(x.dtype)
 
 
@@ -49,10 +48,10 @@ def test_arithmetic_has_to_be_rounded_to_nearest(faulty):
 
 
 def test_approximations_may_be_off_by_some_ulps_and_not_by_half_of_the_bits(faulty):
-    def off(x: Any) -> Any:
+    def off(x):
         return np.sin(x) if x.dtype.kind == "c" else np.where(x == 0, x, _one_ulp_off(np.sin)(x))
 
-    def single(x: Any) -> Any:
+    def single(x):
         return np.exp(x) if x.dtype != np.float64 else _in_single(np.exp)(x)
 
     findings, rows = elementwise.check(faulty(sin=off, exp=single), 20, 0, ["sin", "exp"])
@@ -67,7 +66,7 @@ def test_rounding_functions_have_no_tolerance(faulty):
 
 
 def test_complex_numbers_of_unusual_magnitude_are_only_noted(faulty):
-    def naive(x: Any) -> Any:
+    def naive(x):
         with np.errstate(all="ignore"):  # overflows, where both components are great
             real, imag = x.real.astype(x.real.dtype), x.imag
             return np.abs(x) if x.dtype.kind != "c" else np.sqrt(real * real + imag * imag)
@@ -82,7 +81,7 @@ def test_complex_numbers_of_unusual_magnitude_are_only_noted(faulty):
 
 
 def test_a_function_that_is_missing_or_raises(faulty):
-    def broken(x: Any) -> Any:
+    def broken(x):
         raise RuntimeError("out of order")
 
     findings, rows = elementwise.check(faulty(sin=broken, cos=None), 20, 0, ["sin", "cos"])
@@ -110,13 +109,13 @@ def test_tables_are_kept(tmp_path):
 
 
 def test_sums(faulty):
-    def coarse(x: Any) -> Any:
+    def coarse(x):
         return np.sum(x.astype(np.float16).astype(x.dtype)) if x.dtype.kind == "f" else np.sum(x)
 
-    def textbook(x: Any) -> Any:
+    def textbook(x):
         return np.mean(x * x) - np.mean(x) ** 2
 
-    def nothing(x: Any) -> Any:
+    def nothing(x):
         return np.zeros_like(x)
 
     found = sums.check(
@@ -129,10 +128,10 @@ def test_sums(faulty):
 
 
 def test_linear_algebra(faulty):
-    def off(x: Any) -> Any:
+    def off(x):
         return np.linalg.inv(x) * np.asarray(1.001, x.dtype)
 
-    def upper(x: Any) -> Any:
+    def upper(x):
         return np.linalg.cholesky(x).conj().T
 
     subject = faulty(linalg_inv=off, linalg_cholesky=upper, linalg_qr=None)

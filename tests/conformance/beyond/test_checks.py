@@ -1,7 +1,6 @@
 """The chapters on planted mistakes: each is found, and nothing else is."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +46,7 @@ def test_numpys_remainder_passes():
 
 
 def test_the_sign_of_a_zero_is_found(faulty):
-    def wrong(x: Any, y: Any) -> Any:
+    def wrong(x, y):
         return np.remainder(x, y) + np.asarray(0, x.dtype)
 
     findings = remainder.check(faulty(remainder=wrong), 0)
@@ -86,7 +85,7 @@ def test_a_special_case_that_is_wrong(faulty, name, wrong):
 
 
 def test_symmetry_up_to_rounding_is_noted(faulty):
-    def uneven(z: Any) -> Any:
+    def uneven(z):
         result = np.acos(z)
         result.real[z.imag > 0] *= 1 + 4 * np.finfo(z.dtype).eps
         return result
@@ -108,7 +107,7 @@ def test_numpy_copies_as_it_should():
     assert views["broadcast_to"].startswith("a view that cannot be written")
 
 
-def _sort_in_place(x: Any, *, axis: int = -1) -> Any:
+def _sort_in_place(x, *, axis=-1):
     x.sort(axis)
     return x.copy()
 
@@ -149,7 +148,7 @@ def test_without_writes_nothing_is_said_of_views(monkeypatch):
 
 
 @pytest.fixture
-def only_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_numpy(monkeypatch):
     monkeypatch.setattr(dlpack, "installed", lambda: ["numpy", "array_api_strict"])
     # Another process could not import the namespaces of these tests.
     monkeypatch.setattr(dlpack, "_elsewhere", lambda *task: ("fine", ""))

@@ -2,8 +2,6 @@
 
 import importlib.util
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,7 +31,7 @@ def hypot(x, y):
 
 
 @pytest.fixture
-def faulty_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def faulty_module(tmp_path, monkeypatch):
     folder = tmp_path / "path"
     folder.mkdir()
     (folder / f"{NAMESPACE}.py").write_text(TEXT)
@@ -41,7 +39,7 @@ def faulty_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return NAMESPACE
 
 
-def read(path: Path) -> list[dict[str, Any]]:
+def read(path):
     values = json.loads(path.read_text())
     assert values["schema"] == 1
     return list(values["runs"])

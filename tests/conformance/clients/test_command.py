@@ -6,7 +6,6 @@ import pytest
 
 from array_api_nx_conformance.clients import command, explain
 from array_api_nx_conformance.clients.explain import Explanation
-from array_api_nx_conformance.clients.runner import ClientRun
 from array_api_nx_conformance.suite import CannotRunError
 from tests.support.refusals import refused
 
@@ -22,12 +21,12 @@ ODD = Explanation(
 
 
 @pytest.fixture(autouse=True)
-def only_the_fake_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_the_fake_clients(monkeypatch):
     for name in ("array-api-extra", "consumers", "scikit-learn"):
         monkeypatch.delitem(command.CLIENTS, name)
 
 
-def explained_by(patch: pytest.MonkeyPatch, *explanations: Explanation) -> None:
+def explained_by(patch, *explanations):
     patch.setattr(explain, "read_all", lambda: list(explanations))
 
 
@@ -68,7 +67,7 @@ def test_unexplained_failures_and_a_namespace_beside(installed, tmp_path, monkey
 
 def test_an_interruption(installed, monkeypatch, capsys):
     class Impatient(command.Progress):
-        def show(self, run: ClientRun) -> None:
+        def show(self, run):
             if run.results:
                 raise KeyboardInterrupt
 

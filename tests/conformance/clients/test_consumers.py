@@ -25,12 +25,12 @@ ID = "consumer_calls.py::test_agrees[{}]"
 
 
 @pytest.fixture
-def absent(monkeypatch: pytest.MonkeyPatch) -> None:
+def absent(monkeypatch):
     """No consumer but one that is not installed."""
     monkeypatch.setattr(packages, "PACKAGES", {ABSENT: Consumer(ABSENT, "no_such_package", "x")})
 
 
-def installed(name: str) -> Consumer:
+def installed(name):
     consumer = PACKAGES[name]
     pytest.importorskip(consumer.package)
     return consumer
@@ -52,7 +52,7 @@ def test_every_call_works_on_numpy(name, monkeypatch):
     assert failed == []
 
 
-def a_module() -> ModuleType:
+def a_module():
     module = ModuleType("calls")
     module.CALLS = {  # type: ignore[attr-defined]
         "works": lambda xp: xp.asarray([1.0, 2.0]),

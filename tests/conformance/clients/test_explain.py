@@ -82,7 +82,7 @@ def test_lines_that_explain_are_still_in_the_consumer(explanation):
     assert explanation.line in lines
 
 
-def unescaped(explanation: Explanation) -> str:
+def unescaped(explanation):
     return explanation.tests.replace("\\", "")
 
 

@@ -43,7 +43,7 @@ def test_the_loader_reads_tests_alone(tmp_path):
     spec = finder.find_spec("tests.test_own", [str(tests)])
     assert spec is not None
     assert spec.origin == str(tests / "test_own.py")
-    names: dict[str, object] = {}
+    names = {}
     exec(spec.loader.get_code("tests.test_own"), names)  # type: ignore[union-attr]
     assert names["name"] == "math"
     assert finder.find_spec("tests.helper", [str(tests)]) is None
@@ -51,7 +51,7 @@ def test_the_loader_reads_tests_alone(tmp_path):
 
 
 def test_every_group_has_a_reason_and_tests_of_its_own():
-    seen: set[str] = set()
+    seen = set()
     for group in numpy_plugin.groups():
         assert len(group.reason.split()) > 4, group.name
         assert group.tests, group.name
@@ -79,7 +79,7 @@ def test_the_tests_of_the_groups_are_there():
             assert f"def {function}(" in text, test
 
 
-def _has_tests() -> bool:
+def _has_tests():
     try:
         [installed] = find(["numpy"])
     except CannotRunError:  # an older NumPy

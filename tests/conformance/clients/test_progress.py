@@ -14,7 +14,7 @@ from ..samples import Terminal
 pytestmark = pytest.mark.slow
 
 
-def a_run() -> ClientRun:
+def a_run():
     installed = Installed(CLIENTS["scipy"], "9.9", Path("/site"), Path("/site/scipy"))
     return ClientRun(installed, Module("ours", "1.0", ""), duration=7.4)
 

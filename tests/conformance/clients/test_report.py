@@ -15,12 +15,12 @@ SCIPY = Installed(CLIENTS["scipy"], "9.9", Path("/site"), Path("/site/scipy"))
 EXPLANATION = Explanation("three", r"::test_b", "is 3$", "check(x)", "It is\nthree.\n")
 
 
-def result(test: str, outcome: str, message: str = "") -> Result:
+def result(test, outcome, message=""):
     longrepr = f"/site/scipy/fft/a.py:7: in f\n    check(x)\nE   {message}\n" if message else ""
     return Result(test, outcome, 0.1, message, longrepr)
 
 
-def a_run(name: str = "ours", *failing: str) -> ClientRun:
+def a_run(name="ours", *failing):
     """A run of six tests, in which the two that fail are explained or not."""
     results = [
         result("scipy/fft/tests/test_fft.py::test_a[{}]", "passed"),
@@ -41,7 +41,7 @@ def a_run(name: str = "ours", *failing: str) -> ClientRun:
 
 
 @pytest.fixture
-def record() -> report.Values:
+def record():
     beside = a_run("theirs", "test_b[theirs-2]")
     return report.record([[a_run()], [beside]], [EXPLANATION])
 

@@ -7,7 +7,7 @@ import pytest
 
 from array_api_nx_conformance.clients import sklearn_plugin
 from array_api_nx_conformance.clients.packages import chosen, find
-from array_api_nx_conformance.clients.runner import RENAMED, ClientRun, prepared, run_client
+from array_api_nx_conformance.clients.runner import RENAMED, prepared, run_client
 from array_api_nx_conformance.namespace import Module
 from array_api_nx_conformance.suite import CannotRunError
 
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.slow
 STATS = "scipy/stats/tests/test_stats.py"
 
 
-def run(name: str, *select: str, workers: int = 1, interrupt: str = "") -> ClientRun:
-    def show(run: ClientRun) -> None:
+def run(name, *select, workers=1, interrupt=""):
+    def show(run):
         if interrupt and interrupt in run.results:
             raise KeyboardInterrupt
 

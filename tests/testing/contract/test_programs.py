@@ -2,12 +2,11 @@
 
 import pytest
 
-from array_api_nx.contract.backend import Backend
 from array_api_nx.testing.contract.test_programs import *  # noqa: F403
 from tests.testing.contract.backends import BACKENDS
 from tests.testing.contract.conftest import HERE
 
 
 @pytest.fixture(scope="session", params=HERE)
-def backend(request: pytest.FixtureRequest) -> Backend:
+def backend(request):
     return BACKENDS[request.param]()

@@ -1,20 +1,19 @@
 """Backends with one fault each: the trials report every one, for every method and dtype."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from array_api_nx.contract.backend import METHODS
-from array_api_nx.contract.derived import Derived, Method, derive
+from array_api_nx.contract.derived import Derived, derive
 from array_api_nx.core import dtypes as d
-from array_api_nx.core.dtypes import DType
 from array_api_nx.primitives.rules import ROW_MAJOR, SHARING
-from array_api_nx.primitives.table import TABLE, Primitive
+from array_api_nx.primitives.table import TABLE
 from array_api_nx.testing.contract import test_primitives, trials_axes, trials_elementwise
 from array_api_nx.testing.contract.test_primitives import REFUSED, TRIALS, WRITES, dtypes_of
-from array_api_nx.testing.contract.trials import Trials, run, run_writes
+from array_api_nx.testing.contract.trials import run, run_writes
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 from tests.testing.contract.backends import CPU
@@ -29,13 +28,13 @@ REPORTS = (AssertionError, ValueError, IndexError, TypeError)
 class Broken(Derived):
     """The CPU's backend with a fault in the results of one method, or of one operation of it."""
 
-    def __init__(self, method: str, fault: Fault, op: Primitive | None = None) -> None:
+    def __init__(self, method, fault, op=None):
         self.inner = CPU
         self.shares_host = CPU.shares_host
         self.broken = method, op
         self.fault = fault
 
-    def call(self, method: Method, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+    def call(self, method, arguments, keywords):
         result = getattr(CPU, method.name)(*arguments, **keywords)
         name, op = self.broken
         if method.name != name or op not in (None, arguments[0]):
@@ -49,7 +48,7 @@ class Broken(Derived):
         return None if result is None else self.fault(result, operands)
 
 
-def _flat(values: Any) -> Iterator[Any]:
+def _flat(values):
     for x in values:
         if type(x) in (tuple, list):
             yield from _flat(x)
@@ -57,7 +56,7 @@ def _flat(values: Any) -> Iterator[Any]:
             yield x
 
 
-def other_value(result: Handle, operands: list[Handle]) -> Handle:
+def other_value(result, operands):
     """The last element is another one, but where there is none."""
     host = CPU.to_host(result)
     if host.size:
@@ -70,24 +69,24 @@ def other_value(result: Handle, operands: list[Handle]) -> Handle:
     return result
 
 
-def other_value_in_some_layouts(result: Handle, operands: list[Handle]) -> Handle:
+def other_value_in_some_layouts(result, operands):
     is_plain = all([CPU.view(x).is_row_major for x in operands])
     return result if is_plain else other_value(result, operands)
 
 
-def other_dtype(result: Handle, operands: list[Handle]) -> Handle:
+def other_dtype(result, operands):
     return CPU.cast(result, d.int16 if CPU.dtype(result) is not d.int16 else d.int8)
 
 
-def other_shape(result: Handle, operands: list[Handle]) -> Handle:
+def other_shape(result, operands):
     return CPU.expand(result, (1, *CPU.shape(result)))
 
 
-def other_shape_of_nothing(result: Handle, operands: list[Handle]) -> Handle:
+def other_shape_of_nothing(result, operands):
     return result if CPU.to_host(result).size else other_shape(result, operands)
 
 
-def memory_of_an_operand(result: Handle, operands: list[Handle]) -> Handle:
+def memory_of_an_operand(result, operands):
     """The result is written over an operand, whose memory it then has."""
     for x in operands:
         view = CPU.view(x)
@@ -103,15 +102,15 @@ def memory_of_an_operand(result: Handle, operands: list[Handle]) -> Handle:
     return result
 
 
-def memory_of_its_own(result: Handle, operands: list[Handle]) -> Handle:
+def memory_of_its_own(result, operands):
     return CPU.copy(result)
 
 
-def column_major(result: Handle, operands: list[Handle]) -> Handle:
+def column_major(result, operands):
     return CPU.from_host(np.asfortranarray(CPU.to_host(result)), copy=False)
 
 
-def trials_of(method: str, op: Primitive | None, dtype: DType) -> Trials:
+def trials_of(method, op, dtype):
     if op is None:
         return TRIALS[method]
     table = trials_elementwise if method in ("unary", "binary") else trials_axes
@@ -132,7 +131,7 @@ def test_every_row_has_trials_but_those_of_random_numbers_and_of_the_host():
     assert {op.name for op in TABLE} - tried == others
 
 
-def assert_reported(method: str, op: Primitive | None, dtypes: list[DType], fault: Fault) -> None:
+def assert_reported(method, op, dtypes, fault):
     for dtype in dtypes:
         with pytest.raises(REPORTS):
             run(Broken(method, fault, op), method, dtype, trials_of(method, op, dtype))
@@ -182,7 +181,7 @@ def test_faults_of_methods_that_write_are_reported(method):
 class Careless(Broken):
     """The CPU's backend, which refuses nothing."""
 
-    def call(self, method: Method, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+    def call(self, method, arguments, keywords):
         try:
             return super().call(method, arguments, keywords)
         except (ValueError, IndexError):

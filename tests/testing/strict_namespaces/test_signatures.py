@@ -15,7 +15,7 @@ from array_api_nx_conformance.draft import ADDITIONS
 from array_api_nx_conformance.suite import CHECKOUT_VARIABLE, SPEC, Pins, cache_folder, locate
 
 
-def stubs(version: str) -> Path:
+def stubs(version):
     """The folder of the standard's stubs of a version."""
     named = os.environ.get(CHECKOUT_VARIABLE)
     checkout, _ = locate(Path(named) if named else None, cache_folder(), Pins())
@@ -26,7 +26,7 @@ def stubs(version: str) -> Path:
     return folder
 
 
-def said(arguments: ast.arguments) -> list[tuple[str, str, object]]:
+def said(arguments):
     """Name, kind and default of each parameter."""
     by_position = [*arguments.posonlyargs, *arguments.args]
     defaults = [None] * (len(by_position) - len(arguments.defaults)) + arguments.defaults

@@ -38,7 +38,7 @@ def caught(call, *arguments):
     return log
 
 
-def numpys(name: str) -> tuple[int, list[str]]:
+def numpys(name):
     """The flags that NumPy reports for all mishaps of an operation at once, and its words."""
     columns = [np.asarray(column) for column in zip(*MISHAPS[name], strict=True)]
     flags = []
@@ -71,7 +71,7 @@ def test_no_modes_where_numpy_does_more_than_warn(name, mode):
 
 
 def test_modes_follow_every_change():
-    def changes() -> list[int | None]:
+    def changes():
         found = [modes()]
         with np.errstate(all="warn"):
             found.append(modes())
@@ -88,7 +88,7 @@ def test_modes_follow_every_change():
 
 
 def test_modes_belong_to_the_thread():
-    def both() -> tuple[int | None, int | None]:
+    def both():
         before = modes()
         with np.errstate(all="raise"):
             return before, modes()

@@ -6,18 +6,14 @@ backwards some do, and nothing is promised.)
 """
 
 import itertools
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import loops
 from array_api_nx.backends.cpu.ufunc_table import BINARY_NEW, UNARY
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.core import dtypes as d
 from array_api_nx.primitives import table as p
-from array_api_nx.primitives.table import Primitive
 from tests.support.programs import needs_extension, same_bits
 from tests.support.tables import for_each
 
@@ -27,7 +23,7 @@ DTYPES = list(d.NUMPYS)
 LENGTHS = [*range(1, 18), 31, 32, 33, 63, 64, 65, 127, 128, 130]
 
 
-def values(dtype: np.dtype[Any], size: int, seed: int) -> NDArray:
+def values(dtype, size, seed):
     """Special values among ordinary ones."""
     rng = np.random.default_rng(seed)
     if dtype.kind == "b":
@@ -58,7 +54,7 @@ def values(dtype: np.dtype[Any], size: int, seed: int) -> NDArray:
     return ordinary
 
 
-def check(op: Primitive, inputs: list[NDArray]) -> None:
+def check(op, inputs):
     """Compare the function of the namespace, which has the loop run, with the kernel of NumPy's, on
     1-d inputs, which may be broadcast or strided."""
     function = getattr(xp, op.name, None)
@@ -68,13 +64,13 @@ def check(op: Primitive, inputs: list[NDArray]) -> None:
         assert same_bits(found, expected), (op, inputs)
 
 
-def loops_of(*families: str) -> Iterator[tuple[Primitive, list[loops.Loop]]]:
+def loops_of(*families):
     for op in p.of_family(*families):
         found = [loops.find(op, dtype) for dtype in op.results]
         yield op, [loop for loop in found if loop is not None]
 
 
-def arguments(op: Primitive, loop: loops.Loop, size: int) -> list[NDArray]:
+def arguments(op, loop, size):
     made = [values(dtype, size, seed) for seed, dtype in enumerate(loop.inputs)]
     if op is p.POW and loop.output.kind == "i":
         made[1] = made[1] & 7  # NumPy refuses negative exponents
@@ -85,7 +81,7 @@ ELEMENTWISE = [(op, found) for op, found in loops_of("unary", "binary") if found
 BINARY = [(op, found) for op, found in ELEMENTWISE if op.family == "binary"]
 
 
-def kernel_of(op: Primitive) -> Callable[..., Any]:
+def kernel_of(op):
     return UNARY[op] if op.family == "unary" else BINARY_NEW[op]
 
 

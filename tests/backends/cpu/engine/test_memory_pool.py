@@ -3,7 +3,6 @@
 import gc
 import itertools
 import os
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import memory_pool as module
-from array_api_nx.backends.cpu.engine.memory_pool import PoolStats
 from array_api_nx.native import native
 from tests.support.arrays import address
 from tests.support.processes import needs_fork, python
@@ -28,23 +26,23 @@ pytestmark = pytest.mark.skipif(native is None, reason="without the extension no
 class Pool:
     """The process's pool from a given moment on."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit):
         gc.collect()
         module.release()
         native.limit_spares(limit)
         self._before = module.stats()
 
-    def take(self, nbytes: int) -> np.ndarray:
+    def take(self, nbytes):
         return module.empty((nbytes,), np.dtype(np.uint8))
 
-    def stats(self) -> PoolStats:
+    def stats(self):
         now = module.stats()
         hits, misses = now.hits - self._before.hits, now.misses - self._before.misses
         return now._replace(hits=hits, misses=misses)
 
 
 @pytest.fixture(autouse=True)
-def usual_limit() -> Iterator[None]:
+def usual_limit():
     limit = module.stats().limit
     yield
     module.release()
@@ -52,7 +50,7 @@ def usual_limit() -> Iterator[None]:
 
 
 @pytest.fixture
-def pool() -> Pool:
+def pool():
     return Pool(MANY)
 
 

@@ -8,7 +8,6 @@ import time
 import weakref
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,18 +25,18 @@ ParallelFor = Callable[[Callable[[int], object], int, int], None]
 
 
 @pytest.fixture
-def parallel_for() -> ParallelFor:
+def parallel_for():
     if native is None:
         pytest.skip("without the extension one thread makes all calls")
     return parallel.parallel_for
 
 
-def met_by_two(parallel_for: ParallelFor) -> set[int]:
+def met_by_two(parallel_for):
     """The threads of a job whose first two tasks wait for each other."""
     meeting = threading.Barrier(2, timeout=60)
     idents = set()
 
-    def task(number: int) -> None:
+    def task(number):
         if number < 2:
             meeting.wait()
         idents.add(threading.get_ident())
@@ -50,7 +49,7 @@ def met_by_two(parallel_for: ParallelFor) -> set[int]:
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 def test_each_number_once(parallel_for, count, threads):
     for _ in range(5):
-        seen: list[int] = []
+        seen = []
         parallel_for(seen.append, count, threads)
         assert sorted(seen) == list(range(count))
 
@@ -67,7 +66,7 @@ def test_no_more_threads_than_asked_for(parallel_for, threads):
     lock = threading.Lock()
     now = most = 0
 
-    def task(_: int) -> None:
+    def task(_):
         nonlocal now, most
         with lock:
             now += 1
@@ -83,7 +82,7 @@ def test_no_more_threads_than_asked_for(parallel_for, threads):
 def test_no_more_threads_than_numbers(parallel_for):
     idents = set()
 
-    def task(_: int) -> None:
+    def task(_):
         idents.add(threading.get_ident())
         time.sleep(0.005)
 
@@ -104,11 +103,9 @@ def test_other_threads_have_a_copy_of_the_context(parallel_for):
     for value in (1, 2):
         variable.set(value)
         meeting = threading.Barrier(2, timeout=60)
-        found: dict[bool, list[int]] = {True: [], False: []}
+        found = {True: [], False: []}
 
-        def task(
-            number: int, meeting: Any = meeting, found: Any = found, value: int = value
-        ) -> None:
+        def task(number, meeting=meeting, found=found, value=value):
             if number < 2:
                 meeting.wait()
             is_caller = threading.get_ident() == caller
@@ -128,7 +125,7 @@ class Failed(Exception):
 def test_an_exception_ends_it(parallel_for):
     begun = []
 
-    def task(number: int) -> None:
+    def task(number):
         begun.append(number)
         time.sleep(0.001)
         raise Failed(number)
@@ -148,7 +145,7 @@ def test_an_exception_of_either_thread(parallel_for, in_caller):
     meeting = threading.Barrier(2, timeout=60)
     ended = []
 
-    def task(number: int) -> None:
+    def task(number):
         if number < 2:
             meeting.wait()
         if (threading.get_ident() == caller) == in_caller:
@@ -166,7 +163,7 @@ def test_of_two_exceptions_that_of_the_calling_thread(parallel_for):
     caller = threading.get_ident()
     meeting = threading.Barrier(2, timeout=60)
 
-    def task(_: int) -> None:
+    def task(_):
         meeting.wait()
         if threading.get_ident() == caller:
             time.sleep(0.02)
@@ -178,7 +175,7 @@ def test_of_two_exceptions_that_of_the_calling_thread(parallel_for):
 
 def test_nothing_is_kept_alive(parallel_for):
     class Task:
-        def __call__(self, number: int) -> None:
+        def __call__(self, number):
             met_by.add(threading.get_ident())
             meeting.wait()
             if self.fails == (threading.get_ident() == caller):
@@ -192,7 +189,7 @@ def test_nothing_is_kept_alive(parallel_for):
     try:
         for fails in (None, True, False):
             meeting = threading.Barrier(2, timeout=60)
-            met_by: set[int] = set()
+            met_by = set()
             task = Task()
             task.fails = fails
             try:
@@ -214,7 +211,7 @@ def test_nothing_is_kept_alive(parallel_for):
 def test_a_signal_ends_it(parallel_for):
     ended = []
 
-    def task(number: int) -> None:
+    def task(number):
         time.sleep(0.01)
         ended.append(number)
 
@@ -236,10 +233,10 @@ def test_a_signal_ends_calls_of_a_builtin(parallel_for):
 def test_a_task_may_call_it(parallel_for):
     seen = []
 
-    def task(number: int) -> None:
+    def task(number):
         ident = threading.get_ident()
 
-        def inner(other: int) -> None:
+        def inner(other):
             assert threading.get_ident() == ident
             seen.append((number, other))
 
@@ -252,7 +249,7 @@ def test_a_task_may_call_it(parallel_for):
 def test_a_task_may_compute(parallel_for):
     found = {}
 
-    def task(number: int) -> None:
+    def task(number):
         with xp.config_context(num_threads=2):
             x = xp.full((MANY_TASKS,), float(number))
             found[number] = float(xp.sum(xp.sqrt(x) + 1.0))
@@ -262,13 +259,13 @@ def test_a_task_may_compute(parallel_for):
 
 
 def test_many_callers_at_once(parallel_for):
-    def call(own: int) -> None:
+    def call(own):
         for i in range(40):
             if (i + own) % 3 == 0:
                 x = xp.full((MANY_TASKS,), 0.25)
                 assert float(xp.sum(xp.sqrt(x) + x)) == 0.75 * MANY_TASKS
                 continue
-            seen: list[int] = []
+            seen = []
             parallel_for(seen.append, 20, 1 + own)
             assert sorted(seen) == list(range(20))
 
@@ -280,7 +277,7 @@ def test_kernels_and_calls_by_turns(parallel_for):
     expected = np.sqrt(np.asarray(x)) + 1
     with xp.config_context(num_threads=4, fusion="off"):
         for i in range(100):
-            seen: list[int] = []
+            seen = []
             parallel_for(seen.append, 5, 1 + i % 4)
             assert sorted(seen) == list(range(5))
             assert np.array_equal(np.asarray(xp.sqrt(x) + 1), expected)
@@ -289,7 +286,7 @@ def test_kernels_and_calls_by_turns(parallel_for):
 def test_who_comes_while_the_team_works_works_alone(parallel_for):
     begun, end = threading.Event(), threading.Event()
 
-    def hold(_: int) -> None:
+    def hold(_):
         begun.set()
         assert end.wait(60)
 
@@ -320,7 +317,7 @@ def test_a_late_thread_is_not_waited_for(parallel_for):
 
 def test_without_the_extension_one_thread_makes_all_calls(monkeypatch):
     monkeypatch.setattr(parallel, "native", None)
-    seen: list[tuple[int, int]] = []
+    seen = []
     parallel.parallel_for(lambda i: seen.append((i, threading.get_ident())), 20, 3)
     assert seen == [(i, threading.get_ident()) for i in range(20)]
 
@@ -329,7 +326,7 @@ def test_without_the_extension_one_thread_makes_all_calls(monkeypatch):
 def test_a_forked_child_has_threads_of_its_own(parallel_for):
     assert len(met_by_two(parallel_for)) == 2
 
-    def check() -> None:
+    def check():
         assert len(met_by_two(parallel_for)) == 2
 
     assert status_of_child(check) == 0
@@ -340,7 +337,7 @@ def test_a_forked_child_has_threads_of_its_own(parallel_for):
 def test_a_child_forked_while_the_team_works(parallel_for):
     begun, end = threading.Event(), threading.Event()
 
-    def hold(_: int) -> None:
+    def hold(_):
         begun.set()
         assert end.wait(60)
 

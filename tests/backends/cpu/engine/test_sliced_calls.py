@@ -1,9 +1,7 @@
 """Operations whose rows are shared out to threads: the bits, warnings and errors of one call."""
 
 import threading
-from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ from array_api_nx.backends.cpu.backend import CPUBackend
 from array_api_nx.backends.cpu.engine import sliced_calls
 from array_api_nx.backends.cpu.engine.loops import MATMUL
 from array_api_nx.backends.cpu.storage import wrap
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.primitives import table as p
 from tests.support.programs import needs_extension
 from tests.support.refusals import refused
@@ -35,12 +32,12 @@ pytestmark = needs_extension
 
 
 @pytest.fixture
-def divided(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def divided(monkeypatch):
     """Lowers the limits, and notes how many parts operations are done in."""
     numbers = []
     run = sliced_calls.run
 
-    def note(task: Callable[..., object], keys: list[sliced_calls.Key], name: str = "") -> None:
+    def note(task, keys, name=""):
         numbers.append(len(keys))
         run(task, keys, name)
 
@@ -51,7 +48,7 @@ def divided(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return numbers
 
 
-def memory(dtype: str, *, distinct: int = 50, size: tuple[int, ...] = SHAPE) -> NDArray:
+def memory(dtype, *, distinct=50, size=SHAPE):
     rng = np.random.default_rng(11)
     shape = [2 * n for n in size]
     values = rng.integers(-distinct, distinct, shape) / 2
@@ -64,7 +61,7 @@ def memory(dtype: str, *, distinct: int = 50, size: tuple[int, ...] = SHAPE) -> 
         return values.astype(dtype)
 
 
-def layouts(dtype: str, shape: tuple[int, int, int] = SHAPE) -> Iterator[NDArray]:
+def layouts(dtype, shape=SHAPE):
     whole = memory(dtype, size=shape)
     a, b, c = shape
     yield whole[:a, :b, :c].copy()
@@ -77,7 +74,7 @@ def layouts(dtype: str, shape: tuple[int, int, int] = SHAPE) -> Iterator[NDArray
     yield np.broadcast_to(whole[:1, :b, :c], shape)
 
 
-def same(found: Any, expected: Any) -> None:
+def same(found, expected):
     """The same bits at the same places; all NaN are one value."""
     found = BACKEND.array(found)
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
@@ -95,7 +92,7 @@ def same(found: Any, expected: Any) -> None:
     assert found.flags.writeable
 
 
-def everywhere(compute: Callable[[], Any], expected: NDArray, divided: list[int]) -> None:
+def everywhere(compute, expected, divided):
     for threads in THREADS:
         divided.clear()
         with xp.config_context(num_threads=threads):
@@ -108,12 +105,12 @@ def everywhere(compute: Callable[[], Any], expected: NDArray, divided: list[int]
 def test_sort(dtype, axis, divided):
     for x in layouts(dtype):
         for stable in (False, True):
-            kind: Any = "stable" if stable and dtype.startswith("float") else None
+            kind = "stable" if stable and dtype.startswith("float") else None
             sort = partial(BACKEND.sort, wrap(x), axis, stable=stable)
             expected = x.copy()
             expected.sort(axis, kind)
             everywhere(partial(sort, descending=False), expected, divided)
-            reverse: Any = np.negative if dtype.startswith("float") else np.invert
+            reverse = np.negative if dtype.startswith("float") else np.invert
             expected = reverse(x, order="C")
             expected.sort(axis, kind)
             everywhere(partial(sort, descending=True), reverse(expected), divided)
@@ -123,9 +120,9 @@ def test_sort(dtype, axis, divided):
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint16", "bool"])
 def test_argsort(dtype, axis, divided):
     for x in layouts(dtype):
-        reverse: Any = np.negative if dtype.startswith("float") else np.invert
+        reverse = np.negative if dtype.startswith("float") else np.invert
         for stable in (False, True):
-            kind: Any = "stable" if stable else None
+            kind = "stable" if stable else None
             argsort = partial(BACKEND.argsort, wrap(x), axis, stable=stable)
             everywhere(partial(argsort, descending=False), x.argsort(axis, kind), divided)
             expected = reverse(x).argsort(axis, kind)
@@ -388,7 +385,7 @@ def test_stacks_that_do_not_broadcast(divided):
 def test_the_first_exception_ends_it():
     begun = []
 
-    def task(key: sliced_calls.Key) -> None:
+    def task(key):
         begun.append(key)
         raise LookupError(len(begun))
 
@@ -403,7 +400,7 @@ def test_the_first_exception_ends_it():
 def test_errors_are_told_of_once_and_in_numpys_words(divided):
     huge = np.full((100, 64), 1e308)
     stack = np.full((100, 16, 16), 1e308)
-    operations: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
+    operations = [
         (lambda: BACKEND.matmul(wrap(stack), wrap(stack)), lambda: np.matmul(stack, stack)),
         (lambda: BACKEND.fft(wrap(huge + 0j), (1,), "backward"), lambda: np.fft.fft(huge + 0j)),
         (lambda: BACKEND.rfft(wrap(huge), (1,), "backward"), lambda: np.fft.rfft(huge)),
@@ -439,7 +436,7 @@ def test_several_threads_do_the_work():
     meeting = threading.Barrier(2, timeout=60)
     seen = set()
 
-    def task(key: sliced_calls.Key) -> None:
+    def task(key):
         # Neither of the first two tasks ends before the other one has begun.
         if key[0].start == 0 or key[0].start == 1:
             meeting.wait()

@@ -1,13 +1,10 @@
 """Inverses of small matrices that the extension computes equal NumPy's to rounding."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine.small_inverses import invert_into
-from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
 from tests.support.programs import needs_extension
 from tests.support.refusals import refused
@@ -16,7 +13,7 @@ SIZES = range(2, 6)
 COUNT = 400
 
 
-def _matrices(size: int, dtype: str) -> Iterator[NDArray]:
+def _matrices(size, dtype):
     """Stacks of matrices that have inverses, of several kinds."""
     rng = np.random.default_rng(size)
     shape = COUNT, size, size
@@ -30,13 +27,13 @@ def _matrices(size: int, dtype: str) -> Iterator[NDArray]:
     yield np.eye(size, dtype=dtype)[np.argsort(rng.random((COUNT, size)))]
 
 
-def inverses(matrices: NDArray) -> NDArray | None:
+def inverses(matrices):
     """The extension's inverses; None if it leaves them to LAPACK."""
     result = np.empty(matrices.shape, matrices.dtype)
     return result if invert_into(matrices, result) else None
 
 
-def _same(found: NDArray | None, expected: NDArray, matrices: NDArray) -> bool:
+def _same(found, expected, matrices):
     """Whether both are the inverses to rounding, as far as the matrices determine them."""
     assert found is not None
     norm = np.linalg.norm(expected, axis=(-2, -1), keepdims=True)
@@ -47,7 +44,7 @@ def _same(found: NDArray | None, expected: NDArray, matrices: NDArray) -> bool:
 
 
 @pytest.fixture(params=SIZES)
-def size(request: pytest.FixtureRequest) -> int:
+def size(request):
     return int(request.param)
 
 

@@ -2,10 +2,8 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def looked_up_again() -> Iterator[None]:
+def looked_up_again():
     """Cached values are looked up in each test, and again after it."""
     threads.default.cache_clear()
     threads.available.cache_clear()
@@ -33,7 +31,7 @@ def looked_up_again() -> Iterator[None]:
 
 
 @pytest.fixture
-def without_setting() -> Iterator[None]:
+def without_setting():
     """No setting gives the number of threads, whatever the environment does."""
     token = stack.set((*stack.get(), current()._replace(num_threads=None)))
     yield
@@ -41,11 +39,11 @@ def without_setting() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+def unlimited(monkeypatch):
     monkeypatch.setattr(threads.limits, "by_thread", {})
 
 
-def python(code: str, **variables: str) -> str:
+def python(code, **variables):
     without = ("OMP_NUM_THREADS", "ARRAY_API_NX_NUM_THREADS")
     return processes.python("-W", "error", "-c", code, without=without, **variables).strip()
 
@@ -65,7 +63,7 @@ print(threads.available(), threads.count())
     assert python(code) == "1 1"
 
 
-def groups(root: Path, membership: str, files: dict[str, str]) -> list[int]:
+def groups(root, membership, files):
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text + "\n", encoding="utf-8")
@@ -232,13 +230,13 @@ def test_what_is_restored_is_no_limit():
     assert type(before) is Unlimited
 
 
-def in_thread(function: Callable[[], Any]) -> Any:
+def in_thread(function):
     with ThreadPoolExecutor(1) as executor:
         return executor.submit(function).result()
 
 
 def test_a_limit_holds_in_all_threads():
-    def with_eight() -> int:
+    def with_eight():
         with xp.config_context(num_threads=8):
             return count()
 
@@ -250,9 +248,9 @@ def test_a_limit_holds_in_all_threads():
 
 def test_threads_that_leave_in_any_order_lift_all_limits():
     entered, left = threading.Barrier(2), threading.Barrier(2)
-    found: list[int] = []
+    found = []
 
-    def limited(first: bool) -> None:
+    def limited(first):
         before = threads.limits.get()
         threads.limits.set(1)
         entered.wait(60)
@@ -283,7 +281,7 @@ def test_the_limit_of_a_thread_ends_with_it():
 
 
 @pytest.fixture
-def threadpoolctl() -> Any:
+def threadpoolctl():
     if native is None:
         pytest.skip("the extension is not in use")
     module = pytest.importorskip("threadpoolctl")
