@@ -149,7 +149,7 @@ Tensor *cast_operand(Tensor *x, DTypeCode code)
 PyObject *cast_array(Tensor *x, DTypeCode code)
 {
     const Operation cast = cast_operation((DTypeCode)x->code, code);
-    if (is_recorded_size(x->size) && cast.function != NULL && (order_of_cast(x) == 0 || is_column_major(x))) {
+    if (is_recorded_size(x->size) && cast.function != NULL && (order_of_cast(x) == 0 || lies_by_columns(x))) {
         PyObject *waiting = record(&cast, &x, NULL);
         if (waiting != DECLINED) {
             return waiting;

@@ -283,13 +283,17 @@ PyObject *shape_of(Tensor *tensor)
 
 /* ------------------------------------------------------------------ column-major arrays */
 
-int is_column_major(const Tensor *x)
+int lies_by_columns(const Tensor *x)
 {
-    int has_thin = 0;
+    npy_intp before = 0;
     for (int dim = 0; dim < x->ndim; dim++) {
-        has_thin |= x->shape[dim] == 1; /* which NumPy lays out in its own way */
+        const npy_intp step = x->strides[dim] < 0 ? -x->strides[dim] : x->strides[dim];
+        if (x->shape[dim] == 1 || step <= before) { /* NumPy lays out axes of length 1 in its own way */
+            return 0;
+        }
+        before = step;
     }
-    return !has_thin && (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) == COLUMN_MAJOR;
+    return x->ndim > 1;
 }
 
 Tensor *turn(Tensor *x, int ndim)

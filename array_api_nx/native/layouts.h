@@ -47,8 +47,9 @@ static inline int make_room(Tensor *tensor, int ndim)
     return allocate_room(tensor, ndim);
 }
 
-/* Whether an array is column-major and no row: then its axes in the opposite order are those of a row-major one. */
-int is_column_major(const Tensor *x);
+/* Whether the elements of an array lie column by column, perhaps with gaps or backwards, and not row by row: then NumPy's
+   results lie as those of its axes in the opposite order. */
+int lies_by_columns(const Tensor *x);
 
 /* A view of so many axes in the opposite order, some of length 1 among them if there are more than the array has. NULL with
    an exception set. */

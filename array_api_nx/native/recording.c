@@ -369,11 +369,11 @@ static int find_turned(Tensor *const *operands, int count)
 {
     const Tensor *found = NULL;
     for (int i = 0; i < count; i++) {
-        found = operands[i] != NULL && is_column_major(operands[i]) ? operands[i] : found;
+        found = operands[i] != NULL && lies_by_columns(operands[i]) ? operands[i] : found;
     }
     for (int i = 0; found != NULL && i < count; i++) {
         const Tensor *x = operands[i];
-        if (x != NULL && !(is_column_major(x) ? has_shape(x, found->ndim, found->shape)
+        if (x != NULL && !(lies_by_columns(x) ? has_shape(x, found->ndim, found->shape)
                                               : count_long_axes(x) <= 1 && x->ndim <= found->ndim)) {
             return 0;
         }

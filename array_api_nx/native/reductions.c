@@ -159,7 +159,7 @@ static int find_identity(ReductionCode op, DTypeCode code, Element *identity)
 static PyObject *fold(Reduction *reduction, Tensor *x, int is_temporary, const char *reduced, int keepdims,
                       double correction)
 {
-    if (is_column_major(x)) {
+    if (lies_by_columns(x)) {
         char opposite[ARRAY_DIMS];
         for (int axis = 0; axis < x->ndim; axis++) {
             opposite[axis] = reduced[x->ndim - 1 - axis];

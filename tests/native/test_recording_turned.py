@@ -98,3 +98,21 @@ def test_writes_come_after_what_waits():
     assert np.array_equal(np.asarray(c), operands[1] * 3 + 1)
     g += g * 2
     assert np.array_equal(np.asarray(g), operands[1] + operands[1] * 2)
+
+
+@for_each("key", [np.s_[1:-1, 1:], np.s_[:, ::-1], np.s_[::-2, 1:-1]])
+def test_views_that_lie_by_columns_wait_as_well(key):
+    f = np.asfortranarray(np.random.default_rng(6).integers(-9, 9, (400, 300)).astype(float))
+    x = xp.permute_dims(xp.asarray(np.ascontiguousarray(f.T), copy=True), (1, 0))
+    for compute in (
+        lambda ns, f: f[key] * 2 + 1,
+        lambda ns, f: ns.where(f[key] > 0, f[key], 3.0),
+        lambda ns, f: ns.astype(f[key], np.dtype("float32")),
+        lambda ns, f: ns.sum(f[key], axis=1),
+        lambda ns, f: ns.max(f[key] + 1, axis=0),
+    ):
+        result = compute(xp, x)
+        assert count_pending() > 0
+        found, expected = np.asarray(result), compute(np, f)
+        assert found.tobytes() == expected.tobytes()
+        assert found.strides == expected.strides
