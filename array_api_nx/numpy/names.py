@@ -114,9 +114,16 @@ class _Finder(Loader):
 sys.meta_path.append(_Finder)
 
 
+def _is_function(numpys: Any) -> bool:
+    """Whether an object of NumPy is a function: no class, no annotation of a type, and none of the
+    callables of ``numpy.ma``, which have methods and give NumPy's masked arrays."""
+    is_other = isinstance(numpys, type) or hasattr(numpys, "__origin__")
+    return callable(numpys) and not is_other and type(numpys).__module__ != "numpy.ma.core"
+
+
 def kind_of(path: str, numpys: Any) -> str:
     """Who computes what NumPy has at a path: the title of its list in docs/numpy-names.md."""
-    if isinstance(numpys, type) or not callable(numpys):
+    if not _is_function(numpys):
         own = path in _OWN or isinstance(numpys, ModuleType)
         return "Of the face" if own else "NumPy's own objects"
     if path in FUNCTIONS or is_own(numpys) or has_loops(numpys):
@@ -158,6 +165,6 @@ def faced(path: str, numpys: Any) -> Any:
         return sys.modules.setdefault(module.__name__, module)
     if isinstance(numpys, numpy.ufunc):
         return ufunc_of(numpys)
-    if isinstance(numpys, type) or not callable(numpys):
+    if not _is_function(numpys):
         return as_faces(numpys)
     return function_of(numpys, path)

@@ -204,3 +204,14 @@ def test_the_page_lists_every_name():
     dropped = {"row_stack"} if not hasattr(numpy, "row_stack") else set()  # by NumPy 2.5
     found = {title: [n for n in names.split() if n not in dropped] for title, names in blocks}
     assert found == listed()
+
+
+def test_objects_that_are_called_keep_their_methods() -> None:
+    import array_api_nx.numpy.typing as npt
+
+    assert npt.NDArray[face.float64] == numpy.typing.NDArray[numpy.float64]
+    assert npt.ArrayLike == numpy.typing.ArrayLike
+    x = face.ma.array(face.arange(4), mask=[0, 1, 0, 0])
+    assert face.ma.add.reduce(x) == 5
+    assert face.ma.add(x, face.arange(4)).tolist() == [0, None, 4, 6]
+    assert face.ma.sum(face.arange(4)) == 6
