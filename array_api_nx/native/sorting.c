@@ -68,11 +68,11 @@ typedef struct {
     int axis, descending, stable;
 } SortOptions;
 
-/* sort and argsort have the same parameters. */
-static Tensor *take_sort(PyObject *const *values, SortOptions *options, const char **data)
+/* sort and argsort have the same parameters; `stable` is the default of one. */
+static Tensor *take_sort(PyObject *const *values, int stable, SortOptions *options, const char **data)
 {
     options->descending = 0;
-    options->stable = 1;
+    options->stable = stable;
     if (!take_flag(values[2], &options->descending) || !take_flag(values[3], &options->stable)) {
         return NULL;
     }
@@ -143,13 +143,13 @@ int has_both_zeros(const Tensor *x, const char *data)
     return found[0] && found[1];
 }
 
-static PyObject *call_sort(int which, PyObject *const *values, Py_ssize_t count)
+static PyObject *call_sort(int is_stable, PyObject *const *values, Py_ssize_t count)
 {
     SortOptions options;
     const char *data;
     char *out;
     Scratch scratch;
-    Tensor *x = take_sort(values, &options, &data);
+    Tensor *x = take_sort(values, is_stable, &options, &data);
     if (x == NULL) {
         return DECLINED;
     }
@@ -276,13 +276,13 @@ static int order_by_counting(const char *row, DTypeCode code, npy_intp length, n
    small that NumPy sorts them digit by digit. */
 enum { KEYED_FROM = 64, KEYED_BYTES = 4 };
 
-static PyObject *call_argsort(int which, PyObject *const *values, Py_ssize_t count)
+static PyObject *call_argsort(int stable, PyObject *const *values, Py_ssize_t count)
 {
     SortOptions options;
     const char *data;
     char *out;
     Scratch copy, row;
-    Tensor *x = take_sort(values, &options, &data);
+    Tensor *x = take_sort(values, stable, &options, &data);
     if (x == NULL) {
         return DECLINED;
     }
@@ -471,8 +471,10 @@ static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_
 }
 
 Implementation sorting_functions[] = {
-    {"sort", call_sort, 0, "x, /, *, axis=, descending=, stable="},
-    {"argsort", call_argsort, 0, "x, /, *, axis=, descending=, stable="},
+    {"sort", call_sort, 1, "x, /, *, axis=, descending=, stable="},
+    {"argsort", call_argsort, 1, "x, /, *, axis=, descending=, stable="},
+    {"unstable_sort", call_sort, 0, "x, /, *, axis=, descending=, stable="},
+    {"unstable_argsort", call_argsort, 0, "x, /, *, axis=, descending=, stable="},
     {"searchsorted", call_searchsorted, 0, "x1, x2, /, *, side=, sorter="},
     {NULL, NULL, 0, NULL},
 };

@@ -36,7 +36,8 @@ _FUNCTIONS: Final = f"""
     argmin      argmin      a, {_REDUCED}
     cumsum      cumulative_sum  a, axis=, dtype=, *, -=
     cumprod     cumulative_prod a, axis=, dtype=, *, -=
-    sort        sort        a, axis=, *, -=, stable=
+    sort        unstable_sort a, axis=, *, -=, stable=
+    argsort     unstable_argsort a, axis=, *, -=, stable=
     searchsorted searchsorted a, v, side=, sorter=
     take        take        a, indices, axis=
     take_along_axis take_along_axis arr, indices, axis=
@@ -97,8 +98,8 @@ _ARRAYS: Final = """
 
 # Methods with the parameters of the function of the same name.
 _AS_FUNCTIONS: Final = """
-all any argmax argmin cumprod cumsum dot max mean min nonzero prod repeat searchsorted squeeze std
-sum swapaxes take var
+all any argmax argmin argsort cumprod cumsum dot max mean min nonzero prod repeat searchsorted
+squeeze std sum swapaxes take var
 """
 
 _METHODS: Final = """

@@ -36,8 +36,8 @@ argpartition argsort partition linalg.cholesky linalg.det linalg.eigh linalg.eig
 linalg.solve can_cast histogram2d histogramdd nan_to_num unique_all unique_counts unique_inverse
 unique_values
 """
-"""Functions that NumPy always computes: orders, because ours are stable and slower; those for
-which ours call LAPACK through NumPy; and those whose results here have other classes, dtypes or
+"""Functions that NumPy computes where C declines: orders, because ours are stable and slower; those
+for which ours call LAPACK through NumPy; and those whose results here have other classes, dtypes or
 orders."""
 
 

@@ -148,3 +148,19 @@ def test_short_integers_are_sorted(dtype):
         for array in (x, x[:50], x[::2], x.reshape(2, -1).T):
             found = np.sort(np.asarray(array), axis=0, kind=kind)
             numpy.testing.assert_array_equal(numpy.asarray(found), numpy.sort(array, axis=0))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool", "complex64"])
+def test_equal_elements_lie_in_numpys_order(dtype):
+    rng = numpy.random.default_rng(4)
+    for n in (3, 17, 500, 2000, 20_000):
+        x = rng.integers(0, 5, n).astype(dtype)
+        if dtype[0] == "f":
+            x[x == 0] *= rng.choice([-1, 1], (x == 0).sum())
+        for array in (x, x[::2], x[: n // 2 * 2].reshape(2, -1).T):
+            for axis in range(array.ndim):
+                for options in ({}, {"stable": True}):
+                    order = numpy.asarray(np.argsort(np.asarray(array), axis, **options))
+                    numpy.testing.assert_array_equal(order, numpy.argsort(array, axis, **options))
+                found, expected = np.sort(np.asarray(array), axis), numpy.sort(array, axis)
+                numpy.testing.assert_array_equal(numpy.asarray(found), expected)

@@ -53,6 +53,8 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "transpose": [lambda: face.transpose(FACE), lambda: face.transpose(FACE, (1, 0))],
     "transpose_to": [lambda: FACE.transpose(), lambda: FACE.transpose(1, 0)],
     "tril": [lambda: face.tril(FACE)],
+    "unstable_argsort": [lambda: face.argsort(FACE), lambda: FACE.argsort(0)],
+    "unstable_sort": [lambda: face.sort(FACE), lambda: face.sort(FACE, axis=0)],
     "triu": [lambda: face.triu(FACE, 1), lambda: face.triu(FACE.T)],
     "vstack": [lambda: face.vstack([FACE, FACE]), lambda: face.vstack([FACE[0], FACE[1]])],
     **{
