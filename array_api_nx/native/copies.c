@@ -15,8 +15,15 @@ static int is_transposed(Tile view)
     return magnitude(view.row) < magnitude(view.column);
 }
 
+/* Whether the neighbours in long rows share cache lines on both sides, so that each row may be copied by itself. */
+static int has_near_columns(Tile to, Tile from, npy_intp rows, npy_intp columns)
+{
+    enum { NEAR = 32 };
+    return columns > rows && magnitude(to.column) <= NEAR && magnitude(from.column) <= NEAR;
+}
+
 /* A loop whose step is a constant is faster, because the compiler knows it. The constants are for one
-   value repeated, a row that runs backwards, and every other element. */
+   value repeated, a row that runs backwards, every other element, and one of three colours. */
 #define COPY_ROW(TYPE, STEP)                                                                    \
     for (npy_intp column = 0; column < columns; column++) {                                     \
         ((TYPE *)target)[column] = ((const TYPE *)source)[column * (STEP)];                     \
@@ -49,7 +56,8 @@ enum { FEW_REPEATED = 64 };
             REPEAT_COLUMNS(TYPE, 1)                                                             \
             return;                                                                             \
         }                                                                                       \
-        if (rows == 1 || (!is_transposed(to) && !is_transposed(from))) {                        \
+        if (rows == 1 || has_near_columns(to, from, rows, columns) ||                           \
+            (!is_transposed(to) && !is_transposed(from))) {                                     \
             for (npy_intp row = 0; row < rows; row++) {                                         \
                 const char *source = from.data + row * from.row;                                \
                 char *target = to.data + row * to.row;                                          \
@@ -59,6 +67,8 @@ enum { FEW_REPEATED = 64 };
                     COPY_ROW(TYPE, -1)                                                          \
                 } else if (to.column == size && from.column == 2 * size) {                      \
                     COPY_ROW(TYPE, 2)                                                           \
+                } else if (to.column == size && from.column == 3 * size) {                      \
+                    COPY_ROW(TYPE, 3)                                                           \
                 } else {                                                                        \
                     for (npy_intp column = 0; column < columns; column++) {                     \
                         *(TYPE *)(target + column * to.column) =                                \

@@ -178,3 +178,19 @@ def test_rows_chosen_by_indices():
                     expected[key] = value
                     y[key] = value
                     numpy.testing.assert_array_equal(numpy.asarray(y), expected)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+def test_colours_of_an_image_are_copied(dtype):
+    for height, width in ((1, 40), (7, 33), (60, 100)):
+        for colours in (2, 3, 4):
+            x = numpy.arange(height * width * colours).reshape(height, width, colours).astype(dtype)
+            y = np.asarray(x)
+            for array, found in (
+                (x.transpose(2, 0, 1), y.transpose(2, 0, 1)),
+                (x.transpose(2, 1, 0), y.transpose(2, 1, 0)),
+                (x[..., 0], y[..., 0]),
+                (x[:, ::-1, ::-1], y[:, ::-1, ::-1]),
+                (x[::2, ::3, 1], y[::2, ::3, 1]),
+            ):
+                numpy.testing.assert_array_equal(numpy.asarray(found.copy()), array)
