@@ -18,11 +18,11 @@ MANY: Final = 2**19
 ANY: Final = sys.maxsize
 
 _TO_ANY: Final = """
-array_equal atleast_1d atleast_2d atleast_3d bincount convolve diag diagonal divmod dstack
-fft.fftshift fft.ifftshift frexp gcd gradient heaviside imag inner interp iscomplexobj isin
-isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace median meshgrid modf nanmax nanmin
-ndim nonzero pad percentile quantile real result_type searchsorted shape size squeeze swapaxes take
-trace trapezoid tril triu vdot
+array_equal atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag
+diagonal divmod dstack fft.fftshift fft.ifftshift frexp gcd gradient heaviside hstack imag inner
+interp iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace median
+meshgrid modf nanmax nanmin ndim nonzero pad percentile quantile real result_type searchsorted shape
+size squeeze stack swapaxes take trace trapezoid tril triu vdot vstack
 """
 """Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these
 belongs the method ``reduce`` of ufuncs."""
