@@ -2,6 +2,7 @@
    rounds as NumPy's does, and notes its floating-point errors under NumPy's name. */
 
 #include "chapters.h"
+#include "conversion.h"
 #include "elementwise.h"
 #include "face.h"
 #include "flags.h"
@@ -265,6 +266,15 @@ static PyObject *moment_of_many(int code, PyObject *array, PyObject *axis, int k
     char reduced[ARRAY_DIMS];
     Tensor *x = tensor_of(array);
     Loops loops;
+    if (is_integer(x->code)) {
+        PyObject *cast = cast_array(x, FLOAT64), *result; /* in the pass that reduces */
+        if (cast == NULL || cast == DECLINED) {
+            return cast;
+        }
+        result = moment_of_many(code, cast, axis, keepdims, correction);
+        Py_DECREF(cast);
+        return result;
+    }
     if ((x->code != FLOAT64 && x->code != FLOAT32) || !take_axes(axis, x->ndim, reduced)) {
         return DECLINED;
     }

@@ -2,6 +2,7 @@
 
 #include "reductions.h"
 #include "chapters.h"
+#include "conversion.h"
 #include "evaluation.h"
 #include "flags.h"
 #include "layouts.h"
@@ -279,6 +280,13 @@ static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObj
             return truth_array(truth);
         }
         PyObject *result = reduce_large(op, x, is_temporary(array), reduced, code, keepdims, NULL);
+        if (result == DECLINED && x->code != code && op <= PROD && !PyErr_Occurred()) {
+            PyObject *cast = cast_array(x, code); /* in the pass that reduces */
+            if (cast != NULL && cast != DECLINED) {
+                result = reduce_large(op, tensor_of(cast), 1, reduced, code, keepdims, NULL);
+                Py_DECREF(cast);
+            }
+        }
         if (result != DECLINED) {
             return result;
         }

@@ -388,3 +388,15 @@ def test_arrays_are_cast_on_their_way_into_others():
         x[...] = np.flip(x).copy()
         assert np.array_equal(np.asarray(single), y)
         assert np.array_equal(np.asarray(ours), x)
+
+
+def test_integers_of_64_bits_become_the_nearest_numbers() -> None:
+    ends = [0, 1, 2**24 + 1, 2**31, 2**53 + 1, 2**62 + 1, 2**63 - 1]
+    for dtype in ("int64", "uint64"):
+        numbers = [*ends, *([2**63, 2**64 - 1] if dtype == "uint64" else [-n for n in ends])]
+        for n in (1, 7, 16, 33, 1000):
+            values = np.resize(np.asarray(numbers, dtype), 2 * n)
+            for array in (values, values[::2], values[::-1]):
+                for target in ("float32", "float64"):
+                    found = np.asarray(xp.astype(xp.asarray(array), getattr(xp, target)))
+                    np.testing.assert_array_equal(found, array.astype(target))

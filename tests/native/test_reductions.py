@@ -279,3 +279,18 @@ def test_totals_of_booleans(position):
                 assert int(count) == memory.sum()
                 count[...] = 3
                 assert int(count) == 3
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_integers_are_cast_in_the_pass_that_reduces_them(dtype: str) -> None:
+    rng = np.random.default_rng(2)
+    for shape in ((DEFERRED,), (3, DEFERRED // 2), (DEFERRED // 16, 8, 3)):
+        values = rng.integers(0, 100, shape).astype(dtype)
+        for array in (values, values.T, values[..., ::-1], values[::2]):
+            x = xp.asarray(array)
+            for name in ("sum", "mean", "std", "var"):
+                for axis in (None, 0, -1):
+                    found = getattr(xp, name)(x, axis=axis)
+                    expected = getattr(np, name)(array, axis=axis)
+                    assert found.dtype == expected.dtype
+                    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-12)
