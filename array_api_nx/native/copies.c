@@ -228,54 +228,9 @@ void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp co
     }
 }
 
-/* A result that does not fit into the caches goes past them: otherwise every line of it would be
-   read from memory before it is written. */
-static void stream(char *to, const char *from, npy_intp length)
-{
-    npy_intp i = 0;
-#ifdef HAS_SSE2
-    enum { WORD = 16 };
-    const npy_intp head = (WORD - (npy_intp)((npy_uintp)to % WORD)) % WORD;
-    i = head < length ? head : length;
-    memcpy(to, from, (size_t)i);
-    for (; i + 4 * WORD <= length; i += 4 * WORD) {
-        const __m128i *source = (const __m128i *)(from + i);
-        __m128i *target = (__m128i *)(to + i);
-        const __m128i first = _mm_loadu_si128(source), second = _mm_loadu_si128(source + 1);
-        const __m128i third = _mm_loadu_si128(source + 2), fourth = _mm_loadu_si128(source + 3);
-        _mm_stream_si128(target, first);
-        _mm_stream_si128(target + 1, second);
-        _mm_stream_si128(target + 2, third);
-        _mm_stream_si128(target + 3, fourth);
-    }
-#endif
-    memcpy(to + i, from + i, (size_t)(length - i));
-}
-
-void stream_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
-{
-    const npy_intp length = columns * itemsize;
-    if (to.column != itemsize || from.column != itemsize) {
-        copy_tile(to, from, itemsize, rows, columns);
-    } else if (to.row == length && from.row == length) {
-        stream(to.data, from.data, rows * length);
-    } else {
-        for (npy_intp row = 0; row < rows; row++) {
-            stream(to.data + row * to.row, from.data + row * from.row, length);
-        }
-    }
-}
-
 void fill(char *to, const char *value, npy_intp itemsize, npy_intp count)
 {
     for (npy_intp i = 0; i < count; i++) {
         memcpy(to + i * itemsize, value, (size_t)itemsize);
     }
-}
-
-void end_streams(void)
-{
-#ifdef HAS_SSE2
-    _mm_sfence();
-#endif
 }

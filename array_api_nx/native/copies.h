@@ -8,12 +8,6 @@
 /* Copy a tile of elements of `itemsize` bytes. */
 void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns);
 
-/* Copy a tile past the caches. The caller calls end_streams before other threads read the result. */
-void stream_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns);
-
-/* Order the streamed writes of this thread before its later writes. */
-void end_streams(void);
-
 /* Write a value of `itemsize` bytes `count` times. */
 void fill(char *to, const char *value, npy_intp itemsize, npy_intp count);
 

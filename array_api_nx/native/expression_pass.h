@@ -35,7 +35,7 @@ typedef struct {
     int overlaps;    /* whether the root is written over an operand */
     int is_buffered; /* whether the root's elements are computed in a buffer, and copied to the target */
     int discards;    /* whether the root is not written anywhere */
-    int streams;     /* whether the root is written past the caches */
+    int streams;     /* whether orders write the rows of the root past the caches */
     int fetches;     /* whether tiles are fetched from memory ahead */
     int is_copy;     /* whether elements are copied, and nothing is computed */
     int is_stepped;  /* whether loops read and write elements that are not adjacent where they lie */

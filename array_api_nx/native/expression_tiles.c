@@ -36,7 +36,7 @@ static npy_intp tile_bytes(const Pass *pass)
     if (!are_adjacent(pass)) {
         return pass->fold != NULL || pass->is_copy ? ALONE_BYTES : TILE_BYTES;
     }
-    const int is_straight = pass->is_copy || (pass->fold == NULL ? !pass->is_buffered && !pass->streams : pass->fold->is_read);
+    const int is_straight = pass->is_copy || (pass->fold == NULL ? !pass->is_buffered : pass->fold->is_read);
     return is_straight && (pass->fold != NULL || pass->ndim == 1) ? STRAIGHT_BYTES : ALONE_BYTES;
 }
 
@@ -238,7 +238,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         const Area *source = &pass->areas[0], *target = &pass->areas[1];
         const Tile from = {corners[0], dim > 0 ? source->strides[dim - 1] : 0, source->strides[dim]};
         const Tile to = {corners[1], dim > 0 ? target->strides[dim - 1] : 0, target->strides[dim]};
-        (pass->streams ? stream_tile : copy_tile)(to, from, source->itemsize, rows, columns);
+        copy_tile(to, from, source->itemsize, rows, columns);
         return;
     }
     Tile copied[MOST_STORED], memory[MOST_STORED];
@@ -247,7 +247,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         const Area *area = &pass->areas[i];
         const int stored = i - pass->leaf_count;
         const Tile whole = {corners[i], dim > 0 ? area->strides[dim - 1] : 0, area->strides[dim]};
-        const int buffered = stored == 0 && (pass->is_buffered || pass->discards || pass->streams);
+        const int buffered = stored == 0 && (pass->is_buffered || pass->discards);
         tile.data[i] = corners[i];
         if (stored >= 0) {
             copies[stored] = 0;
@@ -295,8 +295,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
     }
     for (int stored = 0; stored < count_operands(pass) - pass->leaf_count; stored++) {
         if (copies[stored]) {
-            (stored == 0 && pass->streams ? stream_tile : copy_tile)(
-                memory[stored], copied[stored], pass->areas[pass->leaf_count + stored].itemsize, rows, columns);
+            copy_tile(memory[stored], copied[stored], pass->areas[pass->leaf_count + stored].itemsize, rows, columns);
         }
     }
 }
@@ -447,7 +446,4 @@ void run_tiles(const Pass *pass, char *slots)
         }
     } while (step_on(pass, last > 0 ? 2 : 1, index, data));
     end_folds(pass, folded);
-    if (pass->streams) {
-        end_streams();
-    }
 }

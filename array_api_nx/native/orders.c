@@ -300,4 +300,11 @@ void run_orders(const Order *orders, int count, npy_intp bytes, DTypeCode elemen
     run_part(orders, 0, bytes, element, again);
 }
 
+void end_streams(void)
+{
+#ifdef HAS_SSE2
+    _mm_sfence();
+#endif
+}
+
 #endif

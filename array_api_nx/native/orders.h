@@ -82,4 +82,7 @@ enum { REGISTERS_BYTES = 512 };
    may be computed twice, which takes less time: that no operand lies there. */
 void run_orders(const Order *orders, int count, npy_intp bytes, DTypeCode element, int again);
 
+/* Order what this thread has written past the caches before its later writes, which tell other threads of it. */
+void end_streams(void);
+
 #endif
