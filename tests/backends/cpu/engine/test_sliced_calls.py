@@ -26,7 +26,7 @@ THREADS = [1, 2, 3]
 LIMITS = (
     "SORT_MIN", "ARGSORT_MIN", "PARTITION_MIN", "ARGPARTITION_MIN", "FFT_MIN",
     "TAKE_SOURCE_MIN", "TAKE_INDICES_MIN", "_TAKEN_MIN", "GATHER_MIN",
-    "MATMUL_MIN", "BINCOUNT_MIN", "VECTOR_SORT_MIN",
+    "MATMUL_MIN", "BINCOUNT_MIN",
 )  # fmt: skip
 pytestmark = needs_extension
 
@@ -333,9 +333,8 @@ def test_one_row(divided):
     with xp.config_context(num_threads=2):
         same(BACKEND.sort(wrap(x), 0, descending=False, stable=True), np.sort(x))
         same(BACKEND.argsort(wrap(x), 0, descending=False, stable=True), np.argsort(x))
-        assert divided == [2, 2]  # sorted in halves
         same(BACKEND.fft(wrap(x + 0j), (0,), "backward"), np.fft.fft(x + 0j))
-    assert divided == [2, 2]
+    assert not divided
 
 
 @pytest.mark.parametrize("shape", [(1000, 3), (3, 1000), (2, 2, 900, 1), (7, 9, 11), (1, 64)])
