@@ -297,7 +297,7 @@ def _extreme(sizes: Array, sign: float) -> Array:
     return reduce(p.MAX if sizes.shape[-1] else p.SUM, sizes, -1, False)
 
 
-@with_advice
+@with_native
 def vector_norm(
     x: Array,
     /,
@@ -329,7 +329,7 @@ def vector_norm(
             squares = elementwise.conj(x)
             squares *= x
             return elementwise.sqrt(elementwise.real(reduce(p.SUM, squares, axis, keepdims)))
-        return elementwise.sqrt(reduce(p.SUM, elementwise.square(x), axis, keepdims))
+        return elementwise.sqrt(reduce(p.SUM, elementwise.multiply(x, x), axis, keepdims))
     if ord == 0:
         return cast(reduce(p.COUNT_NONZERO, x, axis, keepdims), p.ABS.results[x._dtype])
     sizes = elementwise.abs(x)

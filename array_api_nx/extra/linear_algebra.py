@@ -18,7 +18,7 @@ from ..frontend.operands import cast, only_array, promote_arrays
 from ..frontend.searching import count_nonzero, where
 from ..frontend.statistical import sum
 from ..linalg import matrix_norm, svd, vector_norm
-from ..native import with_advice
+from ..native import with_native
 from ..primitives import table as p
 
 __all__ = ["lstsq", "norm"]
@@ -90,7 +90,7 @@ def _adjoint(x: Array) -> Array:
     return conj(x).T if x.dtype in d.COMPLEX else x.T
 
 
-@with_advice
+@with_native
 def norm(
     x: Array,
     /,

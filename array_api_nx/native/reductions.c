@@ -326,6 +326,32 @@ static PyObject *call_reduction(int which, PyObject *const *values, Py_ssize_t c
                : reduce((ReductionCode)which, values[0], values[1], which <= PROD ? values[3] : NULL, keepdims);
 }
 
+/* The root of the sum of the squares of real numbers along an axis: of squares and sums that wait, when it is needed. Of
+   another order than 2 Python's; `takes_none` says that None stands for that. */
+static PyObject *call_norm(int takes_none, PyObject *const *values, Py_ssize_t count)
+{
+    int keepdims = 0;
+    const Tensor *x = layout_of_any(values[0]);
+    PyObject *const ord = values[1], *const axis = values[2];
+    const int is_euclidean = ord == NULL || (ord == Py_None ? takes_none : PyLong_CheckExact(ord) && PyLong_AsLong(ord) == 2);
+    if (x == NULL || (x->code != FLOAT32 && x->code != FLOAT64) || !is_euclidean || axis == NULL ||
+        !PyLong_CheckExact(axis) || !take_flag(values[3], &keepdims)) {
+        return decline_unless_raised();
+    }
+    PyObject *squares = compute_binary(OP_MULTIPLY, values[0], values[0]);
+    if (squares == NULL || squares == DECLINED) {
+        return squares;
+    }
+    PyObject *sums = reduce(SUM, squares, axis, NULL, keepdims);
+    Py_DECREF(squares);
+    if (sums == NULL || sums == DECLINED) {
+        return sums;
+    }
+    PyObject *norms = compute_unary(OP_SQRT, sums);
+    Py_DECREF(sums);
+    return norms;
+}
+
 Implementation reduction_functions[] = {
     {"sum", call_reduction, SUM, "x, /, *, axis=, keepdims=, dtype="},
     {"prod", call_reduction, PROD, "x, /, *, axis=, keepdims=, dtype="},
@@ -334,6 +360,8 @@ Implementation reduction_functions[] = {
     {"any", call_reduction, ANY, "x, /, *, axis=, keepdims="},
     {"all", call_reduction, ALL, "x, /, *, axis=, keepdims="},
     {"count_nonzero", call_reduction, COUNT_NONZERO, "x, /, *, axis=, keepdims="},
+    {"norm", call_norm, 1, "x, /, ord=, axis=, *, keepdims="},
+    {"vector_norm", call_norm, 0, "x, /, *, ord=, axis=, keepdims="},
     {NULL, NULL, 0, NULL},
 };
 

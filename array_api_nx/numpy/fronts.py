@@ -59,6 +59,7 @@ _FUNCTIONS: Final = f"""
     flip        flip        m, axis=
     linalg.det  det         a
     linalg.inv  inv         a
+    linalg.norm norm        x, ord=, axis=, keepdims=
     linalg.matmul matmul    x1, x2, /
     linalg.outer outer      x1, x2, /
     outer       outer       a, b

@@ -20,8 +20,8 @@ ANY: Final = sys.maxsize
 _TO_ANY: Final = """
 array_equal atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag
 diagonal divmod dstack fft.fftshift fft.ifftshift frexp gcd gradient heaviside hstack imag inner
-interp iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace median
-meshgrid modf nanmax nanmin ndim nonzero pad percentile quantile real result_type searchsorted shape
+iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace median
+meshgrid modf nanmax nanmin ndim nonzero pad real result_type shape
 size squeeze stack swapaxes take trace trapezoid tril triu vdot vstack
 """
 """Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these

@@ -94,6 +94,17 @@ def test_reductions(function):
         compare(function, x, **keywords)
 
 
+def test_norms():
+    for rng, x in cases(8, 250):
+        keywords = {"axis": axes(rng, x.ndim)}
+        if rng.random() < 0.5:
+            keywords["keepdims"] = bool(rng.integers(2))
+        if rng.random() < 0.5:
+            keywords["ord"] = [2, 2.0, 1, 0, np.inf, None, True, "fro"][rng.integers(8)]
+        compare(xp.linalg.vector_norm, x, **keywords)
+        compare(xp.linalg.norm, x, **keywords)
+
+
 @pytest.mark.parametrize("function", [xp.var, xp.std], ids=lambda each: each.__name__)
 def test_variances(function):
     corrections = [0, 1, 1.0, 0.5, -1, 1000, np.nan, np.inf, True, "1", 2**70, -(2**60)]

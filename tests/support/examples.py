@@ -42,6 +42,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "fill": [lambda: FACE.fill(2.0)],
     "flatten": [lambda: FACE.flatten(), lambda: FACE.T.flatten()],
     "hstack": [lambda: face.hstack([FACE, FACE]), lambda: face.hstack([FACE[0], FACE[1]])],
+    "norm": [lambda: face.linalg.norm(FACE, axis=1)],
     "outer": [lambda: face.outer(FACE[0], FACE[1])],
     "ravel": [lambda: FACE.ravel()],
     "reshape_to": [lambda: FACE.reshape(3, 2), lambda: FACE.reshape((6,))],
@@ -56,6 +57,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "unstable_argsort": [lambda: face.argsort(FACE), lambda: FACE.argsort(0)],
     "unstable_sort": [lambda: face.sort(FACE), lambda: face.sort(FACE, axis=0)],
     "triu": [lambda: face.triu(FACE, 1), lambda: face.triu(FACE.T)],
+    "vector_norm": [lambda: xp.linalg.vector_norm(TABLE * 1.0, axis=1)],
     "vstack": [lambda: face.vstack([FACE, FACE]), lambda: face.vstack([FACE[0], FACE[1]])],
     **{
         function.__name__: [
