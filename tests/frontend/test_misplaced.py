@@ -139,7 +139,7 @@ def test_errors_of_the_function_itself_stay():
 
 def test_errors_of_calls_that_the_function_makes_stay():
     @with_advice
-    def outer(x, /, *, axis=0):
+    def outer(x, /, *, axis: int = 0):
         return inner(x, axis)
 
     def inner(x):
