@@ -261,7 +261,7 @@ static void arrange_part(const void *shared, npy_intp number, char *scratch)
     npy_intp bucket = 0, high = row->buckets;
     while (bucket < high) { /* to the first one that ends after `first` */
         const npy_intp middle = (bucket + high) / 2;
-        if (ends[middle] <= first) {
+        if ((npy_intp)ends[middle] <= first) {
             bucket = middle + 1;
         } else {
             high = middle;
