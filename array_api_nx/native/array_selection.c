@@ -160,7 +160,7 @@ npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array
 
 /* ------------------------------------------------------------------ elements */
 
-/* Rows of so many bytes of one value are made once for all positions. */
+/* Where one value is written to rows of at most so many bytes, a row of it is made once, and copied to each. */
 enum { REPEATED_BYTES = 512 };
 
 /* Single elements: no axis remains but those of the index arrays. */

@@ -251,7 +251,8 @@ static int arrange_bucket(const Distribution *row, npy_intp begin, npy_intp end)
     return row->keys == NULL ? 0 : order_of_keys(row->from, row->code, count, row->keys, (npy_uint64 *)to);
 }
 
-/* The buckets that begin in one of so many equal parts of the result. */
+/* Arrange some of the buckets: the result is divided into equal parts, one for each task, and a task takes the buckets
+   whose first element lies in its part. */
 static void arrange_part(const void *shared, npy_intp number, char *scratch)
 {
     Distribution *row = (Distribution *)shared;
