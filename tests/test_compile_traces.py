@@ -294,3 +294,14 @@ def test_products_in_wide_tiles_have_all_their_elements(rows, inner, columns):
             x, y = xp.asarray(left), xp.asarray(right)
             assert np.array_equal(np.asarray(function(x, y)), expected)
             assert np.array_equal(np.asarray(transposed(x, y)), expected)
+
+
+def test_arrays_in_a_list_are_one_array_of_the_trace():
+    def rotation(angle):
+        c, s = xp.cos(angle), xp.sin(angle)
+        return xp.asarray([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+    angle = xp.asarray(0.5)
+    compiled = xp.compile(rotation)
+    for _ in range(2):
+        assert compiled(angle).tolist() == rotation(angle).tolist()

@@ -19,8 +19,10 @@ from . import dlpack, interop
 from .annotations import Foreign, PythonScalar
 from .array import Array, wrap
 from .data_type import astype, copy_array
+from .evaluation import can_look
+from .joining import stack
 from .manipulation import broadcast_to
-from .operands import adopted, as_array, device_in, only_array, scalar_array
+from .operands import adopted, arrays_in, as_array, common_device, only_array, scalar_array
 from .scalars import scalar_type, scalar_value
 
 __all__ = [
@@ -83,11 +85,13 @@ def asarray(
             if hints.watched:
                 interop.taking(obj, "asarray", there, adopted.nbytes)
             return _converted(adopted, dtype, device, copy)
+    target = as_device(device)
+    if isinstance(obj, list | tuple) and (arrays := arrays_in(obj)):
+        there = common_device([x._device for x in arrays])
+        if copy is not False and not all(map(can_look, arrays)):
+            return _converted(_collected(obj, there), dtype, device, None)
+        target = target if device is not None else there
     array = interop.as_numpy(obj, dtype, copy)
-    if device is None and isinstance(obj, list | tuple):
-        target = device_in(obj)
-    else:
-        target = as_device(device)
     if hints.watched:
         interop.taking(obj, "asarray", target, array.nbytes)
     # Of a sequence's elements nobody else has an array.
@@ -97,6 +101,16 @@ def asarray(
         found = CANONICAL.get(array.dtype)
         dtype = None if found is None else nearest(found, target)
     return interop.from_numpy(array, dtype, target, copy, lent=lent)
+
+
+def _collected(obj: Foreign, device: Device) -> Array:
+    """`asarray` of arrays in nested sequences whose elements NumPy cannot collect, because they are
+    out of its reach or the arrays are those of a trace."""
+    if not isinstance(obj, list | tuple) or not obj:
+        return asarray(obj, device=device)
+    parts = [_collected(each, device) for each in obj]
+    dtype = nearest(np.result_type(*{x._dtype for x in parts}), device)
+    return stack([astype(x, dtype, copy=False) for x in parts])
 
 
 def _converted(

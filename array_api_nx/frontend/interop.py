@@ -349,6 +349,14 @@ def to_numpy(x: Array, dtype: DType | None = None, copy: bool | None = None) -> 
     return _to_numpy(x, dtype, copy)
 
 
+def host_array(x: Array) -> NDArray:
+    """The elements for functions of NumPy: copied where the host does not reach the memory."""
+    if hints.watched:
+        reading(x, "numpy", "numpy")
+    reached = x._device.backend.dlpack_device()[0] == 1
+    return _to_numpy(x) if reached else host_copy(x)
+
+
 def _to_numpy(x: Array, dtype: DType | None = None, copy: bool | None = None) -> NDArray:
     backend = x._device.backend
     if backend.dlpack_device()[0] != 1:

@@ -399,13 +399,13 @@ def on_device(x: Array, device: Device) -> Array:
     return moved(x, device)
 
 
-def device_in(sequence: Sequence[Foreign]) -> Device:
-    """The device for the elements of a nested sequence: that of the arrays among them."""
+def arrays_in(sequence: Sequence[Foreign]) -> list[Array]:
+    """Arrays among the elements of a nested sequence: those of the first level that has some."""
     level: Iterable[Foreign] = sequence
     while True:
         kinds = {*map(type, level)}
         if Array in kinds:
-            return common_device([x._device for x in level if type(x) is Array])
+            return [x for x in level if type(x) is Array]
         if not kinds & {list, tuple}:
-            return default_device()
+            return []
         level = [*chain.from_iterable([x for x in level if type(x) in (list, tuple)])]

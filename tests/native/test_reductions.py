@@ -1,5 +1,7 @@
 """C implementations of reductions, scans and sorting give what their Python functions give."""
 
+from platform import machine
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,9 @@ SHAPES = [
     *[(), (1,), (2,), (7,), (8,), (9,), (130,), (0,), (3, 4), (1, 5), (5, 1), (4, 0), (20, 17)],
     *[(2, 3, 4), (3, 1, 4), (1, 1, 1), (9, 2, 5), (2, 3, 1, 4), (2, 2, 3, 2, 2)],
 ]
-SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, -np.nan, 1e-310, 3e38, -3e38, 1e300]
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-310, 3e38, -3e38, 1e300]
+if machine() in ("x86_64", "AMD64"):  # elsewhere the compiler decides which of two NaNs a sum gives
+    SPECIAL += [-np.nan]
 
 
 def numbers(rng, dtype, shape):

@@ -153,3 +153,12 @@ def test_division_with_remainder_is_numpys():
     assert [each.tolist() for each in divmod(x, 3)] == [[2, -3, 1], [1, 2, 2]]
     assert [each.tolist() for each in divmod(20, x)] == [[2, -3, 4], [6, -1, 0]]
     refused(TypeError, None, divmod, x, "a")
+
+
+def test_numpy_computes_on_copies_where_it_reaches_no_memory():
+    x = np.asarray([[2.0, 1.0], [1.0, 3.0]], device="test:no_host")
+    found = by_numpy(numpy.rot90, x)
+    assert (str(found.device), found.tolist()) == ("test:no_host", [[1, 3], [2, 1]])
+    by_numpy(numpy.fill_diagonal, x, 5.0)
+    assert x.tolist() == [[5, 1], [1, 5]]
+    assert type(np.sum(x)) is numpy.float64

@@ -200,8 +200,16 @@ class Engine(NamedTuple):
                 odd = odd | (xp.real(x) == 0) | (xp.imag(x) == 0)
             return odd
 
+        def signed(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+            def wrapped(x1: Native, x2: Native) -> Native:
+                result = kernel(x1, x2)
+                return xp.where(result == 0, xp.copysign(result, x2), result)
+
+            return self.of_arrays(wrapped)
+
         return {
             "host": host,
+            "signed": signed,
             "special": elements(not_finite),
             "zero": elements(lambda result, x: x == 0),
             "corner": elements(corner),

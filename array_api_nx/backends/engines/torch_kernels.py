@@ -242,15 +242,6 @@ def _by_guard(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     return wrapped
 
 
-def _by_sign(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x1: Native, x2: Native) -> Native:
-        x1, x2 = tensors(x1, x2)
-        result = kernel(x1, x2)
-        return torch.where(result == 0, torch.copysign(result, x2), result)
-
-    return wrapped
-
-
 def _compiled_acosh(x: Native) -> Native:
     rest = x - 1
     near = torch.log1p(rest + torch.sqrt(rest) * torch.sqrt(rest + 2))
@@ -282,7 +273,6 @@ _WRAPPERS: Final[dict[str, Wrapper]] = {
     "formula": lambda op, kernel: _FORMULAS[op],
     "root": _by_root,
     "guarded": _by_guard,
-    "signed": _by_sign,
 }
 kernels: Final = ENGINE.tables(
     _UNARY,

@@ -167,6 +167,8 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
     Workaround("cupy", (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD), d.REAL_FLOATING, "special",
                "quotients that overflow, and infinities",
                "https://github.com/cupy/cupy/issues/8807"),
+    Workaround("cupy", (p.REMAINDER,), d.REAL_FLOATING, "signed",
+               "zeros do not take the sign of the divisor; nobody has reported it"),
 )  # fmt: skip
 """All rows, those of one kernel in the order in which they apply: the first is the innermost."""
 

@@ -276,6 +276,17 @@ def test_ways_that_say_so_lead_to_the_host():
     assert (x.tolist(), str(other.device)) == ([1, 1, 1], "test:1:no_host")
 
 
+def test_arrays_in_sequences_are_collected_where_they_are():
+    for name in ("test:no_host", "test:lazy"):
+        x = xp.asarray([1.0, 2.0], device=name)
+        y = xp.asarray([[x[0], 3], [x[1], -x[0]]])
+        assert (str(y.device), y.dtype, y.tolist()) == (name, xp.float64, [[1, 3], [2, -1]])
+        assert xp.asarray((x, [5, 6]), dtype=xp.int64).tolist() == [[1, 2], [5, 6]]
+        refused(ValueError, "equal shapes", xp.asarray, [x, x[0]])
+        refused(ValueError, "no memory to share", xp.asarray, [x, x], copy=False)
+        refused(TypeError, "NoneType", xp.asarray, [x[0], None])
+
+
 def test_what_is_done_on_the_host_does_not_show():
     values = np.ones(3)
     x = xp.asarray(values, device="test:no_host")
