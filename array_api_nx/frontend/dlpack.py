@@ -67,9 +67,14 @@ def to_dlpack(
                 raise BufferError(f"device {x._device} cannot export the array without a copy")
             return _capsule(theirs, options, takes_negative_strides)
         except BufferError:
-            # NumPy can do more than some engines, with the same memory or a copy of it.
-            if backend.dlpack_device()[0] != 1 or copy is False:
+            if copy is False:
                 raise
+            if not to_host and copy:  # CuPy exports no copies
+                copied = backend.native(backend.copy(x._handle))
+                return _capsule(copied, {**options, "copy": None}, takes_negative_strides)
+            if backend.dlpack_device()[0] != 1:
+                raise
+            # NumPy can do more than some engines, with the same memory or a copy of it.
             return _capsule(backend.to_host(x._handle), options, takes_negative_strides)
     except (BufferError, ValueError) as error:
         raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error

@@ -16,6 +16,7 @@ from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
+from ...core.shape import broadcast_shapes
 from ...core.view import View
 from ...primitives import table as p
 from ...primitives.table import Primitive
@@ -160,6 +161,13 @@ class CupyBackend(NamespaceBackend):
         added = array.copy()
         cupy.add.at(added, positions, values)
         return added
+
+    def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
+        a, b = self.array(x1), self.array(x2)
+        if b.ndim > 1 and a.shape[:-2] != b.shape[:-2]:  # CuPy broadcasts no stacks
+            stacks = broadcast_shapes(a.shape[:-2], b.shape[:-2])
+            x1, x2 = [wrap(cupy.broadcast_to(x, stacks + x.shape[-2:])) for x in (a, b)]
+        return super().solve(x1, x2)
 
     def _linalg(self, name: str, *arrays: Tensor, **options: object) -> Native:
         if name in ("eig", "eigvals"):

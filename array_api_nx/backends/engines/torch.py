@@ -308,6 +308,18 @@ class TorchBackend(NamespaceBackend):
         first, second = tensors(x1, x2)
         return from_bits(torch.where(condition, to_bits(first), to_bits(second)), first.dtype)
 
+    def qr(self, x: Tensor, *, complete: bool) -> tuple[Tensor, Tensor]:
+        results = super().qr(x, complete=complete)
+        if self.place.type != "cuda":
+            return results
+        # Where numbers are not finite, or overflow, GPUs factor one matrix otherwise than a stack.
+        q, r = [self.array(part) for part in results]
+        odd = ~(torch.isfinite(q).all(-1).all(-1) & torch.isfinite(r).all(-1).all(-1))
+        if odd.any():
+            host = torch.linalg.qr(self.array(x)[odd].cpu(), "complete" if complete else "reduced")
+            q[odd], r[odd] = [part.to(self.place) for part in host]
+        return results
+
     def eigvals(self, x: Tensor) -> Tensor:
         if not bool(torch.isfinite(self.array(x)).all()):
             raise np.linalg.LinAlgError("a matrix with infinities or NaN has no eigenvalues")
