@@ -163,11 +163,14 @@ class CupyBackend(NamespaceBackend):
         return added
 
     def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """CuPy takes stacks of equal shapes that are not empty."""
         a, b = self.array(x1), self.array(x2)
-        if b.ndim > 1 and a.shape[:-2] != b.shape[:-2]:  # CuPy broadcasts no stacks
+        if b.ndim > 1 and a.shape[:-2] != b.shape[:-2]:
             stacks = broadcast_shapes(a.shape[:-2], b.shape[:-2])
-            x1, x2 = [wrap(cupy.broadcast_to(x, stacks + x.shape[-2:])) for x in (a, b)]
-        return super().solve(x1, x2)
+            a, b = [cupy.broadcast_to(x, stacks + x.shape[-2:]) for x in (a, b)]
+        if a.size and b.size:
+            return super().solve(wrap(a), wrap(b))
+        return wrap(cupy.empty(b.shape if b.ndim > 1 else a.shape[:-1], a.dtype))
 
     def _linalg(self, name: str, *arrays: Tensor, **options: object) -> Native:
         if name in ("eig", "eigvals"):
