@@ -12,7 +12,7 @@ from ..config import hints
 from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import CANONICAL, DType, as_dtype
-from ..core.shape import as_count, as_int, as_shape, check_shape
+from ..core.shape import MAX_NDIM, as_count, as_int, as_shape, check_shape
 from ..device import Device, as_device, available, default_dtype, device_of, nearest
 from ..native import with_advice, with_native
 from . import dlpack, interop
@@ -103,12 +103,14 @@ def asarray(
     return interop.from_numpy(array, dtype, target, copy, lent=lent)
 
 
-def _collected(obj: Foreign, device: Device) -> Array:
+def _collected(obj: Foreign, device: Device, depth: int = 0) -> Array:
     """`asarray` of arrays in nested sequences whose elements NumPy cannot collect, because they are
     out of its reach or the arrays are those of a trace."""
     if not isinstance(obj, list | tuple) or not obj:
         return asarray(obj, device=device)
-    parts = [_collected(each, device) for each in obj]
+    if depth == MAX_NDIM:
+        raise interop.too_deep()
+    parts = [_collected(each, device, depth + 1) for each in obj]
     dtype = nearest(np.result_type(*{x._dtype for x in parts}), device)
     return stack([astype(x, dtype, copy=False) for x in parts])
 

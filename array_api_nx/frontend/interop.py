@@ -203,10 +203,7 @@ def _from_sequence(obj: Sequence[Foreign], dtype: DType | None, copy: bool | Non
         array = np.asarray(obj)
     except ValueError as error:
         if _is_too_deep(obj):
-            raise ValueError(
-                f"a nested sequence must not be deeper than the {MAX_NDIM} dimensions that an "
-                "array may have; give fewer levels, or flatten the innermost"
-            ) from error
+            raise too_deep() from error
         from .unconvertible import ragged
 
         raise ragged(obj) from error
@@ -221,6 +218,14 @@ def _from_sequence(obj: Sequence[Foreign], dtype: DType | None, copy: bool | Non
 
         raise no_element(obj, array)
     return array
+
+
+def too_deep() -> ValueError:
+    """The error for a sequence with too many levels."""
+    return ValueError(
+        f"a nested sequence must not be deeper than the {MAX_NDIM} dimensions that an array may "
+        "have; give fewer levels, or flatten the innermost"
+    )
 
 
 def _is_too_deep(obj: Foreign) -> bool:

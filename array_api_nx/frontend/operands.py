@@ -402,10 +402,13 @@ def on_device(x: Array, device: Device) -> Array:
 def arrays_in(sequence: Sequence[Foreign]) -> list[Array]:
     """Arrays among the elements of a nested sequence: those of the first level that has some."""
     level: Iterable[Foreign] = sequence
+    seen: set[int] = set()  # a list may have itself among its elements
     while True:
         kinds = {*map(type, level)}
         if Array in kinds:
             return [x for x in level if type(x) is Array]
         if not kinds & {list, tuple}:
             return []
-        level = [*chain.from_iterable([x for x in level if type(x) in (list, tuple)])]
+        lists = {id(x): x for x in level if type(x) in (list, tuple) and id(x) not in seen}
+        seen.update(lists)
+        level = [*chain.from_iterable(lists.values())]

@@ -285,6 +285,9 @@ def test_arrays_in_sequences_are_collected_where_they_are():
         refused(ValueError, "equal shapes", xp.asarray, [x, x[0]])
         refused(ValueError, "no memory to share", xp.asarray, [x, x], copy=False)
         refused(TypeError, "NoneType", xp.asarray, [x[0], None])
+        cycle = [x]
+        cycle.append(cycle)
+        refused(ValueError, "deeper", xp.asarray, cycle)
 
 
 def test_what_is_done_on_the_host_does_not_show():
