@@ -314,10 +314,16 @@ static PyObject *face_subscript(PyObject *self, PyObject *key)
 
 static PyObject *face_item(PyObject *self, Py_ssize_t position)
 {
-    const Tensor *x = layout_of(self);
+    Tensor *x = layout_of(self);
     if (x != NULL && x->ndim > 0 && position >= x->shape[0]) { /* the end of a loop */
         PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for axis 0 with size %zd", position, x->shape[0]);
         return NULL;
+    }
+    if (x != NULL && x->ndim == 1 && position >= 0 && !is_watched) {
+        const char *data = data_of(x);
+        if (data != NULL || PyErr_Occurred()) {
+            return data == NULL ? NULL : scalar_of(data + position * x->strides[0], (DTypeCode)x->code);
+        }
     }
     PyObject *key = PyLong_FromSsize_t(position);
     PyObject *item = key == NULL ? NULL : face_subscript(self, key);

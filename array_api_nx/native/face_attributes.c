@@ -122,7 +122,6 @@ PyGetSetDef face_attributes[] = {
     {"T", get_T, NULL, NULL, NULL},
     {"base", read_numpys, NULL, NULL, "base"},
     {"data", read_numpys, set_by_python, NULL, "data"},
-    {"__array_interface__", read_numpys, NULL, NULL, "__array_interface__"},
     {"__array_struct__", read_numpys, NULL, NULL, "__array_struct__"},
     {"itemsize", get_itemsize, NULL, NULL, "itemsize"},
     {"nbytes", get_nbytes, NULL, NULL, "nbytes"},

@@ -379,12 +379,16 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: An
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any) -> Any:
-    from .names import front_of
-
     for kind in types:
         if kind is not ndarray and kind is not Array and not issubclass(kind, numpy.ndarray):
             return NotImplemented
-    return front_of(function)(*args, **named)
+    # The caller named NumPy's own function, and may hand the result to C that wants NumPy's array.
+    return as_numpys(by_numpy(function, *args, **named))
+
+
+def _interface(self: Any) -> dict[str, Any]:
+    # Pillow calls `tobytes` where there are strides, and elsewhere wants the buffer protocol.
+    return as_numpys(self).__array_interface__ | {"strides": self.strides}  # type: ignore[no-any-return]
 
 
 def _reduce(self: Any) -> tuple[Any, ...]:
@@ -438,6 +442,7 @@ _MEMBERS: Final[dict[str, Any]] = {
     "__array__": _array,
     "__array_ufunc__": _array_ufunc,
     "__array_function__": _array_function,
+    "__array_interface__": property(_interface),
     "__array_namespace__": lambda self, *, api_version=None: standard(self).__array_namespace__(
         api_version=api_version
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 from importlib import import_module
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
@@ -21,7 +20,7 @@ from .functions import function_of, is_own, like, named
 from .generators import GENERATORS, default_rng
 from .ufuncs import has_loops, ufunc, ufunc_of
 
-__all__ = ["faced", "front_of", "kind_of"]
+__all__ = ["faced", "kind_of"]
 
 
 class _Indexed:
@@ -129,19 +128,6 @@ def kind_of(path: str, numpys: Any) -> str:
     if path in FUNCTIONS or is_own(numpys) or has_loops(numpys):
         return "Computed here"
     return "Of the face" if path in _OWN else "Computed by NumPy"
-
-
-@cache
-def front_of(numpys: Any) -> Any:
-    """The face's function for one of NumPy's: that of the same name in the same module.
-
-    Functions of other packages that dispatch as NumPy's do get arrays of NumPy.
-    """
-    package, dot, rest = numpys.__module__.partition(".")
-    if package != "numpy":
-        return function_of(numpys)
-    module = import_module(f"{__package__}{dot}{rest}")
-    return getattr(module, numpys.__name__, None) or function_of(numpys)
 
 
 def faced(path: str, numpys: Any) -> Any:

@@ -33,6 +33,13 @@ def test_matplotlib_draws_them():
     pyplot.close(figure)
 
 
+def test_pillow_makes_images():
+    image = pytest.importorskip("PIL.Image")
+    x = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    for part in (x, x[::-1], x[..., 1], x[..., 0].T, x[..., 2].astype(np.float32)):
+        numpy.testing.assert_array_equal(numpy.asarray(image.fromarray(part)), numpy.asarray(part))
+
+
 def test_pandas_takes_them_as_data():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     x, _ = data()
@@ -60,6 +67,9 @@ got = [
     linalg.inv(m), linalg.svd(m)[1], ndimage.gaussian_filter(m, 1),
     sparse.csr_array(m) @ np.ones(2),
     optimize.minimize(lambda v: np.sum((v - 1) ** 2), np.zeros(3)).x,
+    optimize.minimize(
+        lambda v: np.sum(v**2), np.ones(3), jac=lambda v: np.array(2 * v), method="L-BFGS-B"
+    ).x,
     integrate.solve_ivp(lambda t, u: -u, (0, 1), np.ones(2)).y,
     signal.lfilter(*signal.butter(2, 0.3), x), stats.zscore(x),
 ]

@@ -128,7 +128,7 @@ def test_sums_of_products_have_numpys_dtypes_and_classes(n):
             assert isinstance(found, np.ndarray) == isinstance(expected, numpy.ndarray)
 
 
-def test_functions_of_other_packages_that_dispatch_get_numpys_arrays():
+def test_functions_that_dispatch_get_and_give_numpys_arrays():
     seen = []
 
     @numpy._core.overrides.array_function_dispatch(lambda x: (x,), module="other_package")
@@ -137,8 +137,14 @@ def test_functions_of_other_packages_that_dispatch_get_numpys_arrays():
         return x + 1
 
     function.__module__ = __name__
-    assert type(function(np.ones(3))) is np.ndarray
+    x = np.ones(3)
+    assert type(function(x)) is numpy.ndarray
     assert seen == [numpy.ndarray]
+    y = numpy.atleast_1d(x)  # which C that takes NumPy's arrays only may be given next
+    assert type(y) is type(numpy.mean(np.ones((3, 2)), axis=0)) is numpy.ndarray
+    assert numpy.shares_memory(y, numpy.asarray(x))
+    numpy.copyto(x, 5.0)
+    assert x.tolist() == y.tolist() == [5.0] * 3
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "bool"])
