@@ -18,6 +18,9 @@ from ..primitives.table import Primitive
 __all__ = ["KEEPS_ORDER", "PRIMITIVES", "REFUSED", "has_special_elements"]
 
 PRIMITIVES: Final[dict[numpy.ufunc, Primitive]] = {
+    numpy.degrees: p.RAD2DEG,
+    numpy.radians: p.DEG2RAD,
+} | {
     numpys: op
     for op in p.of_family("unary", "binary")
     if isinstance(numpys := getattr(numpy, op.numpy, None), numpy.ufunc)

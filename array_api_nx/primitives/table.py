@@ -159,12 +159,16 @@ ATANH: Final = Primitive("atanh", "unary", *_FLOATING, cost=1.4)
 BITWISE_INVERT: Final = Primitive(
     "bitwise_invert", "unary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="invert"
 )
+CBRT: Final = Primitive("cbrt", "unary", *_REAL_FLOATING, cost=6.0)
 CEIL: Final = Primitive("ceil", "unary", _same(d.REAL), cost=_CHEAP)
 CONJ: Final = Primitive("conj", "unary", _same(d.NUMERIC), cost=_CHEAP)
 COS: Final = Primitive("cos", "unary", *_FLOATING, cost=8.0)
 COSH: Final = Primitive("cosh", "unary", *_FLOATING, cost=1.0)
+DEG2RAD: Final = Primitive("deg2rad", "unary", *_REAL_FLOATING, cost=_CHEAP)
 EXP: Final = Primitive("exp", "unary", *_FLOATING, cost=0.7)
+EXP2: Final = Primitive("exp2", "unary", *_REAL_FLOATING, cost=1.0)
 EXPM1: Final = Primitive("expm1", "unary", *_FLOATING, cost=1.2)
+FABS: Final = Primitive("fabs", "unary", *_REAL_FLOATING, cost=_CHEAP)
 FLOOR: Final = Primitive("floor", "unary", _same(d.REAL), cost=_CHEAP)
 IMAG: Final = Primitive("imag", "unary", _real_part(d.NUMERIC))
 ISFINITE: Final = Primitive("isfinite", "unary", _to(d.bool, d.ALL), cost=_CHEAP)
@@ -177,6 +181,7 @@ LOG2: Final = Primitive("log2", "unary", *_FLOATING, cost=0.8)
 LOGICAL_NOT: Final = Primitive("logical_not", "unary", _to(d.bool, d.ALL), cost=0.5)
 NEGATIVE: Final = Primitive("negative", "unary", _same(d.NUMERIC), cost=_CHEAP, operator="neg")
 POSITIVE: Final = Primitive("positive", "unary", _same(d.NUMERIC), cost=_CHEAP, operator="pos")
+RAD2DEG: Final = Primitive("rad2deg", "unary", *_REAL_FLOATING, cost=_CHEAP)
 REAL: Final = Primitive("real", "unary", _real_part(d.NUMERIC), cost=_CHEAP)
 RECIPROCAL: Final = Primitive("reciprocal", "unary", *_FLOATING, cost=0.5, since="2024.12")
 ROUND: Final = Primitive("round", "unary", _same(d.NUMERIC), cost=_CHEAP, numpy="rint")
@@ -217,6 +222,8 @@ EQUAL: Final = Primitive("equal", "binary", _to(d.bool, d.ALL), cost=_CHEAP, ope
 FLOOR_DIVIDE: Final = Primitive(
     "floor_divide", "binary", _same(d.REAL), cost=1.8, operator="floordiv"
 )
+FMAX: Final = Primitive("fmax", "binary", _same(d.REAL), cost=0.5)
+FMIN: Final = Primitive("fmin", "binary", _same(d.REAL), cost=0.5)
 FMOD: Final = Primitive("fmod", "binary", _same(d.REAL), cost=4.5)
 GREATER: Final = Primitive("greater", "binary", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="gt")
 GREATER_EQUAL: Final = Primitive(

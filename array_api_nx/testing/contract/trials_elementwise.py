@@ -37,12 +37,13 @@ def computed(op: Primitive, *operands: Numbers) -> NDArray:
 # Operations that round: the standard asks for no digits, and NumPy computes strided data by other
 # code.
 INEXACT = {
-    p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.COS, p.COSH, p.EXP, p.EXPM1, p.LOG,
-    p.LOG10, p.LOG1P, p.LOG2, p.SIN, p.SINH, p.TAN, p.TANH, p.ATAN2, p.HYPOT, p.LOGADDEXP, p.POW,
+    p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.CBRT, p.COS, p.COSH, p.DEG2RAD, p.EXP,
+    p.EXP2, p.EXPM1, p.LOG, p.LOG10, p.LOG1P, p.LOG2, p.RAD2DEG, p.SIN, p.SINH, p.TAN, p.TANH,
+    p.ATAN2, p.HYPOT, p.LOGADDEXP, p.POW,
 }  # fmt: skip
 
 # Of zeros of either sign, either one is the larger.
-ANY_ZERO = {p.MAXIMUM, p.MINIMUM}
+ANY_ZERO = {p.FMAX, p.FMIN, p.MAXIMUM, p.MINIMUM}
 
 # Where NumPy's complex special cases are not the standard's;
 # tests/frontend/test_elementwise_special_cases_complex.py has those.
