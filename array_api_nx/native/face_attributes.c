@@ -73,6 +73,45 @@ static PyObject *read_numpys(PyObject *self, void *closure)
     return value;
 }
 
+static void free_interface(PyObject *capsule)
+{
+    Py_XDECREF((PyObject *)PyCapsule_GetContext(capsule));
+    PyMem_Free(PyCapsule_GetPointer(capsule, NULL));
+}
+
+/* NumPy's own interface names the dtype by a string, which every reader parses; this one holds the dtype, which
+   NumPy takes as well. */
+static PyObject *read_interface(PyObject *self, void *closure)
+{
+    PyObject *object = to_numpys(self, MOST_ELEMENTS);
+    if (object == NULL) {
+        return read_by_python(self, closure);
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
+    PyArrayInterface *interface = PyMem_Malloc(sizeof(PyArrayInterface));
+    PyObject *capsule = interface == NULL ? PyErr_NoMemory() : PyCapsule_New(interface, NULL, free_interface);
+    if (capsule == NULL || PyCapsule_SetContext(capsule, object) < 0) {
+        Py_DECREF(object);
+        if (capsule == NULL) {
+            PyMem_Free(interface);
+        }
+        Py_XDECREF(capsule);
+        return NULL;
+    }
+    *interface = (PyArrayInterface){
+        .two = 2,
+        .nd = PyArray_NDIM(array),
+        .typekind = PyArray_DESCR(array)->kind,
+        .itemsize = (int)PyArray_ITEMSIZE(array),
+        .flags = PyArray_FLAGS(array) | NPY_ARRAY_NOTSWAPPED | NPY_ARR_HAS_DESCR,
+        .shape = PyArray_DIMS(array),
+        .strides = PyArray_STRIDES(array),
+        .data = PyArray_DATA(array),
+        .descr = (PyObject *)PyArray_DESCR(array),
+    };
+    return capsule;
+}
+
 static int set_by_python(PyObject *self, PyObject *value, void *closure)
 {
     if (refuse_deletion(value)) {
@@ -122,7 +161,7 @@ PyGetSetDef face_attributes[] = {
     {"T", get_T, NULL, NULL, NULL},
     {"base", read_numpys, NULL, NULL, "base"},
     {"data", read_numpys, set_by_python, NULL, "data"},
-    {"__array_struct__", read_numpys, NULL, NULL, "__array_struct__"},
+    {"__array_struct__", read_interface, NULL, NULL, "__array_struct__"},
     {"itemsize", get_itemsize, NULL, NULL, "itemsize"},
     {"nbytes", get_nbytes, NULL, NULL, "nbytes"},
     {"strides", get_strides, set_by_python, NULL, "strides"},

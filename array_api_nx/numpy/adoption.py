@@ -20,7 +20,16 @@ from ..frontend.interop import from_numpy, host_array
 from ..native import native
 from .arrays import adopt, ndarray, standard
 
-__all__ = ["adopted", "as_faces", "as_numpys", "as_standards", "by_numpy", "count_numpys", "scalar"]
+__all__ = [
+    "adopted",
+    "as_faces",
+    "as_numpys",
+    "as_standards",
+    "by_numpy",
+    "count_numpys",
+    "known_numpys",
+    "scalar",
+]
 
 Given: TypeAlias = "dict[int, tuple[numpy.ndarray[Any, Any], Any]]"
 """The arrays that were given, with the array of NumPy for each, by the id of that."""
@@ -39,7 +48,7 @@ def _unknown(x: Any) -> Any:
     return None
 
 
-_numpys: Callable[[Any], Any] = _unknown if native is None else native.numpys
+known_numpys: Callable[[Any], Any] = _unknown if native is None else native.numpys
 """The same as `as_numpys`, by C; None if it does not say."""
 
 if native is not None:
@@ -53,7 +62,7 @@ _MAX_DEPTH: Final = 64  # of nested lists that NumPy makes arrays of
 def as_numpys(x: Any, given: Given | None = None, depth: int = 0) -> Any:
     """`x` with NumPy's arrays in place of ours, in containers too: over the same memory."""
     kind = type(x)
-    if (given is None or kind is ndarray) and (found := _numpys(x)) is not None:
+    if (given is None or kind is ndarray) and (found := known_numpys(x)) is not None:
         if given is not None:
             given[id(found)] = found, x
         return found

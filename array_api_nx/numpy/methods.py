@@ -15,7 +15,16 @@ from ..frontend.inspection import namespace
 from ..frontend.interop import to_numpy
 from ..frontend.numpy_functions import known_functions
 from ..native import native
-from .adoption import adopted, as_faces, as_numpys, as_standards, by_numpy, count_numpys, scalar
+from .adoption import (
+    adopted,
+    as_faces,
+    as_numpys,
+    as_standards,
+    by_numpy,
+    count_numpys,
+    known_numpys,
+    scalar,
+)
 from .arrays import adopt, ndarray, standard
 from .differences import PRIMITIVES
 from .fronts import METHODS, fronted
@@ -383,7 +392,12 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any)
         if kind is not ndarray and kind is not Array and not issubclass(kind, numpy.ndarray):
             return NotImplemented
     # The caller named NumPy's own function, and may hand the result to C that wants NumPy's array.
-    return as_numpys(by_numpy(function, *args, **named))
+    numpys = known_numpys(args)
+    options = known_numpys([*named.values()])
+    if numpys is None or options is None:
+        return as_numpys(by_numpy(function, *args, **named))
+    count_numpys(1)
+    return function(*numpys, **dict(zip(named, options, strict=True)))
 
 
 def _interface(self: Any) -> dict[str, Any]:

@@ -23,6 +23,22 @@ def test_numpy_takes_the_same_memory():
     array[0, 0] = 7
     assert x[0, 0] == 7
     assert x.__array_interface__["shape"] == (2, 3)
+    assert x.__array_interface__["strides"] == (24, 8)  # NumPy leaves out those in row-major order
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float32", "complex128"])
+def test_numpy_takes_every_layout_and_dtype(dtype):
+    array = numpy.arange(24).astype(dtype).reshape(2, 3, 4)
+    fixed = array.copy()
+    fixed.flags.writeable = False
+    for each in (array, array.T, array[::-1, :, 1::2], array[:0], array[1, 2, 3:4], fixed):
+        x = np.asarray(each)
+        found = numpy.asarray(x)
+        del x  # what NumPy was given keeps the memory
+        assert (found.dtype, found.strides) == (each.dtype, each.strides)
+        assert found.flags.writeable == each.flags.writeable
+        numpy.testing.assert_array_equal(found, each)
+        assert numpy.shares_memory(found, each) == (each.size > 0)
 
 
 def test_parts_of_complex_numbers_are_views():
