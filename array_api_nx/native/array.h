@@ -34,6 +34,13 @@ static inline PyObject *ask_one(int method, PyObject *self)
 /* Keep the Python functions of all methods, by their names; 0 with an exception set if one is missing. */
 int keep_meanings(int of_face, PyObject *methods);
 
+/* The only element as a number of Python, by C or by the method's Python function. */
+PyObject *as_float(PyObject *self);
+PyObject *as_int(PyObject *self);
+PyObject *as_index(PyObject *self);
+PyObject *as_complex(PyObject *self, PyObject *ignored);
+int as_bool(PyObject *self);
+
 /* The attribute _handle. */
 PyObject *array_get_handle(PyObject *self, void *closure);
 int array_set_handle(PyObject *self, PyObject *value, void *closure);

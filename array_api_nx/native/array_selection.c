@@ -236,7 +236,8 @@ void move_selected(const Gather *selection, char *data, char *others,
             is_one = is_one && index_strides[dim] == 0;
         }
         if (is_one) { /* a row of the element is written as other rows are */
-            fill(row, others, itemsize, shape[0]);
+            memcpy(row, others, (size_t)itemsize);
+            repeat_bytes(row, itemsize, bytes);
             others = row;
             other_strides[0] = itemsize;
         }

@@ -30,6 +30,7 @@ typedef struct {
     int result;          /* that of the only one; -1 where it is not kept */
     int count, ended_count;
     int slots[CALL_ARGUMENTS]; /* of arguments; -1 where there is a template */
+    int ends[CALL_ARGUMENTS];  /* whether the slot of an argument ends with the call */
     int ended[CALL_ARGUMENTS]; /* the slots that are emptied after it */
 } Call;
 
@@ -164,6 +165,9 @@ static int read_step(const CallList *self, PyObject *description, Call *call)
             return 0;
         }
         call->slots[i] = PyLong_CheckExact(template) ? (int)PyLong_AsLong(template) : -1;
+        for (int j = 0; j < call->ended_count; j++) {
+            call->ends[i] |= call->ended[j] == call->slots[i];
+        }
     }
     if (PyUnicode_Check(callable)) {
         const char *name = PyUnicode_AsUTF8(callable);
@@ -354,18 +358,6 @@ PyObject *other_sizes(PyObject *list, PyObject *const *arrays, Py_ssize_t count)
     return shapes;
 }
 
-/* Whether a slot ends with a call: others may be read later, and a function must not take the slot's reference for the
-   last one (is_temporary). */
-static int is_ended(const Call *call, int slot)
-{
-    for (int i = 0; i < call->ended_count; i++) {
-        if (call->ended[i] == slot) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static PyObject *call(const Call *call, PyObject **values)
 {
     PyObject *args[CALL_ARGUMENTS + 1], *made[CALL_ARGUMENTS];
@@ -375,7 +367,8 @@ static PyObject *call(const Call *call, PyObject **values)
         if (call->slots[i] >= 0) {
             given[i] = values[call->slots[i]];
             good = given[i] != NULL || refuse_empty() != NULL;
-            if (good && !is_ended(call, call->slots[i])) {
+            /* Other slots may be read later: no function must take their reference for the last one (is_temporary). */
+            if (good && !call->ends[i]) {
                 made[count++] = Py_NewRef(given[i]);
             }
         } else {
@@ -564,36 +557,7 @@ PyObject *run_unbound_list(PyObject *list, PyObject *const *arrays)
     return result;
 }
 
-/* ------------------------------------------------------------------ recording */
-
-/* record(function, callable or None, *args, **keywords): see frontend/recorded_calls.py. */
-static PyObject *recorder;
-
-PyObject *call_python(PyObject *function, PyObject *callable, PyObject *const *args, size_t flags,
-                      PyObject *names)
-{
-    if (recorder == NULL || recorder == Py_None) {
-        return PyObject_Vectorcall(function, args, flags, names);
-    }
-    const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
-    PyObject **room = PyMem_Malloc((size_t)(total + 2) * sizeof(*room));
-    if (room == NULL) {
-        return PyErr_NoMemory();
-    }
-    room[0] = function;
-    room[1] = callable == NULL ? Py_None : callable;
-    for (Py_ssize_t i = 0; i < total; i++) {
-        room[i + 2] = args[i];
-    }
-    PyObject *asked = Py_NewRef(recorder);
-    PyObject *result = PyObject_Vectorcall(asked, room, (size_t)count + 2, names);
-    Py_DECREF(asked);
-    PyMem_Free(room);
-    return result;
-}
-
-KEEP_ARGUMENT(set_recorder, recorder)
+/* ------------------------------------------------------------------ the type */
 
 static PyMethodDef list_methods[] = {
     {"at", list_at, METH_VARARGS,
@@ -626,15 +590,7 @@ static PyType_Spec list_spec = {
     .slots = list_slots,
 };
 
-static PyMethodDef functions[] = {
-    {"set_recorder", set_recorder, METH_O,
-     "set_recorder(record)\n--\n\n"
-     "What is called as record(function, callable, *args, **keywords) instead of the Python function "
-     "behind a compiled callable, or behind a method of Array, where `callable` is None; None: nothing."},
-    {NULL, NULL, 0, NULL},
-};
-
 int add_call_lists(PyObject *module)
 {
-    return add_type(module, &list_spec, &call_list_type) < 0 ? -1 : PyModule_AddFunctions(module, functions);
+    return add_type(module, &list_spec, &call_list_type);
 }

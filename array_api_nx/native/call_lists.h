@@ -19,9 +19,4 @@ PyObject *run_unbound_list(PyObject *list, PyObject *const *arrays);
    NULL, perhaps without an exception, if they are others. */
 PyObject *other_sizes(PyObject *list, PyObject *const *arrays, Py_ssize_t count);
 
-/* Call a Python function for a compiled callable that declines, or for a method of Array, where
-   `callable` is NULL. While functions are traced, the recorder of calls is asked instead. */
-PyObject *call_python(PyObject *function, PyObject *callable, PyObject *const *args, size_t flags,
-                      PyObject *names);
-
 #endif

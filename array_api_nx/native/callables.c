@@ -2,7 +2,7 @@
 
 #include "callables.h"
 #include "arguments.h"
-#include "call_lists.h"
+#include "recorded_calls.h"
 #include "conversion.h"
 #include "face.h"
 #include "parts.h"

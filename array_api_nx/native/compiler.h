@@ -51,55 +51,35 @@ extern int processor;
 
 /* CLONED(static or extern, type, name, (parameters), (arguments)) before the body of a function: it is
    compiled for several processors, together with all INLINE functions that it calls, and each call goes
-   to the best one. It computes the same on all, since no product is added before it is rounded. */
+   to the best one. It computes the same on all, since no product is added before it is rounded.
+   CLONED_FOR_ROTATIONS: also for AVX-512, which rotates in one instruction instead of three, and has
+   vectors of twice the length (docs/tuning.md, 53).
+   CLONED_FOR_FUSED: for a function between FUSED_BEGIN and FUSED_END, where processors that can add a
+   product before it is rounded do so. */
 #ifdef HAS_TARGETS
 #define CLONE(TYPE, NAME, SUFFIX, TARGET, PARAMETERS, ARGUMENTS)                                   \
     __attribute__((TARGET)) static TYPE NAME##SUFFIX PARAMETERS { return NAME##_body ARGUMENTS; }
-#define CLONED(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS)                                         \
+#define BEST_CLONE(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS, AVX2_TARGET, CLONES, CHOICE)        \
     static INLINE TYPE NAME##_body PARAMETERS;                                                     \
     CLONE(TYPE, NAME, _baseline, noinline, PARAMETERS, ARGUMENTS)                                  \
-    CLONE(TYPE, NAME, _avx2, target("avx2"), PARAMETERS, ARGUMENTS)                                \
+    CLONE(TYPE, NAME, _avx2, target(AVX2_TARGET), PARAMETERS, ARGUMENTS)                           \
+    CLONES                                                                                         \
     STORAGE TYPE NAME PARAMETERS                                                                   \
     {                                                                                              \
-        return processor >= AVX2 ? NAME##_avx2 ARGUMENTS : NAME##_baseline ARGUMENTS;              \
+        return CHOICE processor >= AVX2 ? NAME##_avx2 ARGUMENTS : NAME##_baseline ARGUMENTS;       \
     }                                                                                              \
     static INLINE TYPE NAME##_body PARAMETERS
+#define CLONED(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS)                                         \
+    BEST_CLONE(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS, "avx2", , )
+#define CLONED_FOR_ROTATIONS(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS)                           \
+    BEST_CLONE(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS, "avx2",                                 \
+               CLONE(TYPE, NAME, _avx512, target("avx512f"), PARAMETERS, ARGUMENTS),               \
+               processor >= AVX512 ? NAME##_avx512 ARGUMENTS :)
+#define CLONED_FOR_FUSED(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS)                               \
+    BEST_CLONE(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS, "avx2,fma", , )
 #else
 #define CLONED(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS) STORAGE TYPE NAME PARAMETERS
-#endif
-
-/* CLONED_FOR_ROTATIONS: also for AVX-512, which rotates in one instruction instead of three, and has vectors
-   of twice the length (docs/tuning.md, 53). */
-#ifdef HAS_TARGETS
-#define CLONED_FOR_ROTATIONS(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS)                           \
-    static INLINE TYPE NAME##_body PARAMETERS;                                                     \
-    CLONE(TYPE, NAME, _baseline, noinline, PARAMETERS, ARGUMENTS)                                  \
-    CLONE(TYPE, NAME, _avx2, target("avx2"), PARAMETERS, ARGUMENTS)                                \
-    CLONE(TYPE, NAME, _avx512, target("avx512f"), PARAMETERS, ARGUMENTS)                           \
-    STORAGE TYPE NAME PARAMETERS                                                                   \
-    {                                                                                              \
-        return processor >= AVX512 ? NAME##_avx512 ARGUMENTS                                       \
-               : processor >= AVX2 ? NAME##_avx2 ARGUMENTS                                         \
-                                   : NAME##_baseline ARGUMENTS;                                    \
-    }                                                                                              \
-    static INLINE TYPE NAME##_body PARAMETERS
-#else
 #define CLONED_FOR_ROTATIONS CLONED
-#endif
-
-/* CLONED_FOR_FUSED: for a function between FUSED_BEGIN and FUSED_END, where processors that can add a
-   product before it is rounded do so. */
-#ifdef HAS_TARGETS
-#define CLONED_FOR_FUSED(STORAGE, TYPE, NAME, PARAMETERS, ARGUMENTS)                               \
-    static INLINE TYPE NAME##_body PARAMETERS;                                                     \
-    CLONE(TYPE, NAME, _baseline, noinline, PARAMETERS, ARGUMENTS)                                  \
-    CLONE(TYPE, NAME, _fma, target("avx2,fma"), PARAMETERS, ARGUMENTS)                             \
-    STORAGE TYPE NAME PARAMETERS                                                                   \
-    {                                                                                              \
-        return processor >= AVX2 ? NAME##_fma ARGUMENTS : NAME##_baseline ARGUMENTS;               \
-    }                                                                                              \
-    static INLINE TYPE NAME##_body PARAMETERS
-#else
 #define CLONED_FOR_FUSED CLONED
 #endif
 #if defined(__clang__) || !defined(__GNUC__)

@@ -191,11 +191,11 @@ static int turn_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_i
 #endif
 
 /* Rows of fewer elements are copied by columns, if there are more rows. */
-enum { SHORT_ROW = 8 };
+enum { NARROW = 8 };
 
 void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
-    if (columns < SHORT_ROW && rows > columns && from.column != 0) {
+    if (columns < NARROW && rows > columns && from.column != 0) {
         for (npy_intp column = 0; column < columns; column++) {
             const Tile source = {from.data + column * from.column, 0, from.row};
             copy_tile((Tile){to.data + column * to.column, 0, to.row}, source, itemsize, 1, rows);
@@ -225,12 +225,5 @@ void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp co
         case 4: copy_4(to, from, rows, columns); break;
         case 8: copy_8(to, from, rows, columns); break;
         default: copy_16(to, from, rows, columns); break;
-    }
-}
-
-void fill(char *to, const char *value, npy_intp itemsize, npy_intp count)
-{
-    for (npy_intp i = 0; i < count; i++) {
-        memcpy(to + i * itemsize, value, (size_t)itemsize);
     }
 }

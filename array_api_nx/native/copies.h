@@ -8,7 +8,4 @@
 /* Copy a tile of elements of `itemsize` bytes. */
 void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns);
 
-/* Write a value of `itemsize` bytes `count` times. */
-void fill(char *to, const char *value, npy_intp itemsize, npy_intp count);
-
 #endif

@@ -1,7 +1,7 @@
 /* Calls of NumPy's face: by the C implementations first, then by NumPy's function, then in Python. */
 
 #include "callables.h"
-#include "call_lists.h"
+#include "recorded_calls.h"
 #include "conversion.h"
 #include "elementwise.h"
 #include "face.h"

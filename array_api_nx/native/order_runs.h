@@ -15,10 +15,10 @@
    so that each order is read once for all of them. */
 
 /* They lie anywhere, and are written over whatever type the memory had. */
-#define ANYWHERE(TYPE) __attribute__((vector_size(VECTOR_BYTES(TYPE)), aligned(sizeof(TYPE)), may_alias))
-typedef npy_float JOIN(RUN, Floats) ANYWHERE(npy_float);
-typedef npy_double JOIN(RUN, Doubles) ANYWHERE(npy_double);
-typedef npy_int64 JOIN(RUN, Longs) ANYWHERE(npy_int64);
+#define VECTOR_OF(TYPE) __attribute__((vector_size(VECTOR_BYTES(TYPE)), aligned(sizeof(TYPE)), may_alias))
+typedef npy_float JOIN(RUN, Floats) VECTOR_OF(npy_float);
+typedef npy_double JOIN(RUN, Doubles) VECTOR_OF(npy_double);
+typedef npy_int64 JOIN(RUN, Longs) VECTOR_OF(npy_int64);
 typedef npy_int32 JOIN(RUN, ShortTruths) __attribute__((vector_size(VECTOR_BYTES(npy_int32))));
 typedef npy_int64 JOIN(RUN, LongTruths) __attribute__((vector_size(VECTOR_BYTES(npy_int64))));
 
@@ -131,7 +131,7 @@ static const BlockTable JOIN(RUN, blocks) = {
 #undef NARROW_SHORT
 #undef NARROW_LONG
 #undef STREAM_VECTOR
-#undef ANYWHERE
+#undef VECTOR_OF
 #undef ALONE
 #undef FOUR
 #undef EIGHT

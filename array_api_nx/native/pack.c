@@ -174,11 +174,10 @@ void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
     }
     const int last = merge_axes(ndim, lengths, 1, &given, lengths, &all) - 1;
     if (convert == NULL) {
-        npy_intp dense[ARRAY_DIMS], stride = itemsize;
-        for (int i = last; i >= 0; i--) {
-            dense[i] = stride;
-            stride *= lengths[i];
-        }
+        npy_intp dense[ARRAY_DIMS];
+        AxisOrder merged;
+        order_rows(last + 1, merged);
+        dense_strides(last + 1, lengths, merged, itemsize, dense);
         copy_elements(last + 1, lengths, out, dense, data, steps, itemsize);
         return;
     }

@@ -1,0 +1,13 @@
+/* Calls of Python functions, which the recorder of calls sees while functions are traced. */
+
+#ifndef ARRAY_API_NX_RECORDED_CALLS_H
+#define ARRAY_API_NX_RECORDED_CALLS_H
+
+#include "common.h"
+
+/* Call a Python function for a compiled callable that declines, or for a method of Array, where
+   `callable` is NULL. While functions are traced, the recorder of calls is asked instead. */
+PyObject *call_python(PyObject *function, PyObject *callable, PyObject *const *args, size_t flags,
+                      PyObject *names);
+
+#endif
