@@ -7,7 +7,7 @@ they follow others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -227,6 +227,25 @@ def int64_operand(x: Array) -> Array:
     return wrap(x._device.backend.cast(x._handle, d.int64), d.int64, x._device)
 
 
+def placed_operands(
+    values: Sequence[object], convert: Callable[[object, str], ArrayOrScalar]
+) -> tuple[list[ArrayOrScalar], Device]:
+    """Arrays on one device and Python scalars, as `convert` makes them of each value and its name.
+
+    TypeError: If none is an array.
+    ValueError: If the arrays are on different devices.
+    """
+    result = [convert(x, f"x{i}") for i, x in enumerate(values, start=1)]
+    device = device_of_operands(values, result)
+    if device is None:
+        raise TypeError(
+            "at least one argument must be an array, but all are Python scalars; "
+            "convert one with asarray(...)"
+        )
+    placed = [placed_operand(given, x, device) for given, x in zip(values, result, strict=True)]
+    return placed, device
+
+
 def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
     """Check mixed arrays and scalars together.
 
@@ -236,14 +255,7 @@ def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
     TypeError: If a value is neither, or none is an array.
     ValueError: If the arrays are on different devices.
     """
-    result = [as_array(x, f"x{i}") for i, x in enumerate(values, start=1)]
-    device = device_of_operands(values, result)
-    if device is None:
-        raise TypeError(
-            "at least one argument must be an array, but all are Python scalars; "
-            "convert one with asarray(...)"
-        )
-    result = [placed_operand(given, x, device) for given, x in zip(values, result, strict=True)]
+    result, device = placed_operands(values, as_array)
     dtype = d.promote(*[x._dtype for x in result if type(x) is Array])
     for x in result:
         if type(x) is not Array:

@@ -31,8 +31,7 @@ from .operands import (
     cast,
     check_writable,
     common_device,
-    device_of_operands,
-    placed_operand,
+    placed_operands,
     refuses_numpy,
     unary_operand,
 )
@@ -131,14 +130,7 @@ def _loop_for_native(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None
 def _mixed(ufunc: np.ufunc, compiler: Foreign, operands: tuple[Foreign, ...]) -> Results:
     """The rest of `apply_ufunc`: NumPy scalars, symbolic sizes, errors."""
     convert = unary_operand if len(operands) == 1 else as_array
-    values: list[Foreign] = [convert(x, f"x{i}") for i, x in enumerate(operands, start=1)]
-    device = device_of_operands(operands, values)
-    if device is None:
-        raise TypeError(
-            "at least one operand must be an array, but all are Python scalars; "
-            "convert one with asarray(...)"
-        )
-    values = [placed_operand(x, value, device) for x, value in zip(operands, values, strict=True)]
+    values, device = placed_operands(operands, convert)
     kinds = tuple([x._dtype if type(x) is Array else scalar_type(x) for x in values])
     return _computed(ufunc, compiler, values, kinds, device)
 

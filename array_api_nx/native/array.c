@@ -499,12 +499,7 @@ int add_array(PyObject *module)
     array_type = face_type = (PyTypeObject *)PyType_FromSpec(&array_spec);
     PyObject *names = array_type == NULL ? NULL : PyTuple_New(METHOD_COUNT);
     for (int i = 0; names != NULL && i < METHOD_COUNT; i++) {
-        PyObject *name = PyUnicode_FromString(method_names[i]);
-        if (name == NULL) {
-            Py_CLEAR(names);
-        } else {
-            PyTuple_SET_ITEM(names, i, name);
-        }
+        put_item(&names, i, PyUnicode_FromString(method_names[i]));
     }
     if (names == NULL || PyModule_AddObjectRef(module, "ARRAY_METHODS", names) < 0 ||
         PyModule_AddObjectRef(module, "Array", (PyObject *)array_type) < 0) {

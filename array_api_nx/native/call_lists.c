@@ -93,12 +93,7 @@ static PyObject *fill_template(PyObject *template, PyObject *const *values)
     const Py_ssize_t count = PyTuple_GET_SIZE(parts);
     PyObject *made = PyTuple_New(count);
     for (Py_ssize_t i = 0; made != NULL && i < count; i++) {
-        PyObject *part = fill_template(PyTuple_GET_ITEM(parts, i), values);
-        if (part == NULL) {
-            Py_CLEAR(made);
-        } else {
-            PyTuple_SET_ITEM(made, i, part);
-        }
+        put_item(&made, i, fill_template(PyTuple_GET_ITEM(parts, i), values));
     }
     if (made != NULL && make != Py_None) {
         Py_SETREF(made, PyObject_CallOneArg(make, made));
@@ -348,12 +343,7 @@ PyObject *other_sizes(PyObject *list, PyObject *const *arrays, Py_ssize_t count)
     }
     PyObject *shapes = PyTuple_New(count);
     for (Py_ssize_t i = 0; shapes != NULL && i < count; i++) {
-        PyObject *shape = shape_of(tensor_of(arrays[i]));
-        if (shape == NULL) {
-            Py_CLEAR(shapes);
-        } else {
-            PyTuple_SET_ITEM(shapes, i, shape);
-        }
+        put_item(&shapes, i, shape_of(tensor_of(arrays[i])));
     }
     return shapes;
 }
@@ -487,12 +477,7 @@ static PyObject *save_written(const CallList *self, PyObject *const *arrays)
     PyObject *saved = PyTuple_New(count);
     for (Py_ssize_t i = 0; saved != NULL && i < count; i++) {
         PyObject *array = arrays[PyLong_AsSsize_t(PyTuple_GET_ITEM(self->written, i))];
-        PyObject *copy = PyObject_CallMethodNoArgs(array, names_of.copy);
-        if (copy == NULL) {
-            Py_CLEAR(saved);
-        } else {
-            PyTuple_SET_ITEM(saved, i, copy);
-        }
+        put_item(&saved, i, PyObject_CallMethodNoArgs(array, names_of.copy));
     }
     return saved;
 }

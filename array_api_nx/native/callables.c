@@ -12,15 +12,6 @@ static PyTypeObject *function_type, *unbound_type;
 /* advise(function, args, names, error), which returns a better error, or the same one. */
 static PyObject *advise_function;
 
-static PyObject *tuple_of(PyObject *const *items, Py_ssize_t count)
-{
-    PyObject *result = PyTuple_New(count);
-    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
-        PyTuple_SET_ITEM(result, i, Py_NewRef(items[i]));
-    }
-    return result;
-}
-
 /* Replace the error that is set by one that tells how to call the function, if it is one of
    arguments that fit no parameters. Such an error has no traceback yet; one that the function raised
    has the function's frame in it. */
@@ -86,11 +77,7 @@ static PyObject *adopt_argument(const Function *self, PyObject *object, int *ado
     for (i = 0; arrays != NULL && i < count; i++) {
         PyObject *item = PyTuple_GET_ITEM(items, i);
         PyObject *array = is_adopted(self, item) ? adopt_operand(item) : Py_NewRef(item);
-        if (array == NULL || array == DECLINED) {
-            Py_CLEAR(arrays);
-        } else {
-            PyTuple_SET_ITEM(arrays, i, array);
-        }
+        put_item(&arrays, i, array == DECLINED ? NULL : array);
     }
     Py_DECREF(items);
     *adopted = 1;

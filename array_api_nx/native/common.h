@@ -28,6 +28,25 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Put an item, whose reference is stolen, into a new tuple, which is dropped if the item is NULL. */
+static inline void put_item(PyObject **tuple, Py_ssize_t i, PyObject *item)
+{
+    if (item == NULL) {
+        Py_CLEAR(*tuple);
+    } else {
+        PyTuple_SET_ITEM(*tuple, i, item);
+    }
+}
+
+static inline PyObject *tuple_of(PyObject *const *items, Py_ssize_t count)
+{
+    PyObject *result = PyTuple_New(count);
+    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
+        PyTuple_SET_ITEM(result, i, Py_NewRef(items[i]));
+    }
+    return result;
+}
+
 /* The end of a deallocator of a type that was made when the module was loaded. */
 static inline void free_instance(PyObject *object)
 {

@@ -124,12 +124,7 @@ static PyObject *wrap_results(PyObject *described, PyObject *const *items, Py_ss
     const Py_ssize_t size = PyTuple_GET_SIZE(PyTuple_GET_ITEM(described, RESULTS));
     PyObject *results = PyTuple_New(size);
     for (Py_ssize_t i = 0; results != NULL && i < size; i++) {
-        PyObject *result = wrap_result(described, items, count, i);
-        if (result == NULL) {
-            Py_CLEAR(results);
-        } else {
-            PyTuple_SET_ITEM(results, i, result);
-        }
+        put_item(&results, i, wrap_result(described, items, count, i));
     }
     return results;
 }

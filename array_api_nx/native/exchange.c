@@ -351,12 +351,7 @@ static int allocate_array(const DLTensor *prototype, Managed **out)
 {
     PyObject *shape = PyTuple_New(prototype->ndim);
     for (int32_t i = 0; shape != NULL && i < prototype->ndim; i++) {
-        PyObject *size = PyLong_FromLongLong(prototype->shape[i]);
-        if (size == NULL) {
-            Py_CLEAR(shape);
-        } else {
-            PyTuple_SET_ITEM(shape, i, size);
-        }
+        put_item(&shape, i, PyLong_FromLongLong(prototype->shape[i]));
     }
     if (shape == NULL) {
         return -1;

@@ -263,12 +263,7 @@ PyObject *tuple_of_sizes(int ndim, const npy_intp *values, npy_intp unit)
 {
     PyObject *tuple = PyTuple_New(ndim);
     for (int i = 0; tuple != NULL && i < ndim; i++) {
-        PyObject *size = PyLong_FromSsize_t(values[i] / unit);
-        if (size == NULL) {
-            Py_CLEAR(tuple);
-        } else {
-            PyTuple_SET_ITEM(tuple, i, size);
-        }
+        put_item(&tuple, i, PyLong_FromSsize_t(values[i] / unit));
     }
     return tuple;
 }

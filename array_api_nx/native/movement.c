@@ -205,10 +205,7 @@ static PyObject *transpose_to(int which, PyObject *const *values, Py_ssize_t cou
         PyObject *const given[2] = {count > 0 ? values[0] : NULL, count == 2 ? values[1] : NULL};
         return count > 0 ? transpose(0, given, count) : DECLINED;
     }
-    PyObject *axes = PyTuple_New(count - 1);
-    for (Py_ssize_t i = 1; axes != NULL && i < count; i++) {
-        PyTuple_SET_ITEM(axes, i - 1, Py_NewRef(values[i]));
-    }
+    PyObject *axes = tuple_of(values + 1, count - 1);
     PyObject *const given[2] = {values[0], axes};
     PyObject *result = axes == NULL ? NULL : permute_dims(0, given, 2);
     Py_XDECREF(axes);
@@ -515,12 +512,7 @@ static PyObject *unstack(int which, PyObject *const *values, Py_ssize_t count)
     }
     PyObject *results = PyTuple_New(parts);
     for (npy_intp i = 0; results != NULL && i < parts; i++, layout.offset += step) {
-        PyObject *result = show(x, &layout);
-        if (result == NULL) {
-            Py_CLEAR(results);
-        } else {
-            PyTuple_SET_ITEM(results, i, result);
-        }
+        put_item(&results, i, show(x, &layout));
     }
     return results;
 }

@@ -1,5 +1,6 @@
 /* Operations that wait, told to Python, which reports them (backends/cpu/pass_reports.py). */
 
+#include "layouts.h"
 #include "parts.h"
 #include "plans.h"
 #include "scalars.h"
@@ -24,12 +25,9 @@ static PyObject *describe_operand(const Node *node, int k)
         return Py_BuildValue("(i)", number);
     }
     const npy_intp itemsize = dtypes[code].itemsize;
-    PyObject *lengths = PyTuple_New(ndim), *steps = PyTuple_New(ndim), *view = NULL;
-    for (int dim = 0; lengths != NULL && steps != NULL && dim < ndim; dim++) {
-        PyTuple_SET_ITEM(lengths, dim, PyLong_FromSsize_t(shape[dim]));
-        PyTuple_SET_ITEM(steps, dim, PyLong_FromSsize_t(operand->strides[dim] / itemsize));
-    }
-    if (lengths != NULL && steps != NULL && !PyErr_Occurred()) {
+    PyObject *lengths = tuple_of_sizes(ndim, shape, 1);
+    PyObject *steps = tuple_of_sizes(ndim, operand->strides, itemsize), *view = NULL;
+    if (lengths != NULL && steps != NULL) {
         view = Py_BuildValue("(iOOn)", number, lengths, steps, operand->offset / itemsize);
     }
     Py_XDECREF(lengths);
@@ -65,12 +63,7 @@ static PyObject *describe_node(const Node *node)
     PyObject *named = node->operation.row != NULL ? node->operation.row : node->operation.name;
     PyObject *operands = node->reduction != NULL ? describe_reduction(node) : PyTuple_New(node->operation.count);
     for (int k = 0; operands != NULL && node->reduction == NULL && k < node->operation.count; k++) {
-        PyObject *operand = describe_operand(node, k);
-        if (operand == NULL) {
-            Py_CLEAR(operands);
-        } else {
-            PyTuple_SET_ITEM(operands, k, operand);
-        }
+        put_item(&operands, k, describe_operand(node, k));
     }
     return operands == NULL ? NULL
                             : Py_BuildValue("(ONOO)", named, operands,

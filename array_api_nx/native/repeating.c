@@ -13,12 +13,22 @@ static const char *few_elements(Tensor *x)
     return x->size > 0 && is_computed_now(x->size) ? data_of(x) : NULL;
 }
 
+/* A new array of this shape, to which the elements from there on are copied. */
+static PyObject *copied_box(Walk *box, const char *from, int ndim, const npy_intp *shape, DTypeCode code)
+{
+    char *to;
+    PyObject *result = new_array_like_memory(ndim, shape, code, 0, &to);
+    if (result != NULL) {
+        copy_box(box, from, to, dtypes[code].itemsize);
+    }
+    return result;
+}
+
 /* A row-major copy of the elements in their order under another shape of as many. */
 static PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
 {
     const npy_intp itemsize = dtypes[x->code].itemsize;
     const char *from = few_elements(x);
-    char *to;
     if (from == NULL) {
         return DECLINED;
     }
@@ -29,11 +39,7 @@ static PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
         step /= x->shape[axis];
         add_axis(&box, x->shape[axis], x->strides[axis], step);
     }
-    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &to);
-    if (result != NULL) {
-        copy_box(&box, from, to, itemsize);
-    }
-    return result;
+    return copied_box(&box, from, ndim, shape, (DTypeCode)x->code);
 }
 
 static PyObject *reshape(int which, PyObject *const *values, Py_ssize_t count)
@@ -76,10 +82,7 @@ static PyObject *reshape_to(int which, PyObject *const *values, Py_ssize_t count
     if (count < 2) {
         return DECLINED;
     }
-    PyObject *sizes = count == 2 ? Py_NewRef(values[1]) : PyTuple_New(count - 1);
-    for (Py_ssize_t i = 1; sizes != NULL && count > 2 && i < count; i++) {
-        PyTuple_SET_ITEM(sizes, i - 1, Py_NewRef(values[i]));
-    }
+    PyObject *sizes = count == 2 ? Py_NewRef(values[1]) : tuple_of(values + 1, count - 1);
     if (sizes == NULL) {
         return NULL;
     }
@@ -129,12 +132,7 @@ static PyObject *repeat(int which, PyObject *const *values, Py_ssize_t count)
         ndim = 1;
         add_axis(&box, times, 0, itemsize);
     }
-    char *to;
-    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &to);
-    if (result != NULL) {
-        copy_box(&box, from, to, itemsize);
-    }
-    return result;
+    return copied_box(&box, from, ndim, shape, (DTypeCode)x->code);
 }
 
 static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
@@ -174,12 +172,7 @@ static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
         step /= length_here;
         add_axis(&box, length_here, old < 0 ? 0 : x->strides[old], step);
     }
-    char *to;
-    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &to);
-    if (result != NULL) {
-        copy_box(&box, from, to, itemsize);
-    }
-    return result;
+    return copied_box(&box, from, ndim, shape, (DTypeCode)x->code);
 }
 
 /* ------------------------------------------------------------------ roll */

@@ -86,7 +86,7 @@ def test_out_takes_our_arrays_and_numpys():
         (lambda x: np.fmax(x, xp.ones(4)), ValueError, "cannot be broadcast"),
         (lambda x: np.gcd(xp.asarray([1], dtype=xp.int8), 1000), OverflowError, "out of range"),
         (lambda x: xp.extra.apply_ufunc(np.fmax, x), TypeError, "takes 2 operands, not 1"),
-        (lambda x: xp.extra.apply_ufunc(np.fmax, 1.0, 2.0), TypeError, "at least one operand"),
+        (lambda x: xp.extra.apply_ufunc(np.fmax, 1.0, 2.0), TypeError, "at least one argument"),
         (lambda x: xp.extra.apply_ufunc(abs, x), TypeError, "takes a ufunc, such as"),
     ],
 )

@@ -82,80 +82,52 @@ def cases(seed, count):
         yield rng, make(rng, str(rng.choice(DTYPES)), shape)
 
 
+def one_of(*values):
+    return lambda rng, x: values[rng.integers(len(values))]
+
+
 REDUCTIONS = [xp.sum, xp.prod, xp.max, xp.min, xp.any, xp.all, xp.count_nonzero, xp.mean]
 
-
-@pytest.mark.parametrize("function", REDUCTIONS, ids=lambda each: each.__name__)
-def test_reductions(function):
-    for rng, x in cases(1, 250):
-        keywords = {}
-        if rng.random() < 0.9:
-            keywords["axis"] = axes(rng, x.ndim)
-        if rng.random() < 0.5:
-            keywords["keepdims"] = bool(rng.integers(2))
-        if rng.random() < 0.1:
-            keywords["dtype"] = getattr(xp, str(rng.choice(DTYPES)))
-        compare(function, x, **keywords)
-
-
-def test_norms():
-    for rng, x in cases(8, 250):
-        keywords = {"axis": axes(rng, x.ndim)}
-        if rng.random() < 0.5:
-            keywords["keepdims"] = bool(rng.integers(2))
-        if rng.random() < 0.5:
-            keywords["ord"] = [2, 2.0, 1, 0, np.inf, None, True, "fro"][rng.integers(8)]
-        compare(xp.linalg.vector_norm, x, **keywords)
-        compare(xp.linalg.norm, x, **keywords)
-
-
-@pytest.mark.parametrize("function", [xp.var, xp.std], ids=lambda each: each.__name__)
-def test_variances(function):
-    corrections = [0, 1, 1.0, 0.5, -1, 1000, np.nan, np.inf, True, "1", 2**70, -(2**60)]
-    for rng, x in cases(2, 400):
-        keywords = {"axis": axes(rng, x.ndim)}
-        if rng.random() < 0.5:
-            keywords["keepdims"] = bool(rng.integers(2))
-        if rng.random() < 0.5:
-            keywords["correction"] = corrections[rng.integers(len(corrections))]
-        compare(function, x, **keywords)
+AXES, AXIS = lambda rng, x: axes(rng, x.ndim), lambda rng, x: axis(rng, x.ndim)
+TRUTH = one_of(False, True)
+DTYPE = lambda rng, x: getattr(xp, str(rng.choice(DTYPES)))  # noqa: E731
+CORRECTION = one_of(0, 1, 1.0, 0.5, -1, 1000, np.nan, np.inf, True, "1", 2**70, -(2**60))
+ORDER = one_of(2, 2.0, 1, 0, np.inf, None, True, "fro")
+# Per keyword, how likely a call has it, and what chooses its value.
+KEYWORDS = [
+    (REDUCTIONS, {"axis": (0.9, AXES), "keepdims": (0.5, TRUTH), "dtype": (0.1, DTYPE)}),
+    (
+        [xp.linalg.vector_norm, xp.linalg.norm],
+        {"axis": (1, AXES), "keepdims": (0.5, TRUTH), "ord": (0.5, ORDER)},
+    ),
+    (
+        [xp.var, xp.std],
+        {"axis": (1, AXES), "keepdims": (0.5, TRUTH), "correction": (0.5, CORRECTION)},
+    ),
+    (
+        [xp.cumulative_sum, xp.cumulative_prod],
+        {"axis": (0.9, AXIS), "include_initial": (0.2, TRUTH), "dtype": (0.1, DTYPE)},
+    ),
+    ([xp.argmax, xp.argmin], {"axis": (0.9, AXIS), "keepdims": (0.5, TRUTH)}),
+    (
+        [xp.sort, xp.argsort],
+        {"axis": (0.7, AXIS), "descending": (0.5, TRUTH), "stable": (0.5, TRUTH)},
+    ),
+]
 
 
-@pytest.mark.parametrize("function", [xp.cumulative_sum, xp.cumulative_prod])
-def test_scans(function):
-    for rng, x in cases(3, 300):
-        keywords = {}
-        if rng.random() < 0.9:
-            keywords["axis"] = axis(rng, x.ndim)
-        if rng.random() < 0.2:
-            keywords["include_initial"] = bool(rng.integers(2))
-        if rng.random() < 0.1:
-            keywords["dtype"] = getattr(xp, str(rng.choice(DTYPES)))
-        compare(function, x, **keywords)
-
-
-@pytest.mark.parametrize("function", [xp.argmax, xp.argmin])
-def test_extremes(function):
-    for rng, x in cases(4, 300):
-        keywords = {}
-        if rng.random() < 0.9:
-            keywords["axis"] = axis(rng, x.ndim)
-        if rng.random() < 0.5:
-            keywords["keepdims"] = bool(rng.integers(2))
-        compare(function, x, **keywords)
-
-
-@pytest.mark.parametrize("function", [xp.sort, xp.argsort])
-def test_sorts(function):
-    for rng, x in cases(5, 300):
-        keywords = {}
-        if rng.random() < 0.7:
-            keywords["axis"] = axis(rng, x.ndim)
-        if rng.random() < 0.5:
-            keywords["descending"] = bool(rng.integers(2))
-        if rng.random() < 0.5:
-            keywords["stable"] = bool(rng.integers(2))
-        compare(function, x, **keywords)
+@pytest.mark.parametrize(
+    ("function", "keywords"),
+    [
+        pytest.param(function, keywords, id=function.__name__)
+        for functions, keywords in KEYWORDS
+        for function in functions
+    ],
+)
+def test_keywords(function, keywords):
+    for rng, x in cases(1, 300):
+        given = {name: get(rng, x) for name, (part, get) in keywords.items() if rng.random() < part}
+        compare(function, x, **given)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
