@@ -28,14 +28,9 @@ from tests.support.programs import default_process
 from tests.support.refusals import refused
 from tests.support.sizes import THRESHOLD
 from tests.support.tables import for_each
+from tests.support.threads import in_thread
 
 EVERYWHERE = "ARRAY_API_NX_FUSION"
-
-
-def elsewhere(function):
-    """What `function` returns in a new thread."""
-    with ThreadPoolExecutor(1) as executor:
-        return executor.submit(function).result()
 
 
 def test_defaults_without_variables():
@@ -220,7 +215,7 @@ def test_one_object_in_several_threads_at_a_time():
 )
 def test_a_new_thread_starts_with_the_defaults():
     with config_context(fusion="off", fusion_threshold=1, num_threads=1):
-        assert elsewhere(current) == DEFAULTS
+        assert in_thread(current) == DEFAULTS
 
 
 def test_a_task_has_settings_of_its_own():
@@ -250,7 +245,7 @@ def test_a_generator_may_be_closed_where_it_was_not_entered():
         generator.close()
         return current()
 
-    assert elsewhere(close) == DEFAULTS
+    assert in_thread(close) == DEFAULTS
     with config_context(num_threads=1):
         pass
 
@@ -336,7 +331,7 @@ def test_what_lowers(arguments, lowers):
     assert hints.defer_small is False
     with config_context(**arguments):
         assert hints.defer_small is lowers
-        assert elsewhere(lambda: hints.defer_small) is lowers
+        assert in_thread(lambda: hints.defer_small) is lowers
     assert hints.defer_small is False
 
 

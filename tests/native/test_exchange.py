@@ -14,6 +14,7 @@ from array_api_nx.frontend.array import Array
 from array_api_nx.native import native
 from tests.backends.engines.devices import device as find
 from tests.support.alike import DTYPES, compare
+from tests.support.arrays import Capsule
 from tests.support.implementations import LAYOUTS, random_array
 from tests.support.numpy_versions import IMPORTS_WRITABLE
 from tests.support.refusals import refused
@@ -292,19 +293,6 @@ def test_exchange_with_pytorch(api):
 # ---------------------------------------------------------------------- methods, in C and Python
 
 
-class _Given:
-    """A capsule as an object with ``__dlpack__``."""
-
-    def __init__(self, capsule):
-        self.capsule = capsule
-
-    def __dlpack__(self, **options):
-        return self.capsule
-
-    def __dlpack_device__(self):
-        return 1, 0
-
-
 def _exported(method, x, keywords):
     """What NumPy sees in the capsule, or what was raised."""
     try:
@@ -312,7 +300,7 @@ def _exported(method, x, keywords):
     except (BufferError, OverflowError, TypeError, ValueError) as error:
         return type(error), str(error)
     name = repr(capsule).split('"')[1]
-    array = np.from_dlpack(_Given(capsule))  # type: ignore[arg-type]
+    array = np.from_dlpack(Capsule(capsule))  # type: ignore[arg-type]
     steps = [s if n > 1 else 0 for n, s in zip(array.shape, array.strides, strict=True)]
     where = array.ctypes.data if array.size and keywords.get("copy") is not True else None
     return name, array.dtype, array.shape, array.size and steps, array.flags.writeable, where
@@ -345,7 +333,7 @@ def test_capsules(dtype):
             if x.size:
                 values = np.asarray(x)
                 if values.flags.writeable and min(values.strides, default=0) >= 0:
-                    shown = np.from_dlpack(_Given(x.__dlpack__()))  # type: ignore[arg-type]
+                    shown = np.from_dlpack(Capsule(x.__dlpack__()))  # type: ignore[arg-type]
                     np.testing.assert_array_equal(shown, values)
 
 
@@ -359,9 +347,9 @@ def test_capsules_of_read_only_and_pending_arrays():
     with xp.config_context(fusion_threshold=0):
         x = xp.arange(3.0)
         y = x + 1
-        assert np.from_dlpack(_Given(y.__dlpack__())).tolist() == [1, 2, 3]  # type: ignore[arg-type]
+        assert np.from_dlpack(Capsule(y.__dlpack__())).tolist() == [1, 2, 3]  # type: ignore[arg-type]
         z = x * 2
-        shown = np.from_dlpack(_Given(x.__dlpack__(max_version=(1, 0))))  # type: ignore[arg-type]
+        shown = np.from_dlpack(Capsule(x.__dlpack__(max_version=(1, 0))))  # type: ignore[arg-type]
         if not IMPORTS_WRITABLE:
             pytest.skip("NumPy before 2.2.5 writes to nothing that it imported")
         shown[0] = 7
@@ -375,14 +363,14 @@ def test_capsules_keep_memory_alive(version):
     x = xp.asarray(owner)
     before = sys.getrefcount(owner)
     capsules = [x.__dlpack__(max_version=version) for _ in range(5)]
-    arrays = [np.from_dlpack(_Given(capsule)) for capsule in capsules[:3]]  # type: ignore[arg-type]
+    arrays = [np.from_dlpack(Capsule(capsule)) for capsule in capsules[:3]]  # type: ignore[arg-type]
     del x
     assert sys.getrefcount(owner) > before - 1
     assert all([array.sum() == 1000 for array in arrays])
     del capsules, arrays
     gc.collect()
     assert sys.getrefcount(owner) == before - 1
-    held = np.from_dlpack(_Given((xp.ones(3) * 2).__dlpack__(max_version=version)))  # type: ignore[arg-type]
+    held = np.from_dlpack(Capsule((xp.ones(3) * 2).__dlpack__(max_version=version)))  # type: ignore[arg-type]
     gc.collect()
     assert held.tolist() == [2, 2, 2]
 

@@ -12,6 +12,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.native.hazards import READS, VIEWS, numbers
+from tests.support.arrays import Capsule
 from tests.support.programs import (
     LARGE,
     assert_same,
@@ -423,23 +424,12 @@ def test_memory_is_kept_for_whoever_still_reads_it(name, above):
         del x
         _use_memory(shape)
         if type(held).__name__ == "PyCapsule":
-            held = np.from_dlpack(_Capsule(held))
+            held = np.from_dlpack(Capsule(held))
         now = numpy_of(held)
         if name == "iteration":
             assert_same(now, numbers(shape)[0] * 3.0)
         else:
             assert_same(now.view(np.float64), numbers(shape) * 3.0)
-
-
-class _Capsule:
-    def __init__(self, capsule):
-        self.capsule = capsule
-
-    def __dlpack__(self, **options):
-        return self.capsule
-
-    def __dlpack_device__(self):
-        return (1, 0)
 
 
 @pytest.mark.parametrize("above", [False, True])

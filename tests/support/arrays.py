@@ -8,11 +8,24 @@ import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 
 __all__ = [
-    "address", "as_nx", "assert_array", "assert_close", "normal", "normal_numbers", "read_only",
-    "shares", "standardise", "whole",
+    "Capsule", "address", "as_nx", "assert_array", "assert_close", "normal", "normal_numbers",
+    "read_only", "shares", "standardise", "whole",
 ]  # fmt: skip
 
 _rng = np.random.default_rng(5)
+
+
+class Capsule:
+    """A capsule as an object with ``__dlpack__``."""
+
+    def __init__(self, capsule: object) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
 
 
 def as_nx(array: object, dtype: str | None = None) -> xp.Array:

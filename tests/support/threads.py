@@ -2,10 +2,17 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 PATIENCE = 60.0
 """Seconds after which threads are taken to wait for each other for ever."""
+
+
+def in_thread(function: Callable[[], Any]) -> Any:
+    """What a function returns in a new thread."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(function).result()
 
 
 def together(*functions: Callable[[], Any]) -> list[Any]:

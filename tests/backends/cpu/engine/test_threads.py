@@ -15,7 +15,7 @@ from array_api_nx.native import native
 from tests.support import processes
 from tests.support.processes import needs_fork
 from tests.support.refusals import refused
-from tests.support.threads import together
+from tests.support.threads import in_thread, together
 
 pytestmark = pytest.mark.slow
 
@@ -228,11 +228,6 @@ def test_what_is_restored_is_no_limit():
         threads.limits.set(int(before))
         assert count() == before
     assert type(before) is Unlimited
-
-
-def in_thread(function):
-    with ThreadPoolExecutor(1) as executor:
-        return executor.submit(function).result()
 
 
 def test_a_limit_holds_in_all_threads():
