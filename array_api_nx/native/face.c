@@ -219,6 +219,13 @@ static inline int read_position(PyObject *item, npy_intp size, npy_intp *positio
         *position = (npy_intp)PyLong_AsLongLongAndOverflow(item, &overflow);
     } else if (PyArray_IsScalar(item, Int64)) {
         *position = (npy_intp)PyArrayScalar_VAL(item, Int64);
+    } else if (PyArray_IsScalar(item, Integer) && !PyArray_IsScalar(item, Timedelta)) {
+        PyObject *number = PyNumber_Index(item);
+        *position = number == NULL ? -1 : (npy_intp)PyLong_AsLongLongAndOverflow(number, &overflow);
+        Py_XDECREF(number);
+        if (number == NULL) {
+            return 0;
+        }
     } else {
         return 0;
     }

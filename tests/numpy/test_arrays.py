@@ -210,3 +210,15 @@ def test_colours_of_an_image_are_copied(dtype):
                 (x[::2, ::3, 1], y[::2, ::3, 1]),
             ):
                 numpy.testing.assert_array_equal(numpy.asarray(found.copy()), array)
+
+
+@pytest.mark.parametrize("kind", [numpy.uint8, numpy.int16, numpy.int32, numpy.int64, numpy.uint64])
+def test_scalars_of_every_integer_dtype_are_keys_of_elements(kind):
+    x = np.arange(12.0).reshape(3, 4)
+    assert type(x[kind(1), kind(2)]) is numpy.float64
+    x[kind(1), 2] = 7
+    x[0][kind(3)] = 8
+    assert x[1, 2] == 7
+    assert x[0, 3] == 8
+    refused(IndexError, "out of bounds", lambda: x[kind(4), 0])
+    refused(ValueError, "array element", x.__setitem__, (0, kind(1)), np.ones(1))
