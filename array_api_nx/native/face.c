@@ -7,6 +7,7 @@
 #include "layouts.h"
 #include "parts.h"
 #include "movement.h"
+#include "scalar_operators.h"
 #include "scalars.h"
 
 /* adoption.scalar, for results of other devices. */
@@ -567,6 +568,7 @@ static PyObject *complete_face(PyObject *module, PyObject *args)
     face_type = (PyTypeObject *)Py_NewRef(type);
     Py_XSETREF(convert_function, Py_NewRef(convert));
     keep_attributes(methods, assign);
+    ask_arrays_first();
     Py_RETURN_NONE;
 }
 
