@@ -60,7 +60,8 @@ static PyObject *adopt_argument(const Function *self, PyObject *object, int *ado
         *adopted = 1;
         return array == DECLINED ? NULL : array;
     }
-    if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) {
+    /* An operation on elements takes no list: NumPy makes an array of it. */
+    if (self->is_operation || (!PyTuple_CheckExact(object) && !PyList_CheckExact(object))) {
         return Py_NewRef(object);
     }
     PyObject *items = PySequence_Tuple(object);
