@@ -18,6 +18,7 @@ from ..primitives.table import Primitive
 __all__ = ["KEEPS_ORDER", "PRIMITIVES", "REFUSED", "has_special_elements"]
 
 PRIMITIVES: Final[dict[numpy.ufunc, Primitive]] = {
+    # The same functions by other names.
     numpy.degrees: p.RAD2DEG,
     numpy.radians: p.DEG2RAD,
 } | {

@@ -401,8 +401,9 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any)
 
 
 def _interface(self: Any) -> dict[str, Any]:
-    # Pillow calls `tobytes` where there are strides, and elsewhere wants the buffer protocol.
-    return as_numpys(self).__array_interface__ | {"strides": self.strides}  # type: ignore[no-any-return]
+    interface: dict[str, Any] = as_numpys(self).__array_interface__
+    # Pillow calls `tobytes` of images with strides, and of others wants the buffer protocol.
+    return interface | {"strides": self.strides} if self.ndim > 1 else interface
 
 
 def _reduce(self: Any) -> tuple[Any, ...]:
