@@ -131,6 +131,10 @@ def apply(op, *arguments):
     return wrap(method(op, *handles), op.results[like.dtype], like._device)
 
 
+def unsigned(x):
+    return xp.where(x == 0, 0, x)
+
+
 def elementwise(dtype):
     """Functions of two arrays of `dtype` and counts of bits."""
     found = {}
@@ -142,6 +146,8 @@ def elementwise(dtype):
             continue
         if op in SHIFTS:
             found[op.name] = lambda x, y, n, op=op: apply(op, x, n)
+        elif op in (p.FMAX, p.FMIN):  # of zeros of either sign, either one is the larger
+            found[op.name] = lambda x, y, n, op=op: apply(op, unsigned(x), unsigned(y))
         elif op is not p.POW or np.dtype(dtype.name).kind not in "iu":
             found[op.name] = lambda x, y, n, op=op: apply(op, x, y)
         for c in scalars(dtype) if op in WITH_SCALARS else ():
