@@ -160,7 +160,7 @@ npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array
 
 /* ------------------------------------------------------------------ elements */
 
-/* Where one value is written to rows of at most so many bytes, a row of it is made once, and copied to each. */
+/* The most bytes in a row of a target for which a value is repeated in a buffer once, and the buffer copied to each row. */
 enum { REPEATED_BYTES = 512 };
 
 /* Single elements: no axis remains but those of the index arrays. */

@@ -6,7 +6,7 @@
 #include "nodes.h"
 #include "scalars.h"
 
-/* Nested lists are read by C down to so many levels. */
+/* The most levels of nested lists that C reads; NumPy reads deeper ones. */
 enum { LEVELS = INLINE_DIMS };
 
 /* The kinds of the scalars in a list, as flags. */

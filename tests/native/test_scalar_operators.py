@@ -57,12 +57,8 @@ def test_arrays_of_the_face_answer_as_numpys(name, call):
 def _same(found, wanted):
     if isinstance(wanted, type):
         return found is wanted
-    values = numpy.asarray(found[3]), numpy.asarray(wanted[3])
-    return found[:3] == wanted[:3] and found[4] == wanted[4] and _close(*values)
-
-
-def _close(found, wanted):
-    return bool(numpy.allclose(found, wanted, rtol=1e-3, equal_nan=True))
+    same = found[:3] == wanted[:3] and found[4] == wanted[4]
+    return same and numpy.allclose(found[3], wanted[3], rtol=1e-3, equal_nan=True)
 
 
 def test_scalars_with_each_other_and_with_other_objects_are_numpys():
