@@ -36,6 +36,7 @@ class Native(_ModuleType):
     @final
     class CallGroup:
         def __new__(cls, calls: Native.CallList, /) -> Self: ...
+        def __call__(self, *arrays: Any) -> Any: ...
 
     @final
     class CallList:

@@ -5,7 +5,6 @@
    of its operands among the arrays given: later runs on arrays of these shapes compute it at once, in one pass, without
    a call or a node. Where an operation is to warn, the calls are made, which do so. */
 
-#include "call_groups.h"
 #include "call_lists.h"
 #include "evaluation.h"
 #include "expression_pass.h"
@@ -39,6 +38,7 @@ enum { PATIENCE = 16 };
 
 typedef struct {
     PyObject_HEAD
+    vectorcallfunc call;
     PyObject *calls; /* a CallList */
     Prepared *prepared; /* for the shapes of the last run; or NULL */
     int patience;
@@ -46,11 +46,6 @@ typedef struct {
 } CallGroup;
 
 static PyTypeObject *group_type;
-
-int is_group(PyObject *object)
-{
-    return Py_IS_TYPE(object, group_type);
-}
 
 static void free_prepared(Prepared *prepared)
 {
@@ -225,7 +220,7 @@ static PyObject *run_and_prepare(CallGroup *self, PyObject *const *arrays, Py_ss
 {
     Recording recording;
     record_all(&recording);
-    PyObject *result = run_unbound_list(self->calls, arrays);
+    PyObject *result = run_unbound_list(self->calls, arrays, count);
     record_as_before(&recording);
     if (result == NULL) {
         return NULL;
@@ -324,11 +319,16 @@ static PyObject *run_prepared(Prepared *prepared, PyObject *const *arrays, Py_ss
     return result;
 }
 
-PyObject *run_group(PyObject *group, PyObject *const *arrays, Py_ssize_t count)
+/* What the group makes of so many arrays: an Array or a tuple of them. */
+static PyObject *call_group(PyObject *group, PyObject *const *arrays, size_t flags, PyObject *names)
 {
     CallGroup *self = (CallGroup *)group;
+    const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (names != NULL) {
+        return PyErr_Format(PyExc_TypeError, "a CallGroup takes no names");
+    }
     if (self->is_running) {
-        return run_unbound_list(self->calls, arrays);
+        return run_unbound_list(self->calls, arrays, count);
     }
     if (self->prepared != NULL) {
         self->is_running = 1;
@@ -345,7 +345,7 @@ PyObject *run_group(PyObject *group, PyObject *const *arrays, Py_ssize_t count)
         largest = x == NULL ? NPY_MAX_INTP : greatest(largest, x->size);
     }
     if (self->patience == 0 || !is_computed_now(largest) || largest > limits.recorded || !are_plain(arrays, count)) {
-        return run_unbound_list(self->calls, arrays);
+        return run_unbound_list(self->calls, arrays, count);
     }
     self->is_running = 1;
     PyObject *result = run_and_prepare(self, arrays, count);
@@ -367,6 +367,7 @@ static PyObject *group_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     }
     CallGroup *self = (CallGroup *)type->tp_alloc(type, 0);
     if (self != NULL) {
+        self->call = call_group;
         self->calls = Py_NewRef(calls);
         self->patience = PATIENCE;
     }
@@ -389,8 +390,16 @@ static void group_dealloc(PyObject *object)
     free_instance(object);
 }
 
+static PyMemberDef group_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallGroup, call), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot group_slots[] = {
-    {Py_tp_doc, "CallGroup(calls)\n--\n\nCalls that compute element by element, in one pass where that can be."},
+    {Py_tp_doc, "CallGroup(calls)\n--\n\nA callable that makes calls that compute element by element, in one pass "
+                "where that can be."},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_members, group_members},
     {Py_tp_new, group_new},
     {Py_tp_dealloc, group_dealloc},
     {Py_tp_traverse, group_traverse},
@@ -400,7 +409,7 @@ static PyType_Slot group_slots[] = {
 static PyType_Spec group_spec = {
     .name = "array_api_nx._native.CallGroup",
     .basicsize = sizeof(CallGroup),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = group_slots,
 };
 

@@ -7,7 +7,6 @@
 
 #include "call_lists.h"
 #include "arguments.h"
-#include "call_groups.h"
 #include "names.h"
 #include "nodes.h"
 #include "objects.h"
@@ -20,8 +19,7 @@ enum { FEW_SLOTS = 48, CALL_ARGUMENTS = 12 };
 /* ------------------------------------------------------------------ the list */
 
 typedef struct {
-    PyObject *callable;  /* NULL if there is an operator or a group */
-    PyObject *group;     /* a CallGroup; or NULL */
+    PyObject *callable;  /* NULL if there is an operator */
     PyObject *attribute; /* of the only argument, instead of a call; or NULL */
     Operator operator;
     PyObject *names;     /* of the last arguments, a tuple; or NULL */
@@ -172,9 +170,6 @@ static int read_step(const CallList *self, PyObject *description, Call *call)
         if (name == NULL || call->names != NULL || call->count != (call->operator == NULL ? 1 : count)) {
             return PyErr_Occurred() ? 0 : refuse("%s takes other arguments", name);
         }
-    } else if (is_group(callable)) {
-        call->group = callable;
-        return call->names == NULL || refuse("a group takes no names");
     } else {
         call->callable = callable;
     }
@@ -372,7 +367,6 @@ static PyObject *call(const Call *call, PyObject **values)
         const size_t positional =
             (size_t)(call->count - (call->names == NULL ? 0 : PyTuple_GET_SIZE(call->names)));
         result = call->operator != NULL ? call->operator(given)
-                 : call->group != NULL  ? run_group(call->group, given, call->count)
                  : call->attribute != NULL
                      ? PyObject_GetAttr(given[0], call->attribute)
                      : PyObject_Vectorcall(call->callable, given,
@@ -500,6 +494,24 @@ static void restore_written(const CallList *self, PyObject *const *arrays, PyObj
     }
 }
 
+static PyObject *run_list(const CallList *self, PyObject *const *arrays)
+{
+    PyObject *few[FEW_SLOTS], **values = few;
+    if (self->slot_count > FEW_SLOTS) {
+        values = PyMem_Malloc((size_t)self->slot_count * sizeof(*values));
+        if (values == NULL) {
+            return PyErr_NoMemory();
+        }
+    }
+    Py_INCREF(self);
+    PyObject *result = run_calls(self, arrays, values);
+    Py_DECREF(self);
+    if (values != few) {
+        PyMem_Free(values);
+    }
+    return result;
+}
+
 PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t count)
 {
     CallList *self = (CallList *)list;
@@ -512,7 +524,7 @@ PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t coun
         Py_XDECREF(saved);
         return NULL;
     }
-    PyObject *result = run_unbound_list(list, arrays);
+    PyObject *result = run_list(self, arrays);
     if (!end_list(&before)) {
         Py_CLEAR(result);
     }
@@ -523,23 +535,14 @@ PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t coun
     return result;
 }
 
-PyObject *run_unbound_list(PyObject *list, PyObject *const *arrays)
+PyObject *run_unbound_list(PyObject *list, PyObject *const *arrays, Py_ssize_t count)
 {
     const CallList *self = (CallList *)list;
-    PyObject *few[FEW_SLOTS], **values = few;
-    if (self->slot_count > FEW_SLOTS) {
-        values = PyMem_Malloc((size_t)self->slot_count * sizeof(*values));
-        if (values == NULL) {
-            return PyErr_NoMemory();
-        }
+    if (count != self->given || self->first_result != count + PyTuple_GET_SIZE(self->constants)) {
+        refuse("a list for %zd arrays and no sizes is called", count);
+        return NULL;
     }
-    Py_INCREF(list);
-    PyObject *result = run_calls(self, arrays, values);
-    Py_DECREF(list);
-    if (values != few) {
-        PyMem_Free(values);
-    }
-    return result;
+    return run_list(self, arrays);
 }
 
 /* ------------------------------------------------------------------ the type */

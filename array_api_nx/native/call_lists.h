@@ -12,8 +12,8 @@ int is_call_list(PyObject *object);
    arrays or other settings; NULL with an exception set. */
 PyObject *run_call_list(PyObject *list, PyObject *const *arrays, Py_ssize_t count);
 
-/* The same for a list that serves all sizes, and is known to be for these arrays, which it does not write. */
-PyObject *run_unbound_list(PyObject *list, PyObject *const *arrays);
+/* The same for a list that serves all sizes, and is known to be for such arrays, which it does not write. */
+PyObject *run_unbound_list(PyObject *list, PyObject *const *arrays, Py_ssize_t count);
 
 /* The shapes of the arguments, a tuple, if they are those that the list is for but for their sizes;
    NULL, perhaps without an exception, if they are others. */

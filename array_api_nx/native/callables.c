@@ -85,8 +85,8 @@ static PyObject *adopt_argument(const Function *self, PyObject *object, int *ado
     return arrays;
 }
 
-PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ssize_t count,
-                              PyObject *names)
+PyObject *call_adopted(const Function *self, CallImplementation call, PyObject *const *args, Py_ssize_t count,
+                       PyObject *names)
 {
     const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
     PyObject *given[MOST_ADOPTED];
@@ -102,7 +102,7 @@ PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ssize_t c
     if (made < total) {
         result = decline_unless_raised();
     } else if (adopted) {
-        result = (self->gives == OF_STANDARD ? call_implementation : call_with_dtype)(self, given, count, names);
+        result = call(self, given, count, names);
         if (result != DECLINED) {
             result = place_result(result, given, total);
         }
@@ -113,14 +113,37 @@ PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ssize_t c
     return result;
 }
 
+/* Call the Python function, which knows no arrays of the face. */
+static PyObject *call_with_standard(const Function *self, PyObject *object, PyObject *const *args, size_t flags,
+                                    PyObject *names)
+{
+    const Py_ssize_t total = PyVectorcall_NARGS(flags) + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    PyObject *few[MOST_ADOPTED], **given = total <= MOST_ADOPTED ? few : PyMem_New(PyObject *, (size_t)total);
+    PyObject *result = NULL;
+    Py_ssize_t made = 0;
+    if (given == NULL) {
+        return PyErr_NoMemory();
+    }
+    while (made < total && (given[made] = standard_of(args[made])) != NULL) {
+        made++;
+    }
+    if (made == total) {
+        result = call_python(self->function, object, given, (size_t)PyVectorcall_NARGS(flags), names);
+    }
+    while (made > 0) {
+        Py_DECREF(given[--made]);
+    }
+    if (given != few) {
+        PyMem_Free(given);
+    }
+    return result;
+}
+
 static PyObject *call_function(PyObject *object, PyObject *const *args, size_t flags,
                                PyObject *names)
 {
     const Function *self = (Function *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (self->gives != OF_STANDARD) {
-        return call_face(self, object, args, flags, names);
-    }
     if (self->compute != NULL) {
         PyObject *result = call_implementation(self, args, count, names);
         if (result != DECLINED) {
@@ -130,7 +153,7 @@ static PyObject *call_function(PyObject *object, PyObject *const *args, size_t f
         if (PyErr_Occurred()) {
             return NULL; /* a pending operand raised an error when it was computed */
         }
-        result = call_adopted(self, args, count, names);
+        result = call_adopted(self, call_implementation, args, count, names);
         if (result != DECLINED) {
             return result;
         }

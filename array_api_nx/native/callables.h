@@ -7,7 +7,7 @@
 
 typedef struct {
     PyObject_HEAD
-    vectorcallfunc call;
+    vectorcallfunc call; /* that of the standard's functions, or of the face's */
     PyObject *function; /* the Python function */
     PyObject *attributes, *weakrefs;
     Compute compute; /* of the C implementation; NULL if Python answers all calls */
@@ -15,13 +15,13 @@ typedef struct {
     Parameters parameters;
     enum { NOTHING, NDARRAYS, NUMPYS } adopts; /* which objects of NumPy are operands like arrays of ours:
                                                   none, arrays, or arrays and scalars */
-    enum { OF_STANDARD, GIVES_ARRAYS, GIVES_SCALARS } gives; /* what results without axes become in NumPy's face */
     /* Of functions of the face alone: */
     PyObject *numpys;  /* NumPy's function, which computes what the implementation declines */
     npy_intp most;     /* the most elements of an array for which it does */
     int is_operation;  /* whether `code` is an OperationCode */
     int dtype_place;   /* of the parameter dtype; or -1 */
     npy_uint32 refused; /* bits of the dtypes that the face leaves to NumPy */
+    char gives_scalars; /* whether results without axes become scalars */
     char copies;        /* whether all that it does is to copy elements */
     char is_product;    /* whether there is nothing to warn of where arrays have no elements */
     char keeps_order;   /* whether NumPy's results have the operand's order of axes in memory */
@@ -29,6 +29,10 @@ typedef struct {
 
 /* The most arguments of a call that is made once more with others in their places. */
 enum { MOST_ADOPTED = 8 };
+
+/* Let the implementation compute; DECLINED if it does not. */
+typedef PyObject *(*CallImplementation)(const Function *self, PyObject *const *args, Py_ssize_t count,
+                                        PyObject *names);
 
 static inline PyObject *call_implementation(const Function *self, PyObject *const *args,
                                             Py_ssize_t count, PyObject *names)
@@ -39,19 +43,10 @@ static inline PyObject *call_implementation(const Function *self, PyObject *cons
 }
 
 /* The same with NumPy's objects among the arguments adopted; DECLINED if there are none. */
-PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *call_adopted(const Function *self, CallImplementation call, PyObject *const *args, Py_ssize_t count,
+                       PyObject *names);
 
-/* The same of a function of NumPy's face, where a dtype may be anything that NumPy makes one of. */
-PyObject *call_with_dtype(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
-
-/* A call of a function of NumPy's face. */
-PyObject *call_face(const Function *self, PyObject *object, PyObject *const *args, size_t flags, PyObject *names);
-
-/* Call the Python function of the standard's namespace, which knows no arrays of the face. */
-PyObject *call_with_standard(const Function *self, PyObject *object, PyObject *const *args, size_t flags,
-                             PyObject *names);
-
-/* A callable in front of a Python function; `entry` is NULL if Python answers all calls. */
+/* A callable in front of a Python function of the standard's; `entry` is NULL if Python answers all calls. */
 PyObject *make_function(PyObject *function, const Implementation *entry);
 
 /* Make a function no method of the objects whose class has it, as NumPy's functions in C are none. */

@@ -10,7 +10,8 @@
 #include "nodes.h"
 #include "parts.h"
 
-PyObject *call_with_dtype(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+/* Let the implementation compute, where a dtype may be anything that NumPy makes one of. */
+static PyObject *call_with_dtype(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     PyObject *room[MOST_PARAMETERS];
     PyObject *const *values = sort_arguments(&self->parameters, args, count, names, room);
@@ -53,7 +54,7 @@ static DTypeCode code_of_operand(PyObject *operand, const Tensor *x)
    axes in memory, and warnings for arrays without elements. */
 static int is_numpys(const Function *self, PyObject *const *args, Py_ssize_t count)
 {
-    const int reduces = self->gives == GIVES_SCALARS && self->adopts != NUMPYS && !self->is_product;
+    const int reduces = self->gives_scalars && self->adopts != NUMPYS && !self->is_product;
     for (Py_ssize_t i = 0; i < count && (reduces || self->keeps_order || self->refused != 0); i++) {
         const Tensor *x = layout_of_any(args[i]);
         /* A number of Python's decides where it is alone. */
@@ -75,7 +76,7 @@ static PyObject *answer(const Function *self, PyObject *const *args, Py_ssize_t 
 {
     PyObject *result = call_with_dtype(self, args, count, names);
     if (result == DECLINED && !PyErr_Occurred()) {
-        result = call_adopted(self, args, count, names);
+        result = call_adopted(self, call_with_dtype, args, count, names);
     }
     if (result == DECLINED) {
         return decline_unless_raised();
@@ -209,9 +210,9 @@ static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssi
     return result;
 }
 
-PyObject *call_face(const Function *self, PyObject *object, PyObject *const *args, size_t flags,
-                           PyObject *names)
+static PyObject *call_face(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
+    const Function *self = (Function *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
     PyObject *result = DECLINED;
     const int computes = self->compute != NULL && !is_numpys(self, args, count);
@@ -228,35 +229,10 @@ PyObject *call_face(const Function *self, PyObject *object, PyObject *const *arg
         }
     }
     if (result != DECLINED) {
-        return face_of(result, self->gives == GIVES_SCALARS);
+        return face_of(result, self->gives_scalars);
     }
     result = PyErr_Occurred() ? NULL : call_numpys(self, args, count, names);
     return result != DECLINED ? result : call_python(self->function, object, args, flags, names);
-}
-
-PyObject *call_with_standard(const Function *self, PyObject *object, PyObject *const *args, size_t flags,
-                                    PyObject *names)
-{
-    const Py_ssize_t total = PyVectorcall_NARGS(flags) + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
-    PyObject *few[MOST_ADOPTED], **given = total <= MOST_ADOPTED ? few : PyMem_New(PyObject *, (size_t)total);
-    PyObject *result = NULL;
-    Py_ssize_t made = 0;
-    if (given == NULL) {
-        return PyErr_NoMemory();
-    }
-    while (made < total && (given[made] = standard_of(args[made])) != NULL) {
-        made++;
-    }
-    if (made == total) {
-        result = call_python(self->function, object, given, (size_t)PyVectorcall_NARGS(flags), names);
-    }
-    while (made > 0) {
-        Py_DECREF(given[--made]);
-    }
-    if (given != few) {
-        PyMem_Free(given);
-    }
-    return result;
 }
 
 /* ------------------------------------------------------------------ the module's part */
@@ -290,7 +266,8 @@ static PyObject *front_face(PyObject *module, PyObject *args)
     if (self == NULL) {
         return NULL;
     }
-    self->gives = gives_scalars ? GIVES_SCALARS : GIVES_ARRAYS;
+    self->call = call_face;
+    self->gives_scalars = (char)gives_scalars;
     self->most = most;
     self->numpys = numpys == Py_None ? NULL : Py_NewRef(numpys);
     if (numpys != Py_None && Py_TYPE(numpys)->tp_descr_get == NULL) {

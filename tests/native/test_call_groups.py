@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.native import native
 from tests.support import implementations
 from tests.support.programs import assert_same
+from tests.support.refusals import refused
 
 pytestmark = [implementations.needs_native, implementations.needs_call_lists]
 
@@ -191,3 +193,14 @@ def test_results_that_are_views():
             strict=True,
         ):
             assert np.array_equal(np.asarray(found), expected)
+
+
+def test_a_group_is_a_callable_that_checks_its_arrays():
+    added = ("__add__", (0, 1), (), 3, ()), (xp.negative, (3,), (), 4, (3,))
+    group = native.CallGroup(native.CallList(5, 2, (2.0,), 0, added, 4))
+    x = xp.arange(4.0)
+    assert_same(group(x, x), -(x + x))
+    refused(ValueError, "a list for 1 arrays", group, x)
+    refused(TypeError, "takes no names", lambda: group(x, y=x))
+    of_sizes = native.CallGroup(native.CallList(5, 2, (), 1, added, 4))
+    refused(ValueError, "and no sizes", of_sizes, x, x)
