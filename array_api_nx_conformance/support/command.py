@@ -16,7 +16,7 @@ from ..namespace import inspect_module
 from ..report import FAILED, PASSED
 from ..suite import CannotRunError
 from . import markdown
-from .run import ask
+from .workers import ask
 
 # Else OpenMP starts as many threads as there are cores in each worker.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

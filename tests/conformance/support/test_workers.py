@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from array_api_nx_conformance.suite import CannotRunError
-from array_api_nx_conformance.support import run
+from array_api_nx_conformance.support import workers
 from tests.support.refusals import refused
 
 WORKER = """
@@ -28,9 +28,9 @@ def asked(tmp_path, monkeypatch):
         package = tmp_path / "made_up"
         package.mkdir()
         (package / "worker.py").write_text(textwrap.dedent(source))
-        monkeypatch.setattr(run, "__package__", "made_up")
+        monkeypatch.setattr(workers, "__package__", "made_up")
         variables = {**os.environ, "PYTHONPATH": str(tmp_path)}
-        return run.ask(
+        return workers.ask(
             "module", "", "row", count, workers=2, seconds=seconds, variables=variables,
             show=lambda done: None,
         )  # fmt: skip
@@ -40,7 +40,7 @@ def asked(tmp_path, monkeypatch):
 
 def test_what_ends_a_worker_or_takes_too_long_is_untried_and_the_rest_goes_on(asked):
     answers = asked(WORKER)
-    assert [each for each in answers if "untried" in each] == [{"untried": run.ENDED}] * 2
+    assert [each for each in answers if "untried" in each] == [{"untried": workers.ENDED}] * 2
     assert "untried" in answers[3]
     assert "untried" in answers[5]
     assert [each["number"] for each in answers if "number" in each] == [0, 1, 2, 4, 6, 7]
