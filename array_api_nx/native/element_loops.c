@@ -4,7 +4,7 @@
 #include "chapters.h"
 #include "elementwise.h"
 #include "half_loops.h"
-#include "limit_loops.h"
+#include "own_loops.h"
 #include "parts.h"
 #include "ufunc_fields.h"
 

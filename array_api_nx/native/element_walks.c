@@ -153,21 +153,21 @@ PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int 
     return settle(result, loop->name, flags);
 }
 
-PyObject *update_walk(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y,
-                             char *const *data)
+PyObject *write_by_walk(const ElementLoop *loop, PyObject *object, Tensor *const *operands, int count, char *const *data)
 {
-    Tensor *const operands[3] = {x, y, x};
+    const Tensor *target = operands[count];
     Walk walk;
     npy_intp shape[ARRAY_DIMS];
     int flags = 0;
-    if (x->size == 0) {
-        return are_empty(operands, 3, &walk.ndim, shape) && has_shape(x, walk.ndim, shape) ? Py_NewRef(object) : DECLINED;
+    if (target->size == 0) {
+        return are_empty(operands, count + 1, &walk.ndim, shape) && has_shape(target, walk.ndim, shape) ? Py_NewRef(object)
+                                                                                                       : DECLINED;
     }
-    if (!begin_walk(&walk, operands, 3, loop->reversible, shape) || !has_shape(x, walk.ndim, shape)) {
+    if (!begin_walk(&walk, operands, count + 1, loop->reversible, shape) || !has_shape(target, walk.ndim, shape) ||
+        (loop->is_alone && walk.count > loop->serial_limit)) {
         return DECLINED;
     }
-    walk.data[0] = walk.data[2] = data[0];
-    walk.data[1] = data[1];
+    memcpy(walk.data, data, (size_t)(count + 1) * sizeof(*data));
     if (!finish_walk(&walk, loop, &flags)) {
         return NULL;
     }

@@ -22,7 +22,7 @@ int compute_walk(const Walk *walk, const WalkLoop *loop, int *flags);
 /* The result of a loop over arrays of any layout, and scalars where `operands` has NULL; `data` is where they lie. */
 PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int count, char *const *data);
 
-/* `x` of `object`, to which the loop's results are written; `y` is NULL for a scalar. */
-PyObject *update_walk(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y, char *const *data);
+/* The same, with the results written to the last of `count + 1` operands, the array of `object`: a new reference to that. */
+PyObject *write_by_walk(const ElementLoop *loop, PyObject *object, Tensor *const *operands, int count, char *const *data);
 
 #endif

@@ -7,58 +7,9 @@
 #include "elementwise.h"
 #include "conversion.h"
 #include "corrections.h"
+#include "element_runs.h"
 #include "element_walks.h"
-#include "elements.h"
-#include "flags.h"
 #include "loops.h"
-#include "nodes.h"
-
-/* The bytes from one element to the next of an operand that is one run. NumPy does not step through arrays without
-   axes, and some loops compute other last bits then. */
-static inline npy_intp step_of(const Tensor *x)
-{
-    return x->ndim == 0 ? 0 : dtypes[x->code].itemsize;
-}
-
-/* Run a loop that takes longer than others may wait for this thread; returns its flags. */
-static int run_for_long(const ElementLoop *loop, char **args, npy_intp size, npy_intp *steps)
-{
-    int flags;
-    Py_BEGIN_ALLOW_THREADS
-    clear_flags();
-    loop->function(args, &size, steps, loop->data);
-    flags = take_flags();
-    Py_END_ALLOW_THREADS
-    return flags;
-}
-
-/* Run a loop; returns its floating-point flags. */
-static inline int run(const ElementLoop *loop, char **args, npy_intp size, npy_intp *steps)
-{
-    if (size > loop->serial_limit) {
-        return run_for_long(loop, args, size, steps);
-    }
-    if (loop->is_quiet) {
-        loop->function(args, &size, steps, loop->data);
-        return 0;
-    }
-    if (loop->is_arithmetic) {
-        clear_vector_flags();
-        loop->function(args, &size, steps, loop->data);
-        return take_vector_flags();
-    }
-    clear_flags();
-    loop->function(args, &size, steps, loop->data);
-    return take_flags();
-}
-
-/* Whether one call of a loop computes all elements in the order in which they lie, while this thread
-   alone would take no longer than several, or may not be helped. */
-static inline int is_one_run(const ElementLoop *loop, const Tensor *x)
-{
-    return (x->size <= loop->serial_limit || loop->is_alone) && x->size <= limits.at_once &&
-           (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) != 0;
-}
 
 /* ------------------------------------------------------------------ casts */
 
@@ -75,8 +26,7 @@ static Tensor *record_cast(Tensor *x, DTypeCode code)
     return tensor;
 }
 
-/* `x` itself or a copy with the dtype of a loop, a new reference; NULL as `cast_operand`. */
-static Tensor *cast_if_needed(Tensor *x, DTypeCode code)
+Tensor *cast_if_needed(Tensor *x, DTypeCode code)
 {
     if (x->code == code) {
         return (Tensor *)Py_NewRef((PyObject *)x);
@@ -88,17 +38,6 @@ static Tensor *cast_if_needed(Tensor *x, DTypeCode code)
         }
     }
     return cast_operand(x, code);
-}
-
-static int have_one_layout(const Tensor *x, const Tensor *y)
-{
-    return has_shape(x, y->ndim, y->shape) && memcmp(x->strides, y->strides, (size_t)x->ndim * sizeof(npy_intp)) == 0;
-}
-
-/* Whether elements lie one after the other, in the same order for both. */
-static inline int lie_alike(const Tensor *x, const Tensor *y)
-{
-    return (x->flags & y->flags & (ROW_MAJOR | COLUMN_MAJOR)) != 0 && has_shape(x, y->ndim, y->shape);
 }
 
 /* Whether an operand has so many elements that the operation may wait. */
@@ -136,24 +75,7 @@ static INLINE PyObject *compute_elements(const ElementLoop *loop, Tensor *const 
         return NULL;
     }
     steps[count] = dtypes[loop->result].itemsize;
-    return settle(result, loop->name, run(loop, args, 1, steps));
-}
-
-/* Whether one call of a loop goes through vectors that do not lie one after the other, as NumPy does: `steps`
-   become those of the operands. Their lengths are that of `first`; NULL, and an array without axes, is a scalar. */
-static INLINE int is_one_row(const ElementLoop *loop, const Tensor *first, Tensor *const *operands,
-                             const int count, npy_intp *steps)
-{
-    if (first->ndim != 1 || first->size > loop->serial_limit || first->size > limits.at_once) {
-        return 0;
-    }
-    for (int i = 0; i < count; i++) {
-        steps[i] = operands[i] == NULL || operands[i]->ndim == 0 ? 0 : operands[i]->strides[0];
-        if (steps[i] < 0 || is_slow_step(steps[i], dtypes[loop->operand].itemsize)) {
-            return 0;
-        }
-    }
-    return 1;
+    return settle(result, loop->name, run_loop(loop, args, 1, steps));
 }
 
 /* Have a loop's operation wait, or if it is computed `now`, have a pass compute it; DECLINED if that cannot be. */
@@ -244,7 +166,7 @@ static INLINE PyObject *compute_operands(const ElementLoop *loop, Tensor *const 
         return NULL;
     }
     steps[count] = dtypes[loop->result].itemsize;
-    return settle(result, loop->name, run(loop, args, first->size, steps));
+    return settle(result, loop->name, run_loop(loop, args, first->size, steps));
 }
 
 /* The same of operands that are cast to the loop's dtype first, if need be. */
@@ -446,149 +368,5 @@ PyObject *compute_scalars_alone(OperationCode op, PyObject *const *scalars, int 
             return DECLINED;
         }
     }
-    return run(loop, args, 1, steps) != 0 ? DECLINED : PyArray_Scalar(args[count], dtypes[loop->result].descr, NULL);
-}
-
-/* ------------------------------------------------------------------ in place */
-
-/* `y` is NULL for a scalar at `scalar`; all have the loop's dtype. */
-static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y,
-                             char *scalar)
-{
-    Element element;
-    Tensor *operands[2] = {x, y};
-    npy_intp steps[3];
-    char *args[3] = {data_of(x), scalar, NULL};
-    if (loop->is_for_finite && may_be_infinite((DTypeCode)loop->operand, operands, args, 2)) {
-        return decline_unless_raised();
-    }
-    if (y != NULL && (args[1] = data_of(y)) == NULL) {
-        return DECLINED;
-    }
-    if (y != NULL && y->ndim == 0) {
-        copy_element(element.bytes, args[1], dtypes[y->code].itemsize); /* which may be one of those in `x` */
-        args[1] = element.bytes;
-        operands[1] = y = NULL;
-    }
-    const int alike = y == NULL || lie_alike(x, y);
-    if (y != NULL && !(args[0] == args[1] && (alike || have_one_layout(x, y))) &&
-        may_overlap(x, args[0], y, args[1])) {
-        Tensor *copy = copy_tensor(y, args[1]);
-        PyObject *result = copy == NULL ? NULL : update_with(loop, object, x, copy, scalar);
-        Py_XDECREF(copy);
-        return result;
-    }
-    if (alike && is_one_run(loop, x)) {
-        /* In place NumPy steps through no single element, whatever its axes are. */
-        steps[0] = x->size == 1 ? 0 : step_of(x);
-        steps[1] = y == NULL ? 0 : steps[0];
-    } else if ((y != NULL && !has_shape(x, y->ndim, y->shape)) || !is_one_row(loop, x, operands, 2, steps)) {
-        return update_walk(loop, object, x, y, args);
-    }
-    args[2] = args[0];
-    steps[2] = steps[0];
-    return settle(Py_NewRef(object), loop->name, run(loop, args, x->size, steps));
-}
-
-/* x = x op y in place for operands that wait, of the loop's dtype; DECLINED if they have to be computed first.
-   `drops_y` says that the caller's reference to `y`, which ends afterwards, is the only one. */
-static PyObject *update_pending(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y, char *number, int drops_y)
-{
-    Tensor *const operands[2] = {x, y};
-    char *numbers[2] = {NULL, number};
-    Operation operation;
-    describe_operation(loop, 2, &operation);
-    if (((Storage *)x->storage)->pending != NULL) {
-        const int waits = record_update(&operation, x, operands, numbers);
-        return waits < 0 ? NULL : waits ? Py_NewRef(object) : DECLINED;
-    }
-    Storage *storage = y == NULL || y->array != NULL ? NULL : (Storage *)y->storage;
-    if (storage == NULL || storage->pending == NULL || !can_be_written(x)) {
-        return DECLINED;
-    }
-    PyObject *value = record_for_now(&operation, operands, numbers);
-    if (value == NULL || value == DECLINED) {
-        return value;
-    }
-    const int fits = tensor_of(value)->size == x->size;
-    if (storage->pending != NULL) {
-        storage->pending->ending = drops_y && fits;
-    }
-    Region region = {.data = data_of(x), .ndim = x->ndim, .size = x->size,
-                     .itemsize = dtypes[x->code].itemsize};
-    memcpy(region.shape, x->shape, (size_t)x->ndim * sizeof(npy_intp));
-    memcpy(region.strides, x->strides, (size_t)x->ndim * sizeof(npy_intp));
-    int done = fits ? assign_expression(x, &region, tensor_of(value), 1) : 0;
-    /* Else the memory of `x` is read before it is written. */
-    const int copies = done == 0 && fits && data_of(tensor_of(value)) != NULL;
-    if (storage->pending != NULL && storage->pending->ending) {
-        drop_node(storage->pending); /* it may read what is overwritten */
-    }
-    if (copies) {
-        done = is_writeable(x) && write_region(&region, (DTypeCode)x->code, value);
-    }
-    Py_DECREF(value);
-    return done == 1 ? Py_NewRef(object) : decline_unless_raised();
-}
-
-/* `x op= y` where `x` or `y` waits. */
-static PyObject *update_with_pending(OperationCode op, PyObject *object, Tensor *x, PyObject *other)
-{
-    ScalarMemory number;
-    const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
-    if (loop == NULL) {
-        return decline_unless_raised();
-    }
-    if (loop->result != x->code || loop->operand != x->code || loop->is_alone) {
-        return DECLINED;
-    }
-    if (!is_array(other)) {
-        return write_scalar((char *)&number, (DTypeCode)x->code, other)
-                   ? update_pending(loop, object, x, NULL, (char *)&number, 0)
-                   : DECLINED;
-    }
-    Tensor *y = layout_of(other);
-    return y != NULL && y->code == x->code ? update_pending(loop, object, x, y, NULL, is_temporary(other)) : DECLINED;
-}
-
-PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
-{
-    ScalarMemory number;
-    Tensor *x = layout_of(object);
-    if (x == NULL || op == OP_POW) {
-        return DECLINED;
-    }
-    if (is_recorded_size(x->size) && (pending_of(object) != NULL || pending_of(other) != NULL)) {
-        if (!ensure_storage(x)) {
-            return NULL;
-        }
-        PyObject *updated = update_with_pending(op, object, x, other);
-        if (updated != DECLINED) {
-            return updated;
-        }
-    }
-    if (!is_writeable(x) || data_of(x) == NULL) {
-        return decline_unless_raised();
-    }
-    const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
-    if (loop == NULL) {
-        return decline_unless_raised();
-    }
-    if (loop->result != x->code || loop->operand != x->code) {
-        return DECLINED;
-    }
-    if (!is_array(other)) {
-        return write_scalar((char *)&number, (DTypeCode)x->code, other) ||
-                       write_numpy_scalar((char *)&number, (DTypeCode)x->code, other)
-                   ? update_with(loop, object, x, NULL, (char *)&number)
-                   : DECLINED;
-    }
-    Tensor *y = layout_of(other);
-    if (y == NULL || promotions[x->code][y->code] != x->code) {
-        return DECLINED;
-    }
-    Tensor *cast = cast_if_needed(y, (DTypeCode)x->code);
-    PyObject *result = cast == NULL ? decline_unless_raised() : update_with(loop, object, x, cast, NULL);
-    Py_XDECREF(cast);
-    return result;
+    return run_loop(loop, args, 1, steps) != 0 ? DECLINED : PyArray_Scalar(args[count], dtypes[loop->result].descr, NULL);
 }

@@ -82,4 +82,7 @@ PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);
 /* `x op= y`: a new reference to `x`. */
 PyObject *update_binary(OperationCode op, PyObject *x, PyObject *y);
 
+/* An operation on one or two operands with its results in `out`: a new reference to that. */
+PyObject *compute_into(OperationCode op, PyObject *const *operands, int count, PyObject *out);
+
 #endif

@@ -129,8 +129,8 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
     if (target == NULL || (self->copies && target->size > limits.at_once)) {
         return DECLINED;
     }
-    if (self->is_operation && count + named == 3 && place == 2 && out == args[0]) {
-        result = update_binary((OperationCode)self->code, out, args[1]); /* ufunc(x, y, out=x) is an operation in place */
+    if (self->is_operation && place == self->parameters.total && count + named == place + 1) {
+        result = compute_into((OperationCode)self->code, args, (int)place, out);
         if (result != DECLINED) {
             return result;
         }

@@ -108,6 +108,9 @@ static inline int is_recorded_size(npy_intp size)
     return size > limits.recorded && size <= MOST_ELEMENTS;
 }
 
+/* Whether others can write the memory of an array, so that no operation waits that reads it. */
+int is_lent(const Tensor *x);
+
 /* Whether an array waits for the reduction of a large array: what is computed with its elements waits, too, so that it is
    done in the passes over that array. */
 static inline int awaits_reduction(const Tensor *x)

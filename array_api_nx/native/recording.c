@@ -45,7 +45,7 @@ static int is_row_major(const Node *node, Tensor *const *operands)
    to compute the result now, and what is made of it later. */
 enum { COPIED_TIMES = 4 };
 
-static int is_lent(const Tensor *x)
+int is_lent(const Tensor *x)
 {
     const Storage *storage = (const Storage *)x->storage;
     return storage == NULL || (storage->shared && !is_private(storage));

@@ -86,6 +86,8 @@ def _of_ufunc(
         return None
     if inputs[0].kind == "c":
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
+    elif inputs[0].kind == "b":
+        cost /= 8  # a vector has eight times as many elements
     elif inputs[0] in d.BELOW_DOUBLE and cost > 0.4:
         cost /= 2
     return Loop(name, inputs, output, cost, ufunc)

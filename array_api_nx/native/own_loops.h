@@ -1,7 +1,8 @@
-/* Loops of maximum and minimum for an array and a number, for which NumPy's loops use no vectors. */
+/* Loops in place of those of NumPy's that use no vectors, or short ones: maximum and minimum for an array and a
+   number, and square roots. */
 
-#ifndef ARRAY_API_NX_LIMIT_LOOPS_H
-#define ARRAY_API_NX_LIMIT_LOOPS_H
+#ifndef ARRAY_API_NX_OWN_LOOPS_H
+#define ARRAY_API_NX_OWN_LOOPS_H
 
 #include "inner_loops.h"
 

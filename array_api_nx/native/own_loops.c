@@ -1,16 +1,18 @@
-#include "limit_loops.h"
+#include "own_loops.h"
 #include "compiler.h"
 #include "flags.h"
 #include "half_loops.h"
 #include "sizes.h"
 #include "ufunc_fields.h"
 
+#include <math.h>
+
 typedef struct {
     const char *name; /* of the ufunc */
     int type;
     PyUFuncGenericFunction function, numpys;
     void *numpys_data;
-} LimitLoop;
+} OwnLoop;
 
 /* Elements that are computed together: they stay in the first level of the cache. */
 enum { CHUNK = 512 };
@@ -24,7 +26,7 @@ enum { CHUNK = 512 };
         const int is_last = steps[1] == 0; /* the number */                                        \
         const int is_row = steps[!is_last] == size && steps[is_last] == 0 && steps[2] == size;     \
         const TYPE limit = is_row ? *(const TYPE *)args[is_last] : 0;                              \
-        const LimitLoop *loop = data;                                                              \
+        const OwnLoop *loop = data;                                                              \
         if (!is_row || limit != limit) {                                                           \
             loop->numpys(args, count, steps, loop->numpys_data);                                   \
             return;                                                                                \
@@ -56,7 +58,32 @@ LIMIT_LOOP(maximum_doubles, npy_double, <)
 LIMIT_LOOP(minimum_floats, npy_float, >)
 LIMIT_LOOP(minimum_doubles, npy_double, >)
 
-static LimitLoop limit_loops[] = {
+/* The roots of contiguous elements, which are correctly rounded everywhere. */
+#define ROOT_LOOP(NAME, TYPE, ROOT)                                                                        \
+    CLONED_FOR_ROTATIONS(static, void, NAME,                                                               \
+                         (char **args, npy_intp const *count, npy_intp const *steps, void *data),          \
+                         (args, count, steps, data))                                                       \
+    {                                                                                                      \
+        const OwnLoop *loop = data;                                                                        \
+        if (steps[0] != sizeof(TYPE) || steps[1] != sizeof(TYPE)) {                                        \
+            loop->numpys(args, count, steps, loop->numpys_data);                                           \
+            return;                                                                                        \
+        }                                                                                                  \
+        const TYPE *source = (const TYPE *)args[0];                                                        \
+        TYPE *target = (TYPE *)args[1];                                                                    \
+        const npy_intp n = *count;                                                                         \
+        INDEPENDENT                                                                                        \
+        for (npy_intp i = 0; i < n; i++) {                                                                 \
+            target[i] = ROOT(source[i]);                                                                   \
+        }                                                                                                  \
+    }
+
+ROOT_LOOP(roots_of_floats, npy_float, sqrtf)
+ROOT_LOOP(roots_of_doubles, npy_double, sqrt)
+
+static OwnLoop own_loops[] = {
+    {"sqrt", NPY_FLOAT, roots_of_floats, NULL, NULL},
+    {"sqrt", NPY_DOUBLE, roots_of_doubles, NULL, NULL},
     {"maximum", NPY_FLOAT, maximum_floats, NULL, NULL},
     {"maximum", NPY_DOUBLE, maximum_doubles, NULL, NULL},
     {"minimum", NPY_FLOAT, minimum_floats, NULL, NULL},
@@ -65,8 +92,8 @@ static LimitLoop limit_loops[] = {
 
 int replace_loop(PyObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)
 {
-    for (size_t i = 0; i < sizeof(limit_loops) / sizeof(*limit_loops); i++) {
-        LimitLoop *loop = &limit_loops[i];
+    for (size_t i = 0; i < sizeof(own_loops) / sizeof(*own_loops); i++) {
+        OwnLoop *loop = &own_loops[i];
         if (loop->type == type && has_name(ufunc, loop->name)) {
             loop->numpys = *function;
             loop->numpys_data = *data;

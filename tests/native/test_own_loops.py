@@ -1,4 +1,4 @@
-"""maximum and minimum by numbers have the bits of NumPy's loops, of zeros and NaN, too."""
+"""Maximum and minimum by numbers, and roots, have the bits of NumPy's loops, of zeros and NaN, too."""
 
 from itertools import product
 
@@ -33,3 +33,22 @@ def test_limits_are_numpys(dtype, size):
                 theirs, function = getattr(np, name), getattr(xp, name)
                 for given, mine in (((x, limit), (ours, number)), ((limit, x), (number, ours))):
                     assert np.asarray(function(*mine)).tobytes() == theirs(*given).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [1, 5, 600, 3000, 40_000])
+def test_roots_are_numpys(dtype, size):
+    for x in arrays(dtype, size):
+        for part in (slice(None), slice(None, None, 2), slice(None, None, -1)):
+            ours = xp.asarray(x, copy=True)[part]
+            with np.errstate(invalid="ignore"):
+                theirs = np.sqrt(x[part])
+                assert np.asarray(xp.sqrt(ours)).tobytes() == theirs.tobytes()
+                ours[...] = xp.sqrt(ours)
+                assert np.asarray(ours).tobytes() == theirs.tobytes()
+
+
+def test_roots_of_negative_numbers_are_warned_of_by_name():
+    for size in (1, 5, 600, 40_000):
+        with pytest.warns(RuntimeWarning, match="invalid value encountered in sqrt"):
+            bool(xp.any(xp.sqrt(xp.full((size,), -1.0))))
