@@ -261,8 +261,8 @@ _WEAK: Final = {bool: np.dtype(bool)}
 
 _STANDARD: Final[dict[np.ufunc, tuple[Primitive, Function]]] = {
     ufunc: (op, getattr(elementwise, op.name))
-    for op in p.of_family("unary", "binary")
-    if hasattr(elementwise, op.name) and isinstance(ufunc := getattr(np, op.numpy), np.ufunc)
+    for ufunc, op in p.ufuncs().items()
+    if hasattr(elementwise, op.name)
 }
 """Ufuncs that are functions of the standard, with the primitive that these lead to."""
 
@@ -336,7 +336,7 @@ def _has_an_opinion(x: object) -> bool:
 
 
 _REDUCTIONS: Final[dict[np.ufunc, Function]] = {
-    getattr(np, op.by.numpy): getattr(utility if op in (p.ANY, p.ALL) else statistical, op.name)
+    getattr(np, op.by.numpy[0]): getattr(utility if op in (p.ANY, p.ALL) else statistical, op.name)
     for op in p.of_family("reduce")
     if op.by is not None
 }

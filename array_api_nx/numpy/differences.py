@@ -17,20 +17,15 @@ from ..primitives.table import Primitive
 
 __all__ = ["KEEPS_ORDER", "PRIMITIVES", "REFUSED", "has_special_elements"]
 
-PRIMITIVES: Final[dict[numpy.ufunc, Primitive]] = {
-    # The same functions by other names.
-    numpy.degrees: p.RAD2DEG,
-    numpy.radians: p.DEG2RAD,
-} | {
-    numpys: op
-    for op in p.of_family("unary", "binary")
-    if isinstance(numpys := getattr(numpy, op.numpy, None), numpy.ufunc)
-}
+PRIMITIVES: Final = p.ufuncs()
 """By NumPy's ufunc: the primitive that computes it here."""
 
 
 def _has_other_result(numpys: numpy.ufunc, op: Primitive, dtype: DType) -> bool:
-    """Whether our function gives another dtype than NumPy's for operands of a dtype."""
+    """Whether our function gives another dtype than NumPy's for operands of a dtype, or other
+    infinities and zeros for complex ones."""
+    if dtype in d.COMPLEX and "c" in op.corrected:
+        return True
     ours = op.results.get(op.cast_first.get(dtype, dtype))
     try:
         return ours is not numpys.resolve_dtypes((*[dtype] * numpys.nin, None))[-1]
@@ -42,10 +37,9 @@ _PRODUCTS: Final = """
 dot einsum inner linalg.matmul linalg.matrix_power linalg.tensordot linalg.vecdot matmul tensordot
 vdot vecdot
 """
-_COMPLEX: Final = "expm1 log1p reciprocal sign tan tanh"
 
 REFUSED: Final[dict[str, tuple[DType, ...]]] = {
-    # Results have another dtype.
+    # Results are others.
     **{
         numpys.__name__: tuple(
             [dtype for dtype in d.NUMPYS if _has_other_result(numpys, op, dtype)]
@@ -60,10 +54,6 @@ REFUSED: Final[dict[str, tuple[DType, ...]]] = {
     "clip": tuple([dtype for dtype in d.INTEGRAL if dtype is not d.int64]),
 }
 """The dtypes of operands whose calls are NumPy's."""
-
-# Infinities and zeros of complex numbers have other results.
-for _name in _COMPLEX.split():
-    REFUSED[_name] += tuple(d.COMPLEX)
 
 KEEPS_ORDER: Final = frozenset(
     ["array", "astype", "empty_like", "full_like", "ones_like", "ravel", "zeros_like"]

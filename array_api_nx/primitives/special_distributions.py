@@ -222,7 +222,7 @@ DISTRIBUTIONS: Final = (
     SpecialFunction(
         "inv_boxcox1p",
         "The inverse of `boxcox1p`.",
-        "``(y * lmbda + 1)**(1 / lmbda) - 1``, and ``expm1(y)`` where `lmbda` is 0.",
+        "``(y * lmbda + 1)**(1 / lmbda) - 1``, and ``exp(y) - 1`` where `lmbda` is 0.",
         {"y": "Real values.", "lmbda": "The power."},
         small=True,
     ),

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final, final
 
+import numpy
+
 from ..core import dtypes as d
 from ..core.derived import derived
 from ..core.dtypes import DType
@@ -29,7 +31,9 @@ class Primitive:
     results: Result dtype for every operand dtype that a backend must accept.
     cast_first: Operand dtypes for which the standard defines nothing but users of NumPy expect an
         answer, with the dtype to cast to first. Backends never see them.
-    numpy: NumPy's name for it.
+    numpy: NumPy's names for it, of which the first is that of the function to call.
+    corrected: The kinds of dtypes for which the standard wants another result of some elements than
+        NumPy's function gives.
     operator: The Python operator that means it, as in ``__add__`` without the underscores; or
         empty.
     cost: Nanoseconds per element of NumPy's loop for float64, measured on an AVX-512 processor. Up
@@ -41,15 +45,16 @@ class Primitive:
     """
 
     __slots__ = (
-        "by", "cast_first", "cost", "family", "identity", "name", "numpy", "operator", "results",
-        "since",
+        "by", "cast_first", "corrected", "cost", "family", "identity", "name", "numpy", "operator",
+        "results", "since",
     )  # fmt: skip
 
     name: str
     family: str
     results: dict[DType, DType]
     cast_first: dict[DType, DType]
-    numpy: str
+    numpy: tuple[str, ...]
+    corrected: str
     operator: str
     cost: float
     by: Primitive | None
@@ -64,6 +69,7 @@ class Primitive:
         cast_first: dict[DType, DType] | None = None,
         *,
         numpy: str = "",
+        corrected: str = "",
         operator: str = "",
         cost: float = 10.0,
         by: Primitive | None = None,
@@ -74,7 +80,8 @@ class Primitive:
         self.family = family
         self.results = results
         self.cast_first = cast_first or {}
-        self.numpy = numpy or name
+        self.numpy = tuple(numpy.split()) or (name,)
+        self.corrected = corrected
         self.operator = operator
         self.cost = cost
         self.by = by
@@ -99,6 +106,13 @@ EXACT_COST: Final = 0.5
 
 TABLE: Final[list[Primitive]] = []
 """Every primitive, in the order of definition."""
+
+
+def ufuncs() -> dict[numpy.ufunc, Primitive]:
+    """The rows that ufuncs of NumPy compute, by ufunc; of several, the one to call is first."""
+    rows = of_family("unary", "binary")
+    found = {getattr(numpy, name, None): op for op in rows for name in op.numpy}
+    return {each: op for each, op in found.items() if isinstance(each, numpy.ufunc)}
 
 
 def of_family(*families: str) -> list[Primitive]:
@@ -151,7 +165,7 @@ _FACTORED: Final = _same(d.SELF_COMPUTED), _TO_FLOAT64
 
 ABS: Final = Primitive("abs", "unary", _real_part(d.NUMERIC), cost=_CHEAP, operator="abs")
 ACOS: Final = Primitive("acos", "unary", *_FLOATING, cost=1.2)
-ACOSH: Final = Primitive("acosh", "unary", *_FLOATING, cost=2.5)
+ACOSH: Final = Primitive("acosh", "unary", *_FLOATING, cost=2.5, corrected="c")
 ASIN: Final = Primitive("asin", "unary", *_FLOATING, cost=1.5)
 ASINH: Final = Primitive("asinh", "unary", *_FLOATING, cost=2.0)
 ATAN: Final = Primitive("atan", "unary", *_FLOATING, cost=1.6)
@@ -164,10 +178,12 @@ CEIL: Final = Primitive("ceil", "unary", _same(d.REAL), cost=_CHEAP)
 CONJ: Final = Primitive("conj", "unary", _same(d.NUMERIC), cost=_CHEAP)
 COS: Final = Primitive("cos", "unary", *_FLOATING, cost=8.0)
 COSH: Final = Primitive("cosh", "unary", *_FLOATING, cost=1.0)
-DEG2RAD: Final = Primitive("deg2rad", "unary", *_REAL_FLOATING, cost=_CHEAP)
+DEG2RAD: Final = Primitive(
+    "deg2rad", "unary", *_REAL_FLOATING, cost=_CHEAP, numpy="deg2rad radians"
+)
 EXP: Final = Primitive("exp", "unary", *_FLOATING, cost=0.7)
 EXP2: Final = Primitive("exp2", "unary", *_REAL_FLOATING, cost=1.0)
-EXPM1: Final = Primitive("expm1", "unary", *_FLOATING, cost=1.2)
+EXPM1: Final = Primitive("expm1", "unary", *_FLOATING, cost=1.2, corrected="c")
 FABS: Final = Primitive("fabs", "unary", *_REAL_FLOATING, cost=_CHEAP)
 FLOOR: Final = Primitive("floor", "unary", _same(d.REAL), cost=_CHEAP)
 IMAG: Final = Primitive("imag", "unary", _real_part(d.NUMERIC))
@@ -176,16 +192,20 @@ ISINF: Final = Primitive("isinf", "unary", _to(d.bool, d.ALL), cost=_CHEAP)
 ISNAN: Final = Primitive("isnan", "unary", _to(d.bool, d.ALL), cost=_CHEAP)
 LOG: Final = Primitive("log", "unary", *_FLOATING, cost=0.8)
 LOG10: Final = Primitive("log10", "unary", *_FLOATING, cost=0.8)
-LOG1P: Final = Primitive("log1p", "unary", *_FLOATING, cost=1.0)
+LOG1P: Final = Primitive("log1p", "unary", *_FLOATING, cost=1.0, corrected="c")
 LOG2: Final = Primitive("log2", "unary", *_FLOATING, cost=0.8)
 LOGICAL_NOT: Final = Primitive("logical_not", "unary", _to(d.bool, d.ALL), cost=0.5)
 NEGATIVE: Final = Primitive("negative", "unary", _same(d.NUMERIC), cost=_CHEAP, operator="neg")
 POSITIVE: Final = Primitive("positive", "unary", _same(d.NUMERIC), cost=_CHEAP, operator="pos")
-RAD2DEG: Final = Primitive("rad2deg", "unary", *_REAL_FLOATING, cost=_CHEAP)
+RAD2DEG: Final = Primitive(
+    "rad2deg", "unary", *_REAL_FLOATING, cost=_CHEAP, numpy="rad2deg degrees"
+)
 REAL: Final = Primitive("real", "unary", _real_part(d.NUMERIC), cost=_CHEAP)
-RECIPROCAL: Final = Primitive("reciprocal", "unary", *_FLOATING, cost=0.5, since="2024.12")
+RECIPROCAL: Final = Primitive(
+    "reciprocal", "unary", *_FLOATING, cost=0.5, since="2024.12", corrected="c"
+)
 ROUND: Final = Primitive("round", "unary", _same(d.NUMERIC), cost=_CHEAP, numpy="rint")
-SIGN: Final = Primitive("sign", "unary", _same(d.NUMERIC), cost=0.5)
+SIGN: Final = Primitive("sign", "unary", _same(d.NUMERIC), cost=0.5, corrected="c")
 SIGNBIT: Final = Primitive(
     "signbit", "unary", _to(d.bool, d.REAL_FLOATING), _TO_FLOAT64, cost=_CHEAP, since="2023.12"
 )
@@ -193,8 +213,8 @@ SIN: Final = Primitive("sin", "unary", *_FLOATING, cost=8.0)
 SINH: Final = Primitive("sinh", "unary", *_FLOATING, cost=1.0)
 SQRT: Final = Primitive("sqrt", "unary", *_FLOATING, cost=1.0)
 SQUARE: Final = Primitive("square", "unary", _same(d.NUMERIC), cost=_CHEAP)
-TAN: Final = Primitive("tan", "unary", *_FLOATING, cost=1.4)
-TANH: Final = Primitive("tanh", "unary", *_FLOATING, cost=1.5)
+TAN: Final = Primitive("tan", "unary", *_FLOATING, cost=1.4, corrected="c")
+TANH: Final = Primitive("tanh", "unary", *_FLOATING, cost=1.5, corrected="c")
 TRUNC: Final = Primitive("trunc", "unary", _same(d.REAL), cost=_CHEAP)
 
 # ---------------------------------------------------------------------- binary
@@ -220,7 +240,7 @@ COPYSIGN: Final = Primitive("copysign", "binary", *_REAL_FLOATING, cost=0.5, sin
 DIVIDE: Final = Primitive("divide", "binary", *_FLOATING, cost=0.4, operator="truediv")
 EQUAL: Final = Primitive("equal", "binary", _to(d.bool, d.ALL), cost=_CHEAP, operator="eq")
 FLOOR_DIVIDE: Final = Primitive(
-    "floor_divide", "binary", _same(d.REAL), cost=1.8, operator="floordiv"
+    "floor_divide", "binary", _same(d.REAL), cost=1.8, operator="floordiv", corrected="f"
 )
 FMAX: Final = Primitive("fmax", "binary", _same(d.REAL), cost=0.5)
 FMIN: Final = Primitive("fmin", "binary", _same(d.REAL), cost=0.5)

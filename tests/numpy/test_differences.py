@@ -48,6 +48,18 @@ def test_special_elements_are_numpys(n):
             numpy.testing.assert_array_equal(numpy.asarray(found), expected)
 
 
+@pytest.mark.parametrize("n", [1, MANY // 49])
+def test_complex_elements_that_the_standard_corrects_are_numpys(n):
+    parts = numpy.asarray([numpy.inf, -numpy.inf, numpy.nan, 0.0, -0.0, 1e-9, 2.5])
+    x = numpy.tile((parts[:, None] + 1j * parts).reshape(-1), n)
+    corrected = [numpys for numpys, op in PRIMITIVES.items() if "c" in op.corrected]
+    assert len(corrected) > 4
+    for numpys in corrected:
+        with numpy.errstate(all="ignore"):
+            expected, found = numpys(x), getattr(np, numpys.__name__)(np.asarray(x))
+        assert numpy.asarray(found).tobytes() == expected.tobytes(), numpys
+
+
 def test_which_elements_are_special():
     x = xp.ones(3)
     assert has_special_elements("power", (x, 0.5))

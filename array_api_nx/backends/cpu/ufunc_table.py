@@ -31,13 +31,11 @@ _count: Final = np.count_nonzero
 
 def _of_numpy(family: str) -> dict[Primitive, Callable[..., ArrayOrScalar]]:
     """NumPy's function for each row of a family for which it has one."""
-    return {op: getattr(np, op.numpy) for op in p.of_family(family) if hasattr(np, op.numpy)}
+    found = {op: getattr(np, op.numpy[0], None) for op in p.of_family(family)}
+    return {op: function for op, function in found.items() if function is not None}
 
 
 UNARY: Final = _of_numpy("unary")
-
-CORRECTED: Final[dict[Primitive, str]] = {p.FLOOR_DIVIDE: "f", p.REAL: "c", p.RECIPROCAL: "c"}
-"""The kinds of dtypes for which a function here gives other results than NumPy's."""
 
 Correction: TypeAlias = Callable[[NDArray, NDArray], None]
 
@@ -57,7 +55,6 @@ def _corrects(op: Primitive) -> Callable[[Correction], Correction]:
             return result
 
         UNARY[op] = kernel
-        CORRECTED[op] = "c"
         return correct
 
     return decorate
@@ -233,7 +230,7 @@ BINARY_NEW: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
 def _by_method(family: str, method: str) -> dict[Primitive, Callable[..., ArrayOrScalar]]:
     """The method of the ufunc that each row of a family combines elements with."""
     return {
-        op: getattr(getattr(np, op.by.numpy), method)
+        op: getattr(getattr(np, op.by.numpy[0]), method)
         for op in p.of_family(family)
         if op.by is not None
     }

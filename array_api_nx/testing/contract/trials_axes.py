@@ -71,7 +71,7 @@ def reduced(
     if op is p.MEAN:
         return np.asarray(np.mean(x, axis=axes, keepdims=keepdims))
     x = x if op.results[d.float64] is d.float64 else x != 0
-    ufunc: Any = np.add if op.by is None else getattr(np, op.by.numpy)
+    ufunc: Any = np.add if op.by is None else getattr(np, op.by.numpy[0])
     to = dtype or (np.int64 if op is p.COUNT_NONZERO else x.dtype)
     return np.asarray(ufunc.reduce(x.astype(to), axes, to, keepdims=keepdims))
 
@@ -95,7 +95,7 @@ def scans(op: Primitive, dtype: DType) -> Iterator[Arguments]:
 
 def running(op: Primitive, x: NDArray, axis: int, dtype: DType | None = None) -> NDArray:
     assert op.by is not None
-    found: NDArray = getattr(np, op.by.numpy).accumulate(x, axis, dtype or x.dtype)
+    found: NDArray = getattr(np, op.by.numpy[0]).accumulate(x, axis, dtype or x.dtype)
     return found
 
 

@@ -24,16 +24,37 @@ from importlib import import_module
 from inspect import Parameter, Signature, signature
 from typing import Any, Final
 
-from ...core import dtypes as d
+from ...primitives import documentation
 from ...primitives.table import Primitive, of_family
+from . import dtypes as d
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
 CONSTANTS: Final = ("e", "inf", "nan", "newaxis", "pi")
 
-DTYPES: Final = tuple([dtype.name for dtype in d.STANDARD])
+DTYPES: Final = tuple([dtype.name for dtype in d.STRICT])
 
 ELEMENTWISE: Final = "Element-wise Functions"
+
+# Functions element by element that take more dtypes here than in the standard.
+_FEWER: Final = {
+    "complex": "imag",
+    "bool": "logical_and logical_not logical_or logical_xor",
+    "numeric": "add isfinite isinf isnan multiply",
+    "real": "greater greater_equal less less_equal maximum minimum",
+}
+
+
+def _elementwise() -> dict[str, list[str]]:
+    """The functions element by element by the dtypes of their arrays, which most rows have."""
+    of_rows = {frozenset(dtypes): group for group, dtypes in d.GROUPS.items()}
+    fewer = {name: group for group, names in _FEWER.items() for name in names.split()}
+    found = {group: ["clip"] if group == "real" else [] for group in d.GROUPS}
+    for op in documentation.ELEMENTWISE:
+        group = fewer.get(op.name) or of_rows[frozenset(op.results).intersection(d.STRICT)]
+        found[group].append(op.name)
+    return found
+
 
 # By section of the standard, and by the dtypes of their arrays.
 _TABLE: Final = {
@@ -42,20 +63,7 @@ _TABLE: Final = {
         "ones ones_like tril triu zeros zeros_like",
     },
     "Data Type Functions": {"any": "astype can_cast finfo iinfo isdtype result_type"},
-    ELEMENTWISE: {
-        "any": "equal not_equal",
-        "numeric": "abs add conj isfinite isinf isnan multiply negative positive pow real round "
-        "sign square subtract",
-        "real": "ceil clip floor floor_divide greater greater_equal less less_equal maximum "
-        "minimum remainder trunc",
-        "floating": "acos acosh asin asinh atan atanh cos cosh divide exp expm1 log log1p log2 "
-        "log10 reciprocal sin sinh sqrt tan tanh",
-        "real_floating": "atan2 copysign hypot logaddexp nextafter signbit",
-        "complex": "imag",
-        "integer": "bitwise_left_shift bitwise_right_shift",
-        "integer_or_bool": "bitwise_and bitwise_invert bitwise_or bitwise_xor",
-        "bool": "logical_and logical_not logical_or logical_xor",
-    },
+    ELEMENTWISE: {group: " ".join(names) for group, names in _elementwise().items()},
     "Indexing Functions": {"any": "take take_along_axis"},
     "Inspection": {"any": "__array_namespace_info__"},
     "Linear Algebra Functions": {"any": "matrix_transpose", "numeric": "matmul tensordot vecdot"},

@@ -21,7 +21,6 @@ from ....core.dtypes import DType
 from ....native import native
 from ....primitives import table as p
 from ....primitives.table import EXACT_COST, Primitive
-from ..ufunc_table import CORRECTED
 from . import fperrors, threads
 
 _CHEAP: Final = 0.4
@@ -66,12 +65,9 @@ class Loop(NamedTuple):
 
 # ---------------------------------------------------------------------- ufuncs
 
-_UFUNCS: Final = {
-    op: ufunc
-    for op in p.of_family("unary", "binary")
-    if isinstance(ufunc := getattr(np, op.numpy, None), np.ufunc)
-} | {p.REAL: np.positive}
-"""The ufunc of each operation."""
+_OPERATIONS: Final = p.ufuncs()
+_UFUNCS: Final = {op: each for each, op in reversed(_OPERATIONS.items())} | {p.REAL: np.positive}
+"""The ufunc of each operation; `_OPERATIONS` has the operation of each ufunc."""
 
 # Of these operations an integer is its own result.
 _ROUNDING: Final = frozenset({p.CEIL, p.FLOOR, p.ROUND, p.TRUNC})
@@ -112,7 +108,7 @@ def find(op: Primitive, dtype: DType) -> Loop | None:
     whether the exponent has stride 0.
     """
     ufunc = _UFUNCS.get(op)
-    if ufunc is None or dtype.kind in CORRECTED.get(op, ""):
+    if ufunc is None or dtype.kind in op.corrected:
         return None
     if op in _ROUNDING and dtype.kind in "iu":
         ufunc = np.positive
@@ -127,20 +123,9 @@ def floor_division(dtype: DType) -> Loop | None:
 
 # ---------------------------------------------------------------------- other ufuncs
 
-# Nanoseconds per element that other ufuncs are taken to cost: of NumPy's those that are cheaper
-# than all special functions.
+_COSTS: Final = {each: op.cost for each, op in _OPERATIONS.items()} | {np.bitwise_count: 0.2}
 _OTHER_COST: Final = 10.0
-_COSTS: Final[dict[np.ufunc, float]] = {
-    np.bitwise_count: 0.2,
-    np.deg2rad: 0.2,
-    np.degrees: 0.2,
-    np.exp2: 0.8,
-    np.fabs: 0.2,
-    np.fmax: 0.4,
-    np.fmin: 0.4,
-    np.rad2deg: 0.2,
-    np.radians: 0.2,
-}
+"""Nanoseconds per element of ufuncs, and those that ufuncs of no operation are taken to cost."""
 
 
 @lru_cache(maxsize=1024)
