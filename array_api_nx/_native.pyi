@@ -90,6 +90,7 @@ class Native(_ModuleType):
         numpys: _Callable[..., Any] | None,
         name: str,
         parameters: str,
+        lists: tuple[int, int],
         gives_scalars: bool,
         most: int,
         refused: tuple[Any, ...],

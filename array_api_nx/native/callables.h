@@ -22,6 +22,7 @@ typedef struct {
     int dtype_place;   /* of the parameter dtype; or -1 */
     npy_uint32 refused; /* bits of the dtypes that the face leaves to NumPy */
     char gives_scalars; /* whether results without axes become scalars */
+    npy_uint8 operands, sequences; /* bits of the parameters that are arrays, and of those that are lists of arrays */
     char copies;        /* whether all that it does is to copy elements */
     char is_product;    /* whether there is nothing to warn of where arrays have no elements */
     char keeps_order;   /* whether NumPy's results have the operand's order of axes in memory */

@@ -56,6 +56,18 @@ PyObject *face_of(PyObject *result, int gives_scalars);
 /* `object`, and the items of a tuple or list, with Arrays in place of arrays of the face. A new reference. */
 PyObject *standard_of(PyObject *object);
 
+/* An element as NumPy's scalar. */
+PyObject *scalar_of(const char *element, DTypeCode code);
+
+/* The slots of the class for keys and iteration. */
+PyObject *face_subscript(PyObject *self, PyObject *key);
+PyObject *face_item(PyObject *self, Py_ssize_t position);
+int face_assign(PyObject *self, PyObject *key, PyObject *value);
+PyObject *face_iterate(PyObject *self);
+
+/* An operand itself, or the array that NumPy makes of a list or tuple, of a dtype unless that is NULL; a new reference. */
+PyObject *operand_of(PyObject *object, PyObject *dtype);
+
 /* An argument as NumPy takes it, a new reference: arrays of the face, up to `most` elements, as NumPy's over the same
    memory. NULL, perhaps with an exception set, if C does not say. */
 PyObject *to_numpys(PyObject *object, npy_intp most);

@@ -71,6 +71,24 @@ static int is_numpys(const Function *self, PyObject *const *args, Py_ssize_t cou
     return 0;
 }
 
+/* The place of a parameter; -1 if there is none of the name. */
+static int place_of_parameter(const Parameters *parameters, const char *name)
+{
+    int i = parameters->total - 1;
+    while (i >= 0 && (parameters->names[i] == NULL ||
+                      PyUnicode_CompareWithASCIIString(parameters->names[i], name) != 0)) {
+        i--;
+    }
+    return i;
+}
+
+static PyObject *operand_of_item(PyObject *item, const void *unused)
+{
+    return operand_of(item, NULL);
+}
+
+static PyObject *answer_lists(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+
 /* What an implementation answers in NumPy's face, as an Array. */
 static PyObject *answer(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -78,10 +96,49 @@ static PyObject *answer(const Function *self, PyObject *const *args, Py_ssize_t 
     if (result == DECLINED && !PyErr_Occurred()) {
         result = call_adopted(self, call_with_dtype, args, count, names);
     }
+    if (result == DECLINED && !PyErr_Occurred()) {
+        result = answer_lists(self, args, count, names);
+    }
     if (result == DECLINED) {
         return decline_unless_raised();
     }
     return place_result(result, args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
+}
+
+/* The same with arrays of the lists and tuples that are operands; DECLINED if there are none. */
+static PyObject *answer_lists(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    PyObject *given[MOST_ADOPTED], *result = DECLINED;
+    Py_ssize_t made = 0;
+    int changed = 0;
+    if (total > MOST_ADOPTED || (self->operands | self->sequences) == 0) {
+        return DECLINED;
+    }
+    while (made < total) {
+        PyObject *arg = args[made];
+        int place = -1; /* of a list */
+        if (PyList_CheckExact(arg) || PyTuple_CheckExact(arg)) {
+            const char *name = made < count ? NULL : PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, made - count));
+            place = name != NULL ? place_of_parameter(&self->parameters, name) : made < count ? (int)made : -1;
+        }
+        given[made] = place >= 0 && self->operands >> place & 1    ? operand_of(arg, NULL)
+                      : place >= 0 && self->sequences >> place & 1 ? convert_items(arg, operand_of_item, NULL)
+                                                                   : Py_NewRef(arg);
+        if (given[made] == NULL) {
+            result = NULL;
+            break;
+        }
+        changed = changed || given[made] != arg;
+        made++;
+    }
+    if (changed && result == DECLINED && !is_numpys(self, given, count)) {
+        result = answer(self, given, count, names);
+    }
+    while (made > 0) {
+        Py_DECREF(given[--made]);
+    }
+    return result;
 }
 
 /* An operation on numbers, Python's or NumPy's; DECLINED for others, and where there is something to warn of. */
@@ -237,25 +294,15 @@ static PyObject *call_face(PyObject *object, PyObject *const *args, size_t flags
 
 /* ------------------------------------------------------------------ the module's part */
 
-/* The place of a parameter; -1 if there is none of the name. */
-static int place_of_parameter(const Parameters *parameters, const char *name)
-{
-    int i = parameters->total - 1;
-    while (i >= 0 && (parameters->names[i] == NULL ||
-                      PyUnicode_CompareWithASCIIString(parameters->names[i], name) != 0)) {
-        i--;
-    }
-    return i;
-}
-
 static PyObject *front_face(PyObject *module, PyObject *args)
 {
     PyObject *function, *numpys, *refused;
     const char *name, *parameters;
     int gives_scalars;
     Py_ssize_t most;
-    if (!PyArg_ParseTuple(args, "OOsspnO!", &function, &numpys, &name, &parameters, &gives_scalars, &most,
-                          &PyTuple_Type, &refused)) {
+    npy_uint8 operands, sequences;
+    if (!PyArg_ParseTuple(args, "OOss(bb)pnO!", &function, &numpys, &name, &parameters, &operands, &sequences,
+                          &gives_scalars, &most, &PyTuple_Type, &refused)) {
         return NULL;
     }
     const Implementation *found = *name == '\0' ? NULL : find_implementation(name);
@@ -269,6 +316,8 @@ static PyObject *front_face(PyObject *module, PyObject *args)
     self->call = call_face;
     self->gives_scalars = (char)gives_scalars;
     self->most = most;
+    self->operands = operands;
+    self->sequences = sequences;
     self->numpys = numpys == Py_None ? NULL : Py_NewRef(numpys);
     if (numpys != Py_None && Py_TYPE(numpys)->tp_descr_get == NULL) {
         unbind(self);
@@ -295,11 +344,12 @@ static PyObject *front_face(PyObject *module, PyObject *args)
 
 PyMethodDef face_calls_methods[] = {
     {"front_face", front_face, METH_VARARGS,
-     "front_face(function, numpys, name, parameters, gives_scalars, most, refused)\n--\n\n"
+     "front_face(function, numpys, name, parameters, lists, gives_scalars, most, refused)\n--\n\n"
      "A callable of NumPy's face that answers calls as the C implementation of a name does, if that is not empty; "
      "has `numpys`, unless that is None, compute what it declines, of arrays of at most `most` elements; and passes "
      "the rest on to the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are "
-     "those. `refused`: dtypes of operands whose calls are NumPy's; None for those of operands that do not lie row by "
+     "those. `lists`: bits of the parameters of which lists are arrays, and of those of which their items are. "
+     "`refused`: dtypes of operands whose calls are NumPy's; None for those of operands that do not lie row by "
      "row. Results without axes are scalars if it is so. LookupError if there is none of that name."},
     {NULL, NULL, 0, NULL},
 };

@@ -2,7 +2,9 @@
 
 #include "boxes.h"
 #include "chapters.h"
+#include "conversion.h"
 #include "elements.h"
+#include "face.h"
 #include "nodes.h"
 
 /* How arrays are joined along an axis: one that they have, or for stack a new one. */
@@ -205,7 +207,7 @@ static PyObject *join(Joint *joint, PyObject *arrays)
     return result;
 }
 
-/* Join arrays along an axis, a new one if `is_new`. */
+/* Join arrays of one dtype along an axis, a new one if `is_new`. */
 static PyObject *join_along(PyObject *arrays, int ndim, int axis, int is_new)
 {
     const Tensor *x = tensor_of(PySequence_Fast_GET_ITEM(arrays, 0));
@@ -214,6 +216,36 @@ static PyObject *join_along(PyObject *arrays, int ndim, int axis, int is_new)
         joint.shape[dim] = is_new && dim == axis ? 1 : x->shape[old++];
     }
     return join(&joint, arrays);
+}
+
+/* The array, cast to a dtype where C casts it. */
+static PyObject *cast_item(PyObject *item, const void *code)
+{
+    Tensor *x = layout_of(item);
+    PyObject *cast = x == NULL || x->code == *(const DTypeCode *)code ? DECLINED
+                                                                       : cast_array(x, *(const DTypeCode *)code);
+    return cast != DECLINED ? cast : PyErr_Occurred() ? NULL : Py_NewRef(item);
+}
+
+/* The same; those of NumPy's face are cast to the dtype that they promote to. */
+static PyObject *join_promoted(PyObject *arrays, int ndim, int axis, int is_new)
+{
+    PyObject *const *items = PySequence_Fast_ITEMS(arrays);
+    const DTypeCode first = (DTypeCode)tensor_of(items[0])->code;
+    DTypeCode code = first;
+    int same = 1;
+    for (Py_ssize_t i = 1; i < PySequence_Fast_GET_SIZE(arrays) && code != NO_DTYPE; i++) {
+        const Tensor *x = is_face(items[i]) ? layout_of(items[i]) : NULL;
+        same = same && x != NULL && x->code == first;
+        code = x == NULL ? NO_DTYPE : promotions[code][x->code];
+    }
+    if (same || code == NO_DTYPE || !is_face(items[0])) {
+        return join_along(arrays, ndim, axis, is_new);
+    }
+    PyObject *cast = convert_items(arrays, cast_item, &code);
+    PyObject *result = cast == NULL ? NULL : join_along(cast, ndim, axis, is_new);
+    Py_XDECREF(cast);
+    return result;
 }
 
 /* The first array of those to be joined; NULL if there is none. */
@@ -233,7 +265,7 @@ static PyObject *call_join(int is_new, PyObject *const *values, Py_ssize_t count
     if (ndim == 0 || ndim > ARRAY_DIMS || (values[1] != NULL && !take_axis(values[1], ndim, &axis))) {
         return DECLINED;
     }
-    return join_along(values[0], ndim, axis, is_new);
+    return join_promoted(values[0], ndim, axis, is_new);
 }
 
 /* NumPy's hstack, vstack, column_stack and dstack: the axis along which they join arrays of `new_below` axes, a new one,
@@ -250,7 +282,7 @@ static PyObject *call_stack(int which, PyObject *const *values, Py_ssize_t count
         return DECLINED;
     }
     const int is_new = x->ndim == stacks[which].new_below, ndim = x->ndim + is_new;
-    return ndim > ARRAY_DIMS ? DECLINED : join_along(values[0], ndim, least(stacks[which].axis, ndim - 1), is_new);
+    return ndim > ARRAY_DIMS ? DECLINED : join_promoted(values[0], ndim, least(stacks[which].axis, ndim - 1), is_new);
 }
 Implementation joining_functions[] = {
     {"column_stack", call_stack, AS_COLUMNS, "tup, /"},

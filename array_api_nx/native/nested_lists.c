@@ -9,14 +9,12 @@
 /* The most levels of nested lists that C reads; NumPy reads deeper ones. */
 enum { LEVELS = INLINE_DIMS };
 
-/* The kinds of the scalars in a list, as flags. */
-enum { BOOLS = 1 << BOOL, INTS = 1 << NX_INT64, FLOATS = 1 << FLOAT64, COMPLEX_NUMBERS = 1 << COMPLEX128 };
-
-/* Look at the numbers of one innermost list: OR their kinds into `*kinds`, or write them if there
-   is a target. 0 if one is neither a Python scalar of an exact type nor, with a target, a value of the
-   dtype. With the type `scalar`, one of NumPy's, all have to be of exactly that type. */
+/* Look at the numbers of one innermost list: promote `*common` to a dtype that holds them, or write them if there
+   is a target. 0 if one is no scalar, Python's of an exact type or NumPy's, nor, with a target, a value of the
+   dtype; and where booleans are among numbers. With the type `scalar`, one of NumPy's, all have to be of exactly
+   that type. */
 static int read_row(PyObject *row, npy_intp length, DTypeCode code, PyTypeObject *scalar,
-                    char *target, int *kinds)
+                    char *target, DTypeCode *common)
 {
     PyObject **items = PySequence_Fast_ITEMS(row);
     const npy_intp itemsize = code == NO_DTYPE ? 0 : dtypes[code].itemsize;
@@ -32,16 +30,21 @@ static int read_row(PyObject *row, npy_intp length, DTypeCode code, PyTypeObject
             continue;
         }
         if (target != NULL) {
-            if (!write_scalar(target + i * itemsize, code, item)) {
+            char *const element = target + i * itemsize;
+            if (!write_scalar(element, code, item) && !write_numpy_scalar(element, code, item)) {
                 return 0;
             }
             continue;
         }
-        const DTypeCode found = dtype_of_scalar(item);
-        if (found == NO_DTYPE) {
+        const DTypeCode number = dtype_of_scalar(item);
+        const DTypeCode found = number != NO_DTYPE ? number : dtype_of_numpy_scalar(item);
+        if (found == NO_DTYPE || (*common != NO_DTYPE && (found == BOOL) != (*common == BOOL))) {
             return 0;
         }
-        *kinds |= 1 << found;
+        *common = *common == NO_DTYPE ? found : promotions[*common][found];
+        if (*common == NO_DTYPE) {
+            return 0;
+        }
     }
     return 1;
 }
@@ -49,7 +52,7 @@ static int read_row(PyObject *row, npy_intp length, DTypeCode code, PyTypeObject
 /* Read all numbers of nested lists of that shape, row by row. 0 if the shape is another one, or a
    row cannot be read. */
 static int read_nested(PyObject *list, int ndim, const npy_intp *shape, DTypeCode code,
-                       PyTypeObject *scalar, char *target, int *kinds)
+                       PyTypeObject *scalar, char *target, DTypeCode *common)
 {
     PyObject *levels[LEVELS] = {list};
     npy_intp index[LEVELS] = {0};
@@ -67,7 +70,7 @@ static int read_nested(PyObject *list, int ndim, const npy_intp *shape, DTypeCod
             levels[level + 1] = inner;
             index[level + 1] = 0;
         }
-        if (!read_row(levels[last], shape[last], code, scalar, target, kinds)) {
+        if (!read_row(levels[last], shape[last], code, scalar, target, common)) {
             return 0;
         }
         if (target != NULL) {
@@ -91,7 +94,7 @@ static int shape_of_nested(PyObject *list, int *ndim, npy_intp *shape, PyObject 
     *ndim = 0;
     while (is_sequence(list)) {
         const npy_intp length = PySequence_Fast_GET_SIZE(list);
-        if (*ndim == LEVELS || length == 0 || size > limits.at_once / length) {
+        if (*ndim == LEVELS || length == 0 || limits.at_once < 1 || size > limits.large / length) {
             return 0;
         }
         shape[(*ndim)++] = length;
@@ -105,33 +108,23 @@ static int shape_of_nested(PyObject *list, int *ndim, npy_intp *shape, PyObject 
 PyObject *array_from_list(PyObject *list, DTypeCode code)
 {
     npy_intp shape[LEVELS];
-    int ndim, kinds = 0;
+    int ndim;
     char *target;
+    DTypeCode common = NO_DTYPE;
     PyObject *first;
     PyTypeObject *scalar = NULL;
     if (!shape_of_nested(list, &ndim, shape, &first)) {
         return DECLINED;
     }
-    if (PyArray_IsScalar(first, Generic)) {
-        const DTypeCode found = dtype_of_numpy_scalar(first);
-        if (found == NO_DTYPE || (code != NO_DTYPE && code != found)) {
-            return DECLINED;
-        }
+    const DTypeCode found = dtype_of_numpy_scalar(first);
+    if (found != NO_DTYPE && (code == NO_DTYPE || code == found) &&
+        read_nested(list, ndim, shape, NO_DTYPE, Py_TYPE(first), NULL, NULL)) {
         code = found;
         scalar = Py_TYPE(first); /* one of NumPy's own, which is never freed */
-    }
-    if (!read_nested(list, ndim, shape, NO_DTYPE, scalar, NULL, &kinds)) {
+    } else if (!read_nested(list, ndim, shape, NO_DTYPE, NULL, NULL, &common)) {
         return DECLINED;
     }
-    if ((kinds & BOOLS) && kinds != BOOLS) {
-        return DECLINED;
-    }
-    if (code == NO_DTYPE) {
-        code = kinds & COMPLEX_NUMBERS ? COMPLEX128
-               : kinds & FLOATS        ? FLOAT64
-               : kinds & INTS          ? NX_INT64
-                                       : BOOL;
-    }
+    code = code == NO_DTYPE ? common : code;
     PyObject *result = new_array_like_memory(ndim, shape, code, 0, &target);
     if (result == NULL) {
         return NULL;

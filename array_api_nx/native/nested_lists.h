@@ -10,8 +10,8 @@ static inline int is_sequence(PyObject *object)
     return PyList_CheckExact(object) || PyTuple_CheckExact(object);
 }
 
-/* An array of nested lists of Python scalars, or of NumPy scalars of one type; of the dtype that
-   holds them all if `code` is NO_DTYPE. DECLINED where C reads no such lists. */
+/* An array of nested lists of scalars, Python's or NumPy's; of the dtype that holds them all if `code` is
+   NO_DTYPE. DECLINED where C reads no such lists. */
 PyObject *array_from_list(PyObject *list, DTypeCode code);
 
 #endif

@@ -138,6 +138,21 @@ for _name in _AS_FUNCTIONS.split():
     METHODS[_name] = _implementation, f"self{_parameters.removeprefix('a')}", _gives_scalars
 
 
+# Parameters of which NumPy takes lists for arrays, and of which it takes lists of such.
+_OPERANDS: Final = """
+A a a_max a_min arr array b condition element indices m max min test_elements v x x1 x2 y
+"""
+_SEQUENCES: Final = "arrays tup"
+# Functions that take no lists, or copy them as other arguments say.
+_OF_NO_LISTS: Final = ("array", "asarray", "asanyarray", "take_along_axis")
+
+
+def _places(parameters: str, names: str) -> int:
+    """The bits of the places of parameters that have one of the names."""
+    given = [each.strip(" =") for each in parameters.split(",") if each.strip() not in ("*", "/")]
+    return sum([1 << i for i, each in enumerate(given) if each in names.split()])
+
+
 def fronted(
     function: Callable[..., Any],
     numpys: Callable[..., Any] | None,
@@ -163,6 +178,11 @@ def fronted(
     """
     if native is None:
         return function
+    implementation, parameters, gives_scalars = row or ("", "", False)
+    arrays = parameters if name not in _OF_NO_LISTS else ""
+    lists = _places(arrays, _OPERANDS), _places(arrays, _SEQUENCES)
     refused = (*REFUSED.get(name, ()), *([None] if name in KEEPS_ORDER else []))
-    front = native.front_face(function, numpys, *(row or ("", "", False)), most, refused)
+    front = native.front_face(
+        function, numpys, implementation, parameters, lists, gives_scalars, most, refused
+    )
     return update_wrapper(front, function)

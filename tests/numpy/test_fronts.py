@@ -8,6 +8,7 @@ from array_api_nx.core.dtypes import CANONICAL
 from array_api_nx.numpy.adoption import count_numpys
 from array_api_nx.numpy.fronts import FUNCTIONS, METHODS
 from tests.support.implementations import needs_call_lists, needs_native
+from tests.support.processes import python
 from tests.support.refusals import refused
 
 X = numpy.asarray([[3.0, -1.5, 2.0], [0.5, 7.0, -2.0]])
@@ -322,6 +323,103 @@ def test_c_updates_arrays_that_overlap_their_operand(update):
     found = update(ours)
     assert count_numpys(0) == before
     check(found, update(numpy.arange(9.0)))
+
+
+# Of these NumPy's own meanings of lists are the subject, or the rows leave even arrays to NumPy.
+NOT_OF_LISTS = {"empty_like", "isin"}
+
+
+def listed(x):
+    """Arrays among the arguments as the lists that they are, an array of arrays as one of lists."""
+    if isinstance(x, numpy.ndarray):
+        return x.tolist()
+    return type(x)([listed(each) for each in x]) if type(x) in (list, tuple) else x
+
+
+@pytest.mark.parametrize(("name", "args", "named"), CASES)
+def test_lists_are_operands(name, args, named):
+    args = [listed(x) for x in args]
+    try:
+        expected = named_of(numpy, name)(*args, **named)
+    except (AttributeError, TypeError, ValueError) as error:
+        refused(type(error), None, named_of(np, name), *args, **named)
+        return
+    check(named_of(np, name)(*args, **named), expected, elements=name not in NOT_OF_LISTS)
+
+
+LISTS = [
+    lambda m: m.sum([1, 2, 3]),
+    lambda m: m.mean([[1.0, 2.5], [3, 4]], axis=0),
+    lambda m: m.sum(a=[1.0, 2.0]),
+    lambda m: m.maximum([1, 2.5], m.asarray(V)[:2]),
+    lambda m: m.add([1, 2, 3], [0.5, 1, 2], out=m.zeros(3)),
+    lambda m: m.dot([1, 2], [3, 4]),
+    lambda m: m.sqrt((1.0, 4.0)),
+    lambda m: m.concatenate(([0], m.asarray(V))),
+    lambda m: m.stack([m.asarray(V), m.asarray(INTS)[0], m.asarray(V) > 1]),
+    lambda m: m.hstack([[0.0], V.tolist(), m.asarray(V)]),
+    lambda m: m.clip([1, 5, 9], 2, [6, 6, 6]),
+    lambda m: m.where([True, False], [1, 2], 0),
+    lambda m: m.asarray(V).take([0, -1]),
+    lambda m: m.asarray(X)[[1, 0]],
+    lambda m: m.asarray(X)[:, [True, False, True]],
+    lambda m: m.asarray(X)[[0, 1], [2, 0]],
+    lambda m: m.array([numpy.float64(1.5), 2, 3.0]),
+    lambda m: m.array([[1, numpy.float32(2)], [numpy.int8(3), 4]]),
+]
+
+
+@needs_native
+@needs_call_lists
+@pytest.mark.parametrize("function", LISTS)
+def test_c_makes_arrays_of_lists(function):
+    before = count_numpys(0)
+    found = function(np)
+    assert count_numpys(0) == before
+    check(found, function(numpy))
+
+
+def test_products_of_lists_of_booleans_are_numpys():
+    check(np.dot([True, False], [True, True]), numpy.dot([True, False], [True, True]))
+    refused(TypeError, None, np.subtract, [True], [False])
+
+
+def test_lists_are_written_by_keys_with_lists_as_numpy_writes_them():
+    ours, numpys = np.array(X), X.copy()
+    for x in ours, numpys:
+        x[[0, 1], [1, 2]] = [8, 9]
+        x[:, [0, 2]] += 1
+        x[[True, False]] = [[1, 2, 3]]
+    check(ours, numpys)
+
+
+@pytest.mark.parametrize("value", [[1.0], [[1.0]], (1.0,), V[:1], V[:1, None], 2.0, V[0]])
+@pytest.mark.parametrize(
+    ("shape", "key"),
+    [
+        *[((), key) for key in ((), ..., None, (..., None))],
+        *[((2, 3), key) for key in (0, (0, 1), (0, ...), (0, 1, ...), (None, 0, 0), slice(1))],
+        *[((2, 3), key) for key in ([0, 1], (numpy.int64(0), 0), (0, [1]), (0, slice(1, 2)))],
+    ],
+)
+def test_what_is_nested_deeper_than_its_target_is_written_where_numpy_does(shape, key, value):
+    ours, numpys = np.zeros(shape), numpy.zeros(shape)
+    try:
+        numpys[key] = value
+    except ValueError as error:
+        refused(type(error), str(error), ours.__setitem__, key, value)
+    else:
+        ours[key] = given(value)
+        check(ours, numpys)
+
+
+@needs_native
+@needs_call_lists
+def test_lists_alone_have_c_answer_from_the_second_call_on():
+    code = "from array_api_nx.numpy.adoption import count_numpys\n"
+    code += "import array_api_nx.numpy as np\n"
+    code += "np.sum([1, 2]), np.sum([1, 2]), np.max([1, 2]); print(count_numpys(0))"
+    assert python("-c", code).strip() == "1"
 
 
 def test_empty_arrays_are_updated_in_place_where_shapes_fit():

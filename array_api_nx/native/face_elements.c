@@ -1,0 +1,246 @@
+/* Keys of the arrays of NumPy's face: elements and views, read and written, and iteration. */
+
+#include "array.h"
+#include "conversion.h"
+#include "face.h"
+#include "indexing.h"
+#include "layouts.h"
+#include "parts.h"
+#include "scalars.h"
+
+/* Read an index from 0 to size - 1; 0, without an exception, for other objects than ints and NumPy's. */
+static inline int read_position(PyObject *item, npy_intp size, npy_intp *position)
+{
+    int overflow = 0;
+    if (PyLong_CheckExact(item)) {
+        *position = (npy_intp)PyLong_AsLongLongAndOverflow(item, &overflow);
+    } else if (PyArray_IsScalar(item, Int64)) {
+        *position = (npy_intp)PyArrayScalar_VAL(item, Int64);
+    } else if (PyArray_IsScalar(item, Integer) && !PyArray_IsScalar(item, Timedelta)) {
+        PyObject *number = PyNumber_Index(item);
+        *position = number == NULL ? -1 : (npy_intp)PyLong_AsLongLongAndOverflow(number, &overflow);
+        Py_XDECREF(number);
+        if (number == NULL) {
+            return 0;
+        }
+    } else {
+        return 0;
+    }
+    *position += *position < 0 ? size : 0;
+    return !overflow && *position >= 0 && *position < size;
+}
+
+/* Where the element of a key of ints lies, one for each axis; NULL, perhaps with an exception set, for other keys. */
+static const char *find_element(Tensor *x, PyObject *key)
+{
+    npy_intp position, offset = 0;
+    if (x->ndim == 1) {
+        if (!read_position(key, x->shape[0], &position)) {
+            return NULL;
+        }
+        offset = position * x->strides[0];
+    } else {
+        if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) != x->ndim || x->ndim == 0) {
+            return NULL;
+        }
+        for (int axis = 0; axis < x->ndim; axis++) {
+            if (!read_position(PyTuple_GET_ITEM(key, axis), x->shape[axis], &position)) {
+                return NULL;
+            }
+            offset += position * x->strides[axis];
+        }
+    }
+    const char *data = data_of(x);
+    return data == NULL ? NULL : data + offset;
+}
+
+static int has_ellipsis(PyObject *key)
+{
+    if (!PyTuple_Check(key)) {
+        return key == Py_Ellipsis;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+        if (PyTuple_GET_ITEM(key, i) == Py_Ellipsis) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *key_of_item(PyObject *item, const void *unused)
+{
+    return PyList_CheckExact(item) ? operand_of(item, NULL) : Py_NewRef(item);
+}
+
+/* A key with arrays in place of lists, which C's keys have not; a new reference. */
+static PyObject *key_of(PyObject *key)
+{
+    return PyTuple_CheckExact(key) ? convert_items(key, key_of_item, NULL) : key_of_item(key, NULL);
+}
+
+/* Whether a key has a list in it, of which C makes no array. */
+static int is_numpys_key(PyObject *key)
+{
+    int found = PyList_CheckExact(key);
+    for (Py_ssize_t i = 0; !found && PyTuple_CheckExact(key) && i < PyTuple_GET_SIZE(key); i++) {
+        found = PyList_CheckExact(PyTuple_GET_ITEM(key, i));
+    }
+    return found;
+}
+
+/* What NumPy selects; DECLINED if C does not say. */
+static PyObject *select_by_numpy(PyObject *self, PyObject *key)
+{
+    PyObject *const args[2] = {self, key};
+    PyObject *given[2] = {to_numpys(self, MOST_ELEMENTS), NULL}, *result = DECLINED;
+    given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
+    if (given[1] != NULL) {
+        result = from_numpys(PyObject_GetItem(given[0], given[1]), given, args, 1);
+    }
+    Py_XDECREF(given[0]);
+    Py_XDECREF(given[1]);
+    return result == DECLINED ? decline_unless_raised() : result;
+}
+
+PyObject *face_subscript(PyObject *self, PyObject *key)
+{
+    Tensor *x = layout_of(self);
+    if (x != NULL && !is_watched) {
+        const char *element = find_element(x, key);
+        if (element != NULL || PyErr_Occurred()) {
+            return element == NULL ? NULL : scalar_of(element, (DTypeCode)x->code);
+        }
+    }
+    PyObject *const args[2] = {self, key};
+    PyObject *own = key_of(key), *result = own == NULL ? NULL : is_numpys_key(own) ? DECLINED : get_item(self, own);
+    Py_XDECREF(own);
+    if (result == DECLINED && !PyErr_Occurred() && PyArray_Check(key)) {
+        PyObject *adopted = adopt_operand(key);
+        result = adopted == NULL || adopted == DECLINED ? adopted : get_item(self, adopted);
+        if (adopted != DECLINED) {
+            Py_XDECREF(adopted);
+        }
+    }
+    if (result != DECLINED) {
+        return face_of(place_result(result, args, 2), !has_ellipsis(key));
+    }
+    result = PyErr_Occurred() ? NULL : select_by_numpy(self, key);
+    return result != DECLINED ? result : ask_python(METHOD___getitem__, args, 2);
+}
+
+PyObject *face_item(PyObject *self, Py_ssize_t position)
+{
+    Tensor *x = layout_of(self);
+    if (x != NULL && x->ndim > 0 && position >= x->shape[0]) { /* the end of a loop */
+        PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for axis 0 with size %zd", position, x->shape[0]);
+        return NULL;
+    }
+    if (x != NULL && x->ndim == 1 && position >= 0 && !is_watched) {
+        const char *data = data_of(x);
+        if (data != NULL || PyErr_Occurred()) {
+            return data == NULL ? NULL : scalar_of(data + position * x->strides[0], (DTypeCode)x->code);
+        }
+    }
+    PyObject *key = PyLong_FromSsize_t(position);
+    PyObject *item = key == NULL ? NULL : face_subscript(self, key);
+    Py_XDECREF(key);
+    return item;
+}
+
+/* 1 if NumPy wrote the elements, 0 if C does not say, -1 with an exception set. */
+static int assign_by_numpy(PyObject *self, PyObject *key, PyObject *value)
+{
+    PyObject *given[3] = {to_numpys(self, MOST_ELEMENTS), NULL, NULL};
+    given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
+    given[2] = given[1] == NULL ? NULL : to_numpys(value, MOST_ELEMENTS);
+    int done = PyErr_Occurred() ? -1 : 0;
+    if (given[2] != NULL) {
+        done = PyObject_SetItem(given[0], given[1], given[2]) < 0 ? -1 : 1;
+        numpys_calls++;
+    }
+    for (int i = 0; i < 3; i++) {
+        Py_XDECREF(given[i]);
+    }
+    return done;
+}
+
+/* How many axes an int, slice, None or ..., or a tuple of them, selects; the most there are for other keys. */
+static int count_selected(const Tensor *x, PyObject *key)
+{
+    PyObject **items = PyTuple_CheckExact(key) ? PySequence_Fast_ITEMS(key) : &key;
+    const Py_ssize_t count = PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1;
+    int ndim = x->ndim;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (items[i] == Py_None) {
+            ndim++;
+        } else if (PyLong_CheckExact(items[i]) || PyArray_IsScalar(items[i], Integer)) {
+            ndim--;
+        } else if (items[i] != Py_Ellipsis && !PySlice_Check(items[i])) {
+            return ARRAY_DIMS;
+        }
+    }
+    return ndim;
+}
+
+/* Whether an array is not written to what a key selects: one with axes to an element, and one that was made of nested
+   lists to fewer axes. */
+static int is_refused(PyObject *self, PyObject *key, PyObject *value, int was_list)
+{
+    const Tensor *x = layout_of(self), *given = x == NULL ? NULL : layout_of_any(value);
+    if (given == NULL || given->ndim == 0) {
+        return 0;
+    }
+    const int ndim = count_selected(x, key);
+    return (was_list && given->ndim > ndim) || (ndim == 0 && !has_ellipsis(key));
+}
+
+/* 1 if the elements were written, 0 if C does not say, perhaps with an exception set, -1 with one. */
+static int assign_elements(PyObject *self, PyObject *key, PyObject *value)
+{
+    const int is_numpys = is_refused(self, key, value, 0);
+    int done = PyErr_Occurred() ? -1 : is_numpys ? 0 : set_item(self, key, value);
+    if (done == 0 && !is_numpys && !PyErr_Occurred()) {
+        PyObject *adopted = adopt_operand(value);
+        const int is_list = adopted == DECLINED;
+        if (is_list && !PyErr_Occurred()) {
+            adopted = operand_of(value, ((Array *)self)->dtype);
+        }
+        if (adopted != DECLINED) {
+            done = adopted == NULL                                                 ? -1
+                   : adopted == value || is_refused(self, key, adopted, is_list) ? 0
+                                                                                 : set_item(self, key, adopted);
+            Py_XDECREF(adopted);
+        }
+    }
+    return done;
+}
+
+int face_assign(PyObject *self, PyObject *key, PyObject *value)
+{
+    if (value == NULL) {
+        return array_type->tp_as_mapping->mp_ass_subscript(self, key, value);
+    }
+    PyObject *own = key_of(key);
+    int done = own == NULL ? -1 : is_numpys_key(own) ? 0 : assign_elements(self, own, value);
+    Py_XDECREF(own);
+    if (done == 0) {
+        done = PyErr_Occurred() ? -1 : assign_by_numpy(self, key, value);
+    }
+    if (done == 0) {
+        PyObject *const args[3] = {self, key, value};
+        PyObject *written = ask_python(METHOD___setitem__, args, 3);
+        done = written == NULL ? -1 : 1;
+        Py_XDECREF(written);
+    }
+    return done < 0 ? -1 : 0;
+}
+
+/* Items one by one, as NumPy's arrays have them read. */
+PyObject *face_iterate(PyObject *self)
+{
+    const Tensor *x = layout_of(self);
+    if (x == NULL || x->ndim == 0) {
+        return ask_one(METHOD___iter__, self);
+    }
+    return PySeqIter_New(self);
+}
