@@ -1,4 +1,4 @@
-"""Maximum and minimum by numbers, and roots, have the bits of NumPy's loops, of zeros and NaN, too."""
+"""Limits of arrays by numbers, and roots, have the bits of NumPy's loops, of NaN, too."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""Results that are written to an array that is there: operations in place, and functions with `out`."""
+"""Results written to an array that is there: operations in place, and functions with `out`."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ BINARY = ["add", "subtract", "multiply", "divide", "less", "maximum", "logical_a
 
 
 def bases(size, lent):
-    """Two equal arrays of `2 * size + 4` elements, NumPy's and the face's; lent: on memory of NumPy's."""
+    """Two equal arrays, NumPy's and the face's; lent: on memory of NumPy's."""
     theirs = np.random.default_rng(size).standard_normal(2 * size + 4)
     memory = theirs.copy()
     return theirs, face.asarray(memory) if lent else face.array(memory)
@@ -25,7 +25,9 @@ def places(rng, size):
     step = int(rng.choice([1, 1, 1, 2, -1]))
     first = int(rng.integers(0, 2 * size + 4 - (size - 1) * abs(step)))
     last = first + (size - 1) * abs(step)
-    return slice(first, last + 1, step) if step > 0 else slice(last, first - 1 if first else None, step)
+    if step > 0:
+        return slice(first, last + 1, step)
+    return slice(last, first - 1 if first else None, step)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -40,7 +42,8 @@ def test_results_in_out_are_numpys_wherever_operands_lie(size, lent):
             theirs_out, ours_out = theirs[place], ours[place]
             if name in ("logical_not", "isnan", "less", "logical_and"):
                 theirs_out, ours_out = np.empty(size, bool), face.empty(size, bool)
-            operands = [(theirs[x], ours[x]), (theirs[y], ours[y]), (theirs[3], ours[3]), (2.5, 2.5)]
+            operands = [(theirs[x], ours[x]), (theirs[y], ours[y]), (theirs[3], ours[3])]
+            operands.append((2.5, 2.5))
             if name in UNARY:
                 given = operands[:1]
             else:
@@ -50,8 +53,9 @@ def test_results_in_out_are_numpys_wherever_operands_lie(size, lent):
             assert result is ours_out
             # The last digit of a function may depend on how its operand lies.
             rtol = 1e-15 if name in ("exp", "arctan2") else 0
-            np.testing.assert_allclose(ours_out, theirs_out, rtol, err_msg=f"{name} {x} {y} {place}")
-            np.testing.assert_allclose(ours, theirs, rtol, err_msg=f"{name} {x} {y} {place}")
+            case = f"{name} {x} {y} {place}"
+            np.testing.assert_allclose(ours_out, theirs_out, rtol, err_msg=case)
+            np.testing.assert_allclose(ours, theirs, rtol, err_msg=case)
 
 
 @pytest.mark.parametrize("lent", [False, True])
