@@ -144,7 +144,7 @@ def _memory(call: CheckedCall, x: Handle) -> NDArray | None:
     backend = call.backend
     if not isinstance(backend, StridedBackend) or not call.is_handle(x):
         return None
-    memory: NDArray | None = backend.peek(x) if backend.dlpack_device()[0] == 1 else None
+    memory: NDArray | None = backend.peek(x) if backend.is_on_host else None
     return memory
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Final
 
 from ..core import dtypes as d
 from ..core.dtypes import CANONICAL, DType
 from ..explain.explanation import Explanation
 from .arguments import AxisOrder, Handle, Info, Native, Scalar
 from .numpy_dtypes import WORD, NDArray, suitable
+
+HOST: Final = 1
+"""DLPack's type of devices whose memory is the host's."""
 
 
 class Handles(ABC):
@@ -136,8 +140,13 @@ class Handles(ABC):
         return Explanation()
 
     def dlpack_device(self) -> tuple[int, int]:
-        """The device type and id of DLPack; (1, 0), the CPU, by default."""
-        return 1, 0
+        """The device type and id of DLPack; those of the host by default."""
+        return HOST, 0
+
+    @property
+    def is_on_host(self) -> bool:
+        """Whether the memory of handles is the host's."""
+        return self.dlpack_device()[0] == HOST
 
     def runtime_info(self) -> Info:
         """What `show_config` tells of this backend, by name; nothing by default.

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..config import hints
 from ..contract.backend import Native
+from ..contract.handles import HOST
 from ..contract.numpy_dtypes import has_negative_strides
 from ..core import dtypes as d
 from ..device import Device, as_device, default_device, device_of
@@ -44,14 +45,14 @@ def to_dlpack(
     if copy is not None and copy is not True and copy is not False:
         raise TypeError(f"copy= must be True, False or None, not {copy!r}; give one of the three")
     options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
-    to_host = backend.dlpack_device()[0] == 1 or (dl_device is not None and dl_device[0] == 1)
+    to_host = backend.is_on_host or (dl_device is not None and dl_device[0] == HOST)
     if hints.watched:
         reading(x, "dlpack", "host" if to_host else x._device.name)
-    if backend.dlpack_device()[0] != 1:
+    if not backend.is_on_host:
         options["stream"] = stream
     elif stream is not None:
         raise BufferError(f"device {x._device} has no streams; leave out stream=")
-    elif dl_device is not None and dl_device != (1, 0):
+    elif dl_device is not None and dl_device != (HOST, 0):
         raise BufferError(
             f"an array on device {x._device} is not exported to DLPack device {dl_device}; move it "
             "with to_device first"
@@ -72,7 +73,7 @@ def to_dlpack(
             if not to_host and copy:  # CuPy exports no copies
                 copied = backend.native(backend.copy(x._handle))
                 return _capsule(copied, {**options, "copy": None}, takes_negative_strides)
-            if backend.dlpack_device()[0] != 1:
+            if not backend.is_on_host:
                 raise
             # NumPy can do more than some engines, with the same memory or a copy of it.
             return _capsule(backend.to_host(x._handle), options, takes_negative_strides)

@@ -342,29 +342,21 @@ def refuse_loss(from_: DType, to: DType) -> None:
         )
 
 
-def to_numpy(x: Array, dtype: DType | None = None, copy: bool | None = None) -> NDArray:
-    """`Array.__array__`: see there.
+def to_numpy(
+    x: Array, dtype: DType | None = None, copy: bool | None = None, *, fetched: bool = False
+) -> NDArray:
+    """`Array.__array__`: see there; `fetched`: copied where the host does not reach the memory.
 
-    TypeError: If the array is not on the CPU.
+    TypeError: If the array is not in the host's memory, and not `fetched`.
     ValueError: If `copy` is False and a conversion is asked for, or the device has memory of its
         own.
     """
     if hints.watched:
         reading(x, "numpy", "numpy")
-    return _to_numpy(x, dtype, copy)
-
-
-def host_array(x: Array) -> NDArray:
-    """The elements for functions of NumPy: copied where the host does not reach the memory."""
-    if hints.watched:
-        reading(x, "numpy", "numpy")
-    reached = x._device.backend.dlpack_device()[0] == 1
-    return _to_numpy(x) if reached else host_copy(x)
-
-
-def _to_numpy(x: Array, dtype: DType | None = None, copy: bool | None = None) -> NDArray:
     backend = x._device.backend
-    if backend.dlpack_device()[0] != 1:
+    if not backend.is_on_host:
+        if fetched:
+            return host_copy(x)
         raise TypeError(
             f"an array on {x._device} is not converted to NumPy silently; "
             "move it with x.to_device('cpu') first"
@@ -466,9 +458,8 @@ def to_device(x: Array, device: Device | str | None, /, *, stream: object = None
 def moved(x: Array, target: Device) -> Array:
     """`x` on another device, which has its dtype, without a report."""
     source, backend = x._device.backend, target.backend
-    kind = source.dlpack_device()[0]
     handle = x._handle
-    if kind != 1 and kind == backend.dlpack_device()[0]:
+    if not source.is_on_host and source.dlpack_device()[0] == backend.dlpack_device()[0]:
         # A copy in memory of its own can be written.
         if source.read_only_reason(handle) is not None:
             handle = source.copy(handle)
@@ -501,9 +492,8 @@ def to_device_in_place(x: Array, target: Device) -> Array:
 
 def moved_in_place(x: Array, target: Device) -> Array:
     source, backend = x._device.backend, target.backend
-    place = source.dlpack_device()
     if source.read_only_reason(x._handle) is None:
-        if place[0] != 1 and place == backend.dlpack_device():
+        if not source.is_on_host and source.dlpack_device() == backend.dlpack_device():
             try:
                 return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
             except BufferError:

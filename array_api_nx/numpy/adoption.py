@@ -16,7 +16,7 @@ from ..contract.numpy_dtypes import has_other_bools
 from ..core.dtypes import CANONICAL
 from ..device import Device, default_device
 from ..frontend.array import Array
-from ..frontend.interop import from_numpy, host_array
+from ..frontend.interop import from_numpy, to_numpy
 from ..native import native
 from .arrays import adopt, ndarray, standard
 
@@ -67,7 +67,7 @@ def as_numpys(x: Any, given: Given | None = None, depth: int = 0) -> Any:
             given[id(found)] = found, x
         return found
     if kind is ndarray or kind is Array:
-        array = host_array(x if kind is Array else standard(x))
+        array = to_numpy(x if kind is Array else standard(x), fetched=True)
         if given is not None:
             given[id(array)] = array, x
         return array
@@ -176,5 +176,5 @@ def scalar(x: Any) -> Any:
     """A result of ours for the face: a NumPy scalar in place of an array without axes."""
     kind = type(x)
     if kind is Array:
-        return host_array(x)[()] if x.ndim == 0 else adopt(x)
+        return to_numpy(x, fetched=True)[()] if x.ndim == 0 else adopt(x)
     return _converted(x, scalar)

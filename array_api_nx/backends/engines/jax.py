@@ -21,6 +21,7 @@ import numpy as np
 
 from ...contract.arguments import Run
 from ...contract.backend import METHODS, AxisOrder, Native, Operand, Padding, Scalar
+from ...contract.handles import HOST
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
 from ...contract.strided import Storage, Tensor
@@ -151,7 +152,7 @@ class JaxBackend(NamespaceBackend):
         return np.array(self.array(x))
 
     def dlpack_device(self) -> tuple[int, int]:
-        return (1, 0) if self.place.platform == "cpu" else (2, self.place.id)
+        return (HOST, 0) if self.place.platform == "cpu" else (2, self.place.id)
 
     def from_native(self, array: Native) -> Tensor:
         if not isinstance(array, jax.Array):

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from ...contract.backend import Native, Scalar
+from ...contract.handles import HOST
 from ...contract.numpy_dtypes import NDArray, has_negative_strides
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
@@ -37,7 +38,7 @@ from .torch_kernels import (
 )
 from .torch_special import special_functions
 
-_DLPACK_TYPES: Final = {"cpu": 1, "cuda": 2, "mps": 8, "xpu": 14}
+_DLPACK_TYPES: Final = {"cpu": HOST, "cuda": 2, "mps": 8, "xpu": 14}
 _MAX_LAYOUTS: Final = 1 << 13
 
 
@@ -157,7 +158,7 @@ class TorchBackend(NamespaceBackend):
         return np.ndarray(shape, memory.dtype, memory, offset, strides)
 
     def dlpack_device(self) -> tuple[int, int]:
-        return _DLPACK_TYPES.get(self.place.type, 1), self.place.index or 0
+        return _DLPACK_TYPES.get(self.place.type, HOST), self.place.index or 0
 
     def from_native(self, array: Native) -> Tensor:
         if not isinstance(array, torch.Tensor):

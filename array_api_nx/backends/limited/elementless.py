@@ -125,9 +125,6 @@ class ElementlessBackend(TracingBackend):
     def may_overlap(self, x1: Handle, x2: Handle) -> bool:
         return x1.memory is x2.memory
 
-    def dlpack_device(self) -> tuple[int, int]:
-        return 1, 0
-
     def runtime_info(self) -> Info:
         return {}
 

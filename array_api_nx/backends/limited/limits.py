@@ -32,6 +32,7 @@ from ...contract.callers import is_called_by
 from ...contract.checked import CheckedBackend
 from ...contract.derived import Method
 from ...contract.errors import LimitError
+from ...contract.handles import HOST
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...core import dtypes as d
@@ -66,7 +67,7 @@ class Memory:
 
     def __dlpack__(self, *, dl_device: object = None, copy: object = None, **rest: Any) -> Any:
         """A capsule with a copy, if one for the host's memory is asked for; else BufferError."""
-        if dl_device == (1, 0) and copy is not False:
+        if dl_device == (HOST, 0) and copy is not False:
             return self.array.__dlpack__(max_version=rest.get("max_version"), copy=True)
         raise BufferError(f"the host cannot reach the memory of device {self._device}")
 

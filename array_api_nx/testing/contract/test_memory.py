@@ -189,7 +189,8 @@ def test_item(backend: Backend, dtype: DType) -> None:
 def test_dlpack_device(backend: Backend) -> None:
     kind, number = backend.dlpack_device()
     assert type(kind) is type(number) is int
-    assert (kind == 1) >= reaches_host(backend)
+    assert backend.is_on_host is (kind == 1)
+    assert backend.is_on_host >= reaches_host(backend)
 
 
 def test_shares_host(backend: Backend) -> None:
