@@ -96,7 +96,6 @@ static const BucketLoops loops[DTYPE_COUNT][2] = {
 
 /* ------------------------------------------------------------------ rows that are NumPy's */
 
-#ifdef HAS_FLOAT16
 /* NumPy's sort of float16 with AVX-512 loses elements of rows in which many are equal (2.4.6): integers in
    their order, which it sorts digit by digit, are sorted instead. */
 static int sort_halves(npy_uint16 *row, npy_intp length)
@@ -111,18 +110,15 @@ static int sort_halves(npy_uint16 *row, npy_intp length)
     }
     return failed;
 }
-#endif
 
 static int sort_by_numpy(char *row, DTypeCode code, npy_intp length)
 {
     if (length < 2) {
         return 0;
     }
-#ifdef HAS_FLOAT16
-    if (code == FLOAT16) {
+    if (is_float16(code)) {
         return sort_halves((npy_uint16 *)row, length);
     }
-#endif
     /* The stable method counts short integers. */
     const int counts = dtypes[code].itemsize < 4 && length >= COUNTED_FROM;
     return functions_of(code)->sort[counts ? NPY_STABLESORT : NPY_QUICKSORT](row, length, NULL);

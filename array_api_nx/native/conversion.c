@@ -109,32 +109,17 @@ static int order_of_cast(const Tensor *x)
     return rows ? 0 : columns ? 1 : -1;
 }
 
-/* A copy with another dtype, row-major or column-major. NULL, perhaps without an exception, where C does not cast.
-   `*errors` becomes the floating-point errors that NumPy would tell of, unless it is NULL. */
-static Tensor *cast_in_order(Tensor *x, DTypeCode code, int turned, int *errors)
+/* Write the elements as those of another dtype, row by row or column by column. */
+static void write_cast(const Tensor *x, PyUFuncGenericFunction function, DTypeCode code, int turned, char *data,
+                       char *out)
 {
-    const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
-    char *args[2] = {data_of(x), NULL};
-    if (function == NULL || args[0] == NULL || turned < 0) {
-        return NULL;
-    }
-    Tensor *copy = new_memory(x->ndim, x->shape, code, turned, &args[1]);
-    if (copy == NULL) {
-        return NULL;
-    }
+    char *args[2] = {data, out};
     const npy_intp steps[2] = {dtypes[x->code].itemsize, dtypes[code].itemsize};
-    if (errors != NULL) {
-        clear_flags();
-    }
     if (x->flags & (turned ? COLUMN_MAJOR : ROW_MAJOR)) {
         function(args, &x->size, steps, NULL);
     } else {
-        write_elements(x->ndim, x->shape, x->strides, args[0], function, steps[1], turned, args[1]);
+        write_elements(x->ndim, x->shape, x->strides, data, function, steps[1], turned, out);
     }
-    if (errors != NULL) {
-        *errors = cast_operation((DTypeCode)x->code, code).raises != RAISES_NONE ? take_flags() : 0;
-    }
-    return copy;
 }
 
 Tensor *cast_operand(Tensor *x, DTypeCode code)
@@ -144,7 +129,17 @@ Tensor *cast_operand(Tensor *x, DTypeCode code)
             return NULL; /* the copy would decide the order of axes in the result, which this operand does not */
         }
     }
-    return cast_in_order(x, code, order_of_cast(x), NULL);
+    const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
+    char *data = data_of(x), *out;
+    const int turned = order_of_cast(x);
+    if (function == NULL || data == NULL || turned < 0) {
+        return NULL;
+    }
+    Tensor *copy = new_memory(x->ndim, x->shape, code, turned, &out);
+    if (copy != NULL) {
+        write_cast(x, function, code, turned, data, out);
+    }
+    return copy;
 }
 
 PyObject *cast_array(Tensor *x, DTypeCode code)
@@ -159,13 +154,18 @@ PyObject *cast_array(Tensor *x, DTypeCode code)
     if (!is_computed_now(x->size) || x->size == 0) {
         return DECLINED;
     }
-    int errors = 0;
-    Tensor *copy = cast_in_order(x, code, order_of_cast(x), &errors);
-    if (copy == NULL) {
+    char *data = data_of(x), *out;
+    const int turned = order_of_cast(x);
+    if (cast.function == NULL || data == NULL || turned < 0) {
         return decline_unless_raised();
     }
-    PyObject *result = wrap_tensor(copy, code);
-    return result == NULL ? NULL : settle(result, names_of.cast, errors);
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, turned, &out);
+    if (result == NULL) {
+        return NULL;
+    }
+    clear_flags();
+    write_cast(x, cast.function, code, turned, data, out);
+    return settle(result, names_of.cast, cast.raises != RAISES_NONE ? take_flags() : 0);
 }
 
 /* `object` itself, a copy of it, or a cast. */

@@ -236,26 +236,6 @@ static int take_correction(PyObject *value, double *correction)
     return 1;
 }
 
-/* Moments that were computed in float32 as numbers of another dtype, in place of `result`. */
-static PyObject *round_moments(PyObject *result, DTypeCode code)
-{
-    if (result == NULL || result == DECLINED) {
-        return result;
-    }
-    char *out;
-    const Tensor *x = tensor_of(result);
-    PyObject *rounded = x->flags & ROW_MAJOR ? new_array_like_memory(x->ndim, x->shape, code, 0, &out) : DECLINED;
-    if (rounded != NULL && rounded != DECLINED) {
-        char *args[2] = {data_of(tensor_of(result)), out};
-        const npy_intp steps[2] = {dtypes[FLOAT32].itemsize, dtypes[code].itemsize};
-        clear_flags();
-        cast_function(FLOAT32, code)(args, &x->size, steps, NULL);
-        rounded = settle(rounded, names_of.cast, take_flags());
-    }
-    Py_DECREF(result);
-    return rounded;
-}
-
 /* Variances of more elements are found in one pass, in which two threads are worth it for half as many elements as
    otherwise (docs/tuning.md, 21). */
 #define VARIANCES_AT_ONCE (limits.at_once / 2)
@@ -347,7 +327,10 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
     }
     PyObject *result = compute_moment(code, &loops, &elements, reduced, keepdims, correction);
     free_scratch(&elements.scratch);
-    return is_float16(x->code) ? round_moments(result, (DTypeCode)x->code) : result;
+    if (is_float16(x->code) && result != NULL && result != DECLINED) {
+        Py_SETREF(result, cast_array(tensor_of(result), (DTypeCode)x->code));
+    }
+    return result;
 }
 
 /* Whether NumPy warns of a correction, since it leaves no degrees of freedom; also where the axes cannot be read. */

@@ -83,85 +83,34 @@ void turn_columns(const char *from, npy_intp step, npy_intp rows, npy_intp colum
 #undef TURN
 }
 
-/* Converts `n` elements that lie `stride` bytes apart. */
-typedef void (*RowConversion)(const char *from, npy_intp stride, npy_intp n, char *to);
-
-/* The compiler makes vector instructions of the first loop. */
-#define CONVERSION(NAME, FROM, TO, EXPRESSION)                                   \
-    static void NAME(const char *from, npy_intp stride, npy_intp n, char *to)           \
-    {                                                                                   \
-        TO *target = (TO *)to;                                                          \
-        if (stride == (npy_intp)sizeof(FROM)) {                               \
-            for (npy_intp i = 0; i < n; i++) {                                          \
-                const FROM *x = (const FROM *)from + i;                         \
-                target[i] = (TO)(EXPRESSION);                                           \
-            }                                                                           \
-            return;                                                                     \
-        }                                                                               \
-        for (npy_intp i = 0; i < n; i++) {                                              \
-            const FROM *x = (const FROM *)(from + i * stride);                          \
-            target[i] = (TO)(EXPRESSION);                                               \
-        }                                                                               \
-    }
-
-#define WIDEN_SIGNED(CODE, TYPE, ...) CONVERSION(widen_##CODE, TYPE, npy_int64, *x)
-#define WIDEN_UNSIGNED(CODE, TYPE, ...) CONVERSION(widen_##CODE, TYPE, npy_uint64, *x)
-#define MAKE_FLOAT(CODE, TYPE, ...) CONVERSION(float_##CODE, TYPE, npy_double, *x)
-#define TEST(CODE, TYPE, ...) CONVERSION(test_##CODE, TYPE, npy_bool, IS_TRUE(*x))
-CONVERSION(widen_BOOL, npy_bool, npy_int64, truth_of(*x))
-CONVERSION(float_BOOL, npy_bool, npy_double, truth_of(*x))
-EACH_SIGNED(WIDEN_SIGNED)
-EACH_UNSIGNED(WIDEN_UNSIGNED)
-EACH_INTEGER(MAKE_FLOAT)
-EACH_DTYPE(TEST)
-
-#define WIDENING(CODE, ...) [CODE] = widen_##CODE,
-#define FLOAT_CONVERSION(CODE, ...) [CODE] = float_##CODE,
-#define TESTS(CODE, ...) [CODE] = test_##CODE,
-static const RowConversion widenings[DTYPE_COUNT] = {EACH_BOOL(WIDENING) EACH_INTEGER(WIDENING)};
-static const RowConversion float_conversions[DTYPE_COUNT] = {
-    EACH_BOOL(FLOAT_CONVERSION) EACH_INTEGER(FLOAT_CONVERSION)};
-static const RowConversion tests[DTYPE_COUNT] = {EACH_DTYPE(TESTS)};
-
-#define WIDEN_HALF(CODE, ...)                                                            \
-    static void single_##CODE(const char *from, npy_intp stride, npy_intp n, char *to)   \
-    {                                                                                    \
-        char *args[2] = {(char *)from, to};                                              \
-        const npy_intp steps[2] = {stride, sizeof(npy_float)};                           \
-        cast_function(CODE, FLOAT32)(args, &n, steps, NULL);                             \
-    }
-EACH_HALF(WIDEN_HALF)
-#define SINGLE_CONVERSION(CODE, ...) [CODE] = single_##CODE,
-static const RowConversion single_conversions[DTYPE_COUNT] = {EACH_HALF(SINGLE_CONVERSION)};
-
-static RowConversion find_conversion(DTypeCode from, DTypeCode to)
+/* Whether the numbers that one dtype becomes another by are these alone: NumPy's iterators convert others in parts. */
+static int converts(DTypeCode from, DTypeCode to)
 {
     switch (to) {
     case BOOL:
-        return tests[from];
+        return 1;
     case NX_INT64:
-        return is_unsigned(from) ? NULL : widenings[from];
+        return from == BOOL || is_signed(from);
     case NX_UINT64:
-        return is_signed(from) ? NULL : widenings[from];
+        return from == BOOL || is_unsigned(from);
     case FLOAT32:
-        return single_conversions[from];
+        return is_float16(from);
     case FLOAT64:
-        return float_conversions[from];
+        return from == BOOL || is_integer(from);
     default:
-        return NULL;
+        return 0;
     }
 }
 
 int can_pack(DTypeCode from, DTypeCode to)
 {
-    return from == to || find_conversion(from, to) != NULL;
+    return from == to || converts(from, to);
 }
 
 void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
           const npy_intp *strides, const npy_uint8 *order, DTypeCode to, char *out)
 {
-    const RowConversion convert =
-        from == to && from != BOOL ? NULL : find_conversion(from, to);
+    const PyUFuncGenericFunction convert = from == to && from != BOOL ? NULL : cast_function(from, to);
     const npy_intp itemsize = dtypes[to].itemsize;
     npy_intp lengths[ARRAY_DIMS], steps[ARRAY_DIMS], index[ARRAY_DIMS];
     int dim;
@@ -181,9 +130,10 @@ void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
         copy_elements(last + 1, lengths, out, dense, data, steps, itemsize);
         return;
     }
-    const npy_intp n = last >= 0 ? lengths[last] : 1, step = last >= 0 ? steps[last] : itemsize;
+    const npy_intp n = last >= 0 ? lengths[last] : 1, both[2] = {last >= 0 ? steps[last] : itemsize, itemsize};
     do {
-        convert(data, step, n, out);
+        char *args[2] = {(char *)data, out};
+        convert(args, &n, both, NULL);
         out += n * itemsize;
         dim = next_index(last, lengths, index);
         data += distance(dim, last, lengths, steps);

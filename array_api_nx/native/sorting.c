@@ -349,12 +349,10 @@ static PyObject *call_argsort(int stable, PyObject *const *values, Py_ssize_t co
 #define BOOL_LESS(a, b) (truth_of(a) < truth_of(b))
 #define BOOL_UP_TO(a, b) (truth_of(a) <= truth_of(b))
 /* Both orders put NaN last. */
-#define INTEGER_LESS(a, b) ((a) < (b))
-#define INTEGER_UP_TO(a, b) ((a) <= (b))
+#define RANKED_LESS(a, b) (RANK(a) < RANK(b))
+#define RANKED_UP_TO(a, b) (RANK(a) <= RANK(b))
 #define FLOAT_LESS(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
 #define FLOAT_UP_TO(a, b) (!FLOAT_LESS(b, a))
-#define HALF_LESS(a, b) (rank_of_half(a) < rank_of_half(b))
-#define HALF_UP_TO(a, b) (rank_of_half(a) <= rank_of_half(b))
 
 /* One after the other as NumPy does it, where each search begins with the bounds of the last one. It
    matters for arrays that are not sorted. */
@@ -391,12 +389,11 @@ static PyObject *call_argsort(int stable, PyObject *const *values, Py_ssize_t co
     SEARCH_SIDE(left_##CODE, TYPE, KIND##_LESS) \
     SEARCH_SIDE(right_##CODE, TYPE, KIND##_UP_TO)
 #define SEARCH_BOOL(CODE, TYPE, ...) SEARCH(CODE, TYPE, BOOL)
-#define SEARCH_INTEGER(CODE, TYPE, ...) SEARCH(CODE, TYPE, INTEGER)
-#define SEARCH_HALF(CODE, TYPE, ...) SEARCH(CODE, TYPE, HALF)
+#define SEARCH_RANKED(CODE, TYPE, ...) SEARCH(CODE, TYPE, RANKED)
 #define SEARCH_FLOAT(CODE, TYPE, ...) SEARCH(CODE, TYPE, FLOAT)
 EACH_BOOL(SEARCH_BOOL)
-EACH_INTEGER(SEARCH_INTEGER)
-EACH_HALF(SEARCH_HALF)
+EACH_INTEGER(SEARCH_RANKED)
+EACH_HALF(SEARCH_RANKED)
 EACH_BROAD_FLOAT(SEARCH_FLOAT)
 
 typedef void (*Search)(const char *sorted, npy_intp stride, npy_intp length, const char *values,

@@ -48,10 +48,11 @@ static inline npy_uint64 key_of_float32(npy_float x)
 #define KEY_BOOL key_of_bool
 #define KEY_SIGNED key_of_signed
 #define KEY_UNSIGNED key_of_unsigned
+#define KEY_FLOAT16 rank_of_half
 #define KEY_FLOAT32 key_of_float32
 #define KEY_FLOAT64 key_of_float64
 
-#define DEFINE_KEYS(CODE, TYPE, KEY, DIFFER)                                                       \
+#define DEFINE_KEYS(CODE, TYPE, KEY)                                                               \
     CLONED(static, void, scan_##CODE,                                                              \
            (const char *data, npy_intp count, npy_uint64 *least, npy_uint64 *greatest,             \
             npy_uint64 *varying),                                                                  \
@@ -99,7 +100,7 @@ static inline npy_uint64 key_of_float32(npy_float x)
         if (order == NULL) {                                                                       \
             for (npy_intp i = 1; i < count; i++) {                                                 \
                 starts[runs] = i;                                                                  \
-                runs += DIFFER(elements[i], before);                                               \
+                runs += DIFFERS(elements[i], before);                                              \
                 before = elements[i];                                                              \
             }                                                                                      \
             return runs;                                                                           \
@@ -108,7 +109,7 @@ static inline npy_uint64 key_of_float32(npy_float x)
         for (npy_intp i = 1; i < count; i++) {                                                     \
             const TYPE element = elements[order[i]];                                               \
             starts[runs] = i;                                                                      \
-            runs += DIFFER(element, before);                                                       \
+            runs += DIFFERS(element, before);                                                      \
             before = element;                                                                      \
             inverse[order[i]] = runs - 1;                                                          \
         }                                                                                          \
@@ -116,25 +117,21 @@ static inline npy_uint64 key_of_float32(npy_float x)
     }
 
 /* NaN differs from all, and so from the one before. */
-#define NUMBERS_DIFFER(x, y) ((x) != (y))
-#define HALVES_DIFFER(x, y) (rank_of_half(x) != rank_of_half(y) || rank_of_half(x) == RANK_OF_NAN)
-#define KEYS_BOOL(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_BOOL, NUMBERS_DIFFER)
-#define KEYS_SIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_SIGNED, NUMBERS_DIFFER)
-#define KEYS_UNSIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_UNSIGNED, NUMBERS_DIFFER)
-#define KEYS_HALF(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, rank_of_half, HALVES_DIFFER)
-#define KEYS_FLOAT(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_##CODE, NUMBERS_DIFFER)
+#define KEYS_BOOL(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_BOOL)
+#define KEYS_SIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_SIGNED)
+#define KEYS_UNSIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_UNSIGNED)
+#define KEYS_FLOAT(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_##CODE)
 EACH_BOOL(KEYS_BOOL)
 EACH_SIGNED(KEYS_SIGNED)
 EACH_UNSIGNED(KEYS_UNSIGNED)
-EACH_HALF(KEYS_HALF)
-EACH_BROAD_FLOAT(KEYS_FLOAT)
+EACH_FLOAT(KEYS_FLOAT)
 
 /* Where to insert `values`: how many of the `length` sorted elements are before each. The searches of
    a group take turns, so that the memory that one waits for is fetched while the others go on.
    The elements from `length` to `all` are NaN, which is behind all others. */
 enum { GROUP = 16 };
 
-#define DEFINE_SEARCH(NAME, TYPE, RANK, IS_BEFORE, NAN_PLACE)                                      \
+#define DEFINE_SEARCH(NAME, TYPE, IS_BEFORE, NAN_PLACE)                                            \
     CLONED(static, void, find_##NAME,                                                              \
            (const char *data, npy_intp length, npy_intp all, const char *wanted, npy_intp count,   \
             npy_int64 *places),                                                                    \
@@ -160,23 +157,15 @@ enum { GROUP = 16 };
                 }                                                                                  \
             }                                                                                      \
             for (int j = 0; j < group; j++) {                                                      \
-                places[first + j] = IS_NAN_##RANK(value[j]) ? NAN_PLACE : place[j];                \
+                places[first + j] = IS_NAN(value[j]) ? NAN_PLACE : place[j];                       \
             }                                                                                      \
         }                                                                                          \
     }
 
-#define NUMBER(x) (x)
-#define IS_NAN_NUMBER(x) ((x) != (x))
-#define IS_NAN_rank_of_half(x) (rank_of_half(x) == RANK_OF_NAN)
-#define SEARCH_BY(CODE, TYPE, RANK)                    \
-    DEFINE_SEARCH(left_##CODE, TYPE, RANK, <, length)  \
-    DEFINE_SEARCH(right_##CODE, TYPE, RANK, <=, all)
-#define SEARCH(CODE, TYPE, ...) SEARCH_BY(CODE, TYPE, NUMBER)
-#define SEARCH_HALF(CODE, TYPE, ...) SEARCH_BY(CODE, TYPE, rank_of_half)
-EACH_BOOL(SEARCH)
-EACH_INTEGER(SEARCH)
-EACH_HALF(SEARCH_HALF)
-EACH_BROAD_FLOAT(SEARCH)
+#define SEARCH(CODE, TYPE, ...)                 \
+    DEFINE_SEARCH(left_##CODE, TYPE, <, length) \
+    DEFINE_SEARCH(right_##CODE, TYPE, <=, all)
+EACH_REAL(SEARCH)
 
 typedef void Find(const char *, npy_intp, npy_intp, const char *, npy_intp, npy_int64 *);
 
