@@ -31,6 +31,17 @@ static int may_give_array(PyObject *object)
     return 0;
 }
 
+/* Whether a list or tuple has only Python's numbers, as those of x.tolist() have. */
+static int are_numbers(PyObject *sequence)
+{
+    PyObject *const *items = PySequence_Fast_ITEMS(sequence);
+    Py_ssize_t i = 0;
+    while (i < PySequence_Fast_GET_SIZE(sequence) && (PyFloat_CheckExact(items[i]) || PyLong_Check(items[i]))) {
+        i++;
+    }
+    return i == PySequence_Fast_GET_SIZE(sequence);
+}
+
 /* What `to_numpys` converts: arrays of up to `most` elements, in lists of `depth` lists around them. */
 typedef struct {
     npy_intp most;
@@ -51,6 +62,9 @@ static PyObject *to_numpys_item(PyObject *item, const void *context)
         return Py_NewRef(&PyArray_Type);
     }
     if ((PyTuple_CheckExact(item) || PyList_CheckExact(item)) && limit->depth <= NPY_MAXDIMS) {
+        if (are_numbers(item)) {
+            return Py_NewRef(item);
+        }
         const Conversion inner = {limit->most, limit->depth + 1};
         return convert_items(item, to_numpys_item, &inner);
     }
@@ -139,17 +153,6 @@ static int may_have_other_bools(PyArrayObject *array)
     return PyArray_TYPE(array) == NPY_BOOL && base != NULL &&
            !(PyArray_CheckExact(base) && PyArray_TYPE((PyArrayObject *)base) == NPY_BOOL &&
              PyArray_CHKFLAGS((PyArrayObject *)base, NPY_ARRAY_OWNDATA));
-}
-
-/* Whether a list or tuple has only Python's numbers, as those of x.tolist() have. */
-static int are_numbers(PyObject *sequence)
-{
-    PyObject *const *items = PySequence_Fast_ITEMS(sequence);
-    Py_ssize_t i = 0;
-    while (i < PySequence_Fast_GET_SIZE(sequence) && (PyFloat_CheckExact(items[i]) || PyLong_Check(items[i]))) {
-        i++;
-    }
-    return i == PySequence_Fast_GET_SIZE(sequence);
 }
 
 static PyObject *from_numpys_item(PyObject *item, const void *context)

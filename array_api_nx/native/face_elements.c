@@ -67,12 +67,25 @@ static int has_ellipsis(PyObject *key)
     return 0;
 }
 
+/* Indices up to this number are read one by one in less time than it takes to cast them (docs/tuning.md, 144). */
+enum { FEW_INDICES = 16 };
+
+/* An array in place of a list, which C's keys have not. Many indices of less than 64 bits are cast to int64, which C
+   reads several times as fast. */
 static PyObject *key_of_item(PyObject *item, const void *unused)
 {
-    return PyList_CheckExact(item) ? operand_of(item, NULL) : Py_NewRef(item);
+    Tensor *x = is_face(item) ? layout_of(item) : NULL, *cast = NULL;
+    if (PyList_CheckExact(item)) {
+        return operand_of(item, NULL);
+    }
+    if (x != NULL && x->size > FEW_INDICES && x->size <= limits.at_once && x->flags & ROW_MAJOR &&
+        is_integer(x->code) && x->code != NX_INT64 && x->code != NX_UINT64) {
+        cast = cast_operand(x, NX_INT64);
+    }
+    return cast != NULL ? wrap_tensor(cast, NX_INT64) : PyErr_Occurred() ? NULL : Py_NewRef(item);
 }
 
-/* A key with arrays in place of lists, which C's keys have not; a new reference. */
+/* The key as C takes it; a new reference. */
 static PyObject *key_of(PyObject *key)
 {
     return PyTuple_CheckExact(key) ? convert_items(key, key_of_item, NULL) : key_of_item(key, NULL);

@@ -94,6 +94,13 @@ int find_errors(void)
     return find_modes(&modes) ? modes.errors : -2;
 }
 
+int is_users_line(void)
+{
+    PyObject *globals = PyEval_GetGlobals();
+    PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
+    return module == NULL || (PyUnicode_CheckExact(module) && !is_inside(module));
+}
+
 int begin_list_modes(ListRun *before)
 {
     PyObject *settings = NULL;

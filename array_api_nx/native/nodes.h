@@ -157,6 +157,9 @@ int find_modes(Modes *modes);
 /* Their errors; -2 with an exception set. */
 int find_errors(void);
 
+/* Whether the line that runs is not one of this package, NumPy or contextlib: Python warns there. */
+int is_users_line(void);
+
 /* policy._modes, NumPy's context variable of the settings that it reads, and that of ours. */
 void set_modes(PyObject *modes, PyObject *numpys, PyObject *own);
 

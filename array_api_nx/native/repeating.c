@@ -293,6 +293,15 @@ static PyObject *call_triangle(int lower, PyObject *const *values, Py_ssize_t co
         const npy_intp place = row % rows + diagonal + lower;
         const npy_intp cut = place < 0 ? 0 : least(place, columns), first = lower ? 0 : cut;
         const npy_intp kept = lower ? cut : columns - cut;
+        if (cut == columns && x->flags & ROW_MAJOR) { /* as are the rows below it: one run of elements */
+            const npy_intp more = rows - 1 - row % rows;
+            const size_t bytes = (size_t)((more + 1) * columns * itemsize);
+            lower ? memcpy(to, from, bytes) : memset(to, 0, bytes);
+            row += more;
+            from += more * step;
+            to += more * columns * itemsize;
+            continue;
+        }
         memset(lower ? to + cut * itemsize : to, 0, (size_t)((columns - kept) * itemsize));
         copy_row(to + first * itemsize, itemsize, from + first * x->strides[last], x->strides[last], kept, itemsize);
     }

@@ -14,6 +14,16 @@ int apply_errstate(PyObject *name, int flags)
     if (warned == -2 || (warned >= 0 && !(warned & flags))) {
         return warned == -2 ? -1 : 0; /* all of them are ignored */
     }
+    if (warned > 0 && is_users_line()) {
+        static const char *const texts[] = {"divide by zero", "overflow", "underflow", "invalid value"};
+        for (int i = 0; i < 4; i++) {
+            if ((warned & flags & 1 << i) &&
+                PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "%s encountered in %U", texts[i], name) < 0) {
+                return -1;
+            }
+        }
+        return 0;
+    }
     PyObject *number = PyLong_FromLong(flags);
     PyObject *done =
         number == NULL ? NULL : PyObject_CallFunctionObjArgs(errstate_function, name, number, NULL);

@@ -45,6 +45,21 @@ def test_isin(dtype):
         compare(xp.isin, x, y, invert=bool(rng.integers(2)))
 
 
+@pytest.mark.parametrize("dtype", [each for each in DTYPES if np.dtype(each).kind in "iu"])
+def test_isin_of_integers_far_apart_and_close_together(dtype):
+    rng = np.random.default_rng(7)
+    ends = np.iinfo(dtype)
+    for low, high in ((ends.min, ends.max), (ends.min, ends.min + 20), (ends.max - 20, ends.max)):
+        for size in (1, 2, 30):
+            x, y = (
+                xp.asarray(rng.integers(low, high, n, dtype=dtype, endpoint=True), copy=True)
+                for n in (40, size)
+            )
+            y[0] = [low, high][size % 2]
+            compare(xp.isin, x, y)
+            compare(xp.isin, xp.concat([x, y]), y, invert=True)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "float32", "float64"])
 def test_many_elements(dtype):
     rng = np.random.default_rng(5)

@@ -1,5 +1,7 @@
 """Calls of NumPy's face that C answers: NumPy's results, whatever the parameters."""
 
+import warnings
+
 import numpy
 import pytest
 
@@ -411,6 +413,49 @@ def test_what_is_nested_deeper_than_its_target_is_written_where_numpy_does(shape
     else:
         ours[key] = given(value)
         check(ours, numpys)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("size", [3, 40])
+def test_indices_of_every_integer_dtype_select(dtype, size):
+    low = 0 if dtype[0] == "u" else -3
+    keys = numpy.random.default_rng(1).integers(low, 3, size).astype(dtype)
+    x, ours = numpy.array(X.T), np.array(X.T)
+    for key in (
+        keys,
+        keys[::2],
+        (keys, keys % 2),
+        (keys[:, None], [0, 1]),
+        (slice(None), keys % 2),
+    ):
+        own = tuple(map(given, key)) if type(key) is tuple else given(key)
+        numpy.testing.assert_array_equal(numpy.asarray(ours[own]), x[key])
+        ours[own] = x[key] = 7.0
+        check(ours, x)
+    refused(IndexError, "out of bounds", ours.__getitem__, np.array([3] * size, dtype))
+
+
+@pytest.mark.parametrize("shape", [(7, 2), (2, 7), (2, 5, 3), (1, 4), (4, 1)])
+@pytest.mark.parametrize("name", ["tril", "triu"])
+def test_triangles_of_tall_and_wide_matrices(name, shape):
+    x = numpy.arange(1.0, 1 + numpy.prod(shape)).reshape(shape)
+    for k in range(-8, 9):
+        for each in (x, x[..., ::-1], x.swapaxes(-1, -2)):
+            check(getattr(np, name)(given(each), k), getattr(numpy, name)(each, k))
+
+
+def test_warnings_name_the_line_that_computes():
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        x = np.array([0.0, -1.0])
+        np.log(x)
+    assert [str(each.message) for each in caught] == [
+        "divide by zero encountered in log",
+        "invalid value encountered in log",
+    ]
+    assert {each.filename for each in caught} == {__file__}
+    assert len({each.lineno for each in caught}) == 1
+    with warnings.catch_warnings(action="error"):
+        refused(RuntimeWarning, "invalid value encountered in sqrt", np.sqrt, x)
 
 
 @needs_native
