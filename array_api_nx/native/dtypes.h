@@ -24,29 +24,9 @@
 #ifdef HAS_FLOAT16
 __extension__ typedef _Float16 Half;
 #define EACH_HALF_WITH(X, A) X(A, FLOAT16, Half, 'f', 2)
-
-/* A number of 16 bits that is as large as another one where its element is; the largest for NaN. Without
-   instructions that convert elements, to compare these takes ten times as long. */
-enum { RANK_OF_ZERO = 0x8000, RANK_OF_NAN = 0xffff };
-
-static inline npy_uint16 rank_of_half(Half x)
-{
-    npy_uint16 bits;
-    memcpy(&bits, &x, sizeof(bits));
-    const npy_uint16 magnitude = bits & 0x7fff;
-    const npy_uint16 rank = magnitude == 0 ? RANK_OF_ZERO : bits ^ (bits & 0x8000 ? 0xffff : 0x8000);
-    return magnitude > 0x7c00 ? RANK_OF_NAN : rank;
-}
-
-/* `IF_HALF` for a number of 16 bits, `ELSE` for others. */
-#define BY_RANK(x, IF_HALF, ELSE) _Generic((x), Half: (IF_HALF), default: (ELSE))
 #else
 #define EACH_HALF_WITH(X, A)
-#define BY_RANK(x, IF_HALF, ELSE) (ELSE)
 #endif
-#define RANK(x) BY_RANK(x, rank_of_half(x), x)
-#define IS_NAN(x) BY_RANK(x, rank_of_half(x) == RANK_OF_NAN, (x) != (x))
-#define DIFFERS(x, y) BY_RANK(x, rank_of_half(x) != rank_of_half(y) || IS_NAN(x), (x) != (y))
 #define EACH_BROAD_FLOAT_WITH(X, A)  \
     X(A, FLOAT32, npy_float, 'f', 4) \
     X(A, FLOAT64, npy_double, 'f', 8)

@@ -8,6 +8,21 @@
 #include "flags.h"
 #include "ufunc_fields.h"
 
+void halves_to_integers(npy_uint16 *row, npy_intp count)
+{
+    for (npy_intp i = 0; i < count; i++) {
+        const npy_uint16 positive = row[i] & 0x7fff, bits = positive > 0x7c00 ? positive : row[i];
+        row[i] = bits ^ (bits & 0x8000 ? 0xffff : 0x8000);
+    }
+}
+
+void integers_to_halves(npy_uint16 *row, npy_intp count)
+{
+    for (npy_intp i = 0; i < count; i++) {
+        row[i] ^= row[i] & 0x8000 ? 0x8000 : 0xffff;
+    }
+}
+
 #ifdef HAS_HALF_VECTORS
 
 /* Elements that are converted at a time. */

@@ -4,6 +4,7 @@
 #include "buckets.h"
 #include "chapters.h"
 #include "elements.h"
+#include "half_loops.h"
 #include "pack.h"
 #include "vectors.h"
 
@@ -349,10 +350,8 @@ static PyObject *call_argsort(int stable, PyObject *const *values, Py_ssize_t co
 #define BOOL_LESS(a, b) (truth_of(a) < truth_of(b))
 #define BOOL_UP_TO(a, b) (truth_of(a) <= truth_of(b))
 /* Both orders put NaN last. */
-#define RANKED_LESS(a, b) (RANK(a) < RANK(b))
-#define RANKED_UP_TO(a, b) (RANK(a) <= RANK(b))
-#define FLOAT_LESS(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
-#define FLOAT_UP_TO(a, b) (!FLOAT_LESS(b, a))
+#define NUMBER_LESS(a, b) (RANK(a) < RANK(b) || (IS_NAN(b) && !IS_NAN(a)))
+#define NUMBER_UP_TO(a, b) (!NUMBER_LESS(b, a))
 
 /* One after the other as NumPy does it, where each search begins with the bounds of the last one. It
    matters for arrays that are not sorted. */
@@ -389,12 +388,10 @@ static PyObject *call_argsort(int stable, PyObject *const *values, Py_ssize_t co
     SEARCH_SIDE(left_##CODE, TYPE, KIND##_LESS) \
     SEARCH_SIDE(right_##CODE, TYPE, KIND##_UP_TO)
 #define SEARCH_BOOL(CODE, TYPE, ...) SEARCH(CODE, TYPE, BOOL)
-#define SEARCH_RANKED(CODE, TYPE, ...) SEARCH(CODE, TYPE, RANKED)
-#define SEARCH_FLOAT(CODE, TYPE, ...) SEARCH(CODE, TYPE, FLOAT)
+#define SEARCH_NUMBER(CODE, TYPE, ...) SEARCH(CODE, TYPE, NUMBER)
 EACH_BOOL(SEARCH_BOOL)
-EACH_INTEGER(SEARCH_RANKED)
-EACH_HALF(SEARCH_RANKED)
-EACH_BROAD_FLOAT(SEARCH_FLOAT)
+EACH_INTEGER(SEARCH_NUMBER)
+EACH_FLOAT(SEARCH_NUMBER)
 
 typedef void (*Search)(const char *sorted, npy_intp stride, npy_intp length, const char *values,
                        npy_intp count, npy_int64 *out);

@@ -3,6 +3,7 @@
 #include "buckets.h"
 #include "compiler.h"
 #include "flags.h"
+#include "half_loops.h"
 #include "masks.h"
 #include "parts.h"
 #include "sorting.h"
@@ -116,7 +117,6 @@ static inline npy_uint64 key_of_float32(npy_float x)
         return runs;                                                                               \
     }
 
-/* NaN differs from all, and so from the one before. */
 #define KEYS_BOOL(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_BOOL)
 #define KEYS_SIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_SIGNED)
 #define KEYS_UNSIGNED(CODE, TYPE, ...) DEFINE_KEYS(CODE, TYPE, KEY_UNSIGNED)
