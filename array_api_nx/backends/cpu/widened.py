@@ -13,17 +13,13 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from ...contract.backend import Handle, Native
+from ...contract.derived import Method, method_of
 from ...contract.strided import Tensor
 from ...core.derived import on_arrival
 from ...core.dtypes import ADDED, COMPUTED_IN, DType
 from ...primitives import table as p
-from ...primitives.table import TABLE, Primitive
 from .storage import wrap
 
-_ROWS: Final = {op.name: op for op in TABLE} | dict.fromkeys(
-    ("unique_counts", "unique_inverse", "unique_values"), p.UNIQUE
-)
-_TAKE_NUMBERS: Final = frozenset({"binary", "clip", "where"})
 _METHODS: Final = (
     *("unary", "binary", "where", "clip", "reduce", "arg_reduce", "scan", "var"),
     *("sort", "argsort", "partition", "argpartition", "searchsorted"),
@@ -43,7 +39,7 @@ def widened(backend: _Backend) -> _Backend:
 
     def widen() -> None:
         for name, method in methods.items():
-            setattr(backend, name, _widened(name, method))
+            setattr(backend, name, _widened(method_of(name), method))
 
     if ADDED:
         widen()
@@ -51,7 +47,7 @@ def widened(backend: _Backend) -> _Backend:
     return backend
 
 
-def _widened(name: str, method: Callable[..., Native]) -> Callable[..., Native]:
+def _widened(signature: Method, method: Callable[..., Native]) -> Callable[..., Native]:
     @wraps(method)
     def primitive(self: Native, /, *arguments: Native, **options: Native) -> Native:
         # Without calls, as operations on all dtypes come here.
@@ -64,50 +60,39 @@ def _widened(name: str, method: Callable[..., Native]) -> Callable[..., Native]:
             else:
                 continue
             if dtype in ADDED:
-                return _compute(self, name, method, dtype, arguments, options)
+                values = signature.values(arguments, options)
+                return _compute(self, signature, method, dtype, values)
         return method(self, *arguments, **options)
 
     return primitive
 
 
-def _number(x: Native, dtype: DType, make: Callable[..., Native]) -> Native:
-    """What `make` makes of a Python number as a value of a dtype; others as they are."""
-    return make(dtype.type(float(x))) if type(x) in (bool, int, float) else x
-
-
 def _compute(
     backend: Native,
-    name: str,
+    signature: Method,
     method: Callable[..., Native],
     narrow: DType,
-    arguments: tuple[Native, ...],
-    options: dict[str, Native],
+    given: list[Native],
 ) -> Native:
-    if arguments[0] is p.NEXTAFTER:
-        steps = [_number(x, narrow, lambda value: wrap(np.asarray(value))) for x in arguments]
-        return method(backend, *steps, **options)
     wide = COMPUTED_IN[narrow]
 
     def widen(x: Native) -> Native:
-        if isinstance(x, np.dtype):
-            return wide if x is narrow else x
-        if name in _TAKE_NUMBERS:
-            x = _number(x, narrow, float)
-        return backend.cast(x, wide) if type(x) is Tensor and backend.dtype(x) is narrow else x
+        if type(x) in (bool, int, float):
+            number = narrow.type(float(x))
+            return wrap(np.asarray(number)) if given[0] is p.NEXTAFTER else float(number)
+        is_narrow = type(x) is Tensor and backend.dtype(x) is narrow
+        return backend.cast(x, wide) if is_narrow and given[0] is not p.NEXTAFTER else x
 
     def rounded(x: Handle) -> Handle:
-        return backend.cast(x, result) if backend.dtype(x) is wide else x
+        return backend.cast(x, narrow) if backend.dtype(x) is wide else x
 
-    row = arguments[0] if type(arguments[0]) is Primitive else _ROWS.get(name, p.MATMUL)
-    asked = [x for x in (*arguments, *options.values()) if isinstance(x, np.dtype)]
-    result = asked[0] if asked else row.results[narrow]
-    target = options.pop("out", None)
-    if name == "binary" and len(arguments) == 4:
-        *arguments, target = arguments  # type: ignore[assignment]
-    found = method(backend, *map(widen, arguments), **{key: widen(x) for key, x in options.items()})
-    if result is not narrow:
+    values = [wide if x is narrow else x for x in signature.mapped(given, widen)]
+    last = signature.positional
+    options = dict(zip(signature.names[last:], values[last:], strict=True))
+    found = method(backend, *values[:last], **options)
+    if [x for x in given if isinstance(x, np.dtype) and x is not narrow]:
         return found
-    if target is not None:
-        backend.assign(target, rounded(found))
-        return target
-    return tuple(map(rounded, found)) if isinstance(found, tuple) else rounded(found)
+    if signature.names[-1] == "out" and given[-1] is not None:
+        backend.assign(given[-1], rounded(found))
+        return given[-1]
+    return tuple(map(rounded, found)) if signature.several else rounded(found)
