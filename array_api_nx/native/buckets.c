@@ -102,18 +102,12 @@ static int sort_by_numpy(char *row, DTypeCode code, npy_intp length)
     if (length < 2) {
         return 0;
     }
-    /* The stable method counts short integers. So it is faster for float16, too, whose sort loses elements of rows in
-       which many are equal, with AVX-512 (NumPy 2.4.6). */
-    const int is_half = is_float16(code), counts = is_half || (dtypes[code].itemsize < 4 && length >= COUNTED_FROM);
-    if (is_half) {
-        halves_to_integers((npy_uint16 *)row, length);
+    if (is_float16(code)) {
+        return sort_halves(row, length, functions_of(NX_UINT16)->sort[NPY_STABLESORT]);
     }
-    const PyArray_ArrFuncs *functions = functions_of(is_half ? NX_UINT16 : code);
-    const int failed = functions->sort[counts ? NPY_STABLESORT : NPY_QUICKSORT](row, length, NULL);
-    if (is_half) {
-        integers_to_halves((npy_uint16 *)row, length);
-    }
-    return failed;
+    /* The stable method counts short integers. */
+    const int counts = dtypes[code].itemsize < 4 && length >= COUNTED_FROM;
+    return functions_of(code)->sort[counts ? NPY_STABLESORT : NPY_QUICKSORT](row, length, NULL);
 }
 
 /* ------------------------------------------------------------------ distribution */

@@ -8,19 +8,18 @@
 #include "flags.h"
 #include "ufunc_fields.h"
 
-void halves_to_integers(npy_uint16 *row, npy_intp count)
+int sort_halves(char *row, npy_intp length, PyArray_SortFunc *sort_integers)
 {
-    for (npy_intp i = 0; i < count; i++) {
-        const npy_uint16 positive = row[i] & 0x7fff, bits = positive > 0x7c00 ? positive : row[i];
-        row[i] = bits ^ (bits & 0x8000 ? 0xffff : 0x8000);
+    npy_uint16 *elements = (npy_uint16 *)row;
+    for (npy_intp i = 0; i < length; i++) {
+        const npy_uint16 positive = elements[i] & 0x7fff, bits = positive > 0x7c00 ? positive : elements[i];
+        elements[i] = bits ^ (bits & 0x8000 ? 0xffff : 0x8000);
     }
-}
-
-void integers_to_halves(npy_uint16 *row, npy_intp count)
-{
-    for (npy_intp i = 0; i < count; i++) {
-        row[i] ^= row[i] & 0x8000 ? 0x8000 : 0xffff;
+    const int failed = sort_integers(row, length, NULL);
+    for (npy_intp i = 0; i < length; i++) {
+        elements[i] ^= elements[i] & 0x8000 ? 0x8000 : 0xffff;
     }
+    return failed;
 }
 
 #ifdef HAS_HALF_VECTORS

@@ -23,9 +23,9 @@ int replace_half_loop(PyObject *ufunc, int type, PyUFuncGenericFunction *functio
 /* A faster cast from or to float16 than C's; NULL if there is none. */
 PyUFuncGenericFunction half_cast(DTypeCode from, DTypeCode to);
 
-/* A row of float16 as integers that sort as they do, zeros by their signs and NaN last, and back. */
-void halves_to_integers(npy_uint16 *row, npy_intp count);
-void integers_to_halves(npy_uint16 *row, npy_intp count);
+/* Sort a row by NumPy's function for uint16, which counts digits: its sort of float16 with AVX-512 loses elements of
+   rows in which many are equal (2.4.6). NaN come last. -1 as that function. */
+int sort_halves(char *row, npy_intp length, PyArray_SortFunc *sort_integers);
 
 #ifdef HAS_FLOAT16
 /* A number of 16 bits that is as large as another one where its element is; the largest for NaN. Without
