@@ -71,6 +71,7 @@ from .frontend.inspection import __array_namespace_info__
 from .frontend.joining import *
 from .frontend.linear_algebra import *
 from .frontend.manipulation import *
+from .frontend.missing import BEYOND as _BEYOND
 from .frontend.missing import missing as _missing
 from .frontend.on_import import when_imported as _when_imported
 from .frontend.ranges import *
@@ -104,17 +105,12 @@ if TYPE_CHECKING:
 else:
 
     @cache
-    def _beyond() -> dict[str, object]:
-        """What the standard lacks, by name."""
-        extra = import_module(".extra", __name__)
-        found = {name: getattr(extra, name) for name in extra.__all__}
-        for name in ("random", "special"):
-            found[name] = import_module(f".{name}", __name__)
-            # The import made it an attribute, which the setting could not hide.
-            globals().pop(name, None)
-        found["lib"] = import_module(".extra.lib", __name__)
-        found["cross"] = linalg.cross
-        return found
+    def _module_beyond(name: str) -> object:
+        """A module that the standard lacks."""
+        module = import_module(".extra.lib" if name == "lib" else f".{name}", __name__)
+        # The import made it an attribute, which the setting could not hide.
+        globals().pop(name, None)
+        return module
 
     # Libraries ask for the same names at every call.
     _extra = cache(partial(import_module, ".extra", __name__))
@@ -127,11 +123,12 @@ else:
                 return _arrive(name)
             except ImportError as error:
                 raise AttributeError(str(error)) from None
-        # A name with underscores is one that Python or a library probes for.
-        beyond = _beyond() if current().extras and not name.startswith("_") else {}
+        beyond = _BEYOND if current().extras else ()
+        if name in beyond and name in ("random", "special", "lib"):
+            return _module_beyond(name)
         if name in beyond:
             # The function in its module now, which may be one that records calls.
-            return getattr(_extra(), name, beyond[name])
+            return linalg.cross if name == "cross" else getattr(_extra(), name)
         raise _missing(__name__, name, beyond)
 
 

@@ -15,6 +15,8 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.frontend.annotations import LEFT_OUT
+from array_api_nx.frontend.missing import BEYOND
+from tests.support.processes import python
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -156,6 +158,15 @@ def test_functions_beyond_the_standard_are_found_without_being_listed(name):
     with xp.config_context(extras=False):
         assert not hasattr(xp, name)
         assert hasattr(xp.extra, name)
+
+
+def test_names_beyond_the_standard_are_known_without_an_import():
+    assert {*xp.extra.__all__, "cross", "lib", "random", "special"} == BEYOND
+    code = "import sys, array_api_nx as xp; hasattr(xp, 'unknown'), hasattr(xp, 'random_name')\n"
+    code += (
+        "print([x for x in ('extra', 'random', 'special') if f'array_api_nx.{x}' in sys.modules])"
+    )
+    assert python("-c", code).strip() == "[]"
 
 
 def test_dir_of_extra_lists_its_functions_alone():

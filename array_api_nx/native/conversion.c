@@ -202,11 +202,13 @@ static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t coun
     return convert_array(values[0], code, copy);
 }
 
-/* The method copy of arrays. */
+/* The method copy of arrays, in C's order or that in which an array lies that way. */
 static PyObject *call_copy(int which, PyObject *const *values, Py_ssize_t count)
 {
-    Tensor *x = values[1] == NULL ? layout_of_any(values[0]) : NULL;
-    return x == NULL ? DECLINED : copy_array(x);
+    Tensor *x = layout_of_any(values[0]);
+    const int is_kept = values[1] != NULL && x != NULL && x->flags & ROW_MAJOR && PyUnicode_Check(values[1]) &&
+                        PyUnicode_CompareWithASCIIString(values[1], "K") == 0;
+    return x == NULL || (values[1] != NULL && !is_kept) ? DECLINED : copy_array(x);
 }
 
 /* dispatch.cast(x, dtype). */

@@ -82,6 +82,11 @@ PyObject *face_of(PyObject *result, int gives_scalars)
     if (Py_IS_TYPE(result, array_type)) {
         return face_of_array(result, gives_scalars);
     }
+    const int is_list = PyList_CheckExact(result) && PyList_GET_SIZE(result) > 0;
+    const PyObject *first = is_list ? PyList_GET_ITEM(result, 0) : NULL;
+    if (first != NULL && (PyFloat_CheckExact(first) || PyLong_Check(first) || PyComplex_CheckExact(first))) {
+        return result; /* x.tolist() */
+    }
     if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
         Py_SETREF(result, convert_items(result, face_of_item, &gives_scalars));
     }
@@ -226,66 +231,6 @@ static PyObject *face_int(PyObject *self)
 {
     return has_axes(self) ? ask_one(METHOD___int__, self) : array_type->tp_as_number->nb_int(self);
 }
-
-/* ------------------------------------------------------------------ methods that NumPy's arrays alone have */
-
-/* x.fill(value). */
-static PyObject *fill(int which, PyObject *const *values, Py_ssize_t count)
-{
-    if (!is_array(values[0])) {
-        return DECLINED;
-    }
-    const int done = set_item(values[0], Py_Ellipsis, values[1]);
-    return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
-}
-
-/* x.ravel(), a view of what lies row by row, and, with copies, x.flatten(). */
-static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
-{
-    static PyObject *all;
-    static const Implementation *reshape;
-    if (all == NULL && ((all = PyLong_FromLong(-1)) == NULL || (reshape = find_implementation("reshape")) == NULL)) {
-        return NULL;
-    }
-    const Tensor *x = layout_of_any(values[0]);
-    if (x == NULL || !(copies || x->flags & ROW_MAJOR)) {
-        return DECLINED;
-    }
-    PyObject *const given[3] = {values[0], all, copies ? Py_True : NULL};
-    return reshape->compute(reshape->code, given, 2);
-}
-
-/* x.real and x.imag of complex numbers: views of these parts. */
-static PyObject *view_part(int imaginary, PyObject *const *values, Py_ssize_t count)
-{
-    Tensor *x = layout_of_any(values[0]);
-    /* Where all is deferred, Python makes the views: its arrays have the dtype of their storage. */
-    if (x == NULL || !is_complex(x->code) || is_watched || limits.at_once < 1 || data_of(x) == NULL) {
-        return decline_unless_raised();
-    }
-    const DTypeCode code = x->code == COMPLEX64 ? FLOAT32 : FLOAT64;
-    PyObject *view = new_view_as(x, x->ndim, code);
-    if (view == NULL) {
-        return NULL;
-    }
-    Tensor *part = tensor_of(view);
-    part->offset += imaginary ? dtypes[code].itemsize : 0;
-    for (int dim = 0; dim < x->ndim; dim++) {
-        part->shape[dim] = x->shape[dim];
-        part->strides[dim] = x->strides[dim];
-    }
-    finish_layout(part, x->flags & READ_ONLY);
-    return view;
-}
-
-Implementation face_functions[] = {
-    {"real_part", view_part, 0, "self, /"},
-    {"imag_part", view_part, 1, "self, /"},
-    {"fill", fill, 0, "self, value, /"},
-    {"ravel", flatten, 0, "self, /"},
-    {"flatten", flatten, 1, "self, /"},
-    {NULL, NULL, 0, NULL},
-};
 
 /* ------------------------------------------------------------------ the class */
 

@@ -284,7 +284,60 @@ static PyObject *call_stack(int which, PyObject *const *values, Py_ssize_t count
     const int is_new = x->ndim == stacks[which].new_below, ndim = x->ndim + is_new;
     return ndim > ARRAY_DIMS ? DECLINED : join_promoted(values[0], ndim, least(stacks[which].axis, ndim - 1), is_new);
 }
+
+/* An array as one of a single axis, a number as one of one element; a new reference. DECLINED if C makes none. */
+static PyObject *as_vector(PyObject *object)
+{
+    static PyObject *all;
+    static const Implementation *reshape, *asarray;
+    if (all == NULL && ((reshape = find_implementation("reshape")) == NULL ||
+                        (asarray = find_implementation("asarray")) == NULL || (all = PyLong_FromLong(-1)) == NULL)) {
+        return NULL;
+    }
+    const Tensor *x = layout_of_any(object);
+    if (x != NULL && x->ndim == 1) {
+        return Py_NewRef(object);
+    }
+    PyObject *const values[4] = {object};
+    PyObject *array = is_array(object) ? Py_NewRef(object) : asarray->compute(asarray->code, values, 1);
+    if (array == NULL || array == DECLINED) {
+        return array;
+    }
+    PyObject *const given[3] = {array, all};
+    PyObject *vector = reshape->compute(reshape->code, given, 2);
+    Py_DECREF(array);
+    return vector == NULL || vector == DECLINED ? vector : face_of(vector, 0);
+}
+
+/* NumPy's append: along an axis, or without one the elements of both, one after the other. */
+static PyObject *append(int which, PyObject *const *values, Py_ssize_t count)
+{
+    if (!is_face(values[0]) || (is_given(values[2]) && !is_face(values[1]))) {
+        return DECLINED;
+    }
+    if (is_given(values[2])) {
+        PyObject *both = PyTuple_Pack(2, values[0], values[1]);
+        PyObject *const given[2] = {both, values[2]};
+        PyObject *joined = both == NULL ? NULL : call_join(0, given, 2);
+        Py_XDECREF(both);
+        return joined;
+    }
+    PyObject *first = as_vector(values[0]), *second = first == NULL || first == DECLINED ? first : as_vector(values[1]);
+    PyObject *result = second;
+    if (second != NULL && second != DECLINED) {
+        PyObject *both = PyTuple_Pack(2, first, second);
+        result = both == NULL ? NULL : first_of(both) == NULL ? DECLINED : join_promoted(both, 1, 0, 0);
+        Py_XDECREF(both);
+        Py_DECREF(second);
+    }
+    if (first != NULL && first != DECLINED) {
+        Py_DECREF(first);
+    }
+    return result;
+}
+
 Implementation joining_functions[] = {
+    {"append", append, 0, "arr, values, axis="},
     {"column_stack", call_stack, AS_COLUMNS, "tup, /"},
     {"concat", call_join, 0, "arrays, /, *, axis="},
     {"dstack", call_stack, IN_DEPTH, "tup, /"},

@@ -45,6 +45,7 @@ _FUNCTIONS: Final = f"""
     clip        clip        a, a_min, a_max
     dot         matmul      a, b
     diff        diff        a, *, axis=
+    append      append      arr, values, axis=
     concatenate concat      arrays, /, axis=
     concat      concat      arrays, /, axis=
     stack       stack       arrays, axis=
@@ -62,6 +63,8 @@ _FUNCTIONS: Final = f"""
     linalg.norm norm        x, ord=, axis=, keepdims=
     linalg.matmul matmul    x1, x2, /
     linalg.outer outer      x1, x2, /
+    round       round_decimals a, decimals=
+    around      round_decimals a, decimals=
     outer       outer       a, b
 """
 
@@ -95,6 +98,13 @@ _ARRAYS: Final = """
     moveaxis    moveaxis    a, source, destination
     squeeze     squeeze     a, axis=
     swapaxes    swapaxes    a, axis1, axis2
+    copyto      copyto      dst, src
+    flipud      flipud      m
+    fliplr      fliplr      m
+    ascontiguousarray ascontiguousarray a, dtype=
+    atleast_1d  atleast_1d
+    atleast_2d  atleast_2d
+    atleast_3d  atleast_3d
 """
 
 # Methods with the parameters of the function of the same name.
@@ -104,6 +114,11 @@ squeeze std sum swapaxes take var
 """
 
 _METHODS: Final = """
+    round       round_decimals self, decimals=
+    item        item
+    tolist      tolist
+    conj        conjugate
+    conjugate   conjugate
     clip        clip        self, min=, max=
     __array_ufunc__ __array_ufunc__ *
 """
@@ -117,6 +132,7 @@ _METHODS_WITH_ARRAYS: Final = """
     fill        fill
     ravel       ravel
     flatten     flatten
+    view        view
 """
 
 

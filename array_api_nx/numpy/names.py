@@ -54,7 +54,22 @@ def _outer(a: Any, b: Any, out: Any = None) -> Any:
     return by_numpy(numpy.outer, a, b, out)
 
 
+def _reader(numpys: Any) -> Any:
+    """A function of NumPy that reads the attribute of its own name."""
+    name = numpys.__name__
+
+    def call(a: Any, *args: Any, **options: Any) -> Any:
+        if type(a) is ndarray and not args and not options:
+            return getattr(a, name)
+        return by_numpy(numpys, a, *args, **options)
+
+    return named(like(numpys, call), name)
+
+
 _OWN: Final[dict[str, Any]] = {
+    **{name: _reader(getattr(numpy, name)) for name in ("imag", "ndim", "real", "shape", "size")},
+    # These ask any object, and make no array of it.
+    **{name: getattr(numpy, name) for name in ("isscalar", "iterable")},
     "outer": named(like(numpy.outer, _outer), "outer"),
     "ndarray": ndarray,
     "ufunc": ufunc,

@@ -29,7 +29,7 @@ belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = """
 add.reduce allclose around diff isclose linalg.vecdot nanmean nanstd nansum
-nanvar repeat round tile
+nanvar tile
 """
 
 

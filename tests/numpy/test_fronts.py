@@ -42,6 +42,16 @@ CALLS = {
     "clip": [((X, 0, 3), {}), ((X, None, 1), {}), ((X,), {"min": 0})],
     "dot": [((V, V), {}), ((X, V), {}), ((INTS, INTS.T), {}), ((V, 2.0), {})],
     "diff": [((V,), {}), ((X,), {"axis": 0}), ((V, 2), {})],
+    "append": [
+        *[((V, x), {}) for x in (1.5, 2, V, INTS, [1, 2], True, numpy.float32(2), V[:0])],
+        *[((x, 1), {}) for x in (X.T, V[::2], V[:0], INTS[0, 0:1], V > 2)],
+        *[((X, X, 0), {}), ((X, INTS), {"axis": 1}), ((X, V), {}), ((V, 1j), {})],
+    ],
+    "around": [
+        *[((X,), {}), ((INTS, 1), {}), ((INTS, -1), {}), ((X.astype("f4") / 3, 3), {})],
+        *[((X * 1j, 1), {}), ((V,), {"decimals": 1}), ((INTS.T,), {}), ((V > 2,), {})],
+    ],
+    "round": [((X * k, d), {}) for k in (1.2345, 1e3) for d in (0, 1, 2, -2, 30)],
     "concatenate": [(([X, X],), {}), (([X, INTS], 1), {}), (([X, V],), {"axis": None})],
     "stack": [(([V, V],), {}), (([X, X], 1), {})],
     "hstack": [(([X, X],), {}), (((V, V),), {}), (([X, INTS],), {})],
@@ -95,9 +105,24 @@ CALLS = {
     "astype": [((X, int), {}), ((X, "f4"), {}), ((X, numpy.float64), {"copy": False})],
     "copy": [((X,), {}), ((X,), {"order": "F"})],
     "fill": [((X.copy(), 2), {})],
+    "flipud": [((X,), {}), ((V,), {})],
+    "fliplr": [((X,), {}), ((X[None],), {})],
+    "ascontiguousarray": [((X,), {}), ((X.T,), {}), ((X, int), {}), ((numpy.array(2.0),), {})],
+    "atleast_1d": [((X,), {}), ((V,), {}), ((V, 2.0), {}), ((3,), {}), ((numpy.array(2.0),), {})],
+    "atleast_2d": [((X,), {}), ((V,), {}), ((V, X), {})],
+    "atleast_3d": [((X[None],), {}), ((V,), {}), ((X,), {})],
+    "copyto": [((X.copy(), X + 1), {}), ((X.copy(), INTS), {}), ((X.copy(), 3.0), {})],
+    "item": [
+        *[((V, 0), {}), ((V, -1), {}), ((V, (1,)), {}), ((X, 4), {}), ((X.T, -2), {})],
+        *[((X, 1, -1), {}), ((V[:1],), {}), ((numpy.array(2),), {}), ((V > 2, 0), {})],
+    ],
+    "tolist": [((x,), {}) for x in (V, X.T, INTS, V > 2, V[:0], X[:0], numpy.array(2.0), X * 1j)],
+    "conj": [((x,), {}) for x in (X, X * 1j, INTS.T, numpy.array(1j), V > 2)],
+    "view": [((X,), {}), ((X.T,), {}), ((V[::2], "i8"), {}), ((numpy.array(2.0),), {})],
     "ravel": [((X,), {}), ((X,), {"order": "F"})],
     "flatten": [((X,), {})],
 }  # fmt: skip
+CALLS |= {"round": CALLS["around"] + CALLS["round"], "conjugate": CALLS["conj"]}
 CALLS |= {"amax": CALLS["max"], "amin": CALLS["min"], "concat": CALLS["concatenate"]}
 # What is not initialised is compared by shape and dtype alone.
 EMPTY = {
@@ -161,7 +186,7 @@ def test_functions_give_numpys_results(name, args, named):
 
 @pytest.mark.parametrize(("name", "args", "named"), METHOD_CASES)
 def test_methods_give_numpys_results(name, args, named):
-    x = args[0].copy()
+    x = numpy.array(args[0])
     try:
         expected = getattr(x, name)(*args[1:], **named)
     except TypeError as error:

@@ -1,0 +1,266 @@
+/* Methods and functions that NumPy's arrays alone have. */
+
+#include "chapters.h"
+#include "elementwise.h"
+#include "face.h"
+#include "indexing.h"
+#include "layouts.h"
+#include "scalars.h"
+
+/* x.fill(value). */
+static PyObject *fill(int which, PyObject *const *values, Py_ssize_t count)
+{
+    if (!is_array(values[0])) {
+        return DECLINED;
+    }
+    const int done = set_item(values[0], Py_Ellipsis, values[1]);
+    return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
+}
+
+/* x.ravel(), a view of what lies row by row, and, with copies, x.flatten(). */
+static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
+{
+    static PyObject *all;
+    static const Implementation *reshape;
+    if (all == NULL && ((all = PyLong_FromLong(-1)) == NULL || (reshape = find_implementation("reshape")) == NULL)) {
+        return NULL;
+    }
+    const Tensor *x = layout_of_any(values[0]);
+    if (x == NULL || !(copies || x->flags & ROW_MAJOR)) {
+        return DECLINED;
+    }
+    PyObject *const given[3] = {values[0], all, copies ? Py_True : NULL};
+    return reshape->compute(reshape->code, given, 2);
+}
+
+/* Another Array over the elements, of a dtype; they have the same layout. */
+static PyObject *view_elements(Tensor *x, DTypeCode code, npy_intp offset)
+{
+    PyObject *view = new_view_as(x, x->ndim, code);
+    if (view == NULL) {
+        return NULL;
+    }
+    Tensor *other = tensor_of(view);
+    other->offset += offset;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        other->shape[dim] = x->shape[dim];
+        other->strides[dim] = x->strides[dim];
+    }
+    finish_layout(other, x->flags & READ_ONLY);
+    return view;
+}
+
+/* The layout of an array whose elements are at hand for views of them. NULL, perhaps with an exception set, for others:
+   where all is deferred, Python makes the views, since its arrays have the dtype of their storage. */
+static Tensor *layout_at_hand(PyObject *array)
+{
+    Tensor *x = layout_of_any(array);
+    return x == NULL || is_watched || limits.at_once < 1 || data_of(x) == NULL ? NULL : x;
+}
+
+/* x.view(). */
+static PyObject *view(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = layout_at_hand(values[0]);
+    return x == NULL ? decline_unless_raised() : view_elements(x, (DTypeCode)x->code, 0);
+}
+
+/* x.real and x.imag: views of the parts of complex numbers; of others the array itself, and zeros that are not written. */
+static PyObject *view_part(int imaginary, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = layout_at_hand(values[0]);
+    char *zeros;
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (is_complex(x->code)) {
+        const DTypeCode code = x->code == COMPLEX64 ? FLOAT32 : FLOAT64;
+        return view_elements(x, code, imaginary ? dtypes[code].itemsize : 0);
+    }
+    if (!imaginary) {
+        return Py_NewRef(values[0]);
+    }
+    if (!(x->flags & ROW_MAJOR) || x->size > limits.at_once) {
+        return DECLINED;
+    }
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code, 0, &zeros);
+    if (result != NULL) {
+        memset(zeros, 0, (size_t)(x->size * dtypes[x->code].itemsize));
+        tensor_of(result)->flags |= READ_ONLY;
+    }
+    return result;
+}
+
+/* x.conj(): of real numbers the array itself. */
+static PyObject *conjugate(int which, PyObject *const *values, Py_ssize_t count)
+{
+    static const Implementation *conj;
+    const Tensor *x = layout_of_any(values[0]);
+    if (conj == NULL && (conj = find_implementation("conj")) == NULL) {
+        return NULL;
+    }
+    if (x == NULL || x->code == BOOL) {
+        return DECLINED;
+    }
+    return is_complex(x->code) ? compute_unary((OperationCode)conj->code, values[0]) : Py_NewRef(values[0]);
+}
+
+/* np.round(x, decimals) as NumPy computes it: by a product, a quotient and whole numbers between them. */
+static PyObject *round_decimals(int which, PyObject *const *values, Py_ssize_t count)
+{
+    static const Implementation *round, *copy;
+    const Tensor *x = layout_of_any(values[0]);
+    npy_intp decimals = 0;
+    if (copy == NULL && ((round = find_implementation("round")) == NULL || (copy = find_implementation("copy")) == NULL)) {
+        return NULL;
+    }
+    if (x == NULL || x->code == BOOL || is_complex(x->code) || is_float16(x->code) ||
+        (values[1] != NULL && !take_number(values[1], &decimals)) || decimals < -22 || decimals > 22) {
+        return DECLINED;
+    }
+    if (is_integer(x->code)) {
+        PyObject *const given[2] = {values[0], NULL};
+        return decimals < 0 || !(x->flags & ROW_MAJOR) ? DECLINED : copy->compute(copy->code, given, 1);
+    }
+    if (decimals == 0) {
+        return compute_unary((OperationCode)round->code, values[0]);
+    }
+    double power = 1; /* exact up to 1e22 */
+    for (npy_intp i = 0; i < (decimals < 0 ? -decimals : decimals); i++) {
+        power *= 10;
+    }
+    PyObject *factor = PyFloat_FromDouble(power), *scaled = DECLINED, *whole = DECLINED, *result = DECLINED;
+    if (factor == NULL) {
+        return NULL;
+    }
+    scaled = compute_binary(decimals > 0 ? OP_MULTIPLY : OP_DIVIDE, values[0], factor);
+    if (scaled != NULL && scaled != DECLINED) {
+        whole = compute_unary((OperationCode)round->code, scaled);
+        Py_DECREF(scaled);
+    } else {
+        whole = scaled;
+    }
+    if (whole != NULL && whole != DECLINED) {
+        result = compute_binary(decimals > 0 ? OP_DIVIDE : OP_MULTIPLY, whole, factor);
+        Py_DECREF(whole);
+    } else {
+        result = whole;
+    }
+    Py_DECREF(factor);
+    return result;
+}
+
+/* x.item(): the only element, that of a place in C's order, or that of an index for each axis. */
+static PyObject *item(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = count > 0 ? layout_at_hand(values[0]) : NULL;
+    npy_intp offset = 0, position;
+    if (x == NULL || (count == 1 ? x->size != 1 : count != 2 && count != x->ndim + 1)) {
+        return decline_unless_raised();
+    }
+    if (count == 2 && x->ndim != 1) {
+        if (!take_number(values[1], &position) || position < -x->size || position >= x->size) {
+            return DECLINED;
+        }
+        position += position < 0 ? x->size : 0;
+        for (int dim = x->ndim - 1; dim >= 0; dim--) {
+            offset += position % x->shape[dim] * x->strides[dim];
+            position /= x->shape[dim];
+        }
+    } else {
+        for (int dim = 0; dim < count - 1; dim++) {
+            const npy_intp size = x->shape[dim];
+            if (!take_number(values[dim + 1], &position) || position < -size || position >= size) {
+                return DECLINED;
+            }
+            offset += (position < 0 ? position + size : position) * x->strides[dim];
+        }
+    }
+    return read_scalar(data_of(x) + offset, (DTypeCode)x->code);
+}
+
+/* The elements along the axes from `dim` on in nested lists. */
+static PyObject *list_elements(const Tensor *x, int dim, const char *data)
+{
+    if (dim == x->ndim) {
+        return read_scalar(data, (DTypeCode)x->code);
+    }
+    PyObject *list = PyList_New(x->shape[dim]);
+    for (npy_intp i = 0; list != NULL && i < x->shape[dim]; i++, data += x->strides[dim]) {
+        PyObject *each = list_elements(x, dim + 1, data);
+        if (each == NULL) {
+            Py_CLEAR(list);
+        } else {
+            PyList_SET_ITEM(list, i, each);
+        }
+    }
+    return list;
+}
+
+/* x.tolist(). */
+static PyObject *list_all(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = layout_at_hand(values[0]);
+    return x == NULL ? decline_unless_raised() : list_elements(x, 0, data_of(x));
+}
+
+/* np.ascontiguousarray(x) and np.atleast_1d(x), atleast_2d and atleast_3d, where they give the array itself. */
+static PyObject *keep_shape(int least_ndim, PyObject *const *values, Py_ssize_t count)
+{
+    const int is_order = least_ndim == 0; /* the first of these functions, which has a dtype, too */
+    const Tensor *x = count == 1 ? layout_of_any(values[0]) : NULL;
+    if (x == NULL || x->ndim < (is_order ? 1 : least_ndim) || (is_order && (is_given(values[1]) || !(x->flags & ROW_MAJOR)))) {
+        return DECLINED;
+    }
+    return Py_NewRef(values[0]);
+}
+
+/* np.flipud(m) and np.fliplr(m): the flips along the first axis and the second. */
+static PyObject *flip_axis(int axis, PyObject *const *values, Py_ssize_t count)
+{
+    static const Implementation *flip;
+    const Tensor *x = layout_of_any(values[0]);
+    if (flip == NULL && (flip = find_implementation("flip")) == NULL) {
+        return NULL;
+    }
+    PyObject *number = x == NULL || x->ndim <= axis ? DECLINED : PyLong_FromLong(axis);
+    if (number == NULL || number == DECLINED) {
+        return number;
+    }
+    PyObject *const given[2] = {values[0], number};
+    PyObject *result = flip->compute(flip->code, given, 1);
+    Py_DECREF(number);
+    return result;
+}
+
+/* np.copyto(target, source) of one dtype. */
+static PyObject *copy_to(int which, PyObject *const *values, Py_ssize_t count)
+{
+    const Tensor *target = layout_of_any(values[0]), *source = layout_of_any(values[1]);
+    if (target == NULL || source == NULL || target->code != source->code) {
+        return DECLINED;
+    }
+    const int done = set_item(values[0], Py_Ellipsis, values[1]);
+    return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
+}
+
+Implementation face_functions[] = {
+    {"ascontiguousarray", keep_shape, 0, "a, dtype="},
+    {"atleast_1d", keep_shape, 1, "*"},
+    {"atleast_2d", keep_shape, 2, "*"},
+    {"atleast_3d", keep_shape, 3, "*"},
+    {"conjugate", conjugate, 0, "self, /"},
+    {"copyto", copy_to, 0, "dst, src"},
+    {"fill", fill, 0, "self, value, /"},
+    {"flatten", flatten, 1, "self, /"},
+    {"fliplr", flip_axis, 1, "m"},
+    {"flipud", flip_axis, 0, "m"},
+    {"imag_part", view_part, 1, "self, /"},
+    {"item", item, 0, "*"},
+    {"ravel", flatten, 0, "self, /"},
+    {"real_part", view_part, 0, "self, /"},
+    {"round_decimals", round_decimals, 0, "a, decimals="},
+    {"tolist", list_all, 0, "self, /"},
+    {"view", view, 0, "self, /"},
+    {NULL, NULL, 0, NULL},
+};
