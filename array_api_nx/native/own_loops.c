@@ -58,8 +58,8 @@ LIMIT_LOOP(maximum_doubles, npy_double, <)
 LIMIT_LOOP(minimum_floats, npy_float, >)
 LIMIT_LOOP(minimum_doubles, npy_double, >)
 
-/* The roots of contiguous elements, which are correctly rounded everywhere. */
-#define ROOT_LOOP(NAME, TYPE, ROOT)                                                                        \
+/* A function of contiguous elements that is correctly rounded everywhere. */
+#define ELEMENT_LOOP(NAME, TYPE, FUNCTION)                                                                 \
     CLONED_FOR_ROTATIONS(static, void, NAME,                                                               \
                          (char **args, npy_intp const *count, npy_intp const *steps, void *data),          \
                          (args, count, steps, data))                                                       \
@@ -74,16 +74,37 @@ LIMIT_LOOP(minimum_doubles, npy_double, >)
         const npy_intp n = *count;                                                                         \
         INDEPENDENT                                                                                        \
         for (npy_intp i = 0; i < n; i++) {                                                                 \
-            target[i] = ROOT(source[i]);                                                                   \
+            target[i] = FUNCTION(source[i]);                                                               \
         }                                                                                                  \
     }
 
-ROOT_LOOP(roots_of_floats, npy_float, sqrtf)
-ROOT_LOOP(roots_of_doubles, npy_double, sqrt)
+#define RADIANS_FLOAT(X) ((X) * (NPY_PIf / 180.0f))
+#define RADIANS_DOUBLE(X) ((X) * (NPY_PI / 180.0))
+#define DEGREES_FLOAT(X) ((X) * (180.0f / NPY_PIf))
+#define DEGREES_DOUBLE(X) ((X) * (180.0 / NPY_PI))
+
+ELEMENT_LOOP(roots_of_floats, npy_float, sqrtf)
+ELEMENT_LOOP(roots_of_doubles, npy_double, sqrt)
+ELEMENT_LOOP(radians_of_floats, npy_float, RADIANS_FLOAT)
+ELEMENT_LOOP(radians_of_doubles, npy_double, RADIANS_DOUBLE)
+ELEMENT_LOOP(degrees_of_floats, npy_float, DEGREES_FLOAT)
+ELEMENT_LOOP(degrees_of_doubles, npy_double, DEGREES_DOUBLE)
+ELEMENT_LOOP(magnitudes_of_floats, npy_float, fabsf)
+ELEMENT_LOOP(magnitudes_of_doubles, npy_double, fabs)
 
 static OwnLoop own_loops[] = {
     {"sqrt", NPY_FLOAT, roots_of_floats, NULL, NULL},
     {"sqrt", NPY_DOUBLE, roots_of_doubles, NULL, NULL},
+    {"deg2rad", NPY_FLOAT, radians_of_floats, NULL, NULL},
+    {"deg2rad", NPY_DOUBLE, radians_of_doubles, NULL, NULL},
+    {"radians", NPY_FLOAT, radians_of_floats, NULL, NULL},
+    {"radians", NPY_DOUBLE, radians_of_doubles, NULL, NULL},
+    {"rad2deg", NPY_FLOAT, degrees_of_floats, NULL, NULL},
+    {"rad2deg", NPY_DOUBLE, degrees_of_doubles, NULL, NULL},
+    {"degrees", NPY_FLOAT, degrees_of_floats, NULL, NULL},
+    {"degrees", NPY_DOUBLE, degrees_of_doubles, NULL, NULL},
+    {"fabs", NPY_FLOAT, magnitudes_of_floats, NULL, NULL},
+    {"fabs", NPY_DOUBLE, magnitudes_of_doubles, NULL, NULL},
     {"maximum", NPY_FLOAT, maximum_floats, NULL, NULL},
     {"maximum", NPY_DOUBLE, maximum_doubles, NULL, NULL},
     {"minimum", NPY_FLOAT, minimum_floats, NULL, NULL},

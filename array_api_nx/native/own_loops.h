@@ -1,5 +1,5 @@
 /* Loops in place of those of NumPy's that use no vectors, or short ones: maximum and minimum for an array and a
-   number, and square roots. */
+   number, square roots, degrees and radians, and fabs. */
 
 #ifndef ARRAY_API_NX_OWN_LOOPS_H
 #define ARRAY_API_NX_OWN_LOOPS_H

@@ -1,4 +1,4 @@
-"""Limits of arrays by numbers, and roots, have the bits of NumPy's loops, of NaN, too."""
+"""Limits of arrays by numbers, roots, degrees and magnitudes have the bits of NumPy's loops."""
 
 from itertools import product
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+import array_api_nx.numpy as face
 from tests.support.implementations import needs_native
 
 pytestmark = needs_native
@@ -46,6 +47,27 @@ def test_roots_are_numpys(dtype, size):
                 assert np.asarray(xp.sqrt(ours)).tobytes() == theirs.tobytes()
                 ours[...] = xp.sqrt(ours)
                 assert np.asarray(ours).tobytes() == theirs.tobytes()
+
+
+ANGLES = [5e-324, 1e-310, 1e-42, 1e300, 3e38, -1e308, np.nan, -np.nan, 0.0, -0.0, np.inf, 90.0]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["deg2rad", "rad2deg", "degrees", "radians", "fabs"])
+def test_products_and_magnitudes_are_numpys(name, dtype):
+    function, theirs = getattr(face, name), getattr(np, name)
+    rng = np.random.default_rng(3)
+    with np.errstate(all="ignore"):
+        bits = rng.integers(0, 2**63, 9000).view(dtype)[:9000]
+        for size in (1, 5, 600, 9000):
+            for x in (rng.choice(ANGLES, size).astype(dtype), bits[:size]):
+                for part in (x, x[::2], x[::-1]):
+                    found = np.asarray(function(face.array(part)))
+                    assert found.tobytes() == theirs(part).tobytes()
+                    assert (
+                        np.asarray(function(face.array(part) + 0)).tobytes()
+                        == theirs(part + 0).tobytes()
+                    )
 
 
 def test_roots_of_negative_numbers_are_warned_of_by_name():
