@@ -19,17 +19,16 @@ ANY: Final = sys.maxsize
 
 _TO_ANY: Final = """
 array_equal atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag
-diagonal divmod dstack fft.fftshift fft.ifftshift frexp gcd gradient heaviside hstack imag inner
-iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace median
-meshgrid modf nanmax nanmin ndim nonzero pad real result_type shape
-size squeeze stack swapaxes take trace trapezoid tril triu vdot vstack
+diagonal divmod dstack fft.fftshift fft.ifftshift frexp gcd gradient heaviside hstack inner
+iscomplexobj isin isrealobj lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
+meshgrid modf nanmax nanmin nonzero pad repeat result_type
+squeeze stack swapaxes take tile trace tril triu unstack vdot vstack
 """
 """Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these
 belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = """
-add.reduce allclose around diff isclose linalg.vecdot nanmean nanstd nansum
-nanvar tile
+add.reduce allclose diff isclose nanargmax nanargmin nanmean nanprod nanstd nansum nanvar trapezoid
 """
 
 
