@@ -116,20 +116,6 @@ const ElementLoop *find_loop(OperationCode op, DTypeCode code)
                                                                                         : NULL;
 }
 
-/* threads.count(), which is asked for large arrays only. */
-static PyObject *count_threads;
-
-Py_ssize_t most_threads(void)
-{
-    if (count_threads == NULL) {
-        return 1;
-    }
-    PyObject *number = PyObject_CallNoArgs(count_threads);
-    const Py_ssize_t threads = number == NULL ? -1 : PyLong_AsSsize_t(number);
-    Py_XDECREF(number);
-    return threads;
-}
-
 /* ------------------------------------------------------------------ functions */
 
 static PyObject *call_unary(int which, PyObject *const *values, Py_ssize_t count)
@@ -244,25 +230,15 @@ static PyObject *set_primitives(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *set_operations(PyObject *module, PyObject *args)
-{
-    PyObject *function, *count;
-    if (!PyArg_ParseTuple(args, "OO", &function, &count)) {
-        return NULL;
-    }
-    Py_XSETREF(ask, Py_NewRef(function));
-    Py_XSETREF(count_threads, Py_NewRef(count));
-    Py_RETURN_NONE;
-}
+KEEP_ARGUMENT(set_operations, ask)
 
 PyMethodDef element_loops_methods[] = {
     {"set_primitives", set_primitives, METH_VARARGS,
      "set_primitives(unary, binary)\n--\n\n"
      "The rows of operations on one and on two operands; functions of their names get C implementations."},
-    {"set_operations", set_operations, METH_VARARGS,
-     "set_operations(ask, count_threads)\n--\n\n"
-     "A function for the number of threads; and one that is called once per operation and dtype, as "
-     "ask(primitive, dtype), and gives a tuple of the ufunc, the index of its loop, the name in warnings, the "
+    {"set_operations", set_operations, METH_O,
+     "set_operations(ask)\n--\n\n"
+     "A function that is called once per operation and dtype, as ask(primitive, dtype), and gives a tuple of the ufunc, the index of its loop, the name in warnings, the "
      "numbers of the dtype to compute in and of the result's, the elements up to which one thread is "
      "as fast as several, whether the loop gives the same bits backwards, whether it raises "
      "floating-point flags by vector instructions alone, whether it is slow with scalars, and whether "

@@ -68,10 +68,6 @@ typedef struct {
 PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, ScalarMemory *scalars,
                           int count);
 
-/* How many threads a computation that begins now may use at most; -1 with an exception set. Runs
-   Python code. */
-Py_ssize_t most_threads(void);
-
 /* An operation on numbers, Python's or NumPy's, as NumPy's scalar. DECLINED if there is something to warn of, and if
    the bit of the dtype that they are promoted to is set in `refused`. */
 PyObject *compute_scalars_alone(OperationCode op, PyObject *const *scalars, int count, npy_uint32 refused);

@@ -7,9 +7,9 @@
 
 /* The files that add nothing but functions to the module. */
 #define EACH_METHODS(M)                                                                          \
-    M(arg_extremes) M(backend_calls) M(buckets) M(calls) M(callables) M(distinct) M(elements) M(element_loops) M(evaluation)   \
-    M(face_calls) M(face_conversion) M(inspection) M(nodes) M(node_descriptions)        \
-    M(random) M(recorded_calls) M(recording) M(reductions) M(settings) M(vectors)
+    M(arg_extremes) M(backend_calls) M(buckets) M(calls) M(callables) M(distinct) M(dtypes) M(elements)  \
+    M(element_loops) M(evaluation) M(face_calls) M(face_conversion) M(inspection) M(nodes)              \
+    M(node_descriptions) M(random) M(recorded_calls) M(recording) M(reductions) M(settings) M(vectors)
 #define DECLARE_METHODS(NAME) extern PyMethodDef NAME##_methods[];
 EACH_METHODS(DECLARE_METHODS)
 

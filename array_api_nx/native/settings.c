@@ -1,5 +1,5 @@
-/* Settings from Python, set once, or whenever they change: dtypes, limits, the device, the class View, and
-   the function for floating-point errors. */
+/* Settings from Python, set once, or whenever they change: limits, the device, the class View, and the functions for
+   floating-point errors and the number of threads. */
 
 #include "settings.h"
 #include "nodes.h"
@@ -32,6 +32,20 @@ int apply_errstate(PyObject *name, int flags)
     return done == NULL ? -1 : 0;
 }
 
+/* threads.count(), which is asked for large arrays only. */
+static PyObject *count_threads;
+
+Py_ssize_t most_threads(void)
+{
+    if (count_threads == NULL) {
+        return 1;
+    }
+    PyObject *number = PyObject_CallNoArgs(count_threads);
+    const Py_ssize_t threads = number == NULL ? -1 : PyLong_AsSsize_t(number);
+    Py_XDECREF(number);
+    return threads;
+}
+
 /* The object `config.hints`, and where its slots `device` and `strict_operands` lie. */
 static PyObject *hints;
 static Py_ssize_t default_device_offset, strict_operands_offset;
@@ -61,34 +75,6 @@ static Py_ssize_t offset_of(PyObject *type, const char *name)
     }
     Py_XDECREF(member);
     return offset;
-}
-
-static PyObject *set_dtypes(PyObject *module, PyObject *args)
-{
-    PyObject *objects, *table;
-    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &objects, &PyBytes_Type, &table)) {
-        return NULL;
-    }
-    if (PyTuple_GET_SIZE(objects) != DTYPE_COUNT ||
-        PyBytes_GET_SIZE(table) != DTYPE_COUNT * DTYPE_COUNT) {
-        return PyErr_Format(PyExc_ValueError, "there must be %d dtypes", DTYPE_COUNT);
-    }
-    for (int code = 0; code < DTYPE_COUNT; code++) {
-        PyArray_Descr *descr = (PyArray_Descr *)PyTuple_GET_ITEM(objects, code);
-        if (!PyArray_DescrCheck((PyObject *)descr) || descr->kind != dtypes[code].kind ||
-            PyDataType_ELSIZE(descr) != dtypes[code].itemsize) {
-            return PyErr_Format(PyExc_ValueError, "%R is not dtype %d of native/dtypes.h", descr, code);
-        }
-    }
-    for (int code = 0; code < DTYPE_COUNT; code++) {
-        PyArray_Descr *descr = (PyArray_Descr *)PyTuple_GET_ITEM(objects, code);
-        DTypeInfo *info = &dtypes[code];
-        Py_INCREF(descr);
-        Py_XSETREF(info->descr, descr);
-        info->type_number = descr->type_num;
-    }
-    memcpy(promotions, PyBytes_AS_STRING(table), sizeof(promotions));
-    Py_RETURN_NONE;
 }
 
 static PyObject *set_limits(PyObject *module, PyObject *args)
@@ -167,6 +153,7 @@ static PyObject *set_hints(PyObject *module, PyObject *object)
 }
 
 KEEP_ARGUMENT(set_errors, errstate_function)
+KEEP_ARGUMENT(set_thread_count, count_threads)
 
 static PyObject *set_views_from(PyObject *module, PyObject *args)
 {
@@ -187,9 +174,6 @@ static PyObject *set_views_from(PyObject *module, PyObject *args)
 }
 
 PyMethodDef settings_methods[] = {
-    {"set_dtypes", set_dtypes, METH_VARARGS,
-     "set_dtypes(dtypes, promotions)\n--\n\n"
-     "The dtypes in the order of core/dtypes.py, and which of them each pair promotes to."},
     {"set_limits", set_limits, METH_VARARGS,
      "set_limits(at_once, large, recorded, tracked)\n--\n\nSee policy.py."},
     {"set_cpu", set_cpu, METH_VARARGS,
@@ -207,6 +191,8 @@ PyMethodDef settings_methods[] = {
      "whether Python is to look at NumPy's arrays."},
     {"set_errors", set_errors, METH_O,
      "set_errors(apply)\n--\n\nWhat is called as apply(name, flags) after floating-point errors."},
+    {"set_thread_count", set_thread_count, METH_O,
+     "set_thread_count(count)\n--\n\nWhat tells how many threads a computation may use."},
     {"set_views", set_views_from, METH_VARARGS,
      "set_views(View, make)\n--\n\n"
      "The class of views, and what makes one of shape, strides, offset, mask and is_read_only."},

@@ -11,6 +11,10 @@ int is_new_on_cpu(PyObject *device);
 /* Whether no context refuses NumPy's arrays as operands. */
 int takes_numpy_operands(void);
 
+/* How many threads a computation that begins now may use at most; -1 with an exception set. Runs
+   Python code. */
+Py_ssize_t most_threads(void);
+
 /* Report floating-point errors as numpy.errstate says. -1 with an exception set if that raises one. */
 int apply_errstate(PyObject *name, int flags);
 

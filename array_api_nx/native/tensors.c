@@ -6,24 +6,7 @@
 #include "sizes.h"
 #include "storage.h"
 
-#define DTYPE_INFO(CODE, TYPE, KIND, BYTES) {NULL, BYTES, NPY_NOTYPE, KIND},
-DTypeInfo dtypes[DTYPE_COUNT] = {EACH_DTYPE(DTYPE_INFO)};
-npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
-PyTypeObject *array_type, *face_type, *tensor_type;
-Limits limits = {-1, 0, NPY_MAX_INTP, NPY_MAX_INTP};
-CPU cpu;
-PyObject declined_object;
-
 static Recycled tensors;
-
-DTypeCode code_of_number(int type_number)
-{
-    int code = 0;
-    while (code < DTYPE_COUNT && dtypes[code].type_number != type_number) {
-        code++;
-    }
-    return (DTypeCode)code;
-}
 
 PyObject *make_ndarray(Tensor *tensor)
 {

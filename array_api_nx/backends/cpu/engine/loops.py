@@ -236,5 +236,6 @@ def _described(
 
 
 if native is not None:
-    native.set_operations(loop_for_native, threads.count)
+    native.set_operations(loop_for_native)
+    native.set_thread_count(threads.count)
     native.set_errors(fperrors.apply_errstate)
