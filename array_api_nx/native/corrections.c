@@ -116,6 +116,20 @@ static int is_infinite(const char *element, DTypeCode code)
     return isinf(read_float(element, code));
 }
 
+/* Whether one of many elements that follow each other is infinite. A comparison for equality raises no flag for NaN. */
+#define ANY_INFINITE(NAME, TYPE, MAGNITUDE)                                                   \
+    CLONED(static, int, NAME, (const TYPE *elements, npy_intp count), (elements, count))      \
+    {                                                                                         \
+        int found = 0;                                                                        \
+        for (npy_intp i = 0; i < count; i++) {                                                \
+            found |= MAGNITUDE(elements[i]) == (TYPE)INFINITY;                                \
+        }                                                                                     \
+        return found;                                                                         \
+    }
+
+ANY_INFINITE(any_infinite_float, npy_float, fabsf)
+ANY_INFINITE(any_infinite_double, npy_double, fabs)
+
 int may_be_infinite(DTypeCode code, Tensor *const *operands, char *const *numbers, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -131,6 +145,13 @@ int may_be_infinite(DTypeCode code, Tensor *const *operands, char *const *number
         const npy_intp step = is_run ? dtypes[x->code].itemsize : x->strides[0];
         if (data == NULL) {
             return 1;
+        }
+        if (step == dtypes[x->code].itemsize && (x->code == FLOAT32 || x->code == FLOAT64)) {
+            if (x->code == FLOAT32 ? any_infinite_float((const npy_float *)data, x->size)
+                                   : any_infinite_double((const npy_double *)data, x->size)) {
+                return 1;
+            }
+            continue;
         }
         for (npy_intp j = 0; j < x->size; j++) {
             if (is_infinite(data + j * step, (DTypeCode)x->code)) {

@@ -204,6 +204,31 @@ static PyObject *list_all(int which, PyObject *const *values, Py_ssize_t count)
     return x == NULL ? decline_unless_raised() : list_elements(x, 0, data_of(x));
 }
 
+/* number in x. */
+static PyObject *contains(int which, PyObject *const *values, Py_ssize_t count)
+{
+    static const Implementation *any;
+    PyObject *number = values[1];
+    if (any == NULL && (any = find_implementation("any")) == NULL) {
+        return NULL;
+    }
+    if (!is_array(values[0]) || !(PyLong_Check(number) || PyFloat_Check(number) || PyArray_IsScalar(number, Number))) {
+        return DECLINED;
+    }
+    PyObject *equal = PyObject_RichCompare(values[0], number, Py_EQ), *found = equal;
+    if (equal != NULL && is_array(equal)) {
+        PyObject *const given[MOST_PARAMETERS] = {equal};
+        found = any->compute(any->code, given, 1);
+        Py_DECREF(equal);
+    }
+    if (found == NULL || found == DECLINED) {
+        return found;
+    }
+    const int truth = PyObject_IsTrue(found);
+    Py_DECREF(found);
+    return truth < 0 ? NULL : PyBool_FromLong(truth);
+}
+
 /* np.ascontiguousarray(x) and np.atleast_1d(x), atleast_2d and atleast_3d, where they give the array itself. */
 static PyObject *keep_shape(int least_ndim, PyObject *const *values, Py_ssize_t count)
 {
@@ -250,6 +275,7 @@ Implementation face_functions[] = {
     {"atleast_2d", keep_shape, 2, "*"},
     {"atleast_3d", keep_shape, 3, "*"},
     {"conjugate", conjugate, 0, "self, /"},
+    {"contains", contains, 0, "self, key, /"},
     {"copyto", copy_to, 0, "dst, src"},
     {"fill", fill, 0, "self, value, /"},
     {"flatten", flatten, 1, "self, /"},

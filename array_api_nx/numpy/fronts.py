@@ -133,6 +133,7 @@ _METHODS_WITH_ARRAYS: Final = """
     ravel       ravel
     flatten     flatten
     view        view
+    __contains__ contains   self, key, /
 """
 
 

@@ -460,6 +460,20 @@ def test_indices_of_every_integer_dtype_select(dtype, size):
     refused(IndexError, "out of bounds", ours.__getitem__, np.array([3] * size, dtype))
 
 
+@pytest.mark.parametrize(
+    "x", [X, INTS, V[:0], V > 2, X * 1j, numpy.array(3.0), numpy.tile(V, 5000)]
+)
+@pytest.mark.parametrize(
+    "number", [3, 3.0, 4.5, numpy.int64(1), numpy.nan, True, 3j, numpy.float32(2), None, "a"]
+)
+def test_numbers_are_looked_for_as_in_numpy(x, number):
+    with warnings.catch_warnings(action="ignore"):
+        expected = number in x
+        found = number in given(x)
+    assert type(found) is bool
+    assert found is expected
+
+
 @pytest.mark.parametrize("shape", [(7, 2), (2, 7), (2, 5, 3), (1, 4), (4, 1)])
 @pytest.mark.parametrize("name", ["tril", "triu"])
 def test_triangles_of_tall_and_wide_matrices(name, shape):
