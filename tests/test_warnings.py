@@ -13,6 +13,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.support.refusals import refused
+from tests.support.reports import told
 from tests.support.tables import for_each
 from tests.support.threads import together
 
@@ -184,33 +185,6 @@ def test_errors_are_raised_called_and_logged(expression, user):
     assert all([text.startswith("Warning: ") for text in log.texts])
 
 
-class Callback:
-    """A callback, and a log, of NumPy."""
-
-    def __init__(self):
-        self.met = []
-
-    def __call__(self, *met):
-        self.met.append(met)
-
-    def write(self, text):
-        self.met.append(text)
-
-
-def told(call, mode, capfd):
-    """The reports of a call's errors: warnings, calls and logs, prints, the exception."""
-    callback, error = Callback(), ""
-    capfd.readouterr()
-    with np.errstate(all=mode, call=callback), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            call()
-        except (FloatingPointError, np.linalg.LinAlgError) as raised:
-            # We say more of some than NumPy.
-            error = str(raised).split(";")[0]
-    return [str(each.message) for each in caught], callback.met, capfd.readouterr().err, error
-
-
 @for_each(
     "statement",
     [*STATEMENTS, "f /= 1e300", "f **= 1e300", "g *= 1e300j", "g[0] = 1e300j", "f[f > 1] = 1e300",
@@ -220,8 +194,8 @@ def told(call, mode, capfd):
 def test_statements_do_of_errors_what_numpys_do(statement, mode, user, capfd):
     in_numpy = statement.replace("xp.", "np.").replace("m @= m", "np.matmul(m, m, out=m)")
     ours, numpys = arrays(xp), arrays(np)
-    expected = told(lambda: user(numpys, in_numpy), mode, capfd)
-    assert told(lambda: user(ours, statement), mode, capfd) == expected
+    expected = told(lambda: user(numpys, in_numpy), capfd, all=mode)
+    assert told(lambda: user(ours, statement), capfd, all=mode) == expected
     # That array is cast before any of it is written.
     if statement != "f[...] = xp.asarray([1e300, 0.0])":
         name = statement[0]
@@ -322,12 +296,12 @@ def test_compiled_functions_do_of_errors_what_eager_ones_do(body, mode, size, ca
     def arguments():
         return [xp.full((size, size), 1e308), xp.zeros((size, size))]
 
-    told(lambda: compiled(*arguments()), "ignore", capfd)  # plans the program
+    told(lambda: compiled(*arguments()), capfd, all="ignore")  # plans the program
     same = arguments()
     given = arguments()
     for _ in range(2):
-        expected = told(partial(function, *given), mode, capfd)
-        assert told(lambda: compiled(*same), mode, capfd) == expected
+        expected = told(partial(function, *given), capfd, all=mode)
+        assert told(lambda: compiled(*same), capfd, all=mode) == expected
         if expected[-1]:
             # A program writes to its arguments in the end.
             given = arguments()

@@ -20,7 +20,7 @@ from . import replay
 from .arguments import Handle, Native, Run, Scalar
 from .backend import METHODS, Backend
 from .checked_call import CheckedCall, HeldType, Shape
-from .derived import Derived, Method, derive, method_of
+from .derived import Derived, Method, derive, method_of, resemble
 from .guarantees import OPERANDS, PROMISES, SCALARS, by_method
 from .numpy_dtypes import NDArray
 from .program import Argument, Program
@@ -37,11 +37,7 @@ class CheckedBackend(Derived):  # type: ignore[misc]  # see Derived
 
     def __init__(self, inner: Backend) -> None:
         self.inner = inner
-        self.shares_host = inner.shares_host
-        self.takes_any_bool = inner.takes_any_bool
-        self.word = inner.word
-        self.strided_shares = inner.strided_shares
-        self.immutable = inner.immutable
+        resemble(self, inner)
         self.compiler = inner.compiler
         self.compiles_unasked = inner.compiles_unasked
 

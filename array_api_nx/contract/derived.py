@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from .arguments import Handle
 from .backend import Backend
+from .handles import Handles
 from .interface import Interface
 from .program import Argument
 
@@ -136,6 +137,12 @@ def derive(names: Collection[str]) -> Callable[[_Class], _Class]:
         return cls
 
     return decorate
+
+
+def resemble(backend: Backend, other: Backend) -> None:
+    """Let a backend say of its memory what the one says that it stands for."""
+    for name in Handles.__annotations__:
+        setattr(backend, name, getattr(other, name))
 
 
 def _calling(name: str) -> Callable[..., Handle]:

@@ -19,7 +19,7 @@ from typing import Final, NoReturn
 
 from ..contract.arguments import Kind
 from ..contract.backend import Backend, Handle, Info, Keys, Operand, Scalar
-from ..contract.derived import Derived, Method, derive, method_of
+from ..contract.derived import Derived, Method, derive, method_of, resemble
 from ..contract.numpy_dtypes import NDArray
 from ..contract.program import Argument
 from ..contract.replay import inverse
@@ -104,11 +104,7 @@ class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
 
     def __init__(self, real: Backend) -> None:
         self.real = real
-        self.immutable = real.immutable
-        self.shares_host = real.shares_host
-        self.takes_any_bool = real.takes_any_bool
-        self.word = real.word
-        self.strided_shares = real.strided_shares
+        resemble(self, real)
 
     # ------------------------------------------------------------------ recording
 

@@ -15,6 +15,7 @@ from array_api_nx.backends.cpu.engine import fperrors
 from array_api_nx.backends.cpu.engine.fperrors import modes, report
 from tests.support.modules import module
 from tests.support.refusals import refused
+from tests.support.reports import Log, told
 from tests.support.tables import for_each
 
 BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
@@ -141,32 +142,6 @@ def located(request):
 
 
 MODES = ["ignore", "warn", "raise", "call", "print", "log"]
-
-
-class Log:
-    """NumPy calls it, and writes to it."""
-
-    def __init__(self):
-        self.met = []
-
-    def __call__(self, *met):
-        self.met.append(met)
-
-    def write(self, text):
-        self.met.append(text)
-
-
-def told(call, capfd, **settings):
-    """The reports of errors: warnings, calls, logged text, printed text, and the exception."""
-    log, error = Log(), None
-    capfd.readouterr()
-    with np.errstate(**settings, call=log), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            call()
-        except FloatingPointError as raised:
-            error = str(raised)
-    return [str(each.message) for each in caught], log.met, capfd.readouterr().err, error
 
 
 def test_calls_of_numpy_warn_here(located, tmp_path):
