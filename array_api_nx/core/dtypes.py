@@ -31,11 +31,13 @@ DType: TypeAlias = np.dtype[Any]
 
 
 class _Row(NamedTuple):
-    """`kind` is a letter of NumPy's; `package` is empty for its own dtypes."""
+    """`kind` is a letter of NumPy's; `package` is empty for its own dtypes. `dlpack` is DLPack's
+    code, where it is not that of the kind."""
 
     kind: str
     is_standard: builtins.bool
     package: str = ""
+    dlpack: int | None = None
 
 
 _rows: Final[dict[str, _Row]] = {}
@@ -61,7 +63,7 @@ uint16: Final = _row("uint16")
 uint32: Final = _row("uint32")
 uint64: Final = _row("uint64")
 float16: Final = _row("float16", is_standard=False)
-_rows["bfloat16"] = _Row("f", is_standard=False, package="ml_dtypes")
+_rows["bfloat16"] = _Row("f", is_standard=False, package="ml_dtypes", dlpack=4)
 float32: Final = _row("float32")
 float64: Final = _row("float64")
 complex64: Final = _row("complex64")
@@ -255,12 +257,12 @@ def widest(dtypes: Collection[DType], missing: Collection[DType] = ()) -> DType:
 
 
 _DLPACK_CODES: Final = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
-_OWN_CODES: Final = {"bfloat16": 4}
 
 
 def dlpack_code(dtype: DType) -> int:
-    """DLPack's code of the kind, or of a dtype that has a code of its own."""
-    return _OWN_CODES.get(dtype.name, _DLPACK_CODES[KIND[dtype]])
+    """DLPack's code."""
+    own = _rows[dtype.name].dlpack
+    return _DLPACK_CODES[KIND[dtype]] if own is None else own
 
 
 _DLPACK: Final = derived(lambda: {(dlpack_code(x), 8 * x.itemsize): x for x in ALL})
@@ -268,8 +270,8 @@ _DLPACK: Final = derived(lambda: {(dlpack_code(x), 8 * x.itemsize): x for x in A
 
 def of_dlpack(code: int, bits: int) -> DType | None:
     """The dtype of DLPack's code and number of bits, which may arrive; None if there is none."""
-    for name, own in _OWN_CODES.items():
-        if own == code:
+    for name, row in _rows.items():
+        if row.dlpack == code:
             arrive(name)
     return _DLPACK.get((code, bits))
 
