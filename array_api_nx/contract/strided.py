@@ -125,14 +125,10 @@ class StridedBackend(Backend):
 
     def expand(self, x: Tensor, shape: tuple[int, ...]) -> Tensor:
         view = x.view or self.ensure_view(x)
-        result = Tensor()
-        result.array = None
         try:
-            result.view = view.expanded[shape]
+            return tensor_over(x.storage, view.expanded[shape])
         except KeyError:
-            result.view = view.expand(shape)
-        result.storage = x.storage
-        return result
+            return tensor_over(x.storage, view.expand(shape))
 
     def try_reshape(self, x: Tensor, shape: tuple[int, ...]) -> Tensor | None:
         view = x.view or self.ensure_view(x)
@@ -140,24 +136,14 @@ class StridedBackend(Backend):
             reshaped = view.reshaped[shape]
         except KeyError:
             reshaped = view.reshape(shape)
-        if reshaped is None:
-            return None
-        result = Tensor()
-        result.array = None
-        result.view = reshaped
-        result.storage = x.storage
-        return result
+        return None if reshaped is None else tensor_over(x.storage, reshaped)
 
     def permute(self, x: Tensor, axes: tuple[int, ...]) -> Tensor:
         view = x.view or self.ensure_view(x)
-        result = Tensor()
-        result.array = None
         try:
-            result.view = view.permuted[axes]
+            return tensor_over(x.storage, view.permuted[axes])
         except KeyError:
-            result.view = view.permute(axes)
-        result.storage = x.storage
-        return result
+            return tensor_over(x.storage, view.permute(axes))
 
     def slice(self, x: Tensor, selection: Selection) -> Tensor:
         view = x.view or self.ensure_view(x)
@@ -167,23 +153,17 @@ class StridedBackend(Backend):
             sliced = view.slice(selection)
         if sliced is None:
             return self.slice(self.materialise(x, 0), selection)
-        result = Tensor()
+        result = tensor_over(x.storage, sliced)
         # x[...] shows all of x, and has its array.
         result.array = x.array if sliced is view else None
-        result.view = sliced
-        result.storage = x.storage
         return result
 
     def flip(self, x: Tensor, axes: tuple[bool, ...]) -> Tensor:
         view = x.view or self.ensure_view(x)
-        result = Tensor()
-        result.array = None
         try:
-            result.view = view.flipped[axes]
+            return tensor_over(x.storage, view.flipped[axes])
         except KeyError:
-            result.view = view.flip(axes)
-        result.storage = x.storage
-        return result
+            return tensor_over(x.storage, view.flip(axes))
 
     def strided(self, x: Tensor, view: View) -> Tensor:
         x = self.contiguous(x)
