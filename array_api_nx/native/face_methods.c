@@ -229,6 +229,26 @@ static PyObject *contains(int which, PyObject *const *values, Py_ssize_t count)
     return truth < 0 ? NULL : PyBool_FromLong(truth);
 }
 
+/* x.sort() of an array of one axis: what np.sort gives, written to the array. NumPy sorts rows where they lie. */
+static PyObject *sort_in_place(int which, PyObject *const *values, Py_ssize_t count)
+{
+    static const Implementation *sort;
+    if (sort == NULL && (sort = find_implementation("unstable_sort")) == NULL) {
+        return NULL;
+    }
+    Tensor *x = values[1] == Py_None ? NULL : layout_of_any(values[0]);
+    if (x == NULL || x->ndim != 1 || !is_writeable(x)) {
+        return decline_unless_raised();
+    }
+    PyObject *sorted = sort->compute(sort->code, values, 1);
+    if (sorted == NULL || sorted == DECLINED) {
+        return sorted;
+    }
+    const int done = set_item(values[0], Py_Ellipsis, sorted);
+    Py_DECREF(sorted);
+    return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
+}
+
 /* np.ascontiguousarray(x) and np.atleast_1d(x), atleast_2d and atleast_3d, where they give the array itself. */
 static PyObject *keep_shape(int least_ndim, PyObject *const *values, Py_ssize_t count)
 {
@@ -286,6 +306,7 @@ Implementation face_functions[] = {
     {"ravel", flatten, 0, "self, /"},
     {"real_part", view_part, 0, "self, /"},
     {"round_decimals", round_decimals, 0, "a, decimals="},
+    {"sort_in_place", sort_in_place, 0, "self, axis=, *, -=, stable="},
     {"tolist", list_all, 0, "self, /"},
     {"view", view, 0, "self, /"},
     {NULL, NULL, 0, NULL},

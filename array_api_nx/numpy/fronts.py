@@ -134,6 +134,7 @@ _METHODS_WITH_ARRAYS: Final = """
     flatten     flatten
     view        view
     __contains__ contains   self, key, /
+    sort        sort_in_place self, axis=, *, -=, stable=
 """
 
 
