@@ -16,6 +16,9 @@ static PyObject *primitives[MAX_OPERATIONS];
 /* ask(primitive, dtype): see `set_operations`. */
 static PyObject *ask;
 
+/* Nanoseconds that a loop takes over `serial_limit` elements (backends/cpu/engine/loops.py). */
+#define SERIAL_TIME 3000.0
+
 int read_loop(PyObject *answer, ElementLoop *loop)
 {
     PyObject *ufunc, *name;
@@ -37,6 +40,7 @@ int read_loop(PyObject *answer, ElementLoop *loop)
             loop->operand = (npy_uint8)operand;
             loop->result = (npy_uint8)result;
             loop->serial_limit = serial_limit;
+            loop->time = serial_limit > 0 ? (float)(SERIAL_TIME / (double)serial_limit) : 1;
             loop->reversible = (char)reversible;
             /* NumPy's loops of float16 raise flags by functions. */
             loop->is_arithmetic = (char)(is_arithmetic && (replaced || !is_float16(operand)));

@@ -33,6 +33,7 @@ typedef struct {
     npy_uint8 operand, result; /* DTypeCode of its operands, which are cast to it first, and of its
                                   result */
     npy_intp serial_limit;   /* elements up to which one thread is as fast as several */
+    float time;              /* nanoseconds for an element in the caches */
     char is_for_finite;      /* whether its results for infinite operands have to be corrected */
     char reversible;         /* whether the bits are the same if it reads backwards */
     char is_arithmetic;      /* whether it raises floating-point flags by vector instructions alone */

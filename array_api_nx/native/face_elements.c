@@ -186,9 +186,11 @@ static int count_selected(const Tensor *x, PyObject *key)
     for (Py_ssize_t i = 0; i < count; i++) {
         if (items[i] == Py_None) {
             ndim++;
+        } else if (items[i] == Py_Ellipsis || PySlice_Check(items[i])) {
+            continue;
         } else if (PyLong_CheckExact(items[i]) || PyArray_IsScalar(items[i], Integer)) {
             ndim--;
-        } else if (items[i] != Py_Ellipsis && !PySlice_Check(items[i])) {
+        } else {
             return ARRAY_DIMS;
         }
     }

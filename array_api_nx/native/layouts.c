@@ -281,7 +281,7 @@ PyObject *shape_of(Tensor *tensor)
 int lies_by_columns(const Tensor *x)
 {
     npy_intp before = 0;
-    for (int dim = 0; dim < x->ndim; dim++) {
+    for (int dim = 0; x->ndim > 1 && dim < x->ndim; dim++) {
         const npy_intp step = x->strides[dim] < 0 ? -x->strides[dim] : x->strides[dim];
         if (x->shape[dim] == 1 || step <= before) { /* NumPy lays out axes of length 1 in its own way */
             return 0;

@@ -52,8 +52,9 @@ int find_modes(Modes *modes)
     if (numpys_variable == NULL) {
         return 1;
     }
-    PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
+    PyObject *module = globals == NULL ? NULL : PyDict_GetItemWithError(globals, names_of.__name__);
     if (module == NULL) {
+        PyErr_Clear();
         module = Py_None; /* lines that were executed in a dict of their own */
     }
     if (PyContextVar_Get(numpys_variable, Py_None, &numpys) < 0) {

@@ -12,7 +12,9 @@ static inline int broadcast_shape(int *ndim, npy_intp *shape, int other_ndim, co
 {
     const int surplus = other_ndim - *ndim;
     if (surplus > 0) {
-        memmove(shape + surplus, shape, (size_t)*ndim * sizeof(npy_intp));
+        for (int dim = *ndim - 1; dim >= 0; dim--) {
+            shape[surplus + dim] = shape[dim];
+        }
         for (int dim = 0; dim < surplus; dim++) {
             shape[dim] = 1;
         }

@@ -16,8 +16,8 @@
    operand that is not repeated descend, whatever the others do. */
 static int is_row_major(const Node *node, Tensor *const *operands)
 {
-    int all = 1, one = 0;
-    for (int i = 0; i < node->operation.count; i++) {
+    int all = 1;
+    for (int i = 0; node->ndim > 1 && i < node->operation.count; i++) {
         npy_intp strides[NODE_DIMS], outer = NPY_MAX_INTP;
         int in_order = 1, repeats = 0, backward = 0;
         /* Not those of the node's operand, which may be a copy. */
@@ -35,10 +35,12 @@ static int is_row_major(const Node *node, Tensor *const *operands)
                 outer = step == 0 ? outer : step;
             }
         }
-        all = all && in_order && !(repeats && backward);
-        one = one || (in_order && !repeats);
+        if (in_order && !repeats) {
+            return 1;
+        }
+        all = all && in_order && !backward;
     }
-    return all || one;
+    return all;
 }
 
 /* Of an operand that others can write a copy is read if the result has so many times its elements: that costs less than
@@ -271,7 +273,8 @@ static int find_shape(Node *node, Tensor *const *operands, int count, npy_intp t
     node->ndim = (npy_uint8)ndim;
     node->size = 1;
     for (int dim = 0; dim < ndim; dim++) {
-        if (shape[dim] == 0 || node->size > MOST_ELEMENTS / shape[dim]) {
+        /* As numbers that do not overflow: to divide takes longer. */
+        if (shape[dim] == 0 || (double)node->size * (double)shape[dim] > (double)MOST_ELEMENTS) {
             return 0;
         }
         node->shape[dim] = shape[dim];
@@ -554,16 +557,13 @@ int record_update(const Operation *operation, Tensor *x, Tensor *const *operands
     return 1;
 }
 
-/* Nanoseconds that a loop takes over `serial_limit` elements (backends/cpu/engine/loops.py). */
-#define SERIAL_TIME 3000.0
-
 void describe_operation(const ElementLoop *loop, int count, Operation *operation)
 {
     operation->function = loop->function;
     operation->data = loop->data;
     operation->name = loop->name;
     operation->row = loop->row;
-    operation->time = loop->serial_limit > 0 ? (float)(SERIAL_TIME / (double)loop->serial_limit) : 1;
+    operation->time = loop->time;
     operation->count = (npy_uint8)count;
     operation->result = loop->result;
     for (int i = 0; i < count; i++) {

@@ -205,15 +205,7 @@ Tensor *new_pending(int ndim, const npy_intp *shape, DTypeCode code)
     if (tensor == NULL) {
         return NULL;
     }
-    npy_intp step = dtypes[code].itemsize;
-    for (int dim = ndim - 1; dim >= 0; dim--) {
-        tensor->shape[dim] = shape[dim];
-        tensor->strides[dim] = step;
-        step *= shape[dim];
-    }
-    tensor->offset = 0;
-    finish_layout(tensor, 0);
-    tensor->flags |= BOUNDED;
+    lay_out_elements(tensor, ndim, shape, 0);
     tensor->storage = (PyObject *)pending_storage(code);
     if (tensor->storage == NULL) {
         Py_CLEAR(tensor);
