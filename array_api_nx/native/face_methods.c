@@ -7,11 +7,12 @@
 #include "layouts.h"
 #include "scalars.h"
 
-/* x.fill(value). */
+/* x.fill(value), which is one element. */
 static PyObject *fill(int which, PyObject *const *values, Py_ssize_t count)
 {
-    if (!is_array(values[0])) {
-        return DECLINED;
+    const Tensor *value = layout_of_any(values[1]);
+    if (!is_array(values[0]) || (is_array(values[1]) && (value == NULL || value->ndim > 0))) {
+        return decline_unless_raised();
     }
     const int done = set_item(values[0], Py_Ellipsis, values[1]);
     return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;

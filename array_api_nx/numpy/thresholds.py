@@ -20,7 +20,7 @@ ANY: Final = sys.maxsize
 _TO_ANY: Final = """
 array_equal atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag
 diagonal divmod dstack fft.fftshift fft.ifftshift frexp gcd gradient heaviside hstack inner
-iscomplexobj isin isrealobj lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
+iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
 meshgrid modf nanmax nanmin nonzero pad repeat result_type
 squeeze stack swapaxes take tile trace tril triu unstack vdot vstack
 """

@@ -104,7 +104,7 @@ CALLS = {
     "swapaxes": [((X, 0, 1), {}), ((X[None], -1, 0), {}), ((X, 1, 1), {})],
     "astype": [((X, int), {}), ((X, "f4"), {}), ((X, numpy.float64), {"copy": False})],
     "copy": [((X,), {}), ((X,), {"order": "F"})],
-    "fill": [((X.copy(), 2), {})],
+    "fill": [((X.copy(), 2), {}), ((X.copy(), numpy.array(2.5)), {}), ((V.copy(), INTS[0, 0]), {})],
     "flipud": [((X,), {}), ((V,), {})],
     "fliplr": [((X,), {}), ((X[None],), {})],
     "ascontiguousarray": [((X,), {}), ((X.T,), {}), ((X, int), {}), ((numpy.array(2.0),), {})],
@@ -472,6 +472,14 @@ def test_numbers_are_looked_for_as_in_numpy(x, number):
         found = number in given(x)
     assert type(found) is bool
     assert found is expected
+
+
+@pytest.mark.parametrize("value", [V, V[:1], [1.0], X])
+def test_arrays_are_filled_with_one_element_alone(value):
+    x = np.array(X)
+    refused(ValueError, None, x.copy().fill, given(value))
+    refused(ValueError, None, x.fill, value)
+    check(x, X)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1", "?", "c16"])
