@@ -5,6 +5,7 @@
 #include "face.h"
 #include "indexing.h"
 #include "layouts.h"
+#include "movement.h"
 #include "scalars.h"
 
 /* x.fill(value), which is one element. */
@@ -205,6 +206,28 @@ static PyObject *list_all(int which, PyObject *const *values, Py_ssize_t count)
     return x == NULL ? decline_unless_raised() : list_elements(x, 0, data_of(x));
 }
 
+/* np.inner(x, y): the product with the last axis of `y` before the others; and np.vdot(x, y) of real vectors. */
+static PyObject *inner(int is_vdot, PyObject *const *values, Py_ssize_t count)
+{
+    static const Implementation *matmul;
+    const Tensor *x = layout_of_any(values[0]), *y = layout_of_any(values[1]);
+    if (matmul == NULL && (matmul = find_implementation("matmul")) == NULL) {
+        return NULL;
+    }
+    if (x == NULL || y == NULL || x->ndim == 0 || x->ndim > 2 || y->ndim == 0 || y->ndim > 2 || x->size == 0 || y->size == 0 ||
+        (is_vdot && (x->ndim > 1 || y->ndim > 1 || is_complex(x->code)))) {
+        return DECLINED;
+    }
+    PyObject *turned = y->ndim == 1 ? Py_NewRef(values[1]) : reverse_axes(values[1]);
+    if (turned == NULL || turned == DECLINED) {
+        return turned;
+    }
+    PyObject *const operands[2] = {values[0], turned};
+    PyObject *product = matmul->compute(matmul->code, operands, 2);
+    Py_DECREF(turned);
+    return product;
+}
+
 /* number in x. */
 static PyObject *contains(int which, PyObject *const *values, Py_ssize_t count)
 {
@@ -303,12 +326,14 @@ Implementation face_functions[] = {
     {"fliplr", flip_axis, 1, "m"},
     {"flipud", flip_axis, 0, "m"},
     {"imag_part", view_part, 1, "self, /"},
+    {"inner", inner, 0, "a, b, /"},
     {"item", item, 0, "*"},
     {"ravel", flatten, 0, "self, /"},
     {"real_part", view_part, 0, "self, /"},
     {"round_decimals", round_decimals, 0, "a, decimals="},
     {"sort_in_place", sort_in_place, 0, "self, axis=, *, -=, stable="},
     {"tolist", list_all, 0, "self, /"},
+    {"vdot", inner, 1, "a, b, /"},
     {"view", view, 0, "self, /"},
     {NULL, NULL, 0, NULL},
 };

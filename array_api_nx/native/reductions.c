@@ -326,6 +326,28 @@ static PyObject *call_reduction(int which, PyObject *const *values, Py_ssize_t c
                : reduce((ReductionCode)which, values[0], values[1], which <= PROD ? values[3] : NULL, keepdims);
 }
 
+/* The root of the product of a vector and itself; of an array that lies row by row as one vector. */
+static PyObject *norm_of_all(PyObject *array)
+{
+    static const Implementation *matmul, *ravel;
+    if (ravel == NULL && ((matmul = find_implementation("matmul")) == NULL || (ravel = find_implementation("ravel")) == NULL)) {
+        return NULL;
+    }
+    PyObject *vector = tensor_of(array)->ndim == 1 ? Py_NewRef(array) : ravel->compute(ravel->code, &array, 1);
+    if (vector == NULL || vector == DECLINED) {
+        return vector;
+    }
+    PyObject *const operands[2] = {vector, vector};
+    PyObject *square = matmul->compute(matmul->code, operands, 2);
+    Py_DECREF(vector);
+    if (square == NULL || square == DECLINED) {
+        return square;
+    }
+    PyObject *norm = compute_unary(OP_SQRT, square);
+    Py_DECREF(square);
+    return norm;
+}
+
 /* The root of the sum of the squares of real numbers along an axis: of squares and sums that wait, when it is needed. Of
    another order than 2 Python's; `takes_none` says that None stands for that. */
 static PyObject *call_norm(int takes_none, PyObject *const *values, Py_ssize_t count)
@@ -334,6 +356,10 @@ static PyObject *call_norm(int takes_none, PyObject *const *values, Py_ssize_t c
     const Tensor *x = layout_of_any(values[0]);
     PyObject *const ord = values[1], *const axis = values[2];
     const int is_euclidean = ord == NULL || (ord == Py_None ? takes_none : PyLong_CheckExact(ord) && PyLong_AsLong(ord) == 2);
+    if (takes_none && x != NULL && x->ndim > 0 && x->size > 0 && (x->code == FLOAT32 || x->code == FLOAT64) &&
+        is_euclidean && (x->ndim == 1 || !is_given(ord)) && !is_given(axis) && values[3] == NULL) {
+        return norm_of_all(values[0]);
+    }
     if (x == NULL || (x->code != FLOAT32 && x->code != FLOAT64) || !is_euclidean || axis == NULL ||
         !PyLong_CheckExact(axis) || !take_flag(values[3], &keepdims)) {
         return decline_unless_raised();

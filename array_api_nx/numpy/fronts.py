@@ -44,6 +44,8 @@ _FUNCTIONS: Final = f"""
     nonzero     nonzero     a
     clip        clip        a, a_min, a_max
     dot         matmul      a, b
+    inner       inner       a, b, /
+    vdot        vdot        a, b, /
     diff        diff        a, *, axis=
     append      append      arr, values, axis=
     concatenate concat      arrays, /, axis=
