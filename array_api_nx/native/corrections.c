@@ -1,4 +1,5 @@
 #include "corrections.h"
+#include "half_loops.h"
 #include "nodes.h"
 
 /* Whether a number has its sign bit set, as negative numbers and -0.0 have, or may have it: elements that do not
@@ -117,18 +118,20 @@ static int is_infinite(const char *element, DTypeCode code)
 }
 
 /* Whether one of many elements that follow each other is infinite. A comparison for equality raises no flag for NaN. */
-#define ANY_INFINITE(NAME, TYPE, MAGNITUDE)                                                   \
-    CLONED(static, int, NAME, (const TYPE *elements, npy_intp count), (elements, count))      \
-    {                                                                                         \
-        int found = 0;                                                                        \
-        for (npy_intp i = 0; i < count; i++) {                                                \
-            found |= MAGNITUDE(elements[i]) == (TYPE)INFINITY;                                \
-        }                                                                                     \
-        return found;                                                                         \
+#define ANY_INFINITE(CODE, TYPE, ...)                                                                    \
+    CLONED(static, int, any_infinite_##CODE, (const char *data, npy_intp count), (data, count))          \
+    {                                                                                                    \
+        const TYPE *elements = (const TYPE *)data;                                                       \
+        int found = 0;                                                                                   \
+        for (npy_intp i = 0; i < count; i++) {                                                           \
+            found |= IS_INFINITE(elements[i]);                                                           \
+        }                                                                                                \
+        return found;                                                                                    \
     }
+EACH_FLOAT(ANY_INFINITE)
 
-ANY_INFINITE(any_infinite_float, npy_float, fabsf)
-ANY_INFINITE(any_infinite_double, npy_double, fabs)
+#define ANY_ENTRY(CODE, ...) [CODE] = any_infinite_##CODE,
+static int (*const any_infinite[DTYPE_COUNT])(const char *data, npy_intp count) = {EACH_FLOAT(ANY_ENTRY)};
 
 int may_be_infinite(DTypeCode code, Tensor *const *operands, char *const *numbers, int count)
 {
@@ -146,9 +149,8 @@ int may_be_infinite(DTypeCode code, Tensor *const *operands, char *const *number
         if (data == NULL) {
             return 1;
         }
-        if (step == dtypes[x->code].itemsize && (x->code == FLOAT32 || x->code == FLOAT64)) {
-            if (x->code == FLOAT32 ? any_infinite_float((const npy_float *)data, x->size)
-                                   : any_infinite_double((const npy_double *)data, x->size)) {
+        if (step == dtypes[x->code].itemsize && any_infinite[x->code] != NULL) {
+            if (any_infinite[x->code](data, x->size)) {
                 return 1;
             }
             continue;

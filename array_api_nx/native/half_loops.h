@@ -41,14 +41,22 @@ static inline npy_uint16 rank_of_half(Half x)
     return magnitude > 0x7c00 ? RANK_OF_NAN : rank;
 }
 
+static inline int is_infinite_half(Half x)
+{
+    npy_uint16 bits;
+    memcpy(&bits, &x, sizeof(bits));
+    return (bits & 0x7fff) == 0x7c00;
+}
+
 #define BY_RANK(x, IF_HALF, ELSE) _Generic((x), Half: (IF_HALF), default: (ELSE))
 #else
 #define BY_RANK(x, IF_HALF, ELSE) (ELSE)
 #endif
 
-/* What elements of any real dtype are compared by, and whether one is NaN, which differs from all. */
+/* What elements of any real dtype are compared by, and whether one is NaN, which differs from all, or infinite. */
 #define RANK(x) BY_RANK(x, rank_of_half(x), x)
 #define IS_NAN(x) BY_RANK(x, rank_of_half(x) == RANK_OF_NAN, (x) != (x))
+#define IS_INFINITE(x) BY_RANK(x, is_infinite_half(x), (x) == INFINITY || (x) == -INFINITY)
 #define DIFFERS(x, y) BY_RANK(x, rank_of_half(x) != rank_of_half(y) || IS_NAN(x), (x) != (y))
 
 #endif

@@ -140,12 +140,9 @@ static int find_identity(ReductionCode op, DTypeCode code, Element *identity)
     if (op != MAX && op != MIN) {
         return 1;
     }
-    if (code == FLOAT64 || code == FLOAT32) {
+    if (is_inexact(code)) {
         write_number(identity->bytes, code, op == MAX ? -NPY_INFINITY : NPY_INFINITY);
         return 1;
-    }
-    if (is_inexact(code)) {
-        return 0;
     }
     /* An integer's lowest and highest number differ in all bits. */
     const npy_intp bits = 8 * dtypes[code].itemsize;
@@ -211,7 +208,8 @@ static PyObject *reduce_large(ReductionCode op, Tensor *x, int is_temporary, con
     }
     const ElementLoop *loop = find_loop(operations[op], code);
     if (loop == NULL || loop->result != code || (element != code && !counts) || is_complex(code) ||
-        is_float16(code) || x->ndim > NODE_DIMS || !find_identity(op, code, &reduction.identity)) {
+        (is_float16(code) && op != MAX && op != MIN) || x->ndim > NODE_DIMS ||
+        !find_identity(op, code, &reduction.identity)) {
         return decline_unless_raised();
     }
     reduction.kind = counts ? COUNT_ONES : op == SUM && is_inexact(code) ? ADD_RUNS : RUN_LOOP;

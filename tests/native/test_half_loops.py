@@ -175,3 +175,34 @@ def test_ints_beyond_the_largest_number_are_errors():
     ):
         refused(OverflowError, "float16", call)
     assert float(xp.asarray([65_504], dtype=xp.float16)[0]) == 65_504
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("kind", ["numbers", "zeros", "infinities", "NaN"])
+def test_extremes_of_many_elements_are_numpys(name, kind):
+    a = np.random.default_rng(3).standard_normal((300, 250)).astype(np.float16)
+    if kind == "zeros":
+        a = np.where(a > 0, np.float16(0), np.float16(-0.0))
+    elif kind == "infinities":
+        a[a < 0] = -np.inf
+        a[7, 7] = np.inf
+    elif kind == "NaN":
+        a[20, 30] = np.nan
+    for ours, theirs in (
+        (xp.asarray(a, copy=True), a),
+        (xp.asarray(a, copy=True).T, a.T),
+        (xp.asarray(a, copy=True) * 2 + 1, a * np.float16(2) + np.float16(1)),
+    ):
+        for axis in (None, 0, 1):
+            found = getattr(xp, name)(ours, axis=axis)
+            assert_same(found, np.asarray(getattr(np, name)(theirs, axis=axis)))
+
+
+@for_each("length", [3, 500, 40_000])
+def test_quotients_that_are_rounded_down_are_numpys_unless_one_is_infinite(length):
+    rng = np.random.default_rng(length)
+    a, b = rng.standard_normal((2, length)).astype(np.float16)
+    x, y = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
+    assert_same(x // y, a // b)
+    x[1] = xp.inf
+    assert bool((x // xp.abs(y))[1] == xp.inf)
