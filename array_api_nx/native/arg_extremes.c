@@ -6,6 +6,7 @@
 #include "elements.h"
 #include "elementwise.h"
 #include "flags.h"
+#include "half_loops.h"
 #include "nest.h"
 #include "pack.h"
 #include "parts.h"
@@ -151,7 +152,7 @@ static void begin_search(Search *search, int which, DTypeCode code, const char *
         outer *= search->shape[dim];
     }
     search->data = data;
-    search->find = which == ARGMAX ? functions->argmax : functions->argmin;
+    search->find = faster_search(code, which == ARGMAX, which == ARGMAX ? functions->argmax : functions->argmin);
     search->rows = outer * search->shape[last];
     const int are_columns = search->step != search->itemsize;
     search->find_all = !are_columns && search->length <= SHORT_ROW ? searches[code][which].rows

@@ -88,6 +88,13 @@ int compute_walk(const Walk *walk, const WalkLoop *loop, int *flags)
     return complete;
 }
 
+/* Whether so many elements are left to NumPy, since one thread alone may run the loop. (Any may run one whose operands were
+   found to be finite, which is in no expression.) */
+static int is_too_long(const ElementLoop *loop, npy_intp count)
+{
+    return loop->is_alone && !loop->is_for_finite && count > loop->serial_limit;
+}
+
 /* `compute_walk` by the loop of an operation. */
 static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
 {
@@ -135,7 +142,7 @@ PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int 
     if (!begin_walk(&walk, operands, count, loop->reversible, shape)) {
         return compute_nothing(loop, operands, count);
     }
-    if (loop->is_alone && walk.count > loop->serial_limit) {
+    if (is_too_long(loop, walk.count)) {
         return DECLINED;
     }
     memcpy(walk.data, data, (size_t)count * sizeof(*data));
@@ -164,7 +171,7 @@ PyObject *write_by_walk(const ElementLoop *loop, PyObject *object, Tensor *const
                                                                                                        : DECLINED;
     }
     if (!begin_walk(&walk, operands, count + 1, loop->reversible, shape) || !has_shape(target, walk.ndim, shape) ||
-        (loop->is_alone && walk.count > loop->serial_limit)) {
+        is_too_long(loop, walk.count)) {
         return DECLINED;
     }
     memcpy(walk.data, data, (size_t)(count + 1) * sizeof(*data));

@@ -22,6 +22,56 @@ int sort_halves(char *row, npy_intp length, PyArray_SortFunc *sort_integers)
     return failed;
 }
 
+#ifdef HAS_FLOAT16
+
+/* The least and the greatest rank of some elements, at least one. */
+CLONED(static, void, find_ranks, (const Half *elements, npy_intp count, npy_uint16 *least, npy_uint16 *greatest),
+       (elements, count, least, greatest))
+{
+    npy_uint16 low = RANK_OF_NAN, high = 0;
+    for (npy_intp i = 0; i < count; i++) {
+        const npy_uint16 rank = rank_of_half(elements[i]);
+        low = rank < low ? rank : low;
+        high = rank > high ? rank : high;
+    }
+    *least = low;
+    *greatest = high;
+}
+
+static int search_halves(const Half *elements, npy_intp count, int is_largest, npy_intp *place)
+{
+    npy_uint16 least, greatest;
+    find_ranks(elements, count, &least, &greatest);
+    const npy_uint16 wanted = is_largest || greatest == RANK_OF_NAN ? greatest : least;
+    for (*place = 0; rank_of_half(elements[*place]) != wanted; (*place)++) {
+    }
+    return 0;
+}
+
+static int argmax_halves(void *data, npy_intp count, npy_intp *place, void *array)
+{
+    return search_halves(data, count, 1, place);
+}
+
+static int argmin_halves(void *data, npy_intp count, npy_intp *place, void *array)
+{
+    return search_halves(data, count, 0, place);
+}
+
+PyArray_ArgFunc *faster_search(DTypeCode code, int is_largest, PyArray_ArgFunc *numpys)
+{
+    return !is_float16(code) ? numpys : is_largest ? argmax_halves : argmin_halves;
+}
+
+#else
+
+PyArray_ArgFunc *faster_search(DTypeCode code, int is_largest, PyArray_ArgFunc *numpys)
+{
+    return numpys;
+}
+
+#endif
+
 #ifdef HAS_HALF_VECTORS
 
 /* Elements that are converted at a time. */
@@ -165,20 +215,16 @@ IN_VECTORS static int reduce_halves(const HalfLoop *loop, char *accumulator, con
 
 /* The largest or smallest of adjacent elements and the accumulator. 0 if NumPy has to compute: which zero it
    is, and which NaN, its order tells. */
-IN_VECTORS static int find_extreme(int is_largest, char *accumulator, const char *from, npy_intp step, npy_intp count)
+static int find_extreme(int is_largest, char *accumulator, const char *from, npy_intp step, npy_intp count)
 {
     if (step != sizeof(npy_half) || count < BLOCK) {
         return 0;
     }
-    const Half *elements = (const Half *)from;
-    npy_uint16 least = rank_of_half(*(const Half *)accumulator), greatest = least;
-    for (npy_intp i = 0; i < count; i++) {
-        const npy_uint16 rank = rank_of_half(elements[i]);
-        least = rank < least ? rank : least;
-        greatest = rank > greatest ? rank : greatest;
-    }
-    const npy_uint16 rank = is_largest ? greatest : least;
-    if (greatest == RANK_OF_NAN || rank == RANK_OF_ZERO) {
+    const npy_uint16 so_far = rank_of_half(*(const Half *)accumulator);
+    npy_uint16 least, greatest;
+    find_ranks((const Half *)from, count, &least, &greatest);
+    const npy_uint16 rank = is_largest ? (greatest > so_far ? greatest : so_far) : least < so_far ? least : so_far;
+    if (greatest == RANK_OF_NAN || so_far == RANK_OF_NAN || rank == RANK_OF_ZERO) {
         return 0;
     }
     *(npy_half *)accumulator = (npy_half)(rank ^ (rank & 0x8000 ? 0x8000 : 0xffff));

@@ -27,6 +27,9 @@ PyUFuncGenericFunction half_cast(DTypeCode from, DTypeCode to);
    rows in which many are equal (2.4.6). NaN come last. -1 as that function. */
 int sort_halves(char *row, npy_intp length, PyArray_SortFunc *sort_integers);
 
+/* In place of NumPy's argmax or argmin of elements of a dtype a faster function with the same results, if there is one. */
+PyArray_ArgFunc *faster_search(DTypeCode code, int is_largest, PyArray_ArgFunc *numpys);
+
 #ifdef HAS_FLOAT16
 /* A number of 16 bits that is as large as another one where its element is; the largest for NaN. Without
    instructions that convert elements, to compare these takes ten times as long. */

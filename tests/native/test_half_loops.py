@@ -194,14 +194,15 @@ def test_extremes_of_many_elements_are_numpys(name, kind):
         (xp.asarray(a, copy=True) * 2 + 1, a * np.float16(2) + np.float16(1)),
     ):
         for axis in (None, 0, 1):
-            found = getattr(xp, name)(ours, axis=axis)
-            assert_same(found, np.asarray(getattr(np, name)(theirs, axis=axis)))
+            for function in (name, f"arg{name}"):
+                found = getattr(xp, function)(ours, axis=axis)
+                assert_same(found, np.asarray(getattr(np, function)(theirs, axis=axis)))
 
 
-@for_each("length", [3, 500, 40_000])
-def test_quotients_that_are_rounded_down_are_numpys_unless_one_is_infinite(length):
-    rng = np.random.default_rng(length)
-    a, b = rng.standard_normal((2, length)).astype(np.float16)
+@for_each("length", [3, 500, 40_000, 600_000])
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_quotients_that_are_rounded_down_are_numpys_unless_one_is_infinite(dtype, length):
+    a, b = np.random.default_rng(length).standard_normal((2, length)).astype(dtype)
     x, y = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
     assert_same(x // y, a // b)
     x[1] = xp.inf
