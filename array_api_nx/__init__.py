@@ -105,12 +105,14 @@ if TYPE_CHECKING:
 else:
 
     @cache
-    def _module_beyond(name: str) -> object:
-        """A module that the standard lacks."""
-        module = import_module(".extra.lib" if name == "lib" else f".{name}", __name__)
-        # The import made it an attribute, which the setting could not hide.
-        globals().pop(name, None)
-        return module
+    def _modules_beyond() -> dict[str, object]:
+        """The modules that the standard lacks, by name."""
+        found: dict[str, object] = {"lib": import_module(".extra.lib", __name__)}
+        for name in ("random", "special"):
+            found[name] = import_module(f".{name}", __name__)
+            # An import made it an attribute, which the setting could not hide.
+            globals().pop(name, None)
+        return found
 
     # Libraries ask for the same names at every call.
     _extra = cache(partial(import_module, ".extra", __name__))
@@ -124,9 +126,10 @@ else:
             except ImportError as error:
                 raise AttributeError(str(error)) from None
         beyond = _BEYOND if current().extras else ()
-        if name in beyond and name in ("random", "special", "lib"):
-            return _module_beyond(name)
         if name in beyond:
+            modules = _modules_beyond()
+            if name in modules:
+                return modules[name]
             # The function in its module now, which may be one that records calls.
             return linalg.cross if name == "cross" else getattr(_extra(), name)
         raise _missing(__name__, name, beyond)

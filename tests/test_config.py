@@ -131,6 +131,17 @@ def test_variables_are_read_at_import():
     )
 
 
+def test_modules_that_the_standard_lacks_are_hidden_whoever_imported_them():
+    code = (
+        "import sys; import array_api_nx as xp; print(hasattr(xp, 'unknown_name')); "
+        "print('array_api_nx.special' in sys.modules); "
+        "import array_api_nx.special; xp.isclose; "
+        "xp.config_context(extras=False).__enter__(); "
+        "print(*[hasattr(xp, name) for name in ('special', 'random', 'isclose')])"
+    )
+    assert run(code).stdout.split() == ["False"] * 5
+
+
 def test_the_public_one_is_the_same():
     assert xp.config_context is config_context
 
