@@ -118,7 +118,7 @@ else:
     _extra = cache(partial(import_module, ".extra", __name__))
 
     def __getattr__(name: str) -> object:
-        if name in ("extra", "testing"):
+        if name in ("extra", "numpy", "testing"):
             return import_module(f".{name}", __name__)
         if name in _EXTRA_DTYPES and current().extras:
             try:
