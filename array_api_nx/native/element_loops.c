@@ -60,6 +60,7 @@ static LinkOperation link_of(OperationCode op, DTypeCode code)
         [OP_SQUARE] = SQUARE_LINK, [OP_NEGATIVE] = NEGATIVE_LINK, [OP_SQRT] = SQRT_LINK, [OP_ABS] = ABSOLUTE_LINK,
         [OP_LESS] = LESS_LINK, [OP_LESS_EQUAL] = LESS_EQUAL_LINK, [OP_GREATER] = GREATER_LINK,
         [OP_GREATER_EQUAL] = GREATER_EQUAL_LINK, [OP_EQUAL] = EQUAL_LINK, [OP_NOT_EQUAL] = NOT_EQUAL_LINK,
+        [OP_ISNAN] = IS_NAN_LINK,
 #ifdef HAS_TARGETS /* NumPy chooses between zeros, and between several NaN, in another way on other processors */
         [OP_MAXIMUM] = MAXIMUM_LINK, [OP_MINIMUM] = MINIMUM_LINK,
 #endif

@@ -360,6 +360,9 @@ typedef struct {
     npy_intp rows, columns, slot_bytes;
 } TileShape;
 
+/* Columns that vectors compute, whatever the dtype. */
+enum { VECTOR_COLUMNS = 16 };
+
 /* Tiles of a transposed operand are copied from columns of a few cache lines, and computed on rows that are long. */
 static TileShape shape_tiles(const Pass *pass)
 {
@@ -368,8 +371,11 @@ static TileShape shape_tiles(const Pass *pass)
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
     if (turned) {
         const npy_intp rows = greatest(1, least(TRANSPOSED_ROWS, COLUMN_BYTES / largest));
-        const npy_intp columns = greatest(TRANSPOSED_COLUMNS, ROW_BYTES / largest);
-        return (TileShape){1, least(rows, all_rows), least(columns, all_columns), rows * columns * largest + APART};
+        const npy_intp wanted = greatest(TRANSPOSED_COLUMNS, ROW_BYTES / largest);
+        /* All alike but for the last one, so that none has but few columns. */
+        const npy_intp each = (all_columns - 1) / greatest(1, (all_columns + wanted / 2) / wanted) + 1;
+        const npy_intp columns = least((each + VECTOR_COLUMNS - 1) / VECTOR_COLUMNS * VECTOR_COLUMNS, all_columns);
+        return (TileShape){1, least(rows, all_rows), columns, rows * columns * largest + APART};
     }
     if (reads_columns(pass)) {
         return (TileShape){0, all_rows, least(all_columns, READ_BYTES / largest), tile_bytes(pass) + APART};

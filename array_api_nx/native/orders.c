@@ -54,6 +54,7 @@
 #define DOUBLED(p) p + p
 #define SQUARED(p) p * p
 #define OPPOSITE(p) -p
+#define UNEQUAL_TO_ITSELF(p) NUMBERS(p != p)
 #define BITS(p) ((TRUTHS)(p))
 #define NUMBERS(t) ((VECTOR)(t))
 #define INVERSE(p) NUMBERS(~BITS(p))

@@ -243,7 +243,7 @@ static void choose(Planner *planner, Place truths, Place x, Place y)
 static void compute_link(Planner *planner, int i)
 {
     static const npy_uint8 alone[] = {[SQUARE_LINK] = SQUARE, [NEGATIVE_LINK] = NEGATE, [SQRT_LINK] = SQUARE_ROOT,
-                                      [ABSOLUTE_LINK] = ABSOLUTE, [INVERT_LINK] = INVERT};
+                                      [ABSOLUTE_LINK] = ABSOLUTE, [IS_NAN_LINK] = NOT_A_NUMBER, [INVERT_LINK] = INVERT};
     const Operation *operation = &planner->expression->nodes[i]->operation;
     const LinkOperation link = link_of_node(planner, i);
     const Place x = operand_of(planner, i, 0);

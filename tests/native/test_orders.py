@@ -95,3 +95,22 @@ def test_a_choice_is_written_over_its_operands():
 def test_lesser_processors(processor):
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "not lesser"]
     python(*command, ARRAY_API_NX_CPU=processor)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [2001, 2060, 50_000])
+def test_nan_is_found_beside_comparisons(dtype, size):
+    rng = np.random.default_rng(size)
+    a, b = rng.standard_normal((2, size)).astype(dtype)
+    a[rng.random(size) < 0.3] = np.nan
+    a[5], b[7] = np.inf, -np.inf
+    x, y = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
+    with np.errstate(all="raise"):
+        for found, expected in (
+            (xp.isnan(x) | (y > 0), np.isnan(a) | (b > 0)),
+            (~xp.isnan(x) & (x < y) | xp.isnan(y), ~np.isnan(a) & (a < b) | np.isnan(b)),
+            (xp.where(xp.isnan(x), y, x), np.where(np.isnan(a), b, a)),
+            (xp.isnan(x + y), np.isnan(a + b)),
+            (xp.count_nonzero(xp.isnan(x) & (y < 1)), np.count_nonzero(np.isnan(a) & (b < 1))),
+        ):
+            assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
