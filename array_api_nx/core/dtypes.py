@@ -31,8 +31,8 @@ DType: TypeAlias = np.dtype[Any]
 
 
 class _Row(NamedTuple):
-    """`kind` is a letter of NumPy's; `package` is empty for its own dtypes. `dlpack` is DLPack's
-    code, where it is not that of the kind."""
+    """`kind` is a letter of NumPy's; `package` is empty for its own dtypes. `dlpack` is the number
+    that DLPack has for the dtype; None where it has one for all dtypes of the kind."""
 
     kind: str
     is_standard: builtins.bool

@@ -319,7 +319,7 @@ static PyObject *run_prepared(Prepared *prepared, PyObject *const *arrays, Py_ss
     return result;
 }
 
-/* What the group makes of so many arrays: an Array or a tuple of them. */
+/* Make the group's calls on arrays: their result, an Array or a tuple of Arrays. */
 static PyObject *call_group(PyObject *group, PyObject *const *arrays, size_t flags, PyObject *names)
 {
     CallGroup *self = (CallGroup *)group;

@@ -242,7 +242,8 @@ static const TableMembership by_table[DTYPE_COUNT] = {
 #undef ENTRY
 };
 
-/* A table of so many bytes for each element, as NumPy has, takes less time than a sort (docs/tuning.md, 145). */
+/* Integers are looked for by a table of all numbers between the smallest and the largest, as NumPy does, if the table has at
+   most so many bytes for each element: that takes less time than a sort (docs/tuning.md, 145). */
 enum { TABLE_BYTES = 6 };
 
 typedef void (*Membership)(const char *sorted, npy_intp length, const char *values, npy_intp count,

@@ -88,8 +88,8 @@ int compute_walk(const Walk *walk, const WalkLoop *loop, int *flags)
     return complete;
 }
 
-/* Whether so many elements are left to NumPy, since one thread alone may run the loop. (Any may run one whose operands were
-   found to be finite, which is in no expression.) */
+/* Whether NumPy computes so many elements, since the loop may run on one thread only. A loop for finite operands is kept out of
+   expressions by the same mark, but several threads may run it once its operands were found to be finite. */
 static int is_too_long(const ElementLoop *loop, npy_intp count)
 {
     return loop->is_alone && !loop->is_for_finite && count > loop->serial_limit;

@@ -91,7 +91,7 @@ static PyObject *key_of(PyObject *key)
     return PyTuple_CheckExact(key) ? convert_items(key, key_of_item, NULL) : key_of_item(key, NULL);
 }
 
-/* Whether a key has a list in it, of which C makes no array. */
+/* Whether a key is or contains a list, so that NumPy selects: C makes arrays of some lists before it asks this. */
 static int is_numpys_key(PyObject *key)
 {
     int found = PyList_CheckExact(key);

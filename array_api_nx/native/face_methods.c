@@ -8,6 +8,13 @@
 #include "movement.h"
 #include "scalars.h"
 
+/* None, after all elements of an array were written; DECLINED if C does not write them. */
+static PyObject *write_all(PyObject *array, PyObject *value)
+{
+    const int done = set_item(array, Py_Ellipsis, value);
+    return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
+}
+
 /* x.fill(value), which is one element. */
 static PyObject *fill(int which, PyObject *const *values, Py_ssize_t count)
 {
@@ -15,8 +22,7 @@ static PyObject *fill(int which, PyObject *const *values, Py_ssize_t count)
     if (!is_array(values[0]) || (is_array(values[1]) && (value == NULL || value->ndim > 0))) {
         return decline_unless_raised();
     }
-    const int done = set_item(values[0], Py_Ellipsis, values[1]);
-    return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
+    return write_all(values[0], values[1]);
 }
 
 /* x.ravel(), a view of what lies row by row, and, with copies, x.flatten(). */
@@ -268,9 +274,9 @@ static PyObject *sort_in_place(int which, PyObject *const *values, Py_ssize_t co
     if (sorted == NULL || sorted == DECLINED) {
         return sorted;
     }
-    const int done = set_item(values[0], Py_Ellipsis, sorted);
+    PyObject *written = write_all(values[0], sorted);
     Py_DECREF(sorted);
-    return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
+    return written;
 }
 
 /* np.ascontiguousarray(x) and np.atleast_1d(x), atleast_2d and atleast_3d, where they give the array itself. */
@@ -309,8 +315,7 @@ static PyObject *copy_to(int which, PyObject *const *values, Py_ssize_t count)
     if (target == NULL || source == NULL || target->code != source->code) {
         return DECLINED;
     }
-    const int done = set_item(values[0], Py_Ellipsis, values[1]);
-    return done == 1 ? Py_NewRef(Py_None) : done < 0 ? NULL : DECLINED;
+    return write_all(values[0], values[1]);
 }
 
 Implementation face_functions[] = {

@@ -44,9 +44,8 @@ static PyObject *write_results(const ElementLoop *loop, PyObject *object, Tensor
             operands[i] = NULL;
             continue;
         }
-        const int fits = lie_alike(target, x);
-        if (target->size > 0 && x->size > 0 && !(args[i] == data && (fits || have_one_layout(target, x))) &&
-            may_overlap(target, data, x, args[i])) {
+        const int is_target = args[i] == data && (lie_alike(target, x) || have_one_layout(target, x));
+        if (!is_target && target->size > 0 && x->size > 0 && may_overlap(target, data, x, args[i])) {
             x = operands[i] = copies[i] = copy_tensor(x, args[i]);
             if (x == NULL || (args[i] = data_of(x)) == NULL) {
                 goto end;
@@ -202,7 +201,8 @@ PyObject *compute_into(OperationCode op, PyObject *const *given, int count, PyOb
         args[i] = (char *)&numbers[i];
         first = first == NULL ? operands[i] : first;
         lent = lent || (operands[i] != NULL && ensure_storage(operands[i]) && is_lent(operands[i]));
-        if (PyErr_Occurred() || pending_of(given[i]) != NULL || (operands[i] == NULL ? is_array(given[i]) : operands[i]->code != first->code)) {
+        const int fits = operands[i] == NULL ? !is_array(given[i]) : operands[i]->code == first->code;
+        if (PyErr_Occurred() || pending_of(given[i]) != NULL || !fits) {
             return DECLINED;
         }
     }

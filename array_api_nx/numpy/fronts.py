@@ -158,7 +158,8 @@ for _name in _AS_FUNCTIONS.split():
     METHODS[_name] = _implementation, f"self{_parameters.removeprefix('a')}", _gives_scalars
 
 
-# Parameters of which NumPy takes lists for arrays, and of which it takes lists of such.
+# Parameters whose argument may be a list in place of an array; and those whose argument is a list
+# of arrays, each of which may be a list, too.
 _OPERANDS: Final = """
 A a a_max a_min arr array b condition element indices m max min test_elements v x x1 x2 y
 """
