@@ -19,7 +19,7 @@ from typing import Concatenate, Final, NoReturn, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 from ...contract.backend import METHODS, Native, Scalar
-from ...contract.errors import EngineError
+from ...contract.errors import CannotCompileError, EngineError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
@@ -251,7 +251,7 @@ class EngineBackend(StridedBackend):
 
     def refuse(self, error: Exception) -> NoReturn:
         """Raise the explanation of an engine's error."""
-        if isinstance(error, EngineError):
+        if isinstance(error, EngineError | CannotCompileError):
             raise error
         explanation = self.explained(error)
         if explanation is error:

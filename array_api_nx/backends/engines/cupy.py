@@ -11,7 +11,7 @@ import cupy
 import cupyx
 import numpy as np
 
-from ...contract.backend import METHODS, Native, Scalar
+from ...contract.backend import METHODS, Native, Norm, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
@@ -21,7 +21,7 @@ from ...core.view import View
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from .adapter import explain_errors, unusable, wrap
-from .engine_kernels import Engine, Table
+from .engine_kernels import Engine, EngineKernel, Table
 from .namespace import NamespaceBackend
 
 P = ParamSpec("P")
@@ -33,10 +33,54 @@ def _put(result: Native, mask: Native, values: Native) -> Native:
     return result
 
 
-def _apart(x: Native, target: Native) -> Native:
-    """`x`, or a copy of it if it is an array that may share memory with the `target` of a write."""
-    shared = isinstance(x, cupy.ndarray) and cupy.may_share_memory(x, target)
-    return x.copy() if shared else x
+def _loaded(array: NDArray) -> Native:
+    """A copy on the GPU, also of a 0-d array, which CuPy would make by filling memory."""
+    return cupy.asarray(array.reshape(1)).reshape(()) if array.ndim == 0 else cupy.asarray(array)
+
+
+def _fillable(x: Scalar, dtype: DType) -> Native | Scalar:
+    """`x`; as an array if it is -0.0, for which CuPy fills memory with 0."""
+    if x == 0 and np.signbit([np.real(x), np.imag(x)]).any():
+        return _loaded(np.asarray(x, dtype))
+    return x
+
+
+def _written(x: Native | Scalar, target: Native) -> Native | Scalar:
+    """`x` as it can be written to `target`: a scalar, or an array that shares no memory with it."""
+    if not isinstance(x, cupy.ndarray):
+        return _fillable(x, target.dtype)
+    return x.copy() if cupy.may_share_memory(x, target) else x
+
+
+def _remainder(x1: Native, x2: Native) -> Native:
+    """The exact one; CuPy's is x1 - floor(x1 / x2) * x2, rounded three times."""
+    rest = cupy.fmod(x1, x2)
+    return cupy.where((rest != 0) & ((rest < 0) != (x2 < 0)), rest + x2, rest)
+
+
+def _floor_divide(x1: Native, x2: Native) -> Native:
+    """The floor of the quotient; CuPy's is that of the rounded one."""
+    # The remainder is taken away first, so that the quotient is a whole number but for rounding.
+    quotient = (x1 - _remainder(x1, x2)) / x2
+    whole = cupy.floor(quotient)
+    whole = cupy.where(quotient - whole > 0.5, whole + 1, whole)
+    return cupy.where(whole == 0, cupy.copysign(whole, x1 / x2), whole)
+
+
+def _of_halves(kernel: EngineKernel) -> EngineKernel:
+    """`kernel` in float32, for operands of float16."""
+    return lambda x1, x2: kernel(x1.astype(np.float32), x2.astype(np.float32)).astype(np.float16)
+
+
+def _of_truth(kernel: EngineKernel) -> EngineKernel:
+    """`kernel` of whether the operands are true, for those that CuPy does not ask."""
+    return lambda x1, x2: kernel(x1 != 0, x2 != 0)
+
+
+def _integer_fmod(x1: Native, x2: Native) -> Native:
+    """CuPy's is computed in float64, which does not hold all integers."""
+    rest = cupy.remainder(x1, x2)
+    return cupy.where((rest != 0) & ((x1 < 0) != (x2 < 0)), rest - x2, rest)
 
 
 _ENGINE: Final = Engine(
@@ -44,9 +88,9 @@ _ENGINE: Final = Engine(
     xp=xp,
     kind=cupy.ndarray,
     cast=lambda x, dtype: x.astype(dtype),
-    as_array=lambda x, like: cupy.asarray(x, like.dtype),
+    as_array=lambda x, like: cupy.asarray(_fillable(x, like.dtype), like.dtype),
     to_numpy=lambda x: x.get(),
-    from_numpy=lambda array, like: cupy.asarray(array),
+    from_numpy=lambda array, like: _loaded(array),
     device=lambda x: f"cupy:{x.device.id}",
     put=_put,
 )
@@ -63,7 +107,26 @@ _BINARY: Final[Table] = {
     p.FMOD: _ENGINE.of_arrays(cupy.fmod),
     p.POW: _ENGINE.power(cupy.power),
 }
-_kernels: Final = _ENGINE.tables(_UNARY, _BINARY, {}, [(dtype, dtype) for dtype in d.NUMPYS])
+_kernels: Final = _ENGINE.tables(
+    _UNARY,
+    _BINARY,
+    {},
+    [(dtype, dtype) for dtype in d.NUMPYS],
+    ((p.FMOD,), d.INTEGRAL, _ENGINE.of_arrays(_integer_fmod)),
+    ((p.LOGICAL_NOT,), d.COMPLEX, lambda x: x == 0),
+    *[
+        ((op,), d.COMPLEX, _ENGINE.of_arrays(_of_truth(getattr(cupy, op.name))))
+        for op in (p.LOGICAL_AND, p.LOGICAL_OR, p.LOGICAL_XOR)
+    ],
+    *[
+        ((op,), dtypes, _ENGINE.of_arrays(kernel))
+        for op, exact in ((p.FLOOR_DIVIDE, _floor_divide), (p.REMAINDER, _remainder))
+        for dtypes, kernel in (
+            ((d.float16,), _of_halves(exact)),
+            ((d.float32, d.float64), exact),
+        )
+    ],
+)
 _HOST_SCANS: Final = {
     p.CUMULATIVE_MAX: np.maximum.accumulate,
     p.CUMULATIVE_MIN: np.minimum.accumulate,
@@ -111,16 +174,23 @@ class CupyBackend(NamespaceBackend):
 
     def write(self, target: Tensor, value: Native | Scalar) -> None:
         array = self.array(target)
-        array[...] = _apart(value, array)
+        array[...] = _written(value, array)
 
     def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
-        storage.memory[positions] = _apart(values, storage.memory)
+        storage.memory[positions] = _written(values, storage.memory)
+
+    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
+        result = cupy.empty(shape, self.dtypes[dtype])
+        result[...] = _fillable(value, dtype)
+        return wrap(result)
 
     def load(self, array: NDArray, copy: bool) -> Native:
-        return cupy.asarray(array)
+        return _loaded(array)
 
     def unload(self, x: Tensor) -> NDArray:
-        return np.asarray(self.array(x).get())
+        # Some results have the other one of C's two types of 64 bits, which NumPy tells apart.
+        host: NDArray = np.asarray(self.array(x).get()).view(self.dtype(x))
+        return host
 
     def dlpack_device(self) -> tuple[int, int]:
         return 2, self.place.id
@@ -158,9 +228,33 @@ class CupyBackend(NamespaceBackend):
         return array.astype(np.uint8) if array.dtype.kind == "b" else array
 
     def add_at(self, array: Native, positions: Native, values: Native) -> Native:
+        dtype = array.dtype
+        if dtype.kind == "c":
+            # As pairs of floats, which CuPy adds.
+            part = np.dtype(f"f{dtype.itemsize // 2}")
+            both = (2 * positions[:, None] + cupy.arange(2)).reshape(-1)
+            whole, pairs = [cupy.ascontiguousarray(x).view(part) for x in (array, values)]
+            return self.add_at(whole, both, pairs).view(dtype)
+        if dtype.kind == "b" or dtype.itemsize < (4 if dtype.kind in "iu" else 2):
+            added = self.add_at(array.astype(np.int32), positions, values.astype(np.int32))
+            return (added != 0) if dtype.kind == "b" else added.astype(dtype)
         added = array.copy()
         cupy.add.at(added, positions, values)
         return added
+
+    def _transform(
+        self,
+        name: str,
+        x: Tensor,
+        axes: tuple[int, ...],
+        norm: Norm,
+        sizes: tuple[int, ...] | None,
+    ) -> Tensor:
+        array = self.array(x)
+        if array.data.ptr % 16:
+            # cuFFT reads pairs of floats, also of real arrays, and refuses others.
+            x = wrap(array.copy())
+        return super()._transform(name, x, axes, norm, sizes)
 
     def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
         """CuPy takes stacks of equal shapes that are not empty."""

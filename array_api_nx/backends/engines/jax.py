@@ -37,7 +37,7 @@ from .compiled_programs import ArrayFunction, Kinds, Traced, prepare, trace_step
 from .immutable import Steps, positions, steps
 from .jax_kernels import arrays, kernels
 from .jax_special import special_functions
-from .namespace import NamespaceBackend
+from .namespace import NO_RESULT, NamespaceBackend
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -285,19 +285,10 @@ class JaxBackend(NamespaceBackend):
 
     # Decompositions that do not exist come out as NaN.
 
-    def cholesky(self, x: Tensor, *, upper: bool) -> Tensor:
-        result: Tensor = super().cholesky(x, upper=upper)
-        self.must_be_finite(result, x, np.linalg.LinAlgError("the matrix is not positive definite"))
-        return result
-
-    def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
-        result: Tensor = super().solve(x1, x2)
-        self.must_be_finite(result, x1, np.linalg.LinAlgError("the matrix is singular"))
-        return result
-
-    def inv(self, x: Tensor) -> Tensor:
-        result: Tensor = super().inv(x)
-        self.must_be_finite(result, x, np.linalg.LinAlgError("the matrix is singular"))
+    def _linalg(self, name: str, *arrays: Tensor, **options: object) -> Native:
+        result = super()._linalg(name, *arrays, **options)
+        if name in NO_RESULT:
+            self.must_be_finite(result, arrays[0], np.linalg.LinAlgError(NO_RESULT[name]))
         return result
 
     def must_be_finite(self, result: Tensor, x: Tensor, error: Exception) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from math import prod
+from typing import Final
 
 import numpy as np
 
@@ -45,6 +46,14 @@ def _of_one_matrix(name: str) -> Native:
         return self._linalg(name, x)
 
     return method
+
+
+NO_RESULT: Final = {
+    "cholesky": "the matrix is not positive definite",
+    "inv": "the matrix is singular",
+    "solve": "the matrix is singular",
+}
+"""Functions that have a result for some matrices alone, and what is wrong with others."""
 
 
 class NamespaceBackend(EngineBackend):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -22,7 +24,17 @@ from ...core.view import View
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from .adapter import wrap
-from .compiled_programs import ArrayFunction, Compile, Compiled, Kinds, Traced, prepare, trace_steps
+from .compiled_programs import (
+    ArrayFunction,
+    Compile,
+    Compiled,
+    ElementError,
+    Kinds,
+    Traced,
+    prepare,
+    trace_steps,
+)
+from .namespace import NO_RESULT
 from .torch import Layout, TorchBackend
 from .torch_inductor import Settings, compile_graph, copied
 from .torch_kernels import from_bits, kernels, to_bits
@@ -87,6 +99,44 @@ class _TracedTorch(Traced, TorchBackend):
 
     def copy(self, x: Tensor) -> Tensor:
         return wrap(copied(self.array(x).contiguous()))
+
+    def cast(self, x: Tensor, dtype: DType) -> Tensor:
+        given, cast = self.array(x), super().cast(x, dtype)
+        array = cast.array
+        if not array.is_floating_point() or array.itemsize >= given.itemsize:
+            return cast
+        # Of two casts in a row Inductor would leave out this one, and keep the digits it takes.
+        return wrap(array.view(getattr(torch, f"int{8 * array.itemsize}")).view(array.dtype))
+
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
+        if self.place.type == "cuda" and op is not p.POW:
+            x1 = self._signed(x1, x2)
+            if op is not p.DIVIDE:  # of which Inductor makes products with -inf
+                x2 = self._signed(x2, x1)
+        return super().binary(op, x1, x2, out)
+
+    def _signed(self, x: Operand, other: Operand) -> Operand:
+        """`x`; as an array of bits if it is -0.0, for which Triton writes 0."""
+        if not isinstance(x, float) or x != 0 or math.copysign(1, x) > 0:
+            return x
+        assert type(other) is Tensor
+        dtype = self.array(other).dtype
+        if dtype.is_complex:
+            return x
+        bits = getattr(torch, f"int{8 * dtype.itemsize}")
+        highest = torch.full((), torch.iinfo(bits).min, dtype=bits, device=self.place)
+        return wrap(highest.view(dtype))
+
+    def _linalg(self, name: str, *arrays: Tensor, **options: object) -> Native:
+        if name not in NO_RESULT:
+            return super()._linalg(name, *arrays, **options)
+        matrix, *others = [self.array(x) for x in arrays]
+        if others and others[0].ndim > 1 and others[0].shape == matrix.shape[:-1]:
+            others[0] = others[0][None]  # PyTorch would take the matrix for a stack of vectors.
+        result, failed = getattr(torch.linalg, f"{name}_ex")(matrix, *others, **options)
+        error = ElementError(np.linalg.LinAlgError, NO_RESULT[name])
+        self.checks.append(((failed == 0).all(), error))
+        return wrap(result)
 
     def add_at(self, array: Native, positions: Native, values: Native) -> Native:
         added = torch.index_put(to_bits(array), (positions,), to_bits(values), accumulate=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final, TypeAlias, cast
@@ -17,6 +18,8 @@ from .torch_kernels import from_bits, to_bits
 Settings: TypeAlias = "dict[str, int | bool]"
 
 _SETTINGS: Final[Settings] = {
+    # Numbers nearer to zero than the smallest normal one would be zeros on GPUs.
+    "eager_numerics.disable_ftz": True,
     # The results of a CUDA graph lie in memory that its next run writes to, also where the
     # process has asked for such graphs.
     "triton.cudagraphs": False,
@@ -66,11 +69,19 @@ def compile_graph(
 ) -> ArrayFunction:
     """A function from values for the open sizes, and arrays, to arrays."""
     from torch._dynamo import lookup_backend  # which takes long to import
+    from torch._inductor import config
 
-    # The graph is complete, and needs no checks by TorchDynamo at each call (docs/tuning.md, 42).
-    settings = {**settings, **_SETTINGS}
+    there = config.get_config_copy()
+    settings = {**settings, **{name: x for name, x in _SETTINGS.items() if name in there}}
     _copy_what_is_read(graph)
-    compiled = lookup_backend("inductor")(graph, [*open_sizes, *examples], config_patches=settings)
+    with warnings.catch_warnings():
+        # It advises less exact products of float32.
+        warnings.filterwarnings("ignore", "TensorFloat32")
+        # The graph is complete, and needs no checks by TorchDynamo at each call
+        # (docs/tuning.md, 42).
+        compiled = lookup_backend("inductor")(
+            graph, [*open_sizes, *examples], config_patches=settings
+        )
     with_gradients = torch.compile(graph.forward, dynamic=bool(open_sizes), options=settings)
     first = len(open_sizes)
 

@@ -209,7 +209,7 @@ def _by_parts(op: Primitive, kernel: EngineKernel) -> EngineKernel:
 def _by_opposite(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     def wrapped(x: Native) -> Native:
         result = kernel(x)
-        return torch.complex(result.real, torch.copysign(result.imag, -x.imag))
+        return torch.complex(result.real, torch.copysign(result.imag, x.imag) * -1)
 
     return wrapped
 
@@ -257,6 +257,8 @@ _FORMULAS: Final[Table] = {
     p.ACOSH: _compiled_acosh,
     p.ATANH: lambda x: (torch.log1p(x) - torch.log1p(-x)) / 2,
     p.EXPM1: _compiled_expm1,
+    p.NEGATIVE: lambda x: x * -1,
+    p.SIGNBIT: lambda x: x.view(torch.int64) < 0,
 }
 
 

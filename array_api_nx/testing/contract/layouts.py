@@ -13,6 +13,7 @@ from types import EllipsisType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import pytest
 
 from ...backends.cpu.storage import NumPyMemory
 from ...contract.backend import Backend, Handle, Operand
@@ -60,9 +61,23 @@ def reaches_host(backend: Backend) -> bool:
 
 
 @cache
-def flushes(backend: Backend) -> bool:
-    """Whether numbers below the smallest normal one are zeros here."""
-    tiny = backend.full((1,), d.float64, 5e-324)
+def has(backend: Backend, dtype: DType) -> bool:
+    """Whether the backend has arrays of `dtype`: it may lack those that NumPy lacks."""
+    return dtype not in d.ADDED or dtype in backend.available_dtypes()
+
+
+def must_have(backend: Backend, dtype: DType) -> None:
+    """Skip the test if the backend has no arrays of `dtype`."""
+    if not has(backend, dtype):
+        pytest.skip(f"the device has no {dtype}")
+
+
+@cache
+def flushes(backend: Backend, dtype: DType) -> bool:
+    """Whether numbers of `dtype` below its smallest normal one are zeros here."""
+    if d.KIND[dtype] != "f" or not has(backend, dtype):
+        return False
+    tiny = backend.full((1,), dtype, float(d.limits(dtype).smallest_subnormal))
     return backend.item(backend.binary(p.MULTIPLY, tiny, 1.0)) == 0.0
 
 
@@ -256,7 +271,8 @@ def read(memory: NDArray, view: View) -> NDArray:
 
 def case(backend: Backend, layout: Layout, values: NDArray, *, writable: bool = False) -> Case:
     """`values` in one layout."""
-    if flushes(backend):
+    must_have(backend, d.CANONICAL[values.dtype])
+    if flushes(backend, d.CANONICAL[values.dtype]):
         values = normal(values)
     memory, view = layout(values)
     oracle = read(memory, view)
@@ -388,7 +404,7 @@ def check(
     assert backend.shape(result) == expected.shape, hint
     assert backend.dtype(result).name == expected.dtype.name, hint
     actual = backend.to_host(result)
-    if flushes(backend):
+    if flushes(backend, backend.dtype(result)):
         assert_same(normal(actual), normal(expected), ulp, hint)
     else:
         assert_same(actual, expected, ulp, hint)

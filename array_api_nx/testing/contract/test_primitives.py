@@ -15,7 +15,7 @@ from ...primitives import rules
 from ...primitives import table as p
 from ...primitives.table import Primitive, of_family
 from . import trials_axes, trials_elementwise, trials_indexing, trials_matrices, trials_movement
-from .layouts import case, check, limits, row_major, small, spread
+from .layouts import case, check, has, limits, row_major, small, spread
 from .trials import Arguments, Trials, called, mapped, run, run_writes
 
 TRIALS: dict[str, Trials] = {
@@ -46,13 +46,14 @@ def test_method(backend: Backend, method: str, dtype: DType) -> None:
 
 @pytest.mark.parametrize("op", trials_elementwise.ROWS, ids=lambda op: op.name)
 def test_elementwise(backend: Backend, op: Primitive) -> None:
-    for dtype in op.results:
+    for dtype in [dtype for dtype in op.results if has(backend, dtype)]:
         run(backend, op.family, dtype, trials_elementwise.of_row(op, dtype))
 
 
 @pytest.mark.parametrize("op", trials_axes.ROWS, ids=lambda op: op.name)
 def test_along_axes(backend: Backend, op: Primitive) -> None:
-    for dtype in d.ALL if op.by is not None else op.results:
+    dtypes = d.ALL if op.by is not None else op.results
+    for dtype in [dtype for dtype in dtypes if has(backend, dtype)]:
         run(backend, op.family, dtype, trials_axes.of_row(op, dtype))
 
 

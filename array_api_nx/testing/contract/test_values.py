@@ -16,13 +16,14 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
 from ...primitives import table as p
-from .layouts import LAYOUTS, assert_same, case, check, limits, row_major, small, tensor
+from .layouts import LAYOUTS, assert_same, case, check, limits, must_have, row_major, small, tensor
 from .trials_elementwise import DIVISIONS, SHIFTS
 from .trials_matrices import Shape, Windows, folded, unfolded
 
 
 @pytest.mark.parametrize("dtype", d.FLOATING, ids=str)
 def test_linspace_ends_exactly(backend: Backend, dtype: DType) -> None:
+    must_have(backend, dtype)
     for start, stop in ((0.1, 0.7), (5, -5.5)):
         for endpoint in (False, True):
             found = backend.to_host(backend.linspace(start, stop, 10, dtype, endpoint=endpoint))

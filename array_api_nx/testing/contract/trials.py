@@ -18,6 +18,7 @@ import numpy as np
 from ...contract.backend import Backend, Handle
 from ...contract.checked_call import HeldType
 from ...contract.derived import method_of
+from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives.rules import ROW_MAJOR, SHARING, ArrayType, results_of
 from .layouts import (
@@ -31,8 +32,10 @@ from .layouts import (
     case,
     everything,
     flushes,
+    has,
     is_row_major_view,
     is_whole,
+    must_have,
     normal,
     row_major,
     strided,
@@ -123,7 +126,10 @@ def run(
 ) -> None:
     """Run the trials of a method for one dtype in all layouts."""
     made: dict[object, object] = {}
+    must_have(backend, dtype)
     for trial, arguments in enumerate(trials.arguments(dtype)):
+        if not all([has(backend, x) for x in arguments if isinstance(x, np.dtype)]):
+            continue
         for number in range(len(layouts)):
             if trial > 1 and (trial + number) % 3:
                 continue  # every trial in some layouts, and the first ones in all
@@ -166,7 +172,7 @@ def verify(
         right = np.asarray(right)
         if trials.rtol:
             assert_close(np.asarray(found), right, trials.rtol, hint)
-        elif flushes(backend):
+        elif flushes(backend, d.CANONICAL[right.dtype]):
             assert_same(normal(found), normal(right), trials.ulp, hint)
         else:
             assert_same(np.asarray(found), right, trials.ulp, hint)
