@@ -10,6 +10,9 @@
    source: all elements of a line are used while it is in the cache. */
 enum { BAND = 16 };
 
+/* So many columns of the source are asked for ahead: no processor foresees them (docs/tuning.md, 146). */
+enum { COLUMNS_AHEAD = 32 };
+
 static int is_transposed(Tile view)
 {
     return magnitude(view.row) < magnitude(view.column);
@@ -135,6 +138,18 @@ static inline void turn_square_8(char *to, npy_intp to_row, const char *from, np
     _mm_storeu_si128((__m128i *)(to + to_row), _mm_unpackhi_epi64(a, b));
 }
 
+/* Ask for the bytes from `first` to `stop` of some columns, which may lie far from each other. */
+static inline void fetch_columns(Tile from, int count, npy_intp first, npy_intp stop, npy_intp column)
+{
+    for (int i = 0; i < count; i++) {
+        const char *data = from.data + (column + i) * from.column;
+        for (npy_intp byte = first; byte < stop; byte += LINE) {
+            FETCH(data + byte);
+        }
+        FETCH(data + stop - 1);
+    }
+}
+
 /* Copy squares from a tile whose columns are contiguous to one whose rows are, and the rest at the edges
    element by element. */
 #define TURN(SIZE)                                                                               \
@@ -145,6 +160,8 @@ static inline void turn_square_8(char *to, npy_intp to_row, const char *from, np
         for (npy_intp first = 0; first < whole_rows; first += BAND) {                            \
             const npy_intp stop = first + BAND < whole_rows ? first + BAND : whole_rows;         \
             for (npy_intp column = 0; column < whole; column += SIDE) {                          \
+                const npy_intp ahead = least(column + COLUMNS_AHEAD, whole - SIDE);              \
+                fetch_columns(from, SIDE, first * SIZE, stop * SIZE, ahead);                     \
                 for (npy_intp row = first; row < stop; row += SIDE) {                            \
                     turn_square_##SIZE(to.data + row * to.row + column * SIZE, to.row,           \
                                        from.data + row * SIZE + column * from.column,            \

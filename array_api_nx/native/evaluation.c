@@ -49,7 +49,7 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     pass->time = time_of(expression);
     pass->fetches = block == NULL && root->size * expression->leaf_count * 8 >= FETCHED_BYTES;
     pass->leaf_count = expression->leaf_count;
-    pass->fold_count = 0;
+    pass->fold_count = pass->reads = 0;
     for (const Fold *each = fold; each != NULL; each = each->next) {
         pass->fold_count++;
         pass->time += FOLD_TIME * (double)root->size;
@@ -262,7 +262,8 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
     }
     begin_pass(&pass, plan, expression, target, NULL);
     pass.is_copy = fold == NULL && !pass.is_buffered && expression->node_count == 1 && is_copy(expression->nodes[0]);
-    pass.is_stepped = !pass.is_copy && is_read_in_steps(&pass, expression);
+    const int reads_rows = has_rows(&pass);
+    pass.is_stepped = !reads_rows && !pass.is_copy && is_read_in_steps(&pass, expression);
     if (pass.is_stepped) {
         pass.plan = plan = plan_singly(plan, expression);
         if (plan == NULL) {
@@ -271,7 +272,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
         clear_all(flags, plan->step_count);
     }
     pass.streams = is_streamed(&pass, target);
-    const int in_rows = has_rows(&pass);
+    const int in_rows = !pass.is_stepped && reads_rows;
     if (!in_rows) {
         arrange_tiles(&pass);
     }

@@ -37,6 +37,7 @@ typedef struct {
     int discards;    /* whether the root is not written anywhere */
     int streams;     /* whether orders write the rows of the root past the caches */
     int fetches;     /* whether tiles are fetched from memory ahead */
+    int reads;       /* leaves of rows whose elements are not adjacent, which orders of their own read */
     int is_copy;     /* whether elements are copied, and nothing is computed */
     int is_stepped;  /* whether loops read and write elements that are not adjacent where they lie */
     Fold *fold;      /* the first one of the root; or NULL */
@@ -166,9 +167,9 @@ int run_pass(Pass *pass, int in_rows);
 npy_uint8 raised_flags(const Plan *plan, const atomic_uchar *flags);
 npy_uint8 asked_flags(const Expression *expression);
 
-/* Whether orders on rows of memory compute all: elements lie one after the other along the last axis, or are one
-   and the same. */
-int has_rows(const Pass *pass);
+/* Whether orders on rows of memory compute all: elements lie one after the other along the last axis, forwards or backwards,
+   or every other one, or are one and the same. Then the pass is told how many leaves are read by orders of their own. */
+int has_rows(Pass *pass);
 
 /* Compute such a pass, or one of its parts. `scratch` has so many bytes. */
 npy_intp scratch_for_rows(const Pass *pass);

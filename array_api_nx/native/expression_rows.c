@@ -21,6 +21,21 @@ static npy_intp row_bytes(const Pass *pass)
     return pass->shape[pass->ndim - 1] * dtypes[pass->plan->steps[0].element].itemsize;
 }
 
+/* The order that reads rows of a leaf into registers whose elements are not adjacent; READ_VECTOR if they are, or are one
+   and the same; END if there is no order for it. */
+static OrderCode reads_by(const Pass *pass, int leaf)
+{
+    const Area *area = &pass->areas[leaf];
+    const npy_intp step = area->strides[pass->ndim - 1];
+    if (step == 0 || step == area->itemsize) {
+        return READ_VECTOR;
+    }
+    if (area->itemsize != dtypes[pass->plan->steps[0].element].itemsize || pass->overlaps) {
+        return END;
+    }
+    return step == 2 * area->itemsize ? READ_OTHERS : step == -area->itemsize ? READ_BACK : END;
+}
+
 /* Whether all areas have elements of one size, not booleans beside numbers. */
 static int are_alike(const Pass *pass)
 {
@@ -38,7 +53,8 @@ static npy_intp find_gap(const Pass *pass)
     const int last = pass->ndim - 1;
     const npy_intp bytes = row_bytes(pass);
     npy_intp gap = 0;
-    if (last == 0 || bytes > SHORT_ROW || pass->area_count != pass->leaf_count + 1 || !are_alike(pass)) {
+    if (last == 0 || bytes > SHORT_ROW || pass->area_count != pass->leaf_count + 1 || !are_alike(pass) ||
+        pass->reads > 0) {
         return 0;
     }
     for (int i = 0; i < pass->leaf_count; i++) {
@@ -54,19 +70,25 @@ static npy_intp find_gap(const Pass *pass)
     return gap <= 2 * bytes ? gap : 0;
 }
 
-int has_rows(const Pass *pass)
+int has_rows(Pass *pass)
 {
+    int reads = 0;
     if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0 || pass->fold != NULL ||
         (pass->is_buffered && !are_alike(pass))) {
         return 0;
     }
     for (int i = 0; i < pass->area_count; i++) {
         const Area *area = &pass->areas[i];
-        const npy_intp step = area->strides[pass->ndim - 1];
-        if (step != area->itemsize && (step != 0 || i >= pass->leaf_count)) {
+        if (area->strides[pass->ndim - 1] == area->itemsize) {
+            continue;
+        }
+        const OrderCode code = i < pass->leaf_count ? reads_by(pass, i) : END;
+        if (code == END) {
             return 0;
         }
+        reads += code != READ_VECTOR;
     }
+    pass->reads = reads;
     const int last = pass->ndim - 1;
     return last == 0 || row_bytes(pass) >= NARROW_ROW || find_gap(pass) != 0;
 }
@@ -153,12 +175,54 @@ static void run_buffered(const RowTask *task, char *const *data, npy_intp gap)
     }
 }
 
-/* For the slots, the buffer, the orders, and tiles. */
+/* For the slots, those of leaves that are read first, the buffer, the orders, and tiles. */
 npy_intp scratch_for_rows(const Pass *pass)
 {
     const Plan *plan = pass->plan;
-    return plan->slot_count * REGISTERS_BYTES + BUFFER_BYTES + plan->order_count * (npy_intp)sizeof(Order) +
-           (pass->is_buffered ? scratch_for_tiles(pass) : 0);
+    const npy_intp reads = pass->reads;
+    return (plan->slot_count + reads) * REGISTERS_BYTES + BUFFER_BYTES +
+           (plan->order_count + 2 * reads) * (npy_intp)sizeof(Order) + (pass->is_buffered ? scratch_for_tiles(pass) : 0);
+}
+
+/* The orders that read leaves whose elements are not adjacent into slots, and the addresses of these. Of the orders behind
+   them, those on such a leaf get it from its slot. */
+static void bind_reads(const RowTask *task, Order *reads, char *slot, npy_intp *steps, char **slots)
+{
+    const Pass *pass = task->pass;
+    const PlanStep *step = pass->plan->steps;
+    const PlanOrder *given = pass->plan->orders + step->first;
+    for (int i = 0; pass->reads > 0 && i < pass->leaf_count; i++) {
+        const OrderCode code = reads_by(pass, i);
+        slots[i] = NULL;
+        if (code != READ_VECTOR) {
+            reads[0] = (Order){.code = code, .mask = -1};
+            reads[1] = (Order){.code = KEEP, .data = slot, .mask = 0};
+            slots[i] = slot;
+            steps[i] = pass->areas[i].itemsize;
+            reads += 2;
+            slot += REGISTERS_BYTES;
+        }
+    }
+    bind_orders(pass->plan, step, task->orders, steps, 0);
+    for (int k = 0; pass->reads > 0 && k < step->order_count; k++) {
+        const Place place = given[k].place;
+        if (kind_of(place) == IN_LEAF && slots[number_of(place)] != NULL) {
+            task->orders[k].mask = 0;
+        }
+    }
+}
+
+/* The addresses of these orders at the present index, and `row`: those of all areas for the orders behind them. */
+static void address_reads(const Pass *pass, Order *reads, char *const *data, char *const *read_slots, char **row)
+{
+    memcpy(row, data, (size_t)pass->area_count * sizeof(*data));
+    for (int i = 0; i < pass->leaf_count; i++) {
+        if (read_slots[i] != NULL) {
+            reads->data = data[i];
+            reads += 2;
+            row[i] = read_slots[i];
+        }
+    }
 }
 
 void run_rows(const Pass *pass, char *slots)
@@ -166,16 +230,17 @@ void run_rows(const Pass *pass, char *slots)
     const PlanStep *step = pass->plan->steps;
     const int last = pass->ndim - 1, count = step->order_count;
     const npy_intp bytes = row_bytes(pass), gap = find_gap(pass);
-    char *buffer = slots + pass->plan->slot_count * REGISTERS_BYTES;
-    Order *orders = (Order *)(buffer + BUFFER_BYTES);
+    const int reads = pass->reads;
+    char *read = slots + pass->plan->slot_count * REGISTERS_BYTES, *buffer = read + reads * REGISTERS_BYTES;
+    Order *all = (Order *)(buffer + BUFFER_BYTES), *orders = all + 2 * reads;
     const RowTask task = {pass, slots, buffer, (char *)(orders + count), orders};
     npy_intp index[NODE_DIMS] = {0}, steps[MOST_AREAS];
-    char *data[MOST_AREAS];
+    char *data[MOST_AREAS], *row[MOST_AREAS], *read_slots[MOST_LEAVES];
     for (int i = 0; i < pass->area_count; i++) {
         data[i] = pass->areas[i].data;
         steps[i] = pass->areas[i].strides[last];
     }
-    bind_orders(pass->plan, step, orders, steps, 0);
+    bind_reads(&task, all, read, steps, read_slots);
     clear_vector_flags();
     if (gap != 0 || pass->is_buffered) {
         do {
@@ -188,8 +253,13 @@ void run_rows(const Pass *pass, char *slots)
         orders[count - 1].code = STREAM;
     }
     do {
-        address_orders(pass, pass->plan, step, orders, data, slots, REGISTERS_BYTES);
-        run_orders(orders, count, bytes, step->element, !pass->overlaps);
+        char *const *addresses = data;
+        if (reads > 0) {
+            address_reads(pass, all, data, read_slots, row);
+            addresses = row;
+        }
+        address_orders(pass, pass->plan, step, orders, addresses, slots, REGISTERS_BYTES);
+        run_orders(all, 2 * reads + count, bytes, step->element, !pass->overlaps);
     } while (step_on(pass, 1, index, data));
     if (streams) {
         end_streams();
@@ -199,7 +269,7 @@ void run_rows(const Pass *pass, char *slots)
 
 #else
 
-int has_rows(const Pass *pass)
+int has_rows(Pass *pass)
 {
     return 0;
 }

@@ -44,7 +44,7 @@ static npy_intp tile_bytes(const Pass *pass)
    that the memory is busy all the time, each of them first asks for a part of the next tile (docs/tuning.md, 12). */
 typedef struct {
     npy_intp rows, columns; /* no rows: nothing is asked for */
-    int part, parts;
+    int part, parts, copies; /* of leaves, if there are several */
     const char *corners[MOST_LEAVES];
 } NextTile;
 
@@ -74,14 +74,17 @@ static int is_run(const Pass *pass, const Area *area, npy_intp rows, npy_intp co
     return (*step == 0 || *step == area->itemsize) && (rows == 1 || columns == 1 || row == columns * column);
 }
 
-/* Ask for the next part of the next tile. */
+/* Ask for the next part of the next tile: of leaves whose elements are adjacent, and where several are copied, of those whose
+   rows leave out no line of the caches. (One alone the processor foresees.) */
 static void fetch_ahead(const Pass *pass, NextTile *ahead)
 {
     const int last = pass->ndim - 1, part = ahead->part++;
     for (int i = 0; i < pass->leaf_count && ahead->rows > 0; i++) {
         const Area *area = &pass->areas[i];
-        const npy_intp step = last > 0 ? area->strides[last - 1] : 0, bytes = ahead->columns * area->itemsize;
-        if (area->strides[last] != area->itemsize) {
+        const npy_intp column = area->strides[last], step = last > 0 ? area->strides[last - 1] : 0;
+        const npy_intp bytes = ahead->columns * magnitude(column);
+        const char *corner = ahead->corners[i] + (column < 0 ? area->itemsize - bytes : 0);
+        if (column != area->itemsize && (column == 0 || magnitude(column) > LINE || ahead->copies == 0)) {
             continue;
         }
         npy_intp runs = ahead->rows, lines = bytes / LINE + 1;
@@ -91,7 +94,7 @@ static void fetch_ahead(const Pass *pass, NextTile *ahead)
         }
         const npy_intp end = runs * lines * (part + 1) / ahead->parts;
         for (npy_intp line = runs * lines * part / ahead->parts; line < end; line++) {
-            FETCH(ahead->corners[i] + line / lines * step + line % lines * LINE);
+            FETCH(corner + line / lines * step + line % lines * LINE);
         }
     }
 }
@@ -168,6 +171,40 @@ static char *packing_memory(const Pass *pass, const Tiling *tiling)
     return tiling->slots + count_plan_slots(pass) * tiling->slot_bytes;
 }
 
+/* Compute a tile whose rows are `apart` bytes from each other: as one run, if each begins where the one before ends. */
+static void run_rows_of_tile(const Pass *pass, const Tiling *tiling, TileOfPass *tile, const npy_intp *apart, npy_intp rows)
+{
+    const PlanStep *step = pass->plan->steps;
+    int is_run = 1;
+    for (int i = 0; i < pass->area_count; i++) {
+        is_run &= apart[i] == tile->count * tile->steps[i];
+    }
+    if (is_run) {
+        tile->count *= rows;
+        rows = 1;
+    }
+#ifdef HAS_ORDERS
+    if (pass->plan->step_count == 1 && step->order_count > 0) {
+        bind_orders(pass->plan, step, tiling->orders, tile->steps, 0);
+        for (npy_intp row = 0; row < rows; row++) {
+            address_orders(pass, pass->plan, step, tiling->orders, tile->data, tiling->slots, tiling->slot_bytes);
+            run_orders(tiling->orders, step->order_count, tile->count * dtypes[step->element].itemsize, step->element, 1);
+            for (int i = 0; i < pass->area_count; i++) {
+                tile->data[i] += apart[i];
+            }
+        }
+        note_flags(&pass->flags[0], take_vector_flags());
+        return;
+    }
+#endif
+    for (npy_intp row = 0; row < rows; row++) {
+        run_steps(pass, pass->plan, tile, tiling, pass->flags);
+        for (int i = 0; i < pass->area_count; i++) {
+            tile->data[i] += apart[i];
+        }
+    }
+}
+
 /* Compute the tile at `corners` row by row, so that areas whose rows are contiguous are not packed. */
 static void run_turned_tile(const Pass *pass, const Tiling *tiling, char *const *corners, npy_intp rows,
                             npy_intp columns)
@@ -199,12 +236,7 @@ static void run_turned_tile(const Pass *pass, const Tiling *tiling, char *const 
         }
         buffer += tiling->slot_bytes;
     }
-    for (npy_intp row = 0; row < rows; row++) {
-        run_steps(pass, pass->plan, &tile, tiling, pass->flags);
-        for (int i = 0; i < pass->area_count; i++) {
-            tile.data[i] += apart[i];
-        }
-    }
+    run_rows_of_tile(pass, tiling, &tile, apart, rows);
     buffer -= copies * tiling->slot_bytes;
     for (int k = 0; k < copies; k++, buffer += tiling->slot_bytes) {
         const Area *area = &pass->areas[copied[k]];
@@ -258,6 +290,9 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         }
         const Tile packed = {buffer, columns * area->itemsize, area->itemsize};
         if (stored < 0) {
+            if (tiling->ahead->copies > 0) {
+                fetch_ahead(pass, tiling->ahead);
+            }
             copy_tile(packed, whole, area->itemsize, rows, columns);
         } else {
             copies[stored] = stored > 0 || !pass->discards;
@@ -338,6 +373,17 @@ static npy_intp count_slots(const Pass *pass)
     return count_plan_slots(pass) + pass->area_count;
 }
 
+/* How many leaves are copied for each tile, if there are several. */
+static int count_copies(const Pass *pass)
+{
+    int copies = 0;
+    for (int i = 0; i < pass->leaf_count && !pass->is_stepped; i++) {
+        const npy_intp step = pass->areas[i].strides[pass->ndim - 1];
+        copies += step != 0 && step != pass->areas[i].itemsize;
+    }
+    return copies > 1 ? copies : 0;
+}
+
 /* Whether an operand's elements lie closer together along the rows of tiles than along their columns, and tiles may
    be computed in any order. */
 static int is_turned(const Pass *pass)
@@ -360,6 +406,9 @@ typedef struct {
     npy_intp rows, columns, slot_bytes;
 } TileShape;
 
+/* Bytes of a tile of whole rows of a transposed operand, which are computed as one run (docs/tuning.md, 147). */
+enum { WHOLE_ROWS_BYTES = 1 << 18 };
+
 /* Columns that vectors compute, whatever the dtype. */
 enum { VECTOR_COLUMNS = 16 };
 
@@ -371,6 +420,9 @@ static TileShape shape_tiles(const Pass *pass)
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
     if (turned) {
         const npy_intp rows = greatest(1, least(TRANSPOSED_ROWS, COLUMN_BYTES / largest));
+        if (pass->plan->step_count == 1 && all_columns * rows * largest <= WHOLE_ROWS_BYTES) {
+            return (TileShape){1, least(rows, all_rows), all_columns, rows * all_columns * largest + APART};
+        }
         const npy_intp wanted = greatest(TRANSPOSED_COLUMNS, ROW_BYTES / largest);
         /* All alike but for the last one, so that none has but few columns. */
         const npy_intp each = (all_columns - 1) / greatest(1, (all_columns + wanted / 2) / wanted) + 1;
@@ -417,7 +469,8 @@ void run_tiles(const Pass *pass, char *slots)
     const npy_intp rows = shape.rows, columns = shape.columns;
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
     FoldedRun folded[MOST_FOLDS];
-    NextTile ahead = {.rows = 0, .parts = pass->plan->step_count + (pass->fold != NULL)};
+    const int copies = count_copies(pass);
+    NextTile ahead = {.rows = 0, .parts = pass->plan->step_count + (pass->fold != NULL) + copies, .copies = copies};
     const int fetches = ahead.parts > 1 && !shape.turned && pass->fetches;
     const Tiling tiling = {shape.slot_bytes, folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes), &ahead};
     npy_intp index[NODE_DIMS] = {0};

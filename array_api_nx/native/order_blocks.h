@@ -7,6 +7,7 @@
    COMPARE(x, y, HOW)   truths: LT or LE, which raises no flag
    LIMIT(x, y, HOW)     x where it is NaN, or LT or GT y; elsewhere y
    WIDEN(from), NARROW(t, to)   truths of booleans in memory, and back
+   LANES_HERE the number of its elements, as a digit
    QUOTIENT(x, y)
    ROOT(x)    the square roots of a vector
    MAGNITUDE(x)    a vector without the signs, those of NaN included
@@ -21,7 +22,8 @@ TARGET static NO_INLINE void BLOCKS(const Order *orders, npy_intp offset, npy_in
 #define TWO_LABELS(CODE, ...) &&CODE##_VECTOR, &&CODE##_SCALAR,
 #define ONE_LABEL(CODE, ...) &&CODE,
     static const void *const labels[] = {
-        EACH_ORDER(TWO_LABELS, TWO_LABELS, TWO_LABELS, ONE_LABEL, ONE_LABEL) &&KEEP, &&LAST, &&STREAM, &&END,
+        EACH_ORDER(TWO_LABELS, TWO_LABELS, TWO_LABELS, ONE_LABEL, ONE_LABEL) 
+        &&READ_OTHERS, &&READ_BACK, &&KEEP, &&LAST, &&STREAM, &&END,
     };
 #undef TWO_LABELS
 #undef ONE_LABEL
@@ -97,6 +99,18 @@ TARGET static NO_INLINE void BLOCKS(const Order *orders, npy_intp offset, npy_in
     NEXT
     GO
     EACH_ORDER(WITH_OPERAND, WITH_TWO, WITH_CHOICE, WITH_BOOLEANS, ALONE_DO)
+READ_OTHERS:
+    {
+        const ELEMENT *const from = (const ELEMENT *)(order->data + 2 * offset);
+        EACH(TAKE_OTHERS, NOTHING, NONE)
+    }
+    NEXT
+READ_BACK:
+    {
+        const ELEMENT *const from = (const ELEMENT *)(order->data - offset);
+        EACH(TAKE_BACK, NOTHING, NONE)
+    }
+    NEXT
 KEEP:
     EACH(WRITE, NOTHING, X_AT)
     NEXT

@@ -2,6 +2,7 @@
    processors, and says which:
 
    VECTOR_BYTES(TYPE)   the length of their vectors of such elements
+   SHORT_LANES, LONG_LANES   how many elements of 4 and of 8 bytes these have, as digits
    TARGET         the attribute of functions that are compiled for them alone
    FLOAT_ROOTS(x), DOUBLE_ROOTS(x)   the square roots of a vector
    COMPARE_FLOATS(x, y, HOW), COMPARE_DOUBLES(x, y, HOW)   truths: LT or LE, which raise no flag
@@ -32,6 +33,7 @@ typedef npy_int64 JOIN(RUN, LongTruths) __attribute__((vector_size(VECTOR_BYTES(
 #define ELEMENT npy_float
 #define VECTOR JOIN(RUN, Floats)
 #define TRUTHS JOIN(RUN, ShortTruths)
+#define LANES_HERE SHORT_LANES
 #define WIDEN WIDEN_SHORT
 #define NARROW NARROW_SHORT
 #define ROOT(x) (VECTOR) FLOAT_ROOTS(x)
@@ -50,6 +52,7 @@ typedef npy_int64 JOIN(RUN, LongTruths) __attribute__((vector_size(VECTOR_BYTES(
 #undef ELEMENT
 #undef VECTOR
 #undef TRUTHS
+#undef LANES_HERE
 #undef WIDEN
 #undef NARROW
 #undef ROOT
@@ -60,6 +63,7 @@ typedef npy_int64 JOIN(RUN, LongTruths) __attribute__((vector_size(VECTOR_BYTES(
 #define ELEMENT npy_double
 #define VECTOR JOIN(RUN, Doubles)
 #define TRUTHS JOIN(RUN, LongTruths)
+#define LANES_HERE LONG_LANES
 #define WIDEN WIDEN_LONG
 #define NARROW NARROW_LONG
 #define ROOT(x) (VECTOR) DOUBLE_ROOTS(x)
@@ -103,6 +107,7 @@ typedef npy_int64 JOIN(RUN, LongTruths) __attribute__((vector_size(VECTOR_BYTES(
 #undef ELEMENT
 #undef VECTOR
 #undef TRUTHS
+#undef LANES_HERE
 #undef WIDEN
 #undef NARROW
 #undef QUOTIENT
@@ -119,6 +124,8 @@ static const BlockTable JOIN(RUN, blocks) = {
 
 #undef RUN
 #undef VECTOR_BYTES
+#undef SHORT_LANES
+#undef LONG_LANES
 #undef TARGET
 #undef FLOAT_ROOTS
 #undef DOUBLE_ROOTS

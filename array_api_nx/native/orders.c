@@ -42,6 +42,13 @@
 #define APPLY_TRUTHS(i, OP, o) a##i = NUMBERS(BITS(a##i) OP WIDEN(o));
 #define WRITE_TRUTHS(i, OP, o) NARROW(BITS(a##i), o);
 #define WRITE(i, OP, o) o = a##i;
+/* The second vector ends with the last element that is wanted: nothing behind it is read. */
+#define TAKE_OTHERS(i, OP, o)                                            \
+    a##i = SHUFFLED(*(const VECTOR *)(from + 2 * i * LANES),             \
+                    *(const VECTOR *)(from + (2 * i + 1) * LANES - 1), JOIN(OTHERS, LANES_HERE));
+#define TAKE_BACK(i, OP, o)                                              \
+    a##i = SHUFFLED(*(const VECTOR *)(from - (i + 1) * LANES + 1),       \
+                    *(const VECTOR *)(from - (i + 1) * LANES + 1), JOIN(BACK, LANES_HERE));
 #define STREAM_ONE(i, OP, o) STREAM_VECTOR(&o, a##i);
 #define BOTH_BITS &
 #define ANY_BITS |
@@ -75,6 +82,23 @@ typedef Blocks *BlockTable[3][3];
 
 #define JOIN_NAMES(a, b) a##_##b
 #define JOIN(a, b) JOIN_NAMES(a, b)
+
+/* The elements of two vectors at some places, which are those of one vector after the other. */
+#if defined(__clang__)
+#define SHUFFLED(p, q, PLACES) (VECTOR) __builtin_shufflevector(p, q, PLACES)
+#else
+#define SHUFFLED(p, q, PLACES) (VECTOR) __builtin_shuffle(p, q, (TRUTHS){PLACES})
+#endif
+#define OTHERS_1 0
+#define OTHERS_2 0, 3
+#define OTHERS_4 0, 2, 5, 7
+#define OTHERS_8 0, 2, 4, 6, 9, 11, 13, 15
+#define OTHERS_16 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31
+#define BACK_1 0
+#define BACK_2 1, 0
+#define BACK_4 3, 2, 1, 0
+#define BACK_8 7, 6, 5, 4, 3, 2, 1, 0
+#define BACK_16 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0
 
 /* A comparison with NaN raises a flag: instead, zeros are compared. */
 #define LT_SIGN <
@@ -118,6 +142,8 @@ static inline npy_double double_root(npy_double x)
 BYTES_AS(one_short, 1, npy_int32)
 BYTES_AS(one_long, 1, npy_int64)
 #define RUN one_by_one
+#define SHORT_LANES 1
+#define LONG_LANES 1
 #define VECTOR_BYTES(TYPE) sizeof(TYPE)
 #define TARGET
 #define FLOAT_ROOTS(x) {float_root((x)[0])}
@@ -160,6 +186,8 @@ static inline TwoDoubles double_roots(TwoDoubles x)
 BYTES_AS(four, 4, npy_int32)
 BYTES_AS(two, 2, npy_int64)
 #define RUN in_short_vectors
+#define SHORT_LANES 4
+#define LONG_LANES 2
 #define VECTOR_BYTES(TYPE) 16
 #define TARGET
 #define COMPARE_FLOATS COMPARE_QUIETLY
@@ -190,6 +218,8 @@ static inline void write_four(unsigned bits, char *to)
 }
 
 #define RUN with_avx2
+#define SHORT_LANES 8
+#define LONG_LANES 4
 #define VECTOR_BYTES(TYPE) 32
 #define TARGET __attribute__((target("avx2")))
 #define FLOAT_ROOTS(x) _mm256_sqrt_ps((__m256)(x))
@@ -216,6 +246,8 @@ static inline void write_four(unsigned bits, char *to)
 #undef IS_LIMIT
 
 #define RUN with_avx512
+#define SHORT_LANES 16
+#define LONG_LANES 8
 #define VECTOR_BYTES(TYPE) 64
 #define TARGET __attribute__((target("avx512f,avx512dq")))
 #define FLOAT_ROOTS(x) _mm512_sqrt_ps((__m512)(x))

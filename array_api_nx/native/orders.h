@@ -44,11 +44,13 @@
     ALONE(SQUARE, SQUARED) ALONE(NEGATE, OPPOSITE) ALONE(SQUARE_ROOT, ROOT) ALONE(ABSOLUTE, MAGNITUDE) \
     ALONE(NOT_A_NUMBER, UNEQUAL_TO_ITSELF)
 
-/* Each has a code, which says what it is called here, and in order_blocks.h how it is carried out. KEEP, LAST and STREAM
-   write the numbers to memory; the latter two, and END, end a list; STREAM writes past the caches. */
+/* Each has a code, which says what it is called here, and in order_blocks.h how it is carried out. READ_OTHERS reads every
+   other number, and READ_BACK the numbers in front of each other, from the last one on. KEEP, LAST and STREAM write the numbers
+   to memory; the latter two, and END, end a list; STREAM writes past the caches. */
 #define TWO_CODES(CODE, ...) CODE##_VECTOR, CODE##_SCALAR,
 #define ONE_CODE(CODE, ...) CODE,
-typedef enum { EACH_ORDER(TWO_CODES, TWO_CODES, TWO_CODES, ONE_CODE, ONE_CODE) KEEP, LAST, STREAM, END } OrderCode;
+typedef enum { EACH_ORDER(TWO_CODES, TWO_CODES, TWO_CODES, ONE_CODE, ONE_CODE)
+               READ_OTHERS, READ_BACK, KEEP, LAST, STREAM, END } OrderCode;
 #undef TWO_CODES
 #undef ONE_CODE
 

@@ -17,6 +17,9 @@ enum { STAY_AWAKE = 10000 };
    job has all helpers. */
 static _Atomic npy_int64 worth_waking = 100000;
 
+/* By how much more work of several jobs it is worth it (docs/tuning.md, 148). */
+enum { BURST = 4 };
+
 /* Nanoseconds for which the caller waits for the last tasks of workers before it sleeps: about the time of
    one task. */
 enum { WAIT_AWAKE = 50000 };
@@ -329,13 +332,14 @@ static int have_credit(const Pool *own, npy_int64 worked)
     return own->credit + worked / RECOVERY >= 0 || worth_waking == 0;
 }
 
-/* Wake workers if what is left of the job is worth it. Jobs that follow each other so soon that workers
-   stay awake between them count as one. */
+/* Wake workers if what is left of the job is worth it; or if so many jobs have followed each other, so soon that workers
+   would have stayed awake between them, that as many will follow. */
 static void call_for_help(Job *job)
 {
     const npy_intp left = job->tasks - least(job->taken, job->tasks);
     const double work = (double)job->worked * (1 + (double)left / job->ahead);
-    if (left < 2 || job->pool->burst + work < worth_waking || !have_credit(job->pool, job->worked)) {
+    const int is_long = work >= worth_waking || job->pool->burst >= BURST * worth_waking;
+    if (left < 2 || !is_long || !have_credit(job->pool, job->worked)) {
         return;
     }
     /* One, and another one for each further part of the work that is worth it. */

@@ -26,19 +26,33 @@ static void add_moments(Moments *moments, const Moments *more)
     moments->squares += more->squares + step * step * (weight * before);
 }
 
-/* Merge lanes of `rows` elements each. */
-static Moments merge_lanes(RunOfMoments *run)
+/* Merge the lanes from `half` on into the ones before them. The compiler has to know how many there are. */
+static INLINE void merge_half(npy_double *means, npy_double *squares, const int half, npy_double half_count)
 {
-    npy_double *means = run->means, *squares = run->squares;
-    npy_double half_count = (npy_double)run->rows / 2;
-    for (int half = MOMENT_LANES / 2; half > 0; half /= 2, half_count *= 2) {
-        for (int lane = 0; lane < half; lane++) {
-            const npy_double step = means[lane + half] - means[lane];
-            means[lane] += step / 2;
-            squares[lane] += squares[lane + half] + step * step * half_count;
-        }
+    for (int lane = 0; lane < half; lane++) {
+        const npy_double step = means[lane + half] - means[lane];
+        means[lane] += step / 2;
+        squares[lane] += squares[lane + half] + step * step * half_count;
     }
-    return (Moments){(npy_double)(run->rows * MOMENT_LANES), run->reference, means[0], squares[0]};
+}
+
+/* Merge lanes of `rows` elements each into the first one. */
+CLONED(static, void, merge_lanes, (RunOfMoments *run), (run))
+{
+    _Static_assert(MOMENT_LANES == 32, "the halves below");
+    const npy_double half_count = (npy_double)run->rows / 2;
+    merge_half(run->means, run->squares, 16, half_count);
+    merge_half(run->means, run->squares, 8, 2 * half_count);
+    merge_half(run->means, run->squares, 4, 4 * half_count);
+    merge_half(run->means, run->squares, 2, 8 * half_count);
+    merge_half(run->means, run->squares, 1, 16 * half_count);
+}
+
+/* The moments of the block that is under way, or whole. */
+static Moments moments_of_lanes(RunOfMoments *run)
+{
+    merge_lanes(run);
+    return (Moments){(npy_double)(run->rows * MOMENT_LANES), run->reference, run->means[0], run->squares[0]};
 }
 
 /* The moments of a few elements, less the reference. */
@@ -147,7 +161,7 @@ void merge_moments(char *moments, npy_intp step, npy_intp count)
                 }                                                                                                     \
             }                                                                                                         \
             if (run->rows == MOMENT_BLOCK / MOMENT_LANES) {                                                           \
-                add_block(run, merge_lanes(run));                                                                     \
+                add_block(run, moments_of_lanes(run));                                                                     \
                 run->rows = 0;                                                                                        \
             }                                                                                                         \
         }                                                                                                             \
@@ -216,7 +230,7 @@ void end_moments(RunOfMoments *run, Moments *moments)
 {
     Moments block = {0, 0, 0, 0};
     if (run->rows > 0) {
-        block = merge_lanes(run);
+        block = moments_of_lanes(run);
     }
     if (run->rest_count > 0) {
         const Moments rest = moments_of_rest(run);

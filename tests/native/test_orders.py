@@ -1,5 +1,9 @@
 """Comparisons, logic, choices, limits and integers in registers: NumPy's bits and warnings."""
 
+import ctypes
+import mmap
+import sys
+
 import numpy as np
 import pytest
 
@@ -90,13 +94,6 @@ def test_a_choice_is_written_over_its_operands():
     assert same_bits(numpy_of(x), expected)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("processor", ["baseline", "avx2"])
-def test_lesser_processors(processor):
-    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "not lesser"]
-    python(*command, ARRAY_API_NX_CPU=processor)
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("size", [2001, 2060, 50_000])
 def test_nan_is_found_beside_comparisons(dtype, size):
@@ -114,3 +111,60 @@ def test_nan_is_found_beside_comparisons(dtype, size):
             (xp.count_nonzero(xp.isnan(x) & (y < 1)), np.count_nonzero(np.isnan(a) & (b < 1))),
         ):
             assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
+
+
+APART = [
+    lambda m, x, y: x[::2] * y[::2] + x[1::2],
+    lambda m, x, y: m.where(x[::-1] > y, x[::-1], y[::-1] * 2),
+    lambda m, x, y: abs(x[::-2] - y[1::2]) * y[::2],
+    lambda m, x, y: m.maximum(x[::2], 3 - y[::2]),
+    lambda m, x, y: -x[::-1],
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("size", [2000, 4138, 20_006])
+@pytest.mark.parametrize("program", range(len(APART)))
+def test_every_other_number_and_backwards(dtype, size, program):
+    x, y = operands(dtype, (size,))[:2]
+    assert_numpys(APART[program], [x, y])
+    table = [np.resize(each, (40, 1002)) for each in (x, y)]
+    assert_numpys(lambda m, x, y: APART[program](m, x.T, y.T).T, [each.T for each in table])
+    assert_numpys(lambda m, x, y: x[:, ::2] * y[::-1, 1::2] - x[:, :501], table)
+
+
+def between_walls(count, dtype):
+    """A block of memory that ends, and one that begins, where no memory can be read."""
+    page, size = mmap.PAGESIZE, count * np.dtype(dtype).itemsize
+    pages = -(-size // page)
+    memory = mmap.mmap(-1, (pages + 2) * page)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    for wall in (address, address + (pages + 1) * page):
+        assert protect(ctypes.c_void_p(wall), ctypes.c_size_t(page), 0) == 0
+    first = np.frombuffer(memory, dtype, count, page)
+    return np.frombuffer(memory, dtype, count, (pages + 1) * page - size), first
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are protected by Linux's own call")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("count", [4001, 4015, 4097, 9999])
+def test_nothing_beside_the_elements_is_read(dtype, count):
+    for memory in between_walls(count, dtype):
+        memory[:] = np.arange(count) % 100
+        x, plain = xp.asarray(memory, copy=False), memory.copy()
+        half = (count + 1) // 2
+        assert same_bits(numpy_of(x[::2] * 2 + x[:half]), plain[::2] * 2 + plain[:half])
+        assert same_bits(numpy_of(x[::-1] * 3 - x), plain[::-1] * 3 - plain)
+        assert same_bits(numpy_of(x[1::2] + x[-2::-2]), plain[1::2] + plain[-2::-2])
+        square = int(count**0.5)
+        table, right = x[: square**2], plain[: square**2]
+        table, right = xp.reshape(table, (square, square)), right.reshape(square, square)
+        assert same_bits(numpy_of(table + table.T), right + right.T)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processor", ["baseline", "avx2"])
+def test_lesser_processors(processor):
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "not lesser"]
+    python(*command, ARRAY_API_NX_CPU=processor)
