@@ -17,7 +17,8 @@ typedef struct {
 } Division;
 
 /* The parts of a run that is reduced to one accumulator have so many elements times a power of two: blocks
-   (SUM_BLOCK_BYTES) enough that a part is worth it. There are at most so many parts. */
+   (SUM_BLOCK_BYTES) enough that a part is worth it, and no more than take PART_TIME, unless there were too many parts:
+   the last one has fewer, and who computes it waits for the others (docs/tuning.md, 149). */
 enum { PART_OF_RUN = 1 << 13, MOST_PARTIALS = 64 };
 
 /* Parts that have a few columns of each row begin at a multiple of so many elements. */
@@ -43,9 +44,9 @@ static void divide(const Pass *pass, Division *division)
     }
     division->each = (size - 1) / least(parts, size) + 1;
     if (is_run && parts > 1) {
-        const npy_intp each = greatest(division->each, (size - 1) / MOST_PARTIALS + 1);
+        const npy_intp each = division->each;
         division->each = PART_OF_RUN;
-        while (division->each < each) {
+        while (2 * division->each <= each || division->each * MOST_PARTIALS < size) {
             division->each *= 2;
         }
     } else if (division->axis == pass->ndim - 1) {
