@@ -174,7 +174,6 @@ static char *packing_memory(const Pass *pass, const Tiling *tiling)
 /* Compute a tile whose rows are `apart` bytes from each other: as one run, if each begins where the one before ends. */
 static void run_rows_of_tile(const Pass *pass, const Tiling *tiling, TileOfPass *tile, const npy_intp *apart, npy_intp rows)
 {
-    const PlanStep *step = pass->plan->steps;
     int is_run = 1;
     for (int i = 0; i < pass->area_count; i++) {
         is_run &= apart[i] == tile->count * tile->steps[i];
@@ -184,6 +183,7 @@ static void run_rows_of_tile(const Pass *pass, const Tiling *tiling, TileOfPass 
         rows = 1;
     }
 #ifdef HAS_ORDERS
+    const PlanStep *step = pass->plan->steps;
     if (pass->plan->step_count == 1 && step->order_count > 0) {
         bind_orders(pass->plan, step, tiling->orders, tile->steps, 0);
         for (npy_intp row = 0; row < rows; row++) {
