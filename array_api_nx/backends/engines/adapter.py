@@ -227,6 +227,10 @@ class EngineBackend(StridedBackend):
         """`array` in a dtype that the engine sorts, in the same order."""
         return array
 
+    def transformable(self, array: Native) -> Native:
+        """`array` where the engine's Fourier transforms can read it."""
+        return array
+
     def out_of_memory(self, text: str) -> MemoryError:
         return MemoryError(
             f"device {self.name} has not enough memory: {text}; delete arrays, or move some "

@@ -11,7 +11,7 @@ import cupy
 import cupyx
 import numpy as np
 
-from ...contract.backend import METHODS, Native, Norm, Scalar
+from ...contract.backend import METHODS, Native, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
@@ -242,19 +242,9 @@ class CupyBackend(NamespaceBackend):
         cupy.add.at(added, positions, values)
         return added
 
-    def _transform(
-        self,
-        name: str,
-        x: Tensor,
-        axes: tuple[int, ...],
-        norm: Norm,
-        sizes: tuple[int, ...] | None,
-    ) -> Tensor:
-        array = self.array(x)
-        if array.data.ptr % 16:
-            # cuFFT reads pairs of floats, also of real arrays, and refuses others.
-            x = wrap(array.copy())
-        return super()._transform(name, x, axes, norm, sizes)
+    def transformable(self, array: Native) -> Native:
+        # cuFFT reads pairs of floats, also of real arrays, and refuses others.
+        return array.copy() if array.data.ptr % 16 else array
 
     def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
         """CuPy takes stacks of equal shapes that are not empty."""

@@ -385,7 +385,7 @@ class NamespaceBackend(EngineBackend):
         norm: Norm,
         sizes: tuple[int, ...] | None,
     ) -> Tensor:
-        array = self.array(x)
+        array = self.transformable(self.array(x))
         empty = 0 in array.shape
         if empty:
             # Engines refuse empty batches: let them transform one of zeros, and take none of it.
