@@ -10,7 +10,8 @@
    source: all elements of a line are used while it is in the cache. */
 enum { BAND = 16 };
 
-/* So many columns of the source are asked for ahead: no processor foresees them (docs/tuning.md, 146). */
+/* The columns of the source may lie far apart, and then processors do not fetch the next ones by themselves. So many columns
+   before a column is copied it is asked for (docs/tuning.md, 146). */
 enum { COLUMNS_AHEAD = 32 };
 
 static int is_transposed(Tile view)

@@ -262,8 +262,8 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
     }
     begin_pass(&pass, plan, expression, target, NULL);
     pass.is_copy = fold == NULL && !pass.is_buffered && expression->node_count == 1 && is_copy(expression->nodes[0]);
-    const int reads_rows = has_rows(&pass);
-    pass.is_stepped = !reads_rows && !pass.is_copy && is_read_in_steps(&pass, expression);
+    const int in_rows = has_rows(&pass);
+    pass.is_stepped = !in_rows && !pass.is_copy && is_read_in_steps(&pass, expression);
     if (pass.is_stepped) {
         pass.plan = plan = plan_singly(plan, expression);
         if (plan == NULL) {
@@ -272,7 +272,6 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
         clear_all(flags, plan->step_count);
     }
     pass.streams = is_streamed(&pass, target);
-    const int in_rows = !pass.is_stepped && reads_rows;
     if (!in_rows) {
         arrange_tiles(&pass);
     }

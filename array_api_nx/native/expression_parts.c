@@ -17,8 +17,9 @@ typedef struct {
 } Division;
 
 /* The parts of a run that is reduced to one accumulator have so many elements times a power of two: blocks
-   (SUM_BLOCK_BYTES) enough that a part is worth it, and no more than take PART_TIME, unless there were too many parts:
-   the last one has fewer, and who computes it waits for the others (docs/tuning.md, 149). */
+   (SUM_BLOCK_BYTES) enough that a part is worth it, and no more than take PART_TIME, unless there were too many parts.
+   The last part has fewer elements: the larger the parts are, the longer the thread that computes the last one has nothing to
+   do while another thread computes a whole one (docs/tuning.md, 149). */
 enum { PART_OF_RUN = 1 << 13, MOST_PARTIALS = 64 };
 
 /* Parts that have a few columns of each row begin at a multiple of so many elements. */

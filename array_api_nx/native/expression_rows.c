@@ -21,8 +21,8 @@ static npy_intp row_bytes(const Pass *pass)
     return pass->shape[pass->ndim - 1] * dtypes[pass->plan->steps[0].element].itemsize;
 }
 
-/* The order that reads rows of a leaf into registers whose elements are not adjacent; READ_VECTOR if they are, or are one
-   and the same; END if there is no order for it. */
+/* The order that reads the rows of a leaf into registers where its elements are not adjacent; READ_VECTOR if they are, or are
+   one and the same; END if no order can. */
 static OrderCode reads_by(const Pass *pass, int leaf)
 {
     const Area *area = &pass->areas[leaf];

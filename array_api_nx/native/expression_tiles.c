@@ -171,7 +171,15 @@ static char *packing_memory(const Pass *pass, const Tiling *tiling)
     return tiling->slots + count_plan_slots(pass) * tiling->slot_bytes;
 }
 
-/* Compute a tile whose rows are `apart` bytes from each other: as one run, if each begins where the one before ends. */
+/* Go on to the next row of a tile, whose rows lie `apart` bytes from each other. */
+static void step_row(const Pass *pass, TileOfPass *tile, const npy_intp *apart)
+{
+    for (int i = 0; i < pass->area_count; i++) {
+        tile->data[i] += apart[i];
+    }
+}
+
+/* Compute a tile row by row; as one run, if each row begins where the one before ends. */
 static void run_rows_of_tile(const Pass *pass, const Tiling *tiling, TileOfPass *tile, const npy_intp *apart, npy_intp rows)
 {
     int is_run = 1;
@@ -189,9 +197,7 @@ static void run_rows_of_tile(const Pass *pass, const Tiling *tiling, TileOfPass 
         for (npy_intp row = 0; row < rows; row++) {
             address_orders(pass, pass->plan, step, tiling->orders, tile->data, tiling->slots, tiling->slot_bytes);
             run_orders(tiling->orders, step->order_count, tile->count * dtypes[step->element].itemsize, step->element, 1);
-            for (int i = 0; i < pass->area_count; i++) {
-                tile->data[i] += apart[i];
-            }
+            step_row(pass, tile, apart);
         }
         note_flags(&pass->flags[0], take_vector_flags());
         return;
@@ -199,9 +205,7 @@ static void run_rows_of_tile(const Pass *pass, const Tiling *tiling, TileOfPass 
 #endif
     for (npy_intp row = 0; row < rows; row++) {
         run_steps(pass, pass->plan, tile, tiling, pass->flags);
-        for (int i = 0; i < pass->area_count; i++) {
-            tile->data[i] += apart[i];
-        }
+        step_row(pass, tile, apart);
     }
 }
 
@@ -496,8 +500,8 @@ void run_tiles(const Pass *pass, char *slots)
                 if (fetches) {
                     look_ahead(pass, &ahead, corners, (npy_intp[2]){row, column}, &shape);
                 }
-                (shape.turned && !pass->is_copy ? run_turned_tile : run_tile)(pass, &tiling, corners, least(rows, all_rows - row),
-                                                      least(columns, all_columns - column));
+                (shape.turned && !pass->is_copy ? run_turned_tile : run_tile)(
+                    pass, &tiling, corners, least(rows, all_rows - row), least(columns, all_columns - column));
             }
         }
         if (keeps) {

@@ -17,7 +17,8 @@ enum { STAY_AWAKE = 10000 };
    job has all helpers. */
 static _Atomic npy_int64 worth_waking = 100000;
 
-/* By how much more work of several jobs it is worth it (docs/tuning.md, 148). */
+/* How many times `worth_waking` a series of jobs has to have taken before the caller wakes a worker for it
+   (docs/tuning.md, 148). */
 enum { BURST = 4 };
 
 /* Nanoseconds for which the caller waits for the last tasks of workers before it sleeps: about the time of
@@ -332,8 +333,8 @@ static int have_credit(const Pool *own, npy_int64 worked)
     return own->credit + worked / RECOVERY >= 0 || worth_waking == 0;
 }
 
-/* Wake workers if what is left of the job is worth it; or if so many jobs have followed each other, so soon that workers
-   would have stayed awake between them, that as many will follow. */
+/* Wake workers if the job takes long enough, or if it belongs to a long series: of jobs each of which began so soon after the
+   one before that a worker would have stayed awake in between. Such a series is expected to go on as long again. */
 static void call_for_help(Job *job)
 {
     const npy_intp left = job->tasks - least(job->taken, job->tasks);

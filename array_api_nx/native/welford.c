@@ -161,7 +161,7 @@ void merge_moments(char *moments, npy_intp step, npy_intp count)
                 }                                                                                                     \
             }                                                                                                         \
             if (run->rows == MOMENT_BLOCK / MOMENT_LANES) {                                                           \
-                add_block(run, moments_of_lanes(run));                                                                     \
+                add_block(run, moments_of_lanes(run));                                                                \
                 run->rows = 0;                                                                                        \
             }                                                                                                         \
         }                                                                                                             \

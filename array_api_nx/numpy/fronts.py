@@ -158,8 +158,8 @@ for _name in _AS_FUNCTIONS.split():
     METHODS[_name] = _implementation, f"self{_parameters.removeprefix('a')}", _gives_scalars
 
 
-# Parameters whose argument may be a list in place of an array; and those whose argument is a list
-# of arrays, each of which may be a list, too.
+# Parameters whose argument may be a list in place of an array; `_SEQUENCES` are those whose
+# argument is a list of arrays, where a list may stand for each array.
 _OPERANDS: Final = """
 A a a_max a_min arr array b condition element indices m max min test_elements v x x1 x2 y
 """

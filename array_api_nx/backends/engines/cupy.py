@@ -59,7 +59,7 @@ def _remainder(x1: Native, x2: Native) -> Native:
 
 
 def _floor_divide(x1: Native, x2: Native) -> Native:
-    """The floor of the quotient; CuPy's is that of the rounded one."""
+    """The floor of the exact quotient. CuPy rounds first, which may give the next integer."""
     # The remainder is taken away first, so that the quotient is a whole number but for rounding.
     quotient = (x1 - _remainder(x1, x2)) / x2
     whole = cupy.floor(quotient)
