@@ -160,7 +160,6 @@ PyGetSetDef face_attributes[] = {
     {"size", get_size, NULL, NULL, NULL},
     {"T", get_T, NULL, NULL, NULL},
     {"base", read_numpys, NULL, NULL, "base"},
-    {"data", read_numpys, set_by_python, NULL, "data"},
     {"__array_struct__", read_interface, NULL, NULL, "__array_struct__"},
     {"itemsize", get_itemsize, NULL, NULL, "itemsize"},
     {"nbytes", get_nbytes, NULL, NULL, "nbytes"},

@@ -219,6 +219,38 @@ def _become(self: Any, array: numpy.ndarray[Any, Any]) -> None:
     self._handle, self._dtype = new._handle, new._dtype
 
 
+class _Memory(numpy.ndarray[Any, Any]):
+    """See `memoryview`: what `numpy.ndarray.data` gives.
+
+    netCDF4 takes each array with a memoryview as `data` for one of NumPy's, and fails, but converts
+    others. Of Python's classes those of NumPy's arrays can lend memory without being memoryviews.
+    """
+
+    __hash__ = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_viewed(self), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return _viewed(self)[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        _viewed(self)[key] = value
+
+    def __eq__(self, other: object) -> Any:
+        return _viewed(self) == (_viewed(other) if isinstance(other, _Memory) else other)
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other
+
+    def __repr__(self) -> str:
+        return repr(_viewed(self))
+
+
+def _viewed(memory: _Memory) -> memoryview:
+    return memoryview(memory.view(numpy.ndarray))  # type: ignore[arg-type]  # NumPy's stubs lack it on 3.11
+
+
 class _Flat:
     """See `numpy.ndarray.flat`. Keys, values and results are arrays of the face."""
 
@@ -426,6 +458,7 @@ _MEMBERS: Final[dict[str, Any]] = {
     **{name: _method(name, as_faces) for name in _VIEWS.split()},
     **{name: _function(name) for name in _FUNCTIONS.split()},
     **{name: _part(name) for name in ("real", "imag")},
+    "data": property(lambda self: as_numpys(self).view(_Memory)),
     "flags": property(_Flags),
     "flat": _attribute("flat", _Flat),
     "ndim": property(lambda self: standard(self).ndim),

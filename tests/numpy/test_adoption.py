@@ -1,5 +1,6 @@
 """Between arrays of the face and NumPy's: the same memory, in containers too, and other objects."""
 
+import zlib
 from collections import namedtuple
 
 import numpy
@@ -141,9 +142,26 @@ def test_attributes_are_numpys():
             assert getattr(x, name) == getattr(array, name), name
         array = numpy.asarray(x)
         assert x.__array_interface__["data"][0] == array.__array_interface__["data"][0]
-        assert x.data.shape == array.data.shape
     with pytest.raises(AttributeError):
         np.zeros(2).itemsize = 3
+
+
+def test_the_memory_is_numpys():
+    x, array = np.arange(6.0).reshape(2, 3), numpy.arange(6.0).reshape(2, 3)
+    for read in (
+        lambda memory: (memory.nbytes, memory.shape, memory.strides, memory.itemsize, memory.ndim),
+        lambda memory: (memory.format, memory.readonly, memory.contiguous, len(memory)),
+        lambda memory: (bytes(memory), memory.tobytes(), memory.tolist(), memory[1, 2]),
+        lambda memory: (memory.cast("B")[15], memoryview(memory).shape, zlib.crc32(memory)),
+        lambda memory: (memory == memory, memory != memory, memory == b"", repr(memory)[:10]),
+    ):
+        assert read(x.data) == read(array.data)
+    assert x.T.data.strides == array.T.data.strides
+    x.data[0, 1] = 7.0
+    assert x[0, 1] == 7.0
+    assert x.data != array.data
+    with pytest.raises(AttributeError):
+        x.data = array.data
 
 
 def test_division_with_remainder_is_numpys():

@@ -49,6 +49,17 @@ def test_pandas_takes_them_as_data():
     assert len(frame[numpy.asarray(x > 0.5)]) == 10
 
 
+def test_netcdf4_writes_them():
+    netcdf4 = pytest.importorskip("netCDF4", reason="netCDF4 is not installed")
+    x, _ = data()
+    with netcdf4.Dataset("x.nc", "w", diskless=True) as dataset:
+        dataset.createDimension("axis", x.size)
+        variable = dataset.createVariable("x", x.dtype, ("axis",))
+        variable[:] = x
+        variable[::2] = x[1::2]
+        assert variable[:].tolist() == np.repeat(x[1::2], 2).tolist()
+
+
 def test_xarray_keeps_them():
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
     _, m = data()
