@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.elementwise import functions
 from tests.support.refusals import refused, refused_unchanged
 from tests.support.tables import for_each
 
@@ -91,14 +92,18 @@ FOREIGN = {
     "strict": (lambda: array_api_strict.ones(3), "an array_api_strict Array; convert it with fr"),
     "dlpack": (Alien, r"Alien; convert it with from_dlpack\(...\) or asarray\(...\)"),
 }
+
+
+def reflected(function):
+    return lambda x, other: function(other, x)
+
+
 USES = {
     "add": lambda x, o: x + o,
     "iadd": lambda x, o: operator.iadd(x, o),
     "eq": lambda x, o: x == o,
     "matmul": lambda x, o: x @ o,
     "imatmul": lambda x, o: operator.imatmul(x, o),
-    "xp.add": lambda x, o: xp.add(x, o),
-    "xp.add first": lambda x, o: xp.add(o, x),
     "sin": lambda x, o: xp.sin(o),
     "sum": lambda x, o: xp.sum(o),
     "argmax": lambda x, o: xp.argmax(o),
@@ -145,6 +150,8 @@ USES = {
     "linspace": lambda x, o: xp.linspace(o, 1, 3),
     "all": lambda x, o: xp.all(o),
     "diff": lambda x, o: xp.diff(o),
+    **{f"xp.{name}": call for name, call in functions("binary").items()},
+    **{f"xp.{name} first": reflected(call) for name, call in functions("binary").items()},
 }
 
 
@@ -179,12 +186,6 @@ def test_what_is_no_array_at_all(value, article, x):
         refused_unchanged(lambda: xp.add(x, value), TypeError, message, x)
         refused_unchanged(lambda: x.__setitem__(0, value), TypeError, message, x)
         refused_unchanged(lambda: operator.iadd(x, value), TypeError, message, x)
-
-
-def test_only_scalars():
-    refused_unchanged(
-        lambda: xp.add(1, 2), TypeError, r"all are Python scalars; convert one with asarray"
-    )
 
 
 ONE_AXIS = {

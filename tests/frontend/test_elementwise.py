@@ -252,33 +252,6 @@ def test_illegal_dtypes_name_the_legal_kinds(name):
             getattr(xp, name)(*([x] if name in UNARY else [x, x]))
 
 
-class Foreign:
-    """An array of some other library."""
-
-    def __dlpack__(self):
-        raise AssertionError("an operand must not be converted silently")
-
-
-FOREIGN = {
-    "ndarray": np.ones(3),
-    "list": [1.0, 2.0, 3.0],
-    "tuple": (1.0,),
-    "none": None,
-    "text": "1",
-    "other library": Foreign(),
-}
-
-
-@pytest.mark.parametrize("kind", FOREIGN)
-@for_each("name", BINARY)
-@xp.config_context(operands="strict")
-def test_foreign_operand(name, kind):
-    function = getattr(xp, name)
-    x = xp.ones(3, dtype=xp.int64)
-    for operands in ((x, FOREIGN[kind]), (FOREIGN[kind], x)):
-        refused(TypeError, "asarray", function, *operands)
-
-
 @for_each("name", BINARY)
 def test_two_scalars(name):
     refused(TypeError, r"at least one argument must be an array.*asarray", getattr(xp, name), 1, 2)
