@@ -356,11 +356,21 @@ def test_read_only_views_as_arguments():
     assert_same(x, np.full(4, 9.0))
 
 
-def test_arrays_from_outside_are_read_at_each_call():
-    weights = xp.asarray([1.0, 2.0, 3.0])
-    function = xp.compile(lambda x: x * weights + weights[0])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, outside: x * outside + outside[0],
+        lambda x, outside: (x * outside + 1) * outside - 2,  # one group of calls
+        lambda x, outside: xp.roll(x + outside, 1),
+    ],
+)
+def test_arrays_from_outside_are_read_at_each_call(call):
+    outside = xp.asarray([1.0, 2.0, 3.0])
+    function = xp.compile(lambda x: call(x, outside))
     x = normal(4, 3)
-    for _ in range(2):
-        assert_same(function(x), x * weights + weights[0])
-        weights *= 2
+    for _ in range(3):
+        assert_same(function(x), call(x, outside))
+        outside *= 2
+    outside[0] = 5.0
+    assert_same(function(x), call(x, outside))
     assert function.cache_info().traces == 1

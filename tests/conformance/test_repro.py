@@ -1,7 +1,6 @@
 """Scripts from failures, and what the failures rest on, in a suite of a few lines."""
 
 import contextlib
-import importlib.util
 import io
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from array_api_nx_conformance import records, repro, suite
 from array_api_nx_conformance.__main__ import main
 from array_api_nx_conformance.blame import blame
 from array_api_nx_conformance.suite import CannotRunError, Pins
+from tests.support import modules
 from tests.support.refusals import refused
 
 pytestmark = pytest.mark.slow
@@ -110,19 +110,8 @@ def tests(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def module(tests):
-    def load(name, text):
-        file = tests / f"{name}.py"
-        file.write_text(text)
-        spec = importlib.util.spec_from_file_location(name, file)
-        assert spec is not None
-        assert spec.loader is not None
-        loaded = importlib.util.module_from_spec(spec)
-        sys.modules[name] = loaded
-        spec.loader.exec_module(loaded)
-        return loaded
-
-    load("sample_helpers", HELPERS)
-    return load("test_sample", SOURCE.format(helpers="sample_helpers"))
+    modules.module(tests / "sample_helpers.py", HELPERS)
+    return modules.module(tests / "test_sample.py", SOURCE.format(helpers="sample_helpers"))
 
 
 def caught(test):

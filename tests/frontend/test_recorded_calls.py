@@ -113,14 +113,6 @@ def test_errors_leave_arguments_as_they_were(size):
             x -= 1
 
 
-def test_arrays_from_outside_are_read_at_each_call():
-    shift = xp.asarray([1.0, 2.0])
-    compiled = xp.compile(lambda x: xp.roll(x + shift, 1))
-    assert list(compiled(xp.zeros(2))) == [2.0, 1.0]
-    shift[0] = 5.0
-    assert list(compiled(xp.zeros(2))) == [2.0, 5.0]
-
-
 def test_lists_are_those_of_the_trace():
     def function(x):
         parts = [1.0, 2.0]
