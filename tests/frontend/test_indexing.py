@@ -314,13 +314,6 @@ def test_setting_promotes_the_value_within_its_kind(target, source):
         x[key] = 0
 
 
-def test_a_key_may_be_the_array_itself():
-    x = xp.asarray([2, 0, 1])
-    assert_array(x[x], np.asarray([1, 2, 0]))
-    x[x] = x
-    assert_array(x, np.asarray([0, 1, 2]))
-
-
 def test_the_table_of_selections_is_bounded():
     from array_api_nx.frontend import indexing
 

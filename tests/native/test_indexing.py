@@ -219,29 +219,6 @@ def test_common_calls_run_no_python(call):
     assert is_answered_in_c(call)
 
 
-def test_the_last_of_repeated_indices_wins():
-    target = xp.zeros(3)
-    target[xp.asarray([1, 1, 2, 1])] = xp.asarray([5.0, 6.0, 7.0, 8.0])
-    assert target.__array__().tolist() == [0.0, 8.0, 7.0]
-
-
-def test_index_arrays_may_be_the_array_itself():
-    target = xp.asarray([2, 0, 1])
-    target[target] = 9
-    assert target.__array__().tolist() == [9, 9, 9]
-    flags = xp.asarray([True, False, True])
-    flags[flags] = False
-    assert not flags.__array__().any()
-
-
-def test_values_may_overlap_what_is_written():
-    target = xp.asarray([0.0, 1.0, 2.0])
-    target[xp.asarray([0, 1, 2])] = target[::-1]
-    assert target.__array__().tolist() == [2.0, 1.0, 0.0]
-    target[1:] = target[:-1]
-    assert target.__array__().tolist() == [2.0, 2.0, 1.0]
-
-
 def test_nothing_is_written_if_an_index_is_out_of_range():
     target = xp.zeros(3)
     with pytest.raises(IndexError, match="out of"):

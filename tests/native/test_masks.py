@@ -69,20 +69,6 @@ def test_bytes_other_than_one_are_true():
     assert np.array_equal(np.asarray(ours), mine)
 
 
-def test_values_and_masks_may_lie_in_the_array():
-    mine = np.arange(400) % 3 == 0
-    ours = xp.asarray(mine.copy())
-    mine[mine.copy()] = False
-    ours[ours] = False
-    assert np.array_equal(np.asarray(ours), mine)
-    mine = np.arange(300.0)
-    mask = mine % 2 == 0
-    ours = xp.asarray(mine.copy())
-    mine[mask] = mine[:150].copy()
-    ours[xp.asarray(mask)] = ours[:150]
-    assert np.array_equal(np.asarray(ours), mine)
-
-
 @pytest.mark.parametrize("count", [0, 10, 20_000, 200_000, 400_000])
 @pytest.mark.parametrize("shape", [(400_000,), (800, 500)])
 def test_sparse_and_dense_masks_of_large_arrays(count, shape):
