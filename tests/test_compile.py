@@ -257,11 +257,11 @@ def test_nested_arguments_and_results():
 
 
 def test_values_that_are_equal_but_not_the_same():
-    function = xp.compile(lambda x, value: xp.copysign(xp.ones_like(x), x * 0 + value))
+    function = xp.compile(lambda x, value: xp.copysign(xp.ones_like(x), x * 0 + value[0]))
     x = xp.ones(3)
-    for value in (0.0, -0.0, 1, 1.0, True, math.nan):
-        assert_same(function(x, value), function.__wrapped__(x, value))
-    assert function.cache_info().traces == 6
+    for value in (0.0, -0.0, 1, 1.0, True, math.nan, float("nan")):
+        assert_same(function(x, [value]), function.__wrapped__(x, [value]))
+    assert function.cache_info().traces == 6  # every NaN is one value
 
 
 @dataclasses.dataclass(frozen=True)
@@ -389,13 +389,6 @@ def test_settings_of_errstate_within_the_function():
         with pytest.raises(RuntimeWarning, match="divide by zero encountered in log"):
             function(xp.asarray([1.0, -1.0]))
         refused(FloatingPointError, "overflow", function, xp.asarray([1.0, 1e308]))
-    assert function.cache_info().traces == 1
-
-
-def test_nan_is_one_value():
-    function = xp.compile(lambda x, values: x + values[0])
-    for _ in range(3):
-        function(xp.ones(2), [float("nan")])
     assert function.cache_info().traces == 1
 
 

@@ -109,12 +109,6 @@ def test_unary_operators(x):
     assert_array(~xp.asarray([True, False]), [False, True])
 
 
-def test_positive_is_a_copy(x):
-    y = +x
-    y += 1
-    assert_array(x, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-
-
 NUMBERS = np.asarray([1.0, 2.0, 7.5]), [2.0, np.asarray([2.0, 3.0, 8.5])]
 BITS = np.asarray([1, 6, 12], "int32"), [3, np.asarray([1, 2, 3], "int32")]
 IN_PLACE = {

@@ -156,9 +156,6 @@ def test_result_type_of_scalars_and_types(arguments, expected):
     assert str(xp.result_type(*arguments[::-1])) == expected
 
 
-# Dtypes as people write them
-
-
 # Functions that need other arguments than an array and the dtype.
 ASKS_FOR_A_DTYPE = {
     "arange": lambda dtype: xp.arange(3, dtype=dtype),

@@ -8,12 +8,6 @@ from array_api_nx.core import dtypes as d
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
-# Scalars
-
-
-# Operands
-
-
 OPERATORS = {
     "add": lambda a, b: a + b,
     "multiply": lambda a, b: a * b,

@@ -9,22 +9,10 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
-from tests.support.arrays import address, read_only, shares, whole
+from tests.support.alike import DTYPES
+from tests.support.arrays import DLPackAlone, InterfaceAlone, address, read_only, shares, whole
 from tests.support.refusals import refused
 from tests.support.tables import for_each
-
-DTYPES = [
-    *["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
-    *["float32", "float64", "complex64", "complex128"],
-]
-
-
-def field(dtype):
-    """Numbers that follow a single byte each, and so are not aligned."""
-    records = np.zeros(5, [("byte", "u1"), ("number", dtype)])
-    records["number"] = np.arange(5)
-    return records["number"]
-
 
 # What asarray can share as it is.
 SHARED = {
@@ -48,7 +36,7 @@ SHARED = {
     "complex_part": lambda: (whole() + 1j).real,
     "subclass": lambda: whole().view(type("Sub", (np.ndarray,), {})),
 }
-# Memory that it must convert.
+# Memory that it must convert; test_interop_unaligned.py has that which is not aligned.
 CONVERTED = {
     "swapped": lambda: np.arange(4, dtype=np.dtype("f8").newbyteorder()),
     "swapped_int": lambda: np.arange(-2, 2, dtype=np.dtype("i2").newbyteorder()),
@@ -56,11 +44,6 @@ CONVERTED = {
     "swapped_long_long": lambda: np.arange(3, dtype=np.dtype("q").newbyteorder()),
     "swapped_2d": lambda: whole().astype(np.dtype("f4").newbyteorder()).T,
     "swapped_0d": lambda: np.asarray(7, np.dtype("i4").newbyteorder()),
-    "unaligned": lambda: field("f8"),
-    "unaligned_int": lambda: field("i4"),
-    "unaligned_complex": lambda: field("c16"),
-    "unaligned_swapped": lambda: field(np.dtype("f8").newbyteorder().str),
-    "between_elements": lambda: np.zeros(3, "f8,i4")["f0"],
 }
 
 
@@ -473,19 +456,6 @@ def test_numpys_functions_convert():
     assert a[xp.asarray([1])].tolist() == [1.0]
 
 
-class OnlyDLPack:
-    """An array of a library that knows nothing of NumPy."""
-
-    def __init__(self, a):
-        self.a = a
-
-    def __dlpack__(self, **keywords):
-        return self.a.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.a.__dlpack_device__()
-
-
 class OnlyArray:
     """An object that converts itself to NumPy."""
 
@@ -496,15 +466,7 @@ class OnlyArray:
         return np.array(self.a, dtype=dtype, copy=copy)
 
 
-class OnlyInterface:
-    """An object with NumPy's description of its memory."""
-
-    def __init__(self, a):
-        self.a = a
-        self.__array_interface__ = a.__array_interface__
-
-
-@pytest.mark.parametrize("kind", [OnlyDLPack, OnlyArray, OnlyInterface])
+@pytest.mark.parametrize("kind", [DLPackAlone, OnlyArray, InterfaceAlone])
 def test_asarray_of_objects_with_one_protocol(kind):
     a = whole()
     for copy in (None, False):

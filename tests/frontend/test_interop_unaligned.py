@@ -10,6 +10,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray, is_aligned, suitable
 from array_api_nx.core import dtypes as d
+from tests.support.arrays import DLPackAlone, InterfaceAlone
 from tests.support.programs import deferring
 from tests.support.refusals import refused
 from tests.support.tables import for_each
@@ -68,25 +69,6 @@ def read_only(dtype, shift, n=N):
 MAKES = [shifted, records, padded, backwards, swapped, read_only]
 
 
-class Interface:
-    def __init__(self, a):
-        self._a = a
-        self.__array_interface__ = a.__array_interface__
-
-
-class Exporter:
-    """What knows DLPack and is no array that is known here."""
-
-    def __init__(self, a):
-        self._a = a
-
-    def __dlpack__(self, **options):
-        return self._a.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return (1, 0)
-
-
 def pickled(a, device):
     """Through protocol 5, whose buffers the reader allocates where it likes."""
     buffers = []
@@ -134,9 +116,9 @@ ENTRIES = {
     "a copy": lambda a, device: xp.asarray(a, device=device, copy=True),
     "a list of rows": lambda a, device: xp.asarray([a, a], device=device)[1],
     "from_dlpack": lambda a, device: xp.from_dlpack(a, device=device),
-    "an object with DLPack": lambda a, device: xp.asarray(Exporter(a), device=device),
-    "from_dlpack of an object": lambda a, device: xp.from_dlpack(Exporter(a), device=device),
-    "the array interface": lambda a, device: xp.asarray(Interface(a), device=device),
+    "an object with DLPack": lambda a, device: xp.asarray(DLPackAlone(a), device=device),
+    "from_dlpack of an object": lambda a, device: xp.from_dlpack(DLPackAlone(a), device=device),
+    "the array interface": lambda a, device: xp.asarray(InterfaceAlone(a), device=device),
     "a buffer": lambda a, device: xp.asarray(memoryview(a), device=device),
     "pickle": pickled,
     "shared memory": from_shared_memory,

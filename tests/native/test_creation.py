@@ -149,21 +149,13 @@ def test_eye():
     compare(xp.eye)
 
 
-def test_another_default_device_or_deferred_small_arrays():
+def test_small_arrays_that_are_to_be_deferred():
     x = xp.asarray([[1.0, 2.0]])
-    for settings in ({"fusion": "always"},):
-        with xp.config_context(**settings):
-            for call in (
-                lambda: str(xp.zeros((2, 3)).device),
-                lambda: str(xp.full((2, 3), 1.0).device),
-                lambda: str(xp.full((2,), x[0, 0]).device),
-                lambda: str(xp.arange(3).device),
-                lambda: str(xp.linspace(0, 1, 3).device),
-                lambda: str(xp.eye(3).device),
-                lambda: str(xp.asarray(2.0).device),
-                lambda: str(xp.asarray([2.0]).device),
-                lambda: str(xp.asarray(np.ones(2)).device),
-                lambda: str(xp.zeros_like(x).device),
-                lambda: str(xp.full_like(x, 2).device),
-            ):
-                compare(call)
+    with xp.config_context(fusion="always"):
+        for call in (
+            *[lambda: xp.zeros((2, 3)), lambda: xp.full((2, 3), 1.0), lambda: xp.eye(3)],
+            *[lambda: xp.full((2,), x[0, 0]), lambda: xp.arange(3), lambda: xp.linspace(0, 1, 3)],
+            *[lambda: xp.asarray(2.0), lambda: xp.asarray([2.0]), lambda: xp.asarray(np.ones(2))],
+            *[lambda: xp.zeros_like(x), lambda: xp.full_like(x, 2)],
+        ):
+            compare(lambda call=call: str(call().device))

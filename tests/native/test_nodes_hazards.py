@@ -43,6 +43,14 @@ def check(mode, *program):
         assert_same(actual, oracle, f"{mode}, {program}, result {i}")
 
 
+def assert_numpys(program, mode):
+    """A program of a namespace gives on our arrays what it gives on NumPy's."""
+    with settings(mode):
+        actual = [numpy_of(x) for x in program(xp)]
+    for i, (x, oracle) in enumerate(zip(actual, program(np), strict=True)):
+        assert_same(x, oracle, f"result {i}")
+
+
 @pytest.mark.parametrize("mode", SETTINGS)
 @for_each("key", KEYS)
 @pytest.mark.parametrize("view", VIEWS)
@@ -96,10 +104,7 @@ def test_filled_arrays_are_arrays_of_their_own(name, mode):
         third = created(ns, name)
         return [first, second, double, third, created(ns, name) * 2.0]
 
-    with settings(mode):
-        actual = [numpy_of(x) for x in program(xp)]
-    for i, (x, oracle) in enumerate(zip(actual, program(np), strict=True)):
-        assert_same(x, oracle, f"result {i}")
+    assert_numpys(program, mode)
 
 
 @for_each("order", list(permutations(range(5))))
@@ -191,10 +196,7 @@ def swapped_by_names(ns):
     ],
 )
 def test_handles_that_die(program, mode):
-    with settings(mode):
-        actual = [numpy_of(x) for x in program(xp)]
-    for i, (x, oracle) in enumerate(zip(actual, program(np), strict=True)):
-        assert_same(x, oracle, f"result {i}")
+    assert_numpys(program, mode)
 
 
 @pytest.mark.parametrize("mode", SETTINGS)
@@ -211,10 +213,7 @@ def test_shapes_with_few_or_no_elements(shape, mode):
         x[...] = total
         return [x, y, z, total, w]
 
-    with settings(mode):
-        actual = [numpy_of(x) for x in program(xp)]
-    for i, (x, oracle) in enumerate(zip(actual, program(np), strict=True)):
-        assert_same(x, oracle, f"result {i}")
+    assert_numpys(program, mode)
 
 
 @pytest.mark.parametrize("mode", SETTINGS)

@@ -12,15 +12,8 @@ import pytest
 
 import array_api_nx as xp
 from tests.native.hazards import READS, VIEWS, numbers
-from tests.support.arrays import Capsule
-from tests.support.programs import (
-    LARGE,
-    assert_same,
-    deferring,
-    numpy_of,
-    pending,
-    settings,
-)
+from tests.support.arrays import Capsule, DLPackAlone
+from tests.support.programs import LARGE, assert_same, deferring, numpy_of, pending, settings
 from tests.support.tables import for_each
 
 pytestmark = pytest.mark.usefixtures("threshold")
@@ -33,19 +26,6 @@ def ours(shape=SHAPE):
     return xp.asarray(numbers(shape), copy=True)
 
 
-class Lender:
-    """Another library's array, known by DLPack alone."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-
 LENT = {
     "asarray": lambda a: xp.asarray(a),
     "asarray copy=False": lambda a: xp.asarray(a, copy=False),
@@ -53,8 +33,8 @@ LENT = {
     "asarray of a transpose": lambda a: xp.asarray(a.T).T,
     "memoryview": lambda a: xp.asarray(memoryview(a)),
     "from_dlpack": lambda a: xp.from_dlpack(a),
-    "from_dlpack of another library": lambda a: xp.from_dlpack(Lender(a)),
-    "asarray of another library": lambda a: xp.asarray(Lender(a)),
+    "from_dlpack of another library": lambda a: xp.from_dlpack(DLPackAlone(a)),
+    "asarray of another library": lambda a: xp.asarray(DLPackAlone(a)),
     "from_dlpack of an array of ours": lambda a: xp.from_dlpack(xp.asarray(a)),
     "buffer": lambda a: xp.reshape(xp.asarray(memoryview(a).cast("B").cast("d")), SHAPE),
 }
@@ -400,7 +380,7 @@ HOLDERS = {
     **EXPORTS,
     "a view": lambda x: x[::-1][::-1],
     "iteration": lambda x: next(iter(x)),
-    "dlpack capsule": lambda x: Lender(x),  # type: ignore[arg-type]
+    "dlpack capsule": lambda x: DLPackAlone(x),  # type: ignore[arg-type]
     "bytes as an array": _bytes,
 }
 
@@ -419,7 +399,7 @@ def test_memory_is_kept_for_whoever_still_reads_it(name, above):
     with settings("large" if above else "context"):
         x = xp.asarray(numbers(shape), copy=True) * 3.0
         held = HOLDERS[name](x)
-        if isinstance(held, Lender):
+        if isinstance(held, DLPackAlone):
             held = held.__dlpack__()
         del x
         _use_memory(shape)

@@ -8,8 +8,8 @@ import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 
 __all__ = [
-    "Capsule", "address", "as_nx", "assert_array", "assert_close", "normal", "normal_numbers",
-    "read_only", "shares", "standardise", "whole",
+    "Capsule", "DLPackAlone", "InterfaceAlone", "address", "as_nx", "assert_array", "assert_close",
+    "normal", "normal_numbers", "read_only", "shares", "standardise", "whole",
 ]  # fmt: skip
 
 _rng = np.random.default_rng(5)
@@ -26,6 +26,27 @@ class Capsule:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0
+
+
+class DLPackAlone:
+    """An array of a library that knows DLPack alone."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> object:
+        return self.array.__dlpack_device__()
+
+
+class InterfaceAlone:
+    """An object with NumPy's description of its memory, and nothing else."""
+
+    def __init__(self, array: NDArray) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
 
 
 def as_nx(array: object, dtype: str | None = None) -> xp.Array:
