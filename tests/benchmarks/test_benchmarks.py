@@ -166,25 +166,23 @@ def test_memory_of_a_call_includes_its_result():
 
 def test_the_command_writes_json_and_a_plot(tmp_path, capsys):
     pytest.importorskip("matplotlib")
-    run_fused(tmp_path, ["--plot", str(tmp_path / "plot.svg")])
+    fused(tmp_path, "--plot", str(tmp_path / "plot.svg"))
     root = ElementTree.parse(tmp_path / "plot.svg").getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def test_the_command_writes_json(tmp_path, capsys):
-    figures = run_fused(tmp_path, [])
-    assert set(figures) == {"fused"}
-    fused = figures["fused"]
-    assert set(fused["peers"]) == {"numpy", "nx"}
+    figures = fused(tmp_path)
+    assert set(figures["peers"]) == {"numpy", "nx"}
     for key in ("date", "processor", "cores", "python", "numpy", "turns", "processes"):
-        assert fused[key]
-    assert len(fused["results"]) == len(DTYPES) * len(CASES)
-    for result in fused["results"]:
+        assert figures[key]
+    assert len(figures["results"]) == len(DTYPES) * len(CASES)
+    for result in figures["results"]:
         assert result["elements"] == 300
         for times in ("milliseconds", "fastest_milliseconds", "speed", "first_milliseconds"):
             assert set(result[times]) == {"numpy", "nx"}
             assert all(value > 0 for value in result[times].values())
-    assert [entry["dtype"] for entry in fused["summaries"]] == list(DTYPES)
+    assert [entry["dtype"] for entry in figures["summaries"]] == list(DTYPES)
     assert all(case.name in capsys.readouterr().out for case in CASES[:1])
 
 
@@ -243,18 +241,22 @@ def test_a_package_that_is_missing(capsys, monkeypatch):
         assert error in capsys.readouterr().err
 
 
-def run_fused(folder, options):
+def figures_of(group, folder, *options):
+    """What the command writes of a group, at sizes that take no time."""
     file = folder / "figures.json"
-    run = ["fused", "--sizes", "3e2", "--turns", "1", "--peers", "nx", "--json", str(file)]
-    assert main(run + options) == 0
-    return json.loads(file.read_text(), parse_constant=lambda name: pytest.fail(name))
+    assert main([group, *options, "--turns", "1", "--json", str(file)]) == 0
+    figures = json.loads(file.read_text(), parse_constant=lambda name: pytest.fail(name))
+    assert set(figures) == {group}
+    return figures[group]
+
+
+def fused(folder, *options):
+    return figures_of("fused", folder, "--sizes", "3e2", "--peers", "nx", *options)
 
 
 def test_scipys_functions(tmp_path):
     pytest.importorskip("scipy")
-    file = tmp_path / "figures.json"
-    assert main(["scipy", "--sizes", "2e3", "--turns", "1", "--json", str(file)]) == 0
-    figures = json.loads(file.read_text())["scipy"]
+    figures = figures_of("scipy", tmp_path, "--sizes", "2e3")
     assert len(figures["speed"]) == 2 * 14  # functions, of a row and of a table
     assert figures["geometric_mean"] > 0
 
@@ -262,10 +264,7 @@ def test_scipys_functions(tmp_path):
 def test_calls_of_clients(tmp_path, capsys):
     pytest.importorskip("scipy")
     pytest.importorskip("sklearn")
-    file = tmp_path / "figures.json"
-    run = ["clients", "--sizes", "2e3", "--turns", "1", "--case", "score", "--json", str(file)]
-    assert main(run) == 0
-    figures = json.loads(file.read_text())["clients"]
+    figures = figures_of("clients", tmp_path, "--sizes", "2e3", "--case", "score")
     assert set(figures["speed"]) == {name for name in clients.CASE_NAMES if "score" in name}
     assert figures["speed"][figures["worst"]] == min(figures["speed"].values())
     assert f"worst: {figures['worst']}" in capsys.readouterr().out
@@ -295,28 +294,20 @@ def test_clients_agree_with_numpy():
     ],
 )
 def test_functions_that_the_standard_lacks(wanted, case, count, tmp_path):
-    file = tmp_path / "figures.json"
-    run = ["extra", "--sizes", "2e3", "--turns", "1", "--json", str(file)]
-    assert main([*run, "--case", wanted]) == 0
-    figures = json.loads(file.read_text())["extra"]
+    figures = figures_of("extra", tmp_path, "--sizes", "2e3", "--case", wanted)
     assert len(figures["speed"]) == count
     assert figures["speed"][case] > 0
     assert figures["geometric_mean"] > 0
 
 
 def test_random_numbers(tmp_path):
-    file = tmp_path / "figures.json"
-    run = ["random", "--sizes", "2e3", "--turns", "1", "--json", str(file)]
-    assert main([*run, "--case", "normal"]) == 0
-    figures = json.loads(file.read_text())["random"]
+    figures = figures_of("random", tmp_path, "--sizes", "2e3", "--case", "normal")
     assert len(figures["speed"]) == 5
     assert figures["speed"]["x + standard_normal, float32"] > 0
 
 
 def test_calls(tmp_path, capsys):
-    file = tmp_path / "figures.json"
-    assert main(["small", "--case", "a + b", "--turns", "1", "--json", str(file)]) == 0
-    figures = json.loads(file.read_text())["small"]
+    figures = figures_of("small", tmp_path, "--case", "a + b")
     assert set(figures["ratios"]) == {"a + b"}
     assert figures["ratios"]["a + b"]["nx"] > 0
     assert figures["processor"] in capsys.readouterr().out

@@ -1,13 +1,12 @@
 """The benchmark of every function, compiled: `benchmarks/compiled_calls.py`."""
 
-import json
 from types import FunctionType
 
 import pytest
 
 import array_api_nx as xp
-from benchmarks.__main__ import main
 from benchmarks.compiled_calls import STATEMENTS, connect
+from tests.benchmarks.test_benchmarks import figures_of
 
 NOT_TIMED = {
     *("__array_namespace_info__", "can_cast", "finfo", "iinfo", "isdtype", "result_type"),
@@ -41,8 +40,6 @@ def test_statements_run(name):
 
 
 def test_the_command(tmp_path, capsys):
-    file = tmp_path / "figures.json"
-    assert main(["every", "--case", "xp.concat", "--turns", "1", "--json", str(file)]) == 0
-    figures = json.loads(file.read_text())["every"]
+    figures = figures_of("every", tmp_path, "--case", "xp.concat")
     assert set(figures["ratios"]) == {"xp.concat([a, b])"}
     assert "xp.concat([a, b])" in capsys.readouterr().out

@@ -27,10 +27,10 @@ def test_functions_pickle_as_their_names(path):
 
 def test_functions_have_numpys_signatures():
     for name in ("sum", "inner", "where", "arange", "linspace", "concatenate"):
-        assert _signature(getattr(np, name)) == _signature(getattr(numpy, name)), name
+        assert signature_of(getattr(np, name)) == signature_of(getattr(numpy, name)), name
 
 
-def _signature(function):
+def signature_of(function):
     try:
         return str(inspect.signature(function))
     except ValueError:  # an older NumPy

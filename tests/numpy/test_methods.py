@@ -1,6 +1,5 @@
 """Methods and attributes of the face's arrays that C and the standard's functions do not answer."""
 
-import inspect
 import pickle
 import sys
 from fractions import Fraction
@@ -9,6 +8,7 @@ import numpy
 import pytest
 
 import array_api_nx.numpy as np
+from tests.numpy.test_functions import signature_of
 from tests.support.refusals import refused
 
 
@@ -162,14 +162,7 @@ def test_methods_have_numpys_signatures():
     for name in names:
         if callable(numpys := getattr(numpy.ndarray, name)):
             method = getattr(np.ndarray, name)
-            assert _signature(method) == _signature(numpys), name
-
-
-def _signature(function):
-    try:
-        return str(inspect.signature(function))
-    except ValueError:  # an older NumPy
-        return ""
+            assert signature_of(method) == signature_of(numpys), name
 
 
 def test_products_along_an_axis_without_elements_are_zeros():
