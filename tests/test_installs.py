@@ -77,7 +77,7 @@ def test_from_an_archive(tmp_path):
     archive = tmp_path / "packages.zip"
     with zipfile.ZipFile(archive, "w") as file:
         for path in PACKAGE.rglob("*"):
-            if path.suffix in {".py", ".pyi", ".typed", ".so"} and path.is_file():
+            if path.suffix in {".py", ".pyi", ".txt", ".typed", ".so"} and path.is_file():
                 file.write(path, path.relative_to(PACKAGE.parent))
     code = (
         f"import array_api_nx as xp, array_api_nx.native as n; print({COMPUTE}, n.native); "

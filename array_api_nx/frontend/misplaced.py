@@ -18,9 +18,15 @@ from ..core.dtypes import as_dtype
 from ..core.spelling import did_you_mean
 from ..native import COLLECTIONS
 from .array import Array
-from .foreign_names import PARAMETERS, WITHOUT
+from .missing import TABLES
 
 Named: TypeAlias = dict[str, object]
+
+_PARAMETERS: Final = TABLES["parameters"]
+"""Other libraries' names of parameters, and ours: if there are several, the function has one."""
+
+_WITHOUT: Final = TABLES["parameters without a counterpart"]
+"""Parameters of other libraries that have no counterpart here, and what to do instead."""
 
 _OTHER_VALUES: Final = frozenset({"kind", "right"})
 """Parameters whose values are of another kind in NumPy: the message has the name alone."""
@@ -83,10 +89,10 @@ class _Call:
         for name in self.named:
             if name in known:
                 continue
-            if name in WITHOUT:
-                return WITHOUT[name].format(self.name)
+            if name in _WITHOUT:
+                return _WITHOUT[name].format(self.name)
             free = [each for each in known if each not in self.named]
-            ours = [each for each in PARAMETERS.get(name, "").split() if each in free]
+            ours = [each for each in _PARAMETERS.get(name, "").split() if each in free]
             if not ours:
                 return did_you_mean(name, free).removeprefix("; ")
             parameter = known[ours[0]]
@@ -142,7 +148,7 @@ class _Call:
         if isinstance(value, Array) and self.function in _OF_TWO:
             return f"of two arrays, element by element: {_OF_TWO[self.function]}(x1, x2)"
         if isinstance(value, Array) and not options:
-            return WITHOUT["out"].format(self.function)
+            return _WITHOUT["out"].format(self.function)
         if self.function == "view":
             return "views have another dtype: for another shape use x.reshape(...)"
         if self.function == "round":

@@ -1,14 +1,18 @@
-"""What to write for names that are missing here: attributes of modules and of arrays."""
+"""What to write for names that are missing here: attributes of modules and of arrays.
+
+The table of these names, foreign_names.txt, says itself how it is written.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
+from pkgutil import get_data
 from typing import Final, Never
 
+from ..core.lacking_dtypes import NEAREST
 from ..core.spelling import swapped
-from .foreign_names import TABLES
 
 BEYOND: Final = frozenset(
     """
@@ -25,6 +29,23 @@ transpose trapezoid unfold
 modules. They are known by name, so that to ask for another one imports nothing."""
 
 
+def _tables() -> dict[str, dict[str, str]]:
+    """The sections of foreign_names.txt: in each the texts of the messages, by lists of names."""
+    found: dict[str, dict[str, str]] = {}
+    text = (get_data(__package__, "foreign_names.txt") or b"").decode()
+    for line in text.replace("\n    ", " ").splitlines():
+        if line.startswith("["):
+            section = found[line.strip("[]")] = {}
+        elif line and not line.startswith("#"):
+            names, _, mend = line.partition(" : ")
+            section[names] = mend
+    return found
+
+
+TABLES: Final = _tables()
+"""Per public module, for the attributes of `Array`, and for parameters."""
+
+
 @cache
 def mends(owner: str) -> dict[str, str]:
     """What to write for each foreign name, in a public module or as an attribute of ``Array``."""
@@ -34,6 +55,8 @@ def mends(owner: str) -> dict[str, str]:
         from ..primitives.special_functions import ROWS
 
         found = {row.name: f"use xp.special.{row.name}" for row in ROWS}
+        for name, nearest in NEAREST.items():
+            found[name] = f"the standard has no such dtype: use xp.{nearest}"
     for names, mend in TABLES[owner].items():
         for each in names.split():
             name, _, ours = each.partition("=")

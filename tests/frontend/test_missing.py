@@ -14,8 +14,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.core.spelling import swapped
-from array_api_nx.frontend.foreign_names import TABLES
-from array_api_nx.frontend.missing import MissingAttribute, mends
+from array_api_nx.frontend.missing import TABLES, MissingAttribute, mends
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
