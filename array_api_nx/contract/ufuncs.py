@@ -7,6 +7,7 @@ functions.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias, final
 from weakref import WeakValueDictionary
 
@@ -18,6 +19,7 @@ DTypes: TypeAlias = "tuple[DType, ...]"
 
 
 @final
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class UfuncLoop:
     """A ufunc on operands of given dtypes, compared and hashed by identity; see `ufunc_loop`.
 
@@ -26,22 +28,14 @@ class UfuncLoop:
     `wanted`: the number of the output that is wanted; None for all of them, or the only one.
     """
 
-    __slots__ = ("__weakref__", "inputs", "name", "outputs", "ufunc", "wanted")
-
     ufunc: np.ufunc
-    name: str
     inputs: DTypes
     outputs: DTypes
     wanted: int | None
+    name: str = field(init=False)
 
-    def __init__(
-        self, ufunc: np.ufunc, inputs: DTypes, outputs: DTypes, wanted: int | None
-    ) -> None:
-        self.ufunc = ufunc
-        self.name = ufunc.__name__
-        self.inputs = inputs
-        self.outputs = outputs
-        self.wanted = wanted
+    def __post_init__(self) -> None:
+        self.name = self.ufunc.__name__
 
     @property
     def output(self) -> DType:

@@ -12,6 +12,8 @@ CONTRIBUTING.md says what else a new row needs.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Final, final
 
 import numpy
@@ -22,16 +24,18 @@ from ..core.dtypes import DType
 
 
 @final
+@dataclass(eq=False, slots=True)
 class Primitive:
     """One row of the table, compared and hashed by identity.
 
     name: The standard's, which NumPy and the engines have, too, where nothing else is said.
-    family: "unary", "binary", "reduce", "arg_reduce", "scan", or the contract's section for the
-        primitives that have a method of their own.
     results: Result dtype for every operand dtype that a backend must accept.
     cast_first: Operand dtypes for which the standard defines nothing but users of NumPy expect an
         answer, with the dtype to cast to first. Backends never see them.
-    numpy: NumPy's names for it, of which the first is that of the function to call.
+    family: "unary", "binary", "reduce", "arg_reduce", "scan", or the contract's section for the
+        primitives that have a method of their own.
+    numpy: NumPy's names for it, of which the first is that of the function to call. By default
+        its own.
     corrected: The kinds of dtypes for which the standard wants another result of some elements than
         NumPy's function gives.
     operator: The Python operator that means it, as in ``__add__`` without the underscores; or
@@ -44,49 +48,21 @@ class Primitive:
     since: The version of the standard that brought the function; empty if it was always there.
     """
 
-    __slots__ = (
-        "by", "cast_first", "corrected", "cost", "family", "identity", "name", "numpy", "operator",
-        "results", "since",
-    )  # fmt: skip
-
     name: str
-    family: str
     results: dict[DType, DType]
-    cast_first: dict[DType, DType]
-    numpy: tuple[str, ...]
-    corrected: str
-    operator: str
-    cost: float
-    by: Primitive | None
-    identity: int | None
-    since: str
+    cast_first: dict[DType, DType] = field(default_factory=dict)
+    _: KW_ONLY
+    family: str
+    numpy: tuple[str, ...] = ()
+    corrected: str = ""
+    operator: str = ""
+    cost: float = 10.0
+    by: Primitive | None = None
+    identity: int | None = None
+    since: str = ""
 
-    def __init__(
-        self,
-        name: str,
-        family: str,
-        results: dict[DType, DType],
-        cast_first: dict[DType, DType] | None = None,
-        *,
-        numpy: str = "",
-        corrected: str = "",
-        operator: str = "",
-        cost: float = 10.0,
-        by: Primitive | None = None,
-        identity: int | None = None,
-        since: str = "",
-    ) -> None:
-        self.name = name
-        self.family = family
-        self.results = results
-        self.cast_first = cast_first or {}
-        self.numpy = tuple(numpy.split()) or (name,)
-        self.corrected = corrected
-        self.operator = operator
-        self.cost = cost
-        self.by = by
-        self.identity = identity
-        self.since = since
+    def __post_init__(self) -> None:
+        self.numpy = self.numpy or (self.name,)
         TABLE.append(self)
 
     @property
@@ -161,216 +137,205 @@ _REAL_FLOATING: Final = _same(d.REAL_FLOATING), _TO_FLOAT64
 _FACTORED: Final = _same(d.SELF_COMPUTED), _TO_FLOAT64
 """Results and casts of functions that give fractions."""
 
+_unary, _binary, _reduce, _scan = [
+    partial(Primitive, family=family) for family in ("unary", "binary", "reduce", "scan")
+]
+
 # ---------------------------------------------------------------------- unary
 
-ABS: Final = Primitive("abs", "unary", _real_part(d.NUMERIC), cost=_CHEAP, operator="abs")
-ACOS: Final = Primitive("acos", "unary", *_FLOATING, cost=1.2)
-ACOSH: Final = Primitive("acosh", "unary", *_FLOATING, cost=2.5, corrected="c")
-ASIN: Final = Primitive("asin", "unary", *_FLOATING, cost=1.5)
-ASINH: Final = Primitive("asinh", "unary", *_FLOATING, cost=2.0)
-ATAN: Final = Primitive("atan", "unary", *_FLOATING, cost=1.6)
-ATANH: Final = Primitive("atanh", "unary", *_FLOATING, cost=1.4)
-BITWISE_INVERT: Final = Primitive(
-    "bitwise_invert", "unary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="invert"
+ABS: Final = _unary("abs", _real_part(d.NUMERIC), cost=_CHEAP, operator="abs")
+ACOS: Final = _unary("acos", *_FLOATING, cost=1.2)
+ACOSH: Final = _unary("acosh", *_FLOATING, cost=2.5, corrected="c")
+ASIN: Final = _unary("asin", *_FLOATING, cost=1.5)
+ASINH: Final = _unary("asinh", *_FLOATING, cost=2.0)
+ATAN: Final = _unary("atan", *_FLOATING, cost=1.6)
+ATANH: Final = _unary("atanh", *_FLOATING, cost=1.4)
+BITWISE_INVERT: Final = _unary("bitwise_invert", _same(d.BOOL_LIKE), cost=_CHEAP, operator="invert")
+CBRT: Final = _unary("cbrt", *_REAL_FLOATING, cost=6.0)
+CEIL: Final = _unary("ceil", _same(d.REAL), cost=_CHEAP)
+CONJ: Final = _unary("conj", _same(d.NUMERIC), cost=_CHEAP)
+COS: Final = _unary("cos", *_FLOATING, cost=8.0)
+COSH: Final = _unary("cosh", *_FLOATING, cost=1.0)
+DEG2RAD: Final = _unary("deg2rad", *_REAL_FLOATING, cost=_CHEAP, numpy=("deg2rad", "radians"))
+EXP: Final = _unary("exp", *_FLOATING, cost=0.7)
+EXP2: Final = _unary("exp2", *_REAL_FLOATING, cost=1.0)
+EXPM1: Final = _unary("expm1", *_FLOATING, cost=1.2, corrected="c")
+FABS: Final = _unary("fabs", *_REAL_FLOATING, cost=_CHEAP)
+FLOOR: Final = _unary("floor", _same(d.REAL), cost=_CHEAP)
+IMAG: Final = _unary("imag", _real_part(d.NUMERIC))
+ISFINITE: Final = _unary("isfinite", _to(d.bool, d.ALL), cost=_CHEAP)
+ISINF: Final = _unary("isinf", _to(d.bool, d.ALL), cost=_CHEAP)
+ISNAN: Final = _unary("isnan", _to(d.bool, d.ALL), cost=_CHEAP)
+LOG: Final = _unary("log", *_FLOATING, cost=0.8)
+LOG10: Final = _unary("log10", *_FLOATING, cost=0.8)
+LOG1P: Final = _unary("log1p", *_FLOATING, cost=1.0, corrected="c")
+LOG2: Final = _unary("log2", *_FLOATING, cost=0.8)
+LOGICAL_NOT: Final = _unary("logical_not", _to(d.bool, d.ALL), cost=0.5)
+NEGATIVE: Final = _unary("negative", _same(d.NUMERIC), cost=_CHEAP, operator="neg")
+POSITIVE: Final = _unary("positive", _same(d.NUMERIC), cost=_CHEAP, operator="pos")
+RAD2DEG: Final = _unary("rad2deg", *_REAL_FLOATING, cost=_CHEAP, numpy=("rad2deg", "degrees"))
+REAL: Final = _unary("real", _real_part(d.NUMERIC), cost=_CHEAP)
+RECIPROCAL: Final = _unary("reciprocal", *_FLOATING, cost=0.5, since="2024.12", corrected="c")
+ROUND: Final = _unary("round", _same(d.NUMERIC), cost=_CHEAP, numpy=("rint",))
+SIGN: Final = _unary("sign", _same(d.NUMERIC), cost=0.5, corrected="c")
+SIGNBIT: Final = _unary(
+    "signbit", _to(d.bool, d.REAL_FLOATING), _TO_FLOAT64, cost=_CHEAP, since="2023.12"
 )
-CBRT: Final = Primitive("cbrt", "unary", *_REAL_FLOATING, cost=6.0)
-CEIL: Final = Primitive("ceil", "unary", _same(d.REAL), cost=_CHEAP)
-CONJ: Final = Primitive("conj", "unary", _same(d.NUMERIC), cost=_CHEAP)
-COS: Final = Primitive("cos", "unary", *_FLOATING, cost=8.0)
-COSH: Final = Primitive("cosh", "unary", *_FLOATING, cost=1.0)
-DEG2RAD: Final = Primitive(
-    "deg2rad", "unary", *_REAL_FLOATING, cost=_CHEAP, numpy="deg2rad radians"
-)
-EXP: Final = Primitive("exp", "unary", *_FLOATING, cost=0.7)
-EXP2: Final = Primitive("exp2", "unary", *_REAL_FLOATING, cost=1.0)
-EXPM1: Final = Primitive("expm1", "unary", *_FLOATING, cost=1.2, corrected="c")
-FABS: Final = Primitive("fabs", "unary", *_REAL_FLOATING, cost=_CHEAP)
-FLOOR: Final = Primitive("floor", "unary", _same(d.REAL), cost=_CHEAP)
-IMAG: Final = Primitive("imag", "unary", _real_part(d.NUMERIC))
-ISFINITE: Final = Primitive("isfinite", "unary", _to(d.bool, d.ALL), cost=_CHEAP)
-ISINF: Final = Primitive("isinf", "unary", _to(d.bool, d.ALL), cost=_CHEAP)
-ISNAN: Final = Primitive("isnan", "unary", _to(d.bool, d.ALL), cost=_CHEAP)
-LOG: Final = Primitive("log", "unary", *_FLOATING, cost=0.8)
-LOG10: Final = Primitive("log10", "unary", *_FLOATING, cost=0.8)
-LOG1P: Final = Primitive("log1p", "unary", *_FLOATING, cost=1.0, corrected="c")
-LOG2: Final = Primitive("log2", "unary", *_FLOATING, cost=0.8)
-LOGICAL_NOT: Final = Primitive("logical_not", "unary", _to(d.bool, d.ALL), cost=0.5)
-NEGATIVE: Final = Primitive("negative", "unary", _same(d.NUMERIC), cost=_CHEAP, operator="neg")
-POSITIVE: Final = Primitive("positive", "unary", _same(d.NUMERIC), cost=_CHEAP, operator="pos")
-RAD2DEG: Final = Primitive(
-    "rad2deg", "unary", *_REAL_FLOATING, cost=_CHEAP, numpy="rad2deg degrees"
-)
-REAL: Final = Primitive("real", "unary", _real_part(d.NUMERIC), cost=_CHEAP)
-RECIPROCAL: Final = Primitive(
-    "reciprocal", "unary", *_FLOATING, cost=0.5, since="2024.12", corrected="c"
-)
-ROUND: Final = Primitive("round", "unary", _same(d.NUMERIC), cost=_CHEAP, numpy="rint")
-SIGN: Final = Primitive("sign", "unary", _same(d.NUMERIC), cost=0.5, corrected="c")
-SIGNBIT: Final = Primitive(
-    "signbit", "unary", _to(d.bool, d.REAL_FLOATING), _TO_FLOAT64, cost=_CHEAP, since="2023.12"
-)
-SIN: Final = Primitive("sin", "unary", *_FLOATING, cost=8.0)
-SINH: Final = Primitive("sinh", "unary", *_FLOATING, cost=1.0)
-SQRT: Final = Primitive("sqrt", "unary", *_FLOATING, cost=1.0)
-SQUARE: Final = Primitive("square", "unary", _same(d.NUMERIC), cost=_CHEAP)
-TAN: Final = Primitive("tan", "unary", *_FLOATING, cost=1.4, corrected="c")
-TANH: Final = Primitive("tanh", "unary", *_FLOATING, cost=1.5, corrected="c")
-TRUNC: Final = Primitive("trunc", "unary", _same(d.REAL), cost=_CHEAP)
+SIN: Final = _unary("sin", *_FLOATING, cost=8.0)
+SINH: Final = _unary("sinh", *_FLOATING, cost=1.0)
+SQRT: Final = _unary("sqrt", *_FLOATING, cost=1.0)
+SQUARE: Final = _unary("square", _same(d.NUMERIC), cost=_CHEAP)
+TAN: Final = _unary("tan", *_FLOATING, cost=1.4, corrected="c")
+TANH: Final = _unary("tanh", *_FLOATING, cost=1.5, corrected="c")
+TRUNC: Final = _unary("trunc", _same(d.REAL), cost=_CHEAP)
 
 # ---------------------------------------------------------------------- binary
 
-ADD: Final = Primitive("add", "binary", _same(d.ALL), cost=_CHEAP, operator="add")
-ATAN2: Final = Primitive("atan2", "binary", *_REAL_FLOATING, cost=2.0)
-BITWISE_AND: Final = Primitive(
-    "bitwise_and", "binary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="and"
+ADD: Final = _binary("add", _same(d.ALL), cost=_CHEAP, operator="add")
+ATAN2: Final = _binary("atan2", *_REAL_FLOATING, cost=2.0)
+BITWISE_AND: Final = _binary("bitwise_and", _same(d.BOOL_LIKE), cost=_CHEAP, operator="and")
+BITWISE_LEFT_SHIFT: Final = _binary(
+    "bitwise_left_shift", _same(d.INTEGRAL), cost=_CHEAP, operator="lshift"
 )
-BITWISE_LEFT_SHIFT: Final = Primitive(
-    "bitwise_left_shift", "binary", _same(d.INTEGRAL), cost=_CHEAP, operator="lshift"
+BITWISE_OR: Final = _binary("bitwise_or", _same(d.BOOL_LIKE), cost=_CHEAP, operator="or")
+BITWISE_RIGHT_SHIFT: Final = _binary(
+    "bitwise_right_shift", _same(d.INTEGRAL), cost=_CHEAP, operator="rshift"
 )
-BITWISE_OR: Final = Primitive(
-    "bitwise_or", "binary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="or"
+BITWISE_XOR: Final = _binary("bitwise_xor", _same(d.BOOL_LIKE), cost=_CHEAP, operator="xor")
+COPYSIGN: Final = _binary("copysign", *_REAL_FLOATING, cost=0.5, since="2023.12")
+DIVIDE: Final = _binary("divide", *_FLOATING, cost=0.4, operator="truediv")
+EQUAL: Final = _binary("equal", _to(d.bool, d.ALL), cost=_CHEAP, operator="eq")
+FLOOR_DIVIDE: Final = _binary(
+    "floor_divide", _same(d.REAL), cost=1.8, operator="floordiv", corrected="f"
 )
-BITWISE_RIGHT_SHIFT: Final = Primitive(
-    "bitwise_right_shift", "binary", _same(d.INTEGRAL), cost=_CHEAP, operator="rshift"
-)
-BITWISE_XOR: Final = Primitive(
-    "bitwise_xor", "binary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="xor"
-)
-COPYSIGN: Final = Primitive("copysign", "binary", *_REAL_FLOATING, cost=0.5, since="2023.12")
-DIVIDE: Final = Primitive("divide", "binary", *_FLOATING, cost=0.4, operator="truediv")
-EQUAL: Final = Primitive("equal", "binary", _to(d.bool, d.ALL), cost=_CHEAP, operator="eq")
-FLOOR_DIVIDE: Final = Primitive(
-    "floor_divide", "binary", _same(d.REAL), cost=1.8, operator="floordiv", corrected="f"
-)
-FMAX: Final = Primitive("fmax", "binary", _same(d.REAL), cost=0.5)
-FMIN: Final = Primitive("fmin", "binary", _same(d.REAL), cost=0.5)
-FMOD: Final = Primitive("fmod", "binary", _same(d.REAL), cost=4.5)
-GREATER: Final = Primitive("greater", "binary", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="gt")
-GREATER_EQUAL: Final = Primitive(
-    "greater_equal", "binary", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="ge"
-)
-HYPOT: Final = Primitive("hypot", "binary", *_REAL_FLOATING, cost=6.0, since="2023.12")
-LESS: Final = Primitive("less", "binary", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="lt")
-LESS_EQUAL: Final = Primitive(
-    "less_equal", "binary", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="le"
-)
-LOGADDEXP: Final = Primitive("logaddexp", "binary", *_REAL_FLOATING, cost=13.0)
-LOGICAL_AND: Final = Primitive("logical_and", "binary", _to(d.bool, d.ALL), cost=0.7)
-LOGICAL_OR: Final = Primitive("logical_or", "binary", _to(d.bool, d.ALL), cost=0.7)
-LOGICAL_XOR: Final = Primitive("logical_xor", "binary", _to(d.bool, d.ALL), cost=0.7)
-MAXIMUM: Final = Primitive("maximum", "binary", _same(d.ORDERED), cost=_CHEAP, since="2023.12")
-MINIMUM: Final = Primitive("minimum", "binary", _same(d.ORDERED), cost=_CHEAP, since="2023.12")
-MULTIPLY: Final = Primitive("multiply", "binary", _same(d.ALL), cost=_CHEAP, operator="mul")
-NEXTAFTER: Final = Primitive("nextafter", "binary", *_REAL_FLOATING, cost=3.5, since="2024.12")
-NOT_EQUAL: Final = Primitive("not_equal", "binary", _to(d.bool, d.ALL), cost=_CHEAP, operator="ne")
-POW: Final = Primitive("pow", "binary", _same(d.NUMERIC), cost=2.0, operator="pow")
-REMAINDER: Final = Primitive("remainder", "binary", _same(d.REAL), cost=8.0, operator="mod")
-SUBTRACT: Final = Primitive("subtract", "binary", _same(d.NUMERIC), cost=_CHEAP, operator="sub")
+FMAX: Final = _binary("fmax", _same(d.REAL), cost=0.5)
+FMIN: Final = _binary("fmin", _same(d.REAL), cost=0.5)
+FMOD: Final = _binary("fmod", _same(d.REAL), cost=4.5)
+GREATER: Final = _binary("greater", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="gt")
+GREATER_EQUAL: Final = _binary("greater_equal", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="ge")
+HYPOT: Final = _binary("hypot", *_REAL_FLOATING, cost=6.0, since="2023.12")
+LESS: Final = _binary("less", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="lt")
+LESS_EQUAL: Final = _binary("less_equal", _to(d.bool, d.ORDERED), cost=_CHEAP, operator="le")
+LOGADDEXP: Final = _binary("logaddexp", *_REAL_FLOATING, cost=13.0)
+LOGICAL_AND: Final = _binary("logical_and", _to(d.bool, d.ALL), cost=0.7)
+LOGICAL_OR: Final = _binary("logical_or", _to(d.bool, d.ALL), cost=0.7)
+LOGICAL_XOR: Final = _binary("logical_xor", _to(d.bool, d.ALL), cost=0.7)
+MAXIMUM: Final = _binary("maximum", _same(d.ORDERED), cost=_CHEAP, since="2023.12")
+MINIMUM: Final = _binary("minimum", _same(d.ORDERED), cost=_CHEAP, since="2023.12")
+MULTIPLY: Final = _binary("multiply", _same(d.ALL), cost=_CHEAP, operator="mul")
+NEXTAFTER: Final = _binary("nextafter", *_REAL_FLOATING, cost=3.5, since="2024.12")
+NOT_EQUAL: Final = _binary("not_equal", _to(d.bool, d.ALL), cost=_CHEAP, operator="ne")
+POW: Final = _binary("pow", _same(d.NUMERIC), cost=2.0, operator="pow")
+REMAINDER: Final = _binary("remainder", _same(d.REAL), cost=8.0, operator="mod")
+SUBTRACT: Final = _binary("subtract", _same(d.NUMERIC), cost=_CHEAP, operator="sub")
 
 # ---------------------------------------------------------------------- reductions and scans
 
-SUM: Final = Primitive("sum", "reduce", _same(d.NUMERIC), _BOOL_TO_INT64, identity=0, by=ADD)
-PROD: Final = Primitive("prod", "reduce", _same(d.NUMERIC), _BOOL_TO_INT64, identity=1, by=MULTIPLY)
-MAX: Final = Primitive("max", "reduce", _same(d.ORDERED), by=MAXIMUM)
-MIN: Final = Primitive("min", "reduce", _same(d.ORDERED), by=MINIMUM)
-ANY: Final = Primitive("any", "reduce", _to(d.bool, d.ALL), identity=0, by=LOGICAL_OR)
-ALL: Final = Primitive("all", "reduce", _to(d.bool, d.ALL), identity=1, by=LOGICAL_AND)
-COUNT_NONZERO: Final = Primitive(
-    "count_nonzero", "reduce", _to(d.int64, d.ALL), identity=0, since="2024.12"
-)
-MEAN: Final = Primitive("mean", "reduce", *_FLOATING)
+SUM: Final = _reduce("sum", _same(d.NUMERIC), _BOOL_TO_INT64, identity=0, by=ADD)
+PROD: Final = _reduce("prod", _same(d.NUMERIC), _BOOL_TO_INT64, identity=1, by=MULTIPLY)
+MAX: Final = _reduce("max", _same(d.ORDERED), by=MAXIMUM)
+MIN: Final = _reduce("min", _same(d.ORDERED), by=MINIMUM)
+ANY: Final = _reduce("any", _to(d.bool, d.ALL), identity=0, by=LOGICAL_OR)
+ALL: Final = _reduce("all", _to(d.bool, d.ALL), identity=1, by=LOGICAL_AND)
+COUNT_NONZERO: Final = _reduce("count_nonzero", _to(d.int64, d.ALL), identity=0, since="2024.12")
+MEAN: Final = _reduce("mean", *_FLOATING)
 
-ARGMAX: Final = Primitive("argmax", "arg_reduce", _to(d.int64, d.ORDERED))
-ARGMIN: Final = Primitive("argmin", "arg_reduce", _to(d.int64, d.ORDERED))
+ARGMAX: Final = Primitive("argmax", _to(d.int64, d.ORDERED), family="arg_reduce")
+ARGMIN: Final = Primitive("argmin", _to(d.int64, d.ORDERED), family="arg_reduce")
 
-CUMULATIVE_SUM: Final = Primitive(
-    "cumulative_sum", "scan", _same(d.NUMERIC), _BOOL_TO_INT64, since="2023.12", by=ADD
+CUMULATIVE_SUM: Final = _scan(
+    "cumulative_sum", _same(d.NUMERIC), _BOOL_TO_INT64, since="2023.12", by=ADD
 )
-CUMULATIVE_PROD: Final = Primitive(
-    "cumulative_prod", "scan", _same(d.NUMERIC), _BOOL_TO_INT64, since="2024.12", by=MULTIPLY
+CUMULATIVE_PROD: Final = _scan(
+    "cumulative_prod", _same(d.NUMERIC), _BOOL_TO_INT64, since="2024.12", by=MULTIPLY
 )
-CUMULATIVE_MAX: Final = Primitive("cumulative_max", "scan", _same(d.ORDERED), by=MAXIMUM)
-CUMULATIVE_MIN: Final = Primitive("cumulative_min", "scan", _same(d.ORDERED), by=MINIMUM)
+CUMULATIVE_MAX: Final = _scan("cumulative_max", _same(d.ORDERED), by=MAXIMUM)
+CUMULATIVE_MIN: Final = _scan("cumulative_min", _same(d.ORDERED), by=MINIMUM)
 
-VAR: Final = Primitive("var", "var", _real_part(d.FLOATING), _TO_FLOAT64)
+VAR: Final = Primitive("var", _real_part(d.FLOATING), _TO_FLOAT64, family="var")
 
 # ---------------------------------------------------------------------- the rest, by section
 
-EMPTY: Final = Primitive("empty", "creation", _same(d.ALL))
-FULL: Final = Primitive("full", "creation", _same(d.ALL))
-ARANGE: Final = Primitive("arange", "creation", _same(d.REAL))
-LINSPACE: Final = Primitive("linspace", "creation", _same(d.FLOATING))
-EYE: Final = Primitive("eye", "creation", _same(d.ALL))
-FROM_HOST: Final = Primitive("from_host", "creation", _same(d.ALL))
-TO_HOST: Final = Primitive("to_host", "memory", _same(d.ALL))
+EMPTY: Final = Primitive("empty", _same(d.ALL), family="creation")
+FULL: Final = Primitive("full", _same(d.ALL), family="creation")
+ARANGE: Final = Primitive("arange", _same(d.REAL), family="creation")
+LINSPACE: Final = Primitive("linspace", _same(d.FLOATING), family="creation")
+EYE: Final = Primitive("eye", _same(d.ALL), family="creation")
+FROM_HOST: Final = Primitive("from_host", _same(d.ALL), family="creation")
+TO_HOST: Final = Primitive("to_host", _same(d.ALL), family="memory")
 
-WHERE: Final = Primitive("where", "ternary", _same(d.ALL))
-CLIP: Final = Primitive("clip", "ternary", _same(d.REAL), since="2023.12")
+WHERE: Final = Primitive("where", _same(d.ALL), family="ternary")
+CLIP: Final = Primitive("clip", _same(d.REAL), family="ternary", since="2023.12")
 
-SORT: Final = Primitive("sort", "sort", _same(d.ORDERED))
-ARGSORT: Final = Primitive("argsort", "sort", _to(d.int64, d.ORDERED))
-PARTITION: Final = Primitive("partition", "sort", _same(d.ORDERED))
-ARGPARTITION: Final = Primitive("argpartition", "sort", _to(d.int64, d.ORDERED))
-SEARCHSORTED: Final = Primitive("searchsorted", "sort", _to(d.int64, d.ORDERED), since="2023.12")
+SORT: Final = Primitive("sort", _same(d.ORDERED), family="sort")
+ARGSORT: Final = Primitive("argsort", _to(d.int64, d.ORDERED), family="sort")
+PARTITION: Final = Primitive("partition", _same(d.ORDERED), family="sort")
+ARGPARTITION: Final = Primitive("argpartition", _to(d.int64, d.ORDERED), family="sort")
+SEARCHSORTED: Final = Primitive(
+    "searchsorted", _to(d.int64, d.ORDERED), family="sort", since="2023.12"
+)
 
-EXPAND: Final = Primitive("expand", "movement", _same(d.ALL))
-TRY_RESHAPE: Final = Primitive("try_reshape", "movement", _same(d.ALL))
-RESHAPE: Final = Primitive("reshape", "movement", _same(d.ALL))
-PERMUTE: Final = Primitive("permute", "movement", _same(d.ALL))
-SHRINK: Final = Primitive("shrink", "movement", _same(d.ALL))
-SLICE: Final = Primitive("slice", "movement", _same(d.ALL))
-FLIP: Final = Primitive("flip", "movement", _same(d.ALL))
-STRIDED: Final = Primitive("strided", "movement", _same(d.ALL))
-PAD: Final = Primitive("pad", "movement", _same(d.ALL))
-CAT: Final = Primitive("cat", "movement", _same(d.ALL))
-ROLL: Final = Primitive("roll", "movement", _same(d.ALL))
-REPEAT: Final = Primitive("repeat", "movement", _same(d.ALL), since="2023.12")
-TRIANGLE: Final = Primitive("triangle", "movement", _same(d.ALL))
+EXPAND: Final = Primitive("expand", _same(d.ALL), family="movement")
+TRY_RESHAPE: Final = Primitive("try_reshape", _same(d.ALL), family="movement")
+RESHAPE: Final = Primitive("reshape", _same(d.ALL), family="movement")
+PERMUTE: Final = Primitive("permute", _same(d.ALL), family="movement")
+SHRINK: Final = Primitive("shrink", _same(d.ALL), family="movement")
+SLICE: Final = Primitive("slice", _same(d.ALL), family="movement")
+FLIP: Final = Primitive("flip", _same(d.ALL), family="movement")
+STRIDED: Final = Primitive("strided", _same(d.ALL), family="movement")
+PAD: Final = Primitive("pad", _same(d.ALL), family="movement")
+CAT: Final = Primitive("cat", _same(d.ALL), family="movement")
+ROLL: Final = Primitive("roll", _same(d.ALL), family="movement")
+REPEAT: Final = Primitive("repeat", _same(d.ALL), family="movement", since="2023.12")
+TRIANGLE: Final = Primitive("triangle", _same(d.ALL), family="movement")
 
-CAST: Final = Primitive("cast", "memory", _same(d.ALL))
-BITCAST: Final = Primitive("bitcast", "memory", _same(d.NUMERIC))
-CONTIGUOUS: Final = Primitive("contiguous", "memory", _same(d.ALL))
-COPY: Final = Primitive("copy", "memory", _same(d.ALL))
-ASSIGN: Final = Primitive("assign", "memory", _same(d.ALL))
-ASSIGN_STRIDED: Final = Primitive("assign_strided", "memory", _same(d.ALL))
+CAST: Final = Primitive("cast", _same(d.ALL), family="memory")
+BITCAST: Final = Primitive("bitcast", _same(d.NUMERIC), family="memory")
+CONTIGUOUS: Final = Primitive("contiguous", _same(d.ALL), family="memory")
+COPY: Final = Primitive("copy", _same(d.ALL), family="memory")
+ASSIGN: Final = Primitive("assign", _same(d.ALL), family="memory")
+ASSIGN_STRIDED: Final = Primitive("assign_strided", _same(d.ALL), family="memory")
 
 _DRAWN: Final = [dtype for dtype in d.REAL_FLOATING if dtype in d.SELF_COMPUTED]
-DRAW: Final = Primitive("draw", "random", _same([d.uint32, *_DRAWN, d.int64, d.uint64]))
-THREEFRY: Final = Primitive("threefry", "random", _same((d.uint32,)))
+DRAW: Final = Primitive("draw", _same([d.uint32, *_DRAWN, d.int64, d.uint64]), family="random")
+THREEFRY: Final = Primitive("threefry", _same((d.uint32,)), family="random")
 
-TAKE: Final = Primitive("take", "indexed", _same(d.ALL))
-GATHER: Final = Primitive("gather", "indexed", _same(d.ALL))
-SCATTER: Final = Primitive("scatter", "indexed", _same(d.ALL))
-INDEX_GET: Final = Primitive("index_get", "indexed", _same(d.ALL))
-INDEX_SET: Final = Primitive("index_set", "indexed", _same(d.ALL))
-NONZERO: Final = Primitive("nonzero", "indexed", _to(d.int64, d.ALL))
-ISIN: Final = Primitive("isin", "indexed", _to(d.bool, d.ALL), since="2025.12")
-BINCOUNT: Final = Primitive("bincount", "indexed", _to(d.int64, d.INTEGRAL))
-UNIQUE: Final = Primitive("unique", "indexed", _same(d.ALL))
+TAKE: Final = Primitive("take", _same(d.ALL), family="indexed")
+GATHER: Final = Primitive("gather", _same(d.ALL), family="indexed")
+SCATTER: Final = Primitive("scatter", _same(d.ALL), family="indexed")
+INDEX_GET: Final = Primitive("index_get", _same(d.ALL), family="indexed")
+INDEX_SET: Final = Primitive("index_set", _same(d.ALL), family="indexed")
+NONZERO: Final = Primitive("nonzero", _to(d.int64, d.ALL), family="indexed")
+ISIN: Final = Primitive("isin", _to(d.bool, d.ALL), family="indexed", since="2025.12")
+BINCOUNT: Final = Primitive("bincount", _to(d.int64, d.INTEGRAL), family="indexed")
+UNIQUE: Final = Primitive("unique", _same(d.ALL), family="indexed")
 
-UNFOLD: Final = Primitive("unfold", "window", _same(d.NUMERIC))
-FOLD: Final = Primitive("fold", "window", _same(d.NUMERIC))
+UNFOLD: Final = Primitive("unfold", _same(d.NUMERIC), family="window")
+FOLD: Final = Primitive("fold", _same(d.NUMERIC), family="window")
 
-MATMUL: Final = Primitive("matmul", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
-VECDOT: Final = Primitive("vecdot", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
-CONVOLVE: Final = Primitive("convolve", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
+MATMUL: Final = Primitive("matmul", _same(d.NUMERIC), _BOOL_TO_INT64, family="matrix")
+VECDOT: Final = Primitive("vecdot", _same(d.NUMERIC), _BOOL_TO_INT64, family="matrix")
+CONVOLVE: Final = Primitive("convolve", _same(d.NUMERIC), _BOOL_TO_INT64, family="matrix")
 
-FFT: Final = Primitive("fft", "fft", _TRANSFORMED, _TO_TRANSFORM)
-IFFT: Final = Primitive("ifft", "fft", _TRANSFORMED, _TO_TRANSFORM)
+FFT: Final = Primitive("fft", _TRANSFORMED, _TO_TRANSFORM, family="fft")
+IFFT: Final = Primitive("ifft", _TRANSFORMED, _TO_TRANSFORM, family="fft")
 RFFT: Final = Primitive(
-    "rfft", "fft", {x: _TRANSFORMED[x] for x in _TRANSFORMED if x not in d.COMPLEX}, _TO_TRANSFORM
+    "rfft",
+    {x: _TRANSFORMED[x] for x in _TRANSFORMED if x not in d.COMPLEX},
+    _TO_TRANSFORM,
+    family="fft",
 )
-IRFFT: Final = Primitive("irfft", "fft", _real_part(d.COMPLEX), _TO_COMPLEX)
+IRFFT: Final = Primitive("irfft", _real_part(d.COMPLEX), _TO_COMPLEX, family="fft")
 
-CHOLESKY: Final = Primitive("cholesky", "linalg", *_FACTORED)
-QR: Final = Primitive("qr", "linalg", *_FACTORED)
-SVD: Final = Primitive("svd", "linalg", *_FACTORED)
-SVDVALS: Final = Primitive("svdvals", "linalg", _real_part(d.SELF_COMPUTED), _TO_FLOAT64)
-EIG: Final = Primitive("eig", "linalg", _TRANSFORMED, _TO_FLOAT64)
-EIGVALS: Final = Primitive("eigvals", "linalg", _TRANSFORMED, _TO_FLOAT64)
-EIGH: Final = Primitive("eigh", "linalg", *_FACTORED)
-EIGVALSH: Final = Primitive("eigvalsh", "linalg", _real_part(d.SELF_COMPUTED), _TO_FLOAT64)
-SOLVE: Final = Primitive("solve", "linalg", *_FACTORED)
-INV: Final = Primitive("inv", "linalg", *_FACTORED)
-SLOGDET: Final = Primitive("slogdet", "linalg", *_FACTORED)
-DET: Final = Primitive("det", "linalg", *_FACTORED)
+CHOLESKY: Final = Primitive("cholesky", *_FACTORED, family="linalg")
+QR: Final = Primitive("qr", *_FACTORED, family="linalg")
+SVD: Final = Primitive("svd", *_FACTORED, family="linalg")
+SVDVALS: Final = Primitive("svdvals", _real_part(d.SELF_COMPUTED), _TO_FLOAT64, family="linalg")
+EIG: Final = Primitive("eig", _TRANSFORMED, _TO_FLOAT64, family="linalg")
+EIGVALS: Final = Primitive("eigvals", _TRANSFORMED, _TO_FLOAT64, family="linalg")
+EIGH: Final = Primitive("eigh", *_FACTORED, family="linalg")
+EIGVALSH: Final = Primitive("eigvalsh", _real_part(d.SELF_COMPUTED), _TO_FLOAT64, family="linalg")
+SOLVE: Final = Primitive("solve", *_FACTORED, family="linalg")
+INV: Final = Primitive("inv", *_FACTORED, family="linalg")
+SLOGDET: Final = Primitive("slogdet", *_FACTORED, family="linalg")
+DET: Final = Primitive("det", *_FACTORED, family="linalg")

@@ -62,7 +62,7 @@ from array_api_nx.primitives import table as p
 
 module = import_module("{module}")
 for family in {families}:
-    p.Primitive("new " + family, family, {{}})
+    p.Primitive("new " + family, {{}}, family=family)
     try:
         reload(module)
     except ImportError as error:
