@@ -50,20 +50,11 @@ def numbers_per_block(dtype: DType) -> int:
 
 
 def draw(
-    backend: Interface,
-    kind: Kind,
-    key: tuple[int, int],
-    base: int,
-    first: int,
-    count: int,
-    dtype: DType,
-    low: int = 0,
-    span: int = 0,
-    parameters: tuple[Handle | float, ...] = (),
+    backend: Interface, kind: Kind, key: tuple[int, int], *numbers: Any, **named: Any
 ) -> Handle:
     """See `Backend.draw`."""
     keys = backend.from_host(np.array(key, np.uint32), copy=True)
-    return _drawn(backend, kind, keys, base, first, count, dtype, low, span, parameters)
+    return _drawn(backend, kind, keys, *numbers, **named)
 
 
 def draw_from(
@@ -72,11 +63,8 @@ def draw_from(
     key: Handle,
     counter: Handle,
     offset: int,
-    count: int,
-    dtype: DType,
-    low: int = 0,
-    span: int = 0,
-    parameters: tuple[Handle | float, ...] = (),
+    *numbers: Any,
+    **named: Any,
 ) -> Handle:
     """See `Backend.draw_from`."""
     whole = HandleValue(backend, key)
@@ -85,9 +73,7 @@ def draw_from(
         for half in (whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF)
     ]
     base = HandleValue(backend, counter) + offset
-    return _drawn(
-        backend, kind, backend.cat(words, 0), base, 0, count, dtype, low, span, parameters
-    )
+    return _drawn(backend, kind, backend.cat(words, 0), base, 0, *numbers, **named)
 
 
 def _drawn(
@@ -98,9 +84,9 @@ def _drawn(
     first: int,
     count: int,
     dtype: DType,
-    low: int,
-    span: int,
-    parameters: tuple[Handle | float, ...],
+    low: int = 0,
+    span: int = 0,
+    parameters: tuple[Handle | float, ...] = (),
 ) -> Handle:
     if count == 0:
         return backend.empty((0,), dtype)
@@ -161,7 +147,7 @@ def _distributed(
     def draw(made: Any, stream: int) -> HandleValue:
         group, which = divmod(stream, 8)
         key = backend.slice(streams(group), (which, (0, 2, 1)))
-        handle = _drawn(backend, made, key, base, first, count, d.float64, 0, 0, ())
+        handle = _drawn(backend, made, key, base, first, count, d.float64)
         return HandleValue(backend, handle)
 
     values = [

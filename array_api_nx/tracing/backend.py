@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import nan, prod
 from typing import Final, NoReturn
 
-from ..contract.arguments import Kind
 from ..contract.backend import Backend, Handle, Info, Keys, Operand, Scalar
 from ..contract.derived import Derived, Method, derive, method_of, resemble
 from ..contract.numpy_dtypes import NDArray
@@ -425,18 +424,7 @@ class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
 
     # ------------------------------------------------------------------ random bits
 
-    def draw(
-        self,
-        kind: Kind,
-        key: tuple[int, int],
-        base: int,
-        first: int,
-        count: int,
-        dtype: DType,
-        low: int = 0,
-        span: int = 0,
-        parameters: tuple[Handle | float, ...] = (),
-    ) -> Traced:
+    def draw(self, *arguments: Argument, **keywords: Argument) -> Traced:
         raise TypeError(
             "while a function is traced, random numbers cannot be drawn from a generator from "
             "outside of it, or every call would get the same ones; pass the generator as an "

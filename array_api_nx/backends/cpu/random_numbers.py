@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...contract.arguments import Kind
-from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from ...core.dtypes import DType
 from ...native import native
@@ -31,43 +32,20 @@ class RandomNumbers(NumPyMemory):
                 kind, key, base, first, count, dtype, low, span, parameters
             )
             return composite
-        drawing = _described(kind, key, base, dtype, low, span, parameters)
+        # 0 stands for the parameters that are arrays.
         arrays = [None if isinstance(x, float) else self.array(x) for x in parameters]
+        numbers = [x if isinstance(x, float) else 0.0 for x in parameters]
+        name = loops.drawing_kind(kind, span)
+        drawing = native.drawing(name, dtype, *key, base, low % 2**64, span % 2**64, *numbers)
         return wrap(sliced_calls.draw(drawing, first, (count,), dtype, arrays))
 
     def draw_from(
-        self,
-        kind: Kind,
-        key: Tensor,
-        counter: Tensor,
-        offset: int,
-        count: int,
-        dtype: DType,
-        low: int = 0,
-        span: int = 0,
-        parameters: tuple[Tensor | float, ...] = (),
+        self, kind: Kind, key: Tensor, counter: Tensor, offset: int, *numbers: Any
     ) -> Tensor:
         words, base = self._state(key, counter)
-        return self.draw(kind, words, base + offset, 0, count, dtype, low, span, parameters)
+        return self.draw(kind, words, base + offset, 0, *numbers)
 
     def _state(self, key: Tensor, counter: Tensor) -> tuple[tuple[int, int], int]:
         """The words of a generator's key, and its counter."""
         whole = int(self.array(key))
         return (whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF), int(self.array(counter))
-
-
-def _described(
-    kind: Kind,
-    key: tuple[int, int],
-    base: int,
-    dtype: DType,
-    low: int,
-    span: int,
-    parameters: tuple[Tensor | float, ...],
-) -> NDArray:
-    """`native.drawing`, with 0 for the parameters that are arrays."""
-    assert native is not None
-    numbers = [x if isinstance(x, float) else 0.0 for x in parameters]
-    name = loops.drawing_kind(kind, span)
-    found: NDArray = native.drawing(name, dtype, *key, base, low % 2**64, span % 2**64, *numbers)
-    return found

@@ -94,18 +94,11 @@ class DaskBackend(Reductions, IndexedAccess, Matrices):
         return self.source("draw", (count,), dtype, call, arrays)
 
     def draw_from(
-        self,
-        kind: Kind,
-        key: DaskTensor,
-        counter: DaskTensor,
-        offset: int,
-        count: int,
-        dtype: DType,
-        *rest: Any,
+        self, kind: Kind, key: DaskTensor, counter: DaskTensor, offset: int, *numbers: Any
     ) -> DaskTensor:
         whole, base = int(self.to_host(key)), int(self.to_host(counter)) + offset
         words = whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF
-        return self.draw(kind, words, base, 0, count, dtype, *rest)
+        return self.draw(kind, words, base, 0, *numbers)
 
     # ------------------------------------------------------------------ element by element
 
