@@ -256,7 +256,9 @@ def _of_many(
         if relate is not None:
             relate(given, kwargs)
         if rule is not None:
-            return wrap(rule(StrictCall(policy, own, target, given, kwargs)))
+            ruled = StrictCall(policy, own, target, given, kwargs)
+            result = rule(ruled)
+            return wrap(ruled.compute() if result is None else result)
         return wrap(target(*given, **kwargs))
 
     def together(given: list[Any], kwargs: dict[str, Any]) -> None:

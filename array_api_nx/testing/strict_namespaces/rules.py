@@ -1,6 +1,7 @@
 """The rules of the standard for single functions beyond their signatures.
 
-A rule is given a call whose arguments have been checked one by one, and gives the result.
+A rule is given a call whose arguments have been checked one by one. It gives the result, or None
+where that is what our function computes of the arguments, which the rule may have changed.
 """
 
 from __future__ import annotations
@@ -42,10 +43,12 @@ class StrictCall(NamedTuple):
         """The result of the function."""
         return self.target(*self.given, **self.kwargs)
 
+    def refuse(self, kind: type[Exception], rule: str, instead: str) -> Exception:
+        """The exception for a call that the function's own section forbids; see `errors.refuse`."""
+        return refuse(kind, rule, self.target.__name__, instead)
+
 
 Rule = Callable[[StrictCall], object]
-
-DATA_DEPENDENT = "Data-dependent output shapes"
 
 
 # ---------------------------------------------------------------------- creation
@@ -56,19 +59,17 @@ def _asarray(call: StrictCall) -> object:
     if type(obj) is call.own:
         return call.target(obj._array, **call.kwargs)
     if isinstance(obj, StrictArray | Array):
-        raise refuse(
+        raise call.refuse(
             TypeError,
             f"asarray of {described(obj)}; arrays of other libraries come by DLPack",
-            "asarray",
             "use xp.from_dlpack(x)",
         )
     if isinstance(obj, list | tuple):
         for each in obj:
             if isinstance(each, StrictArray | Array):
-                raise refuse(
+                raise call.refuse(
                     TypeError,
                     "asarray of a sequence of arrays, which is left unspecified",
-                    "asarray",
                     "use xp.stack(arrays), or float(x) and int(x) for single elements",
                 )
         obj = _nested(obj, call.own)
@@ -101,18 +102,16 @@ def _from_dlpack(call: StrictCall) -> object:
 def _meshgrid(call: StrictCall) -> object:
     dtypes = {array.dtype for array in call.given}
     if len(dtypes) > 1:
-        raise refuse(
+        raise call.refuse(
             ValueError,
             "meshgrid of arrays of several dtypes; they must have one",
-            "meshgrid",
             "convert them: xp.astype(x, xp.float64)",
         )
     for array in call.given:
         if array.ndim != 1:
-            raise refuse(
+            raise call.refuse(
                 ValueError,
                 f"meshgrid of an array of {array.ndim} axes; each must have one",
-                "meshgrid",
                 "use xp.reshape(x, (-1,))",
             )
     return _in_sequence(call.policy, call.compute())
@@ -130,16 +129,14 @@ def _broadcast_arrays(call: StrictCall) -> object:
 # ---------------------------------------------------------------------- data types
 
 
-def _astype(call: StrictCall) -> object:
+def _astype(call: StrictCall) -> None:
     x, dtype = call.given
     if x.dtype in d.COMPLEX and dtype not in (*d.COMPLEX, d.bool):
-        raise refuse(
+        raise call.refuse(
             TypeError,
             f"astype of {x.dtype} to {dtype}, which should not be permitted",
-            "astype",
             "say which part: xp.astype(xp.real(x), dtype)",
         )
-    return call.target(x, dtype, **call.kwargs)
 
 
 def _can_cast(call: StrictCall) -> object:
@@ -164,17 +161,15 @@ def _isdtype(call: StrictCall) -> object:
         elif isinstance(each, str) and each in d.KINDS:
             plain.append(each)
         elif isinstance(each, str):
-            raise refuse(
+            raise call.refuse(
                 ValueError,
                 f"isdtype: no kind {each!r} of dtypes",
-                "isdtype",
                 f"use one of {', '.join(d.KINDS)}",
             )
         else:
-            raise refuse(
+            raise call.refuse(
                 TypeError,
                 f"isdtype: the kind {described(each)}; it is a dtype, a string or a tuple of these",
-                "isdtype",
                 'use xp.float64 or "real floating"',
             )
     return call.target(dtype, tuple(plain))
@@ -198,24 +193,21 @@ def _result_type(call: StrictCall) -> object:
         elif isinstance(each, StrictArray | Array | np.ndarray | np.generic):
             raise foreign("result_type", each)
         else:
-            raise refuse(
+            raise call.refuse(
                 TypeError,
                 f"result_type of {described(each)}; it takes arrays, dtypes and Python scalars",
-                "result_type",
                 "use a dtype of the namespace, such as xp.float64",
             )
     if scalars and call.policy.version < since:
-        raise refuse(
+        raise call.refuse(
             TypeError,
             f"result_type of scalars in {call.policy.version}; they came with {since}",
-            "result_type",
             "leave the scalars out",
         )
     if not dtypes:
-        raise refuse(
+        raise call.refuse(
             ValueError,
             "result_type of scalars alone; at least one array or dtype is required",
-            "result_type",
             "use the dtype itself, such as xp.float64",
         )
     check_kinds("result_type", dtypes)
@@ -230,32 +222,28 @@ def _result_type(call: StrictCall) -> object:
 # ---------------------------------------------------------------------- element by element
 
 
-def _shift(call: StrictCall) -> object:
+def _shift(call: StrictCall) -> None:
     check_shift(call.target.__name__, call.given[1])
-    return call.target(*call.given)
 
 
-def _clip(call: StrictCall) -> object:
+def _clip(call: StrictCall) -> None:
     bounds = dict(zip(("min", "max"), call.given[1:], strict=False)) | call.kwargs
     x = call.given[0]
     for name, bound in bounds.items():
         if type(bound) is Array and bound.dtype is not x.dtype:
-            raise refuse(
+            raise call.refuse(
                 TypeError,
                 f"clip: {name} is an array of {bound.dtype} and x of {x.dtype}; it is defined "
                 "where all have one dtype",
-                "clip",
                 f"convert it: xp.astype({name}, x.dtype)",
             )
     low, high = bounds.get("min"), bounds.get("max")
     if _is_greater(low, high):
-        raise refuse(
+        raise call.refuse(
             ValueError,
             "clip: min is greater than max; what that gives is left unspecified",
-            "clip",
             "exchange them, or use xp.minimum(xp.maximum(x, min), max)",
         )
-    return call.compute()
 
 
 def _is_greater(low: Any, high: Any) -> bool:
@@ -272,7 +260,7 @@ def _is_greater(low: Any, high: Any) -> bool:
 # ---------------------------------------------------------------------- along axes
 
 
-def _total(call: StrictCall) -> object:
+def _total(call: StrictCall) -> None:
     (x,) = call.given
     if call.policy.version < "2023.12" and call.kwargs.get("dtype") is None:
         # Sums of floats had the default dtype, whatever that of the array.
@@ -280,10 +268,9 @@ def _total(call: StrictCall) -> object:
             call.kwargs["dtype"] = x.device.real
         elif x.dtype in d.COMPLEX:
             call.kwargs["dtype"] = x.device.complex
-    return call.target(x, **call.kwargs)
 
 
-def _scan(call: StrictCall) -> object:
+def _scan(call: StrictCall) -> None:
     (x,) = call.given
     if not x.ndim:
         raise refuse(
@@ -292,30 +279,26 @@ def _scan(call: StrictCall) -> object:
             "Statistical Functions",
             "use xp.reshape(x, (1,))",
         )
-    return call.target(x, **call.kwargs)
 
 
-def _take(call: StrictCall) -> object:
+def _take(call: StrictCall) -> None:
     x, indices = call.given
     if not x.ndim or indices.ndim != 1:
-        raise refuse(
+        raise call.refuse(
             ValueError,
             f"take of {x.ndim} axes by indices of {indices.ndim}; x must have an axis, and indices "
             "exactly one",
-            "take",
             "use xp.reshape, or xp.take_along_axis",
         )
     if call.kwargs.get("axis") is None and x.ndim != 1:
-        raise refuse(
+        raise call.refuse(
             ValueError,
             f"take without axis from {x.ndim} axes; it may be left out for one axis only",
-            "take",
             "name the axis: xp.take(x, indices, axis=0)",
         )
-    return call.target(x, indices, **call.kwargs)
 
 
-def _along_vectors(call: StrictCall) -> object:
+def _along_vectors(call: StrictCall) -> None:
     axis = call.kwargs.get("axis", -1)
     if call.policy.version < "2023.12":
         most = max([x.ndim for x in call.given])
@@ -329,80 +312,68 @@ def _along_vectors(call: StrictCall) -> object:
             "Linear Algebra Functions",
             "count from the last axis: axis=axis - x.ndim",
         )
-    return call.compute()
 
 
-def _permute_dims(call: StrictCall) -> object:
+def _permute_dims(call: StrictCall) -> None:
     axes = call.kwargs["axes"] if "axes" in call.kwargs else call.given[1]
     since = widened_in("permute_dims.axes", "negative")
     if call.policy.version < since and any(axis < 0 for axis in axes):
-        raise refuse(
+        raise call.refuse(
             ValueError,
             f"permute_dims by negative axes in {call.policy.version}; they came with {since}",
-            "permute_dims",
             "count from the first axis: axis + x.ndim",
         )
-    return call.compute()
 
 
-def _tensordot(call: StrictCall) -> object:
+def _tensordot(call: StrictCall) -> None:
     axes = call.kwargs.get("axes", 2)
     pair = isinstance(axes, tuple) and len(axes) == 2
     if type(axes) is not int and not (pair and all(isinstance(a, list | tuple) for a in axes)):
-        raise refuse(
+        raise call.refuse(
             TypeError,
             f"tensordot: axes is {described(axes)}, not an int or a tuple of two sequences of ints",
-            "tensordot",
             "use axes=((i, ...), (j, ...))",
         )
     if call.policy.version < "2023.12" and pair and any(axis < 0 for a in axes for axis in a):
-        raise refuse(
+        raise call.refuse(
             ValueError,
             f"tensordot over negative axes in {call.policy.version}; they came with 2023.12",
-            "tensordot",
             "count from the first axis: axis + x.ndim",
         )
-    return call.compute()
 
 
 # ---------------------------------------------------------------------- shapes that depend on data
 
 
-def _data_dependent(call: StrictCall) -> object:
+def _data_dependent(call: StrictCall) -> None:
     if not call.policy.data_dependent_shapes:
-        raise _refuse_shape(call.target.__name__)
-    return call.compute()
-
-
-def _refuse_shape(name: str) -> Exception:
-    instead = {
-        "nonzero": "use xp.where(condition, x, other)",
-        "repeat": "repeat by an int, or use xp.take with indices",
-    }.get(name, "use xp.sort(x), and compare neighbours")
-    return refuse(
-        RuntimeError,
-        f"{name}: the result's shape depends on elements, which libraries may leave out "
-        "(data_dependent_shapes=False)",
-        DATA_DEPENDENT,
-        instead,
-    )
-
-
-def _nonzero(call: StrictCall) -> object:
-    if not call.given[0].ndim:
+        name = call.target.__name__
+        instead = {
+            "nonzero": "use xp.where(condition, x, other)",
+            "repeat": "repeat by an int, or use xp.take with indices",
+        }
         raise refuse(
+            RuntimeError,
+            f"{name}: the result's shape depends on elements, which libraries may leave out "
+            "(data_dependent_shapes=False)",
+            "Data-dependent output shapes",
+            instead.get(name, "use xp.sort(x), and compare neighbours"),
+        )
+
+
+def _nonzero(call: StrictCall) -> None:
+    if not call.given[0].ndim:
+        raise call.refuse(
             ValueError,
             "nonzero of a zero-dimensional array, for which it must raise",
-            "nonzero",
             "use xp.reshape(x, (1,))",
         )
-    return _data_dependent(call)
+    _data_dependent(call)
 
 
-def _repeat(call: StrictCall) -> object:
-    if type(call.given[1]) is Array and not call.policy.data_dependent_shapes:
-        raise _refuse_shape("repeat")
-    return call.compute()
+def _repeat(call: StrictCall) -> None:
+    if type(call.given[1]) is Array:
+        _data_dependent(call)
 
 
 def _info(call: StrictCall) -> object:
@@ -410,34 +381,30 @@ def _info(call: StrictCall) -> object:
 
 
 RULES: Final[dict[str, Rule]] = {
-    "__array_namespace_info__": _info,
-    "asarray": _asarray,
-    "astype": _astype,
-    "bitwise_left_shift": _shift,
-    "bitwise_right_shift": _shift,
-    "broadcast_arrays": _broadcast_arrays,
-    "can_cast": _can_cast,
-    "clip": _clip,
-    "cross": _along_vectors,
-    "cumulative_prod": _scan,
-    "cumulative_sum": _scan,
-    "finfo": _limits,
-    "from_dlpack": _from_dlpack,
-    "iinfo": _limits,
-    "isdtype": _isdtype,
-    "meshgrid": _meshgrid,
-    "nonzero": _nonzero,
-    "permute_dims": _permute_dims,
-    "prod": _total,
-    "repeat": _repeat,
-    "result_type": _result_type,
-    "sum": _total,
-    "take": _take,
-    "tensordot": _tensordot,
-    "trace": _total,
-    "unique_all": _data_dependent,
-    "unique_counts": _data_dependent,
-    "unique_inverse": _data_dependent,
-    "unique_values": _data_dependent,
-    "vecdot": _along_vectors,
+    name: rule
+    for names, rule in {
+        "__array_namespace_info__": _info,
+        "asarray": _asarray,
+        "astype": _astype,
+        "bitwise_left_shift bitwise_right_shift": _shift,
+        "broadcast_arrays": _broadcast_arrays,
+        "can_cast": _can_cast,
+        "clip": _clip,
+        "cross vecdot": _along_vectors,
+        "cumulative_prod cumulative_sum": _scan,
+        "finfo iinfo": _limits,
+        "from_dlpack": _from_dlpack,
+        "isdtype": _isdtype,
+        "meshgrid": _meshgrid,
+        "nonzero": _nonzero,
+        "permute_dims": _permute_dims,
+        "prod sum trace": _total,
+        "repeat": _repeat,
+        "result_type": _result_type,
+        "take": _take,
+        "tensordot": _tensordot,
+        "unique_all unique_counts unique_inverse unique_values": _data_dependent,
+    }.items()
+    for name in names.split()
 }
+"""The rules by the names of functions."""
