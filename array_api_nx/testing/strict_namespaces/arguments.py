@@ -16,7 +16,7 @@ import numpy as np
 from ...frontend.array import Array
 from .array import StrictArray, check_device
 from .dtypes import PLAIN, StrictDType
-from .errors import refuse
+from .errors import Section
 from .operands import Group, check_dtype, described, foreign
 from .versions import NARROWER, widened_in
 
@@ -140,10 +140,9 @@ def _index(where: str, parameter: str, value: Any) -> int:
         return value
     if _is_index(value):
         return operator.index(value)
-    raise refuse(
+    raise Section("Function and method signatures").refuse(
         TypeError,
         f"{where}: {described(value)} in {parameter}; it holds ints",
-        "Function and method signatures",
         f"convert it: int({'x' if isinstance(value, StrictArray) else 'value'})",
     )
 
@@ -166,7 +165,7 @@ def _misfit(
         rule += f" in {version} (tuples came with {widened_in(place, 'ints')})"
     # A wrong dtype= is an unknown value, whatever its type.
     kind = ValueError if words == ("dtype", "None") else TypeError
-    return refuse(kind, rule, function.chapter, _instead(words, parameter, value))
+    return Section(function.chapter).refuse(kind, rule, _instead(words, parameter, value))
 
 
 def _instead(words: tuple[str, ...], parameter: str, value: object) -> str:

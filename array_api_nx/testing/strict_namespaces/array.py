@@ -16,7 +16,7 @@ from ...frontend.annotations import LEFT_OUT, Foreign
 from ...frontend.array import Array
 from .base import StrictBase
 from .dtypes import STRICT, StrictDType
-from .errors import refuse, refuse_attribute
+from .errors import Section, refuse_attribute
 from .indexing import plain_key
 from .operands import check_devices, check_dtype, check_scalar, foreign
 from .operators import ANY, INTEGER, PYTHON_SCALARS, operators, python_scalar
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...contract.numpy_dtypes import NDArray
     from .policy import Policy
 
-OBJECT = "Array object"
+OBJECT = Section("Array object")
 
 _new = object.__new__
 
@@ -47,10 +47,9 @@ class StrictArray(StrictBase):
     __hash__ = None  # type: ignore[assignment]
 
     def __new__(cls, *arguments: object, **options: object) -> Never:
-        raise refuse(
+        raise OBJECT.refuse(
             TypeError,
             "the class of arrays makes none; how arrays are constructed is not a part of the class",
-            OBJECT,
             "use xp.asarray, xp.zeros or another creation function",
         )
 
@@ -85,10 +84,9 @@ class StrictArray(StrictBase):
     def T(self) -> Self:
         """The transpose of a matrix. ValueError unless there are two axes."""
         if self._array.ndim != 2:
-            raise refuse(
+            raise Section("Array object: T").refuse(
                 ValueError,
                 f"T of an array of {self._array.ndim} axes; it must have two",
-                "Array object: T",
                 "use x.mT for the last two axes, or xp.permute_dims(x, axes)",
             )
         return self._wrap(self._array.T)
@@ -126,11 +124,10 @@ class StrictArray(StrictBase):
         """
         version = self._policy.version
         if api_version is not None and api_version != version:
-            raise refuse(
+            raise Section("Array object: __array_namespace__").refuse(
                 ValueError,
                 f"__array_namespace__(api_version={api_version!r}) of an array of {version}; it "
                 "raises where the namespace is not of that version",
-                "Array object: __array_namespace__",
                 f'use api_version="{version}", or another strict namespace',
             )
         return self._namespace
@@ -158,11 +155,10 @@ class StrictArray(StrictBase):
         version = self._policy.version
         for name in options:
             if lacks(version, f"__dlpack__.{name}"):
-                raise refuse(
+                raise Section("Array object: __dlpack__").refuse(
                     TypeError,
                     f"__dlpack__ has no {name}= in {version}; it came with "
                     f"{added_in(f'__dlpack__.{name}')}",
-                    "Array object: __dlpack__",
                     "leave it out",
                 )
         return self._array.__dlpack__(stream=stream, **options)
@@ -217,11 +213,10 @@ class StrictArray(StrictBase):
         else:
             raise foreign("assignment", value)
         if result is not array.dtype or not kind:
-            raise refuse(
+            raise Section("Array object: __setitem__").refuse(
                 TypeError,
                 f"assignment of {dtype if dtype is not array.dtype else result} to an array of "
                 f"{array.dtype}; what cannot be promoted to the array's dtype is left unspecified",
-                "Array object: __setitem__",
                 "convert it first: xp.astype(value, x.dtype)",
             )
         array[key] = value
@@ -229,17 +224,16 @@ class StrictArray(StrictBase):
     def __iter__(self) -> Iterator[Self]:
         array = self._array
         if array.ndim != 1:
-            raise refuse(
+            raise Section("Array object: __getitem__").refuse(
                 TypeError,
                 f"iteration over an array of {array.ndim} axes; it is defined for one axis",
-                "Array object: __getitem__",
                 "loop over xp.unstack(x)" if array.ndim else "use x itself",
             )
         return map(self._wrap, array)  # numpy.iterable takes no element of it
 
     def __len__(self) -> Never:
-        raise refuse(
-            TypeError, "len of an array, which has no length", OBJECT, "use x.shape[0] or x.size"
+        raise OBJECT.refuse(
+            TypeError, "len of an array, which has no length", "use x.shape[0] or x.size"
         )
 
     # ------------------------------------------------------------------ printing, copying, pickling
@@ -263,10 +257,9 @@ class StrictArray(StrictBase):
         """Refused: NumPy would find it missing, and make an array of objects instead."""
         if self._policy.numpy_conversion:
             return self._array.__array__(dtype, copy)
-        raise refuse(
+        raise Section("Data interchange mechanisms").refuse(
             TypeError,
             "conversion to a NumPy array by __array__, which the standard does not have",
-            "Data interchange mechanisms",
             "use numpy.from_dlpack(x), or compute with the functions of x.__array_namespace__()",
         )
 
@@ -295,11 +288,10 @@ def check_device(where: str, device: object) -> Device:
     if type(device) is Device:
         return device
     named = f"array_api_nx.Device({device!r})" if isinstance(device, str) else "a device object"
-    raise refuse(
+    raise Section("Device support").refuse(
         ValueError,
         f"{where}: the device {device!r}; devices are objects, and names for them are each "
         "library's own",
-        "Device support",
         f"use x.device of another array, or {named}",
     )
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 
-def refuse(kind: type[Exception], rule: str, section: str, instead: str) -> Exception:
-    """The exception that tells of a refusal.
+class Section(str):
+    """A section of the standard, by its title."""
 
-    kind (type): Of the exception.
-    rule: The call, and the rule of the standard about it.
-    section: Of the standard, by its title.
-    instead: What to write instead.
-    """
-    return kind(f'{rule} - the standard, "{section}"; {instead}')
+    __slots__ = ()
+
+    def refuse(self, kind: type[Exception], rule: str, instead: str) -> Exception:
+        """The exception that tells of a refusal.
+
+        kind (type): Of the exception.
+        rule: The call, and the rule of the section about it.
+        instead: What to write instead.
+        """
+        return kind(f'{rule} - the standard, "{self}"; {instead}')
 
 
 def refuse_attribute(owner: str, name: str, instead: str | None, section: str) -> Exception:
@@ -22,4 +26,4 @@ def refuse_attribute(owner: str, name: str, instead: str | None, section: str) -
     rule = f"{owner} of the standard has no {name}"
     if instead is None:
         return AttributeError(f'{rule} - the standard, "{section}"')
-    return refuse(AttributeError, rule, section, f"use {instead}")
+    return Section(section).refuse(AttributeError, rule, f"use {instead}")

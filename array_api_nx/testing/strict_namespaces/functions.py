@@ -18,7 +18,7 @@ from ...frontend.array import Array
 from .arguments import check_of, words_of
 from .array import StrictArray
 from .dtypes import SCALARS, STRICT
-from .errors import refuse
+from .errors import Section
 from .operands import Group, check_devices, check_kinds, check_pair, check_scalar
 from .rules import RULES, StrictCall
 from .signatures import ELEMENTWISE, PROMOTED, Function
@@ -44,10 +44,9 @@ def wrapper_of(own: type[StrictArray]) -> Callable[[object], object]:
         kind = type(result)
         if kind is Array:
             if result._dtype not in STRICT:
-                raise refuse(
+                raise Section("Data Types").refuse(
                     TypeError,
                     f"an array of {result._dtype}, a dtype beyond the standard",
-                    "Data Types",
                     'convert it before, as with x.astype("float32")',
                 )
             made = _new(own)
@@ -112,7 +111,9 @@ def _misused(
             keywords = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
             if keywords:
                 instead = f"name the argument, as in {function.name}(x, {keywords[0]}=...)"
-        raise refuse(TypeError, f"{function.name}: {error}", function.chapter, instead) from None
+        raise Section(function.chapter).refuse(
+            TypeError, f"{function.name}: {error}", instead
+        ) from None
 
 
 def _by_position(signature: Signature) -> list[Parameter]:
@@ -191,10 +192,9 @@ def _check_together(function: Function, group: Group, given: Sequence[Any], vers
     """Whether arrays and Python scalars go together: dtypes, devices, kinds of scalars."""
     arrays = [each for each in given if type(each) is Array]
     if not arrays:
-        raise refuse(
+        raise Section(function.chapter).refuse(
             TypeError,
             f"{function.name} of scalars alone; at least one must be an array",
-            function.chapter,
             "make one an array: xp.asarray(value)",
         )
     check_kinds(function.name, [array.dtype for array in arrays])

@@ -8,14 +8,14 @@ from typing import Any
 from ...core import dtypes as d
 from ...frontend.array import Array
 from .base import StrictBase
-from .errors import refuse
+from .errors import Section
 from .operands import check_devices, described
 from .versions import widened_in
 
-SINGLE = "Single-axis Indexing"
-MULTI = "Multi-axis Indexing"
-INTEGERS = "Integer Array Indexing"
-MASKS = "Boolean Array Indexing"
+SINGLE = Section("Single-axis Indexing")
+MULTI = Section("Multi-axis Indexing")
+INTEGERS = Section("Integer Array Indexing")
+MASKS = Section("Boolean Array Indexing")
 
 _WHOLE = slice(None)
 
@@ -54,10 +54,9 @@ def plain_key(x: StrictBase, key: Any, *, writing: bool = False) -> Any:
         elif item is None:
             others = True
             if writing:
-                raise refuse(
+                raise Section("Array object: __setitem__").refuse(
                     IndexError,
                     "assignment with None between the brackets; keys of __setitem__ hold none",
-                    "Array object: __setitem__",
                     "leave it out, and give the value the shape of the selection",
                 )
         elif kind is own:
@@ -65,10 +64,9 @@ def plain_key(x: StrictBase, key: Any, *, writing: bool = False) -> Any:
             if item.dtype is d.bool:
                 if len(items) == 1:
                     return _mask(x, key[0], writing)
-                raise refuse(
+                raise MASKS.refuse(
                     IndexError,
                     "a mask beside other indices; it must be the sole index",
-                    MASKS,
                     "index twice: first with the mask, then with the rest",
                 )
             used += 1
@@ -107,10 +105,9 @@ def _integer(item: Any) -> int:
         instead = "use 0 or 1, or a mask: xp.asarray(condition)"
     else:
         instead = "use an int, a slice, ..., None or an array of the same namespace"
-    raise refuse(
+    raise SINGLE.refuse(
         IndexError,
         f"{described(item)} as an index; an index is an int, a slice, ..., None or an array",
-        SINGLE,
         instead,
     )
 
@@ -132,11 +129,10 @@ def _check_bounds(item: slice, size: int, axis: int) -> None:
         ("stop", stop, lowest, highest),
     ):
         if value is not None and not low <= value <= high:
-            raise refuse(
+            raise Section("Slice Syntax").refuse(
                 IndexError,
                 f"a slice that {name}s at {value} on axis {axis} of size {size}; what lies outside "
                 f"of {low} to {high} is left unspecified",
-                "Slice Syntax",
                 f"leave it out, or use min({value}, x.shape[{axis}])",
             )
 
@@ -146,20 +142,18 @@ def _too_few(items: tuple[object, ...], used: int, ndim: int, arrays: bool) -> E
         instead = "use xp.take(x, indices, axis=0)"
     else:
         instead = "add ..., as in x[0, ...], or xp.reshape(x, (-1,)) first"
-    return refuse(
+    return MULTI.refuse(
         IndexError,
         f"{used} indices for {ndim} axes without ...; each axis must be indexed",
-        MULTI,
         instead,
     )
 
 
 def _integral(index: Array) -> None:
     if index.dtype not in d.INTEGRAL:
-        raise refuse(
+        raise INTEGERS.refuse(
             IndexError,
             f"an array of {index.dtype} as an index; index arrays hold ints or bools",
-            INTEGERS,
             "convert it: xp.astype(indices, xp.int64)",
         )
 
@@ -170,24 +164,21 @@ def _check_arrays(x: StrictBase, indices: list[Array], others: bool, writing: bo
     for index in indices:
         _integral(index)
     if version < since:
-        raise refuse(
+        raise INTEGERS.refuse(
             IndexError,
             f"an array of ints as an index, which {version} does not have (it came with {since})",
-            INTEGERS,
             "use xp.take(x, indices, axis=axis)",
         )
     if writing:
-        raise refuse(
+        raise Section("Array object: __setitem__").refuse(
             IndexError,
             "assignment to what an array of ints selects is left unspecified",
-            "Array object: __setitem__",
             "assign with a mask, as in x[mask] = value, or choose: xp.where(mask, value, x)",
         )
     if others:
-        raise refuse(
+        raise INTEGERS.refuse(
             IndexError,
             "arrays of ints beside slices, ... or None are left unspecified",
-            INTEGERS,
             "index each axis with ints and arrays, or use xp.take(x, indices, axis=axis)",
         )
     check_devices("an index", (x._array, *indices))
@@ -195,10 +186,9 @@ def _check_arrays(x: StrictBase, indices: list[Array], others: bool, writing: bo
 
 def _mask(x: StrictBase, key: StrictBase, writing: bool) -> Array:
     if not type(x)._policy.boolean_indexing:
-        raise refuse(
+        raise MASKS.refuse(
             RuntimeError,
             "a mask as an index, which libraries may leave out (boolean_indexing=False)",
-            MASKS,
             "choose instead: xp.where(mask, x, other)",
         )
     mask = key._array

@@ -10,12 +10,12 @@ from ...frontend.data_type import FloatInfo, IntInfo
 from ...frontend.inspection import Info
 from .array import check_device
 from .dtypes import STRICT, StrictDType
-from .errors import refuse, refuse_attribute
+from .errors import Section, refuse_attribute
 
 if TYPE_CHECKING:
     from .policy import Policy
 
-SECTION = "Inspection"
+SECTION = Section("Inspection")
 
 
 class StrictInfo:
@@ -60,11 +60,8 @@ class StrictInfo:
         """The dtypes of a device by name, all of them or those of a kind."""
         for each in kind if isinstance(kind, tuple) else () if kind is None else (kind,):
             if each not in KINDS:
-                raise refuse(
-                    ValueError,
-                    f"dtypes: no kind {each!r}",
-                    SECTION,
-                    f"use one of {', '.join(KINDS)}",
+                raise SECTION.refuse(
+                    ValueError, f"dtypes: no kind {each!r}", f"use one of {', '.join(KINDS)}"
                 )
         where = None if device is None else check_device("dtypes", device)
         found = self._info.dtypes(device=where, kind=kind)

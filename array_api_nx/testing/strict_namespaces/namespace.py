@@ -12,7 +12,7 @@ from ...core.dtypes import EXTRA
 from ...frontend.missing import mends
 from .array import StrictArray, array_class
 from .dtypes import STRICT
-from .errors import refuse
+from .errors import Section
 from .functions import function_of
 from .policy import Policy
 from .signatures import CONSTANTS, DTYPES, functions
@@ -105,15 +105,14 @@ def _missing(owner: str, policy: Policy, name: str, namespace: ModuleType) -> Ex
     extension = owner.rpartition(".")[2] if owner != policy.name else ""
     full = f"{extension}.{name}" if extension else name
     if name in ("linalg", "fft") and not extension:
-        return refuse(
+        return Section("Extensions").refuse(
             AttributeError,
             f"this namespace is one without {name}; extensions are optional",
-            "Extensions",
             f"ask first: if hasattr(xp, {name!r})",
         )
     if full in EXTRA:
-        return refuse(
-            AttributeError, f"{full} is a dtype beyond the standard", "Data Types", "use xp.float32"
+        return Section("Data Types").refuse(
+            AttributeError, f"{full} is a dtype beyond the standard", "use xp.float32"
         )
     if full in functions():
         since = added_in(full)

@@ -12,10 +12,10 @@ from ...core.dtypes import PROMOTION, DType
 from ...frontend.array import Array
 from .base import StrictBase
 from .dtypes import GROUPS, SAME_KIND, SCALARS
-from .errors import refuse
+from .errors import Section
 from .versions import widened_in
 
-PROMOTING = "Type Promotion Rules"
+PROMOTING = Section("Type Promotion Rules")
 
 
 _TOGETHER = SAME_KIND["any"]
@@ -70,11 +70,10 @@ def foreign(where: str, value: object) -> Exception:
         instead = "convert it: xp.asarray(values)"
     else:
         instead = "use an array of this namespace, or a Python scalar"
-    return refuse(
+    return Section("Array object").refuse(
         TypeError,
         f"{where}: {described(value)} beside an array; operands are arrays of one namespace and "
         "Python scalars",
-        "Array object",
         instead,
     )
 
@@ -84,11 +83,10 @@ def check_devices(where: str, arrays: Sequence[Array]) -> None:
     first = arrays[0].device
     for other in arrays[1:]:
         if other.device != first:
-            raise refuse(
+            raise Section("Device support").refuse(
                 ValueError,
                 f"{where}: arrays on the devices {first} and {other.device}; where arrays of two "
                 "devices are computed is left unspecified",
-                "Device support",
                 "move one of them: x.to_device(y.device)",
             )
 
@@ -98,11 +96,10 @@ def check_kinds(where: str, dtypes: Sequence[DType]) -> None:
     first = dtypes[0]
     for other in dtypes[1:]:
         if (first, other) not in _TOGETHER:
-            raise refuse(
+            raise PROMOTING.refuse(
                 TypeError,
                 f"{where}: {first} with {other}; what dtypes of different kinds promote to is left "
                 "unspecified",
-                PROMOTING,
                 f"convert one of them: xp.astype(x, xp.{_common(first, other)})",
             )
         first = PROMOTION[first, other]
@@ -115,10 +112,9 @@ def _common(first: DType, second: DType) -> DType:
 def check_dtype(where: str, group: Group, dtype: DType) -> None:
     """TypeError unless an operation is defined for a dtype."""
     if dtype not in group.dtypes:
-        raise refuse(
+        raise Section("Data Types").refuse(
             TypeError,
             f"{where} is defined for {group.words} dtypes, not for {dtype}",
-            "Data Types",
             _mend(group, dtype),
         )
 
@@ -149,10 +145,9 @@ def check_scalar(where: str, dtype: DType, scalar: object, version: str, group: 
     kind = type(scalar)
     if kind in SCALARS[dtype]:
         if not d.holds(dtype, scalar) and kind is int and dtype in d.INTEGRAL:
-            raise refuse(
+            raise PROMOTING.refuse(
                 OverflowError,
                 f"{where}: {scalar} is out of the bounds of {dtype}; what it gives is unspecified",
-                PROMOTING,
                 "convert the array first: xp.astype(x, xp.int64)",
             )
         return
@@ -163,19 +158,17 @@ def check_scalar(where: str, dtype: DType, scalar: object, version: str, group: 
         if version >= since and group.dtypes & {d.complex128}:
             return
         if version < since:
-            raise refuse(
+            raise PROMOTING.refuse(
                 TypeError,
                 f"{where}: a complex scalar beside an array of {dtype}, of which {version} says "
                 f"nothing (it came with {since})",
-                PROMOTING,
                 "convert the array first: xp.astype(x, xp.complex128)",
             )
         check_dtype(where, group, d.COMPLEX_OF[dtype])
-    raise refuse(
+    raise Section("Mixing arrays with Python scalars").refuse(
         TypeError,
         f"{where}: the {kind.__name__} {scalar!r} beside an array of {dtype}; scalars of a higher "
         "kind than the array's are left unspecified, and so are bools beside numbers",
-        "Mixing arrays with Python scalars",
         _scalar_mend(dtype, scalar),
     )
 

@@ -12,7 +12,7 @@ from ...core.dtypes import PROMOTION, SCALAR_PROMOTION
 from ...frontend.array import Array
 from .base import StrictBase
 from .dtypes import GROUPS
-from .errors import refuse
+from .errors import Section
 from .operands import Group, check_dtype, check_pair, check_scalar, foreign, wants_operand
 from .signatures import operators as table_of_operators
 from .signatures import prefixes
@@ -39,8 +39,8 @@ def _operand(x: StrictBase, other: object, operation: Operation, group: Group) -
         dtype = x._array.dtype
         check_dtype(where, group, dtype)
         if operation is operator.matmul:
-            raise refuse(
-                TypeError, "matmul with a scalar; it takes arrays", "Operators", "use x * scalar"
+            raise Section("Operators").refuse(
+                TypeError, "matmul with a scalar; it takes arrays", "use x * scalar"
             )
         check_scalar(where, dtype, other, type(x)._policy.version, group)
         if group is INTEGER:
@@ -60,10 +60,9 @@ def check_shift(where: str, by: object) -> None:
     else:
         return
     if negative:
-        raise refuse(
+        raise Section("Element-wise Functions").refuse(
             ValueError,
             f"{where} by a negative number; each must be at least 0",
-            "Element-wise Functions",
             "shift the other way by its absolute value",
         )
 
@@ -140,11 +139,10 @@ def _in_place(operation: Operation, group: Group) -> Callable[..., Any]:
         else:
             result = SCALAR_PROMOTION[array.dtype, type(operand)]
         if result is not array.dtype:
-            raise refuse(
+            raise Section("In-place Operators").refuse(
                 TypeError,
                 f"{operation.__name__.strip('_')} of {array.dtype} with what makes it {result}; "
                 "what an in-place operation gives that changes the dtype is left unspecified",
-                "In-place Operators",
                 "write x = x + y",
             )
         changed = operation(array, operand)
@@ -161,17 +159,15 @@ def python_scalar(x: StrictBase, kind: str) -> Array:
     """The array inside, if it is one element that may become a Python scalar."""
     array = x._array
     if array.ndim:
-        raise refuse(
+        raise Section(f"Array object: __{kind}__").refuse(
             TypeError,
             f"{kind} of an array of {array.ndim} axes; it must be zero-dimensional",
-            f"Array object: __{kind}__",
             f"index it first, or reshape: {kind}(xp.reshape(x, ()))",
         )
     if array.dtype in d.COMPLEX and kind in ("int", "float"):
-        raise refuse(
+        raise Section(f"Array object: __{kind}__").refuse(
             TypeError,
             f"{kind} of a complex number is left unspecified",
-            f"Array object: __{kind}__",
             f"say which part: {kind}(xp.real(x))",
         )
     return array

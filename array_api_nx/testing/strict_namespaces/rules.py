@@ -16,7 +16,7 @@ from ...core.dtypes import DType
 from ...frontend.array import Array
 from .array import StrictArray
 from .dtypes import PLAIN, StrictDType, in_kind
-from .errors import refuse
+from .errors import Section
 from .info import Limits, StrictInfo
 from .operands import Group, check_devices, check_kinds, check_scalar, described, foreign
 from .operators import check_shift
@@ -44,8 +44,8 @@ class StrictCall(NamedTuple):
         return self.target(*self.given, **self.kwargs)
 
     def refuse(self, kind: type[Exception], rule: str, instead: str) -> Exception:
-        """The exception for a call that the function's own section forbids; see `errors.refuse`."""
-        return refuse(kind, rule, self.target.__name__, instead)
+        """The exception for a call that the function's own section forbids; see `Section`."""
+        return Section(self.target.__name__).refuse(kind, rule, instead)
 
 
 Rule = Callable[[StrictCall], object]
@@ -273,10 +273,9 @@ def _total(call: StrictCall) -> None:
 def _scan(call: StrictCall) -> None:
     (x,) = call.given
     if not x.ndim:
-        raise refuse(
+        raise Section("Statistical Functions").refuse(
             ValueError,
             f"{call.target.__name__} of a zero-dimensional array is left unspecified",
-            "Statistical Functions",
             "use xp.reshape(x, (1,))",
         )
 
@@ -306,10 +305,9 @@ def _along_vectors(call: StrictCall) -> None:
             # Axes were those of the shape that both arrays are broadcast to.
             call.kwargs["axis"] = axis - most
     elif axis >= 0:
-        raise refuse(
+        raise Section("Linear Algebra Functions").refuse(
             ValueError,
             f"{call.target.__name__} along axis {axis}; axes are counted from the last: negative",
-            "Linear Algebra Functions",
             "count from the last axis: axis=axis - x.ndim",
         )
 
@@ -352,11 +350,10 @@ def _data_dependent(call: StrictCall) -> None:
             "nonzero": "use xp.where(condition, x, other)",
             "repeat": "repeat by an int, or use xp.take with indices",
         }
-        raise refuse(
+        raise Section("Data-dependent output shapes").refuse(
             RuntimeError,
             f"{name}: the result's shape depends on elements, which libraries may leave out "
             "(data_dependent_shapes=False)",
-            "Data-dependent output shapes",
             instead.get(name, "use xp.sort(x), and compare neighbours"),
         )
 
