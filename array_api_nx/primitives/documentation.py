@@ -32,26 +32,23 @@ ELEMENTWISE: Final[dict[Primitive, Documentation]] = {
     p.ABS: Documentation("Absolute value of each element; the magnitude of a complex one."),
     p.ACOS: Documentation("Inverse cosine of each element, in radians."),
     p.ACOSH: Documentation("Inverse hyperbolic cosine of each element."),
-    p.ADD: Documentation("Sums of elements.", operands="the sum of booleans is their logical or"),
+    p.ADD: Documentation("Sums of elements.",
+        operands="the sum of booleans is their logical or"),
     p.ASIN: Documentation("Inverse sine of each element, in radians."),
     p.ASINH: Documentation("Inverse hyperbolic sine of each element."),
     p.ATAN: Documentation("Inverse tangent of each element, in radians."),
     p.ATAN2: Documentation(
-        "Angles, in radians, of the points with ordinates `x1` and abscissas `x2`."
-    ),
+        "Angles, in radians, of the points with ordinates `x1` and abscissas `x2`."),
     p.ATANH: Documentation("Inverse hyperbolic tangent of each element."),
     p.BITWISE_AND: Documentation("Bitwise and of elements."),
     p.BITWISE_INVERT: Documentation(
-        "Each element with every bit flipped; the negation of booleans."
-    ),
-    p.BITWISE_LEFT_SHIFT: Documentation(
-        "The bits of `x1` shifted to the left by `x2` places.", operands="`x2` not negative"
-    ),
+        "Each element with every bit flipped; the negation of booleans."),
+    p.BITWISE_LEFT_SHIFT: Documentation("The bits of `x1` shifted to the left by `x2` places.",
+        operands="`x2` not negative"),
     p.BITWISE_OR: Documentation("Bitwise or of elements."),
     p.BITWISE_RIGHT_SHIFT: Documentation(
         "The bits of `x1` shifted to the right by `x2` places; the sign is kept.",
-        operands="`x2` not negative",
-    ),
+        operands="`x2` not negative"),
     p.BITWISE_XOR: Documentation("Bitwise exclusive or of elements."),
     p.CEIL: Documentation("Each element rounded up to an integer value."),
     p.CONJ: Documentation("Complex conjugate of each element; real ones as they are."),
@@ -63,14 +60,11 @@ ELEMENTWISE: Final[dict[Primitive, Documentation]] = {
     p.EXP: Documentation("Exponential of each element."),
     p.EXPM1: Documentation("``exp(x) - 1`` for each element, accurate near zero."),
     p.FLOOR: Documentation("Each element rounded down to an integer value."),
-    p.FLOOR_DIVIDE: Documentation(
-        "Quotients of elements, rounded down.",
-        notes="By zero: infinite or NaN for floating-point dtypes, zero for integers.",
-    ),
+    p.FLOOR_DIVIDE: Documentation("Quotients of elements, rounded down.",
+        notes="By zero: infinite or NaN for floating-point dtypes, zero for integers."),
     p.GREATER: Documentation("Whether elements of `x1` are greater than those of `x2`."),
     p.GREATER_EQUAL: Documentation(
-        "Whether elements of `x1` are greater than or equal to those of `x2`."
-    ),
+        "Whether elements of `x1` are greater than or equal to those of `x2`."),
     p.HYPOT: Documentation("``sqrt(x1**2 + x2**2)`` without overflow on the way."),
     p.IMAG: Documentation("Imaginary part of each element; zeros for a real array."),
     p.ISFINITE: Documentation("Whether each element is neither infinite nor NaN."),
@@ -78,57 +72,39 @@ ELEMENTWISE: Final[dict[Primitive, Documentation]] = {
     p.ISNAN: Documentation("Whether each element, or a part of a complex one, is NaN."),
     p.LESS: Documentation("Whether elements of `x1` are less than those of `x2`."),
     p.LESS_EQUAL: Documentation(
-        "Whether elements of `x1` are less than or equal to those of `x2`."
-    ),
+        "Whether elements of `x1` are less than or equal to those of `x2`."),
     p.LOG: Documentation("Natural logarithm of each element."),
     p.LOG1P: Documentation("``log(1 + x)`` for each element, accurate near zero."),
     p.LOG2: Documentation("Base-2 logarithm of each element."),
     p.LOG10: Documentation("Base-10 logarithm of each element."),
     p.LOGADDEXP: Documentation("``log(exp(x1) + exp(x2))`` without overflow on the way."),
-    p.LOGICAL_AND: Documentation(
-        "Whether both elements are True or nonzero.",
-        operands="the standard defines bool",
-        scalars="bool",
-    ),
-    p.LOGICAL_NOT: Documentation(
-        "Whether each element is False or zero.", operands="the standard defines bool"
-    ),
-    p.LOGICAL_OR: Documentation(
-        "Whether at least one of two elements is True or nonzero.",
-        operands="the standard defines bool",
-        scalars="bool",
-    ),
-    p.LOGICAL_XOR: Documentation(
-        "Whether exactly one of two elements is True or nonzero.",
-        operands="the standard defines bool",
-        scalars="bool",
-    ),
+    p.LOGICAL_AND: Documentation("Whether both elements are True or nonzero.",
+        operands="the standard defines bool", scalars="bool"),
+    p.LOGICAL_NOT: Documentation("Whether each element is False or zero.",
+        operands="the standard defines bool"),
+    p.LOGICAL_OR: Documentation("Whether at least one of two elements is True or nonzero.",
+        operands="the standard defines bool", scalars="bool"),
+    p.LOGICAL_XOR: Documentation("Whether exactly one of two elements is True or nonzero.",
+        operands="the standard defines bool", scalars="bool"),
     p.MAXIMUM: Documentation("The greater of two elements; NaN if one is NaN."),
     p.MINIMUM: Documentation("The lesser of two elements; NaN if one is NaN."),
-    p.MULTIPLY: Documentation(
-        "Products of elements.", operands="the product of booleans is their logical and"
-    ),
+    p.MULTIPLY: Documentation("Products of elements.",
+        operands="the product of booleans is their logical and"),
     p.NEGATIVE: Documentation("Each element with its sign changed; integers wrap around."),
     p.NEXTAFTER: Documentation("The representable numbers next to `x1` on the way to `x2`."),
     p.NOT_EQUAL: Documentation("Whether elements differ."),
     p.POSITIVE: Documentation("Each element as it is."),
-    p.POW: Documentation(
-        "The elements of `x1` raised to the powers `x2`.",
-        errors="an integer is to be raised to a negative integer power",
-    ),
+    p.POW: Documentation("The elements of `x1` raised to the powers `x2`.",
+        errors="an integer is to be raised to a negative integer power"),
     p.REAL: Documentation("Real part of each element; the elements of a real array."),
     p.RECIPROCAL: Documentation("``1 / x`` for each element."),
-    p.REMAINDER: Documentation(
-        "Remainders of division, with the signs of `x2`, as Python's ``%``.",
-        notes="By zero: NaN for floating-point dtypes, zero for integers.",
-    ),
+    p.REMAINDER: Documentation("Remainders of division, with the signs of `x2`, as Python's ``%``.",
+        notes="By zero: NaN for floating-point dtypes, zero for integers."),
     p.ROUND: Documentation(
         "Each element, or each part of a complex one, rounded to the nearest integer value.",
-        notes="Halves go to the even neighbour.",
-    ),
+        notes="Halves go to the even neighbour."),
     p.SIGN: Documentation(
-        "Sign of each element: -1, 0 or 1, or NaN; ``z / abs(z)`` of a complex one."
-    ),
+        "Sign of each element: -1, 0 or 1, or NaN; ``z / abs(z)`` of a complex one."),
     p.SIGNBIT: Documentation("Whether the sign bit of each element is set, as in -0.0."),
     p.SIN: Documentation("Sine of each element, taken in radians."),
     p.SINH: Documentation("Hyperbolic sine of each element."),
@@ -138,7 +114,7 @@ ELEMENTWISE: Final[dict[Primitive, Documentation]] = {
     p.TAN: Documentation("Tangent of each element, taken in radians."),
     p.TANH: Documentation("Hyperbolic tangent of each element."),
     p.TRUNC: Documentation("Each element rounded towards zero to an integer value."),
-}
+}  # fmt: skip
 """The primitives that are functions of the elementwise chapter."""
 
 _GROUPS: Final = {
