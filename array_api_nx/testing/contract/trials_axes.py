@@ -220,28 +220,20 @@ TRIALS: dict[str, Trials] = {
     "argsort": Trials(argsorted, lambda dtype: sorts(dtype, stable=True)),
     "searchsorted": Trials(
         lambda x, values, right: np.searchsorted(x, values, "right" if right else "left"),
-        searches,
-        suits=is_ascending,
-    ),
+        searches, suits=is_ascending),
     "partition": Trials(
-        lambda x, kth, axis: unsigned_zeros(in_order(x, axis)), partitions, seen=partly_sorted
-    ),
+        lambda x, kth, axis: unsigned_zeros(in_order(x, axis)), partitions, seen=partly_sorted),
     "argpartition": Trials(
-        lambda x, kth, axis: in_any_order(x, axis),
-        partitions,
+        lambda x, kth, axis: in_any_order(x, axis), partitions,
         seen=lambda found, x, kth, axis: (
             partly_sorted(np.take_along_axis(x, found, axis), x, kth, axis),
-            np.sort(found, axis),
-        ),
-    ),
-}
+            np.sort(found, axis))),
+}  # fmt: skip
 
 UNSTABLE: dict[str, Trials] = {
     "sort": Trials(
         lambda *arguments: unsigned_zeros(in_order(*arguments)),
-        lambda dtype: sorts(dtype, stable=False),
-        seen=unsigned_zeros,
-    ),
+        lambda dtype: sorts(dtype, stable=False), seen=unsigned_zeros),
     "argsort": Trials(in_any_order, lambda dtype: sorts(dtype, stable=False), seen=permuted),
-}
+}  # fmt: skip
 """Orders in which equal elements may come in any order."""

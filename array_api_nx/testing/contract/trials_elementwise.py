@@ -213,16 +213,18 @@ def operands(op: UfuncLoop) -> Iterator[tuple[Numbers, ...]]:
         yield 0.5, column
 
 
+def applied_multiple(dtype: DType) -> list[Arguments]:
+    return [(op, x) for op in SEVERAL_RESULTS if op.inputs[0] is dtype for x in operands(op)]
+
+
 def applied(dtype: DType) -> Iterator[Arguments]:
     for op in ONE_RESULT:
         if op.inputs[0] is dtype:
             for given in operands(op):
                 yield op, given
-    for op in SEVERAL_RESULTS:
-        if op.inputs[0] is dtype:
-            for given in operands(op):
-                yield op.only(0), given
-                yield op.only(1), given
+    for op, given in applied_multiple(dtype):
+        yield op.only(0), given
+        yield op.only(1), given
 
 
 def by_ufunc(op: UfuncLoop, given: tuple[Numbers, ...]) -> NDArray | tuple[NDArray, ...]:
@@ -256,18 +258,10 @@ def of_row(op: Primitive, dtype: DType) -> Trials:
 ROWS = of_family("unary", "binary")
 
 TRIALS: dict[str, Trials] = {
-    "where": Trials(
-        lambda condition, x1, x2: np.where(condition, *_alike(x1, x2)),
-        wheres,
-    ),
+    "where": Trials(lambda condition, x1, x2: np.where(condition, *_alike(x1, x2)), wheres),
     "clip": Trials(clipped, clips, ulp=1),
     "apply": Trials(by_ufunc, applied, ulp=1),
-    "apply_multiple": Trials(
-        by_ufunc,
-        lambda dtype: [
-            (op, given) for op in SEVERAL_RESULTS if op.inputs[0] is dtype for given in operands(op)
-        ],
-    ),
+    "apply_multiple": Trials(by_ufunc, applied_multiple),
 }
 
 

@@ -295,59 +295,34 @@ TRIALS: dict[str, Trials] = {
     "unfold": Trials(unfolded, unfolds),
     "fold": Trials(folded, folds),
     "cholesky": Trials(
-        lambda x, upper: (x, np.zeros(x.shape, x.dtype)),
-        of_matrices(hermitian, flag=True),
-        rtol=CLOSE,
-        suits=is_definite,
-        seen=factored,
-    ),
+        lambda x, upper: (x, np.zeros(x.shape, x.dtype)), of_matrices(hermitian, flag=True),
+        rtol=CLOSE, suits=is_definite, seen=factored),
     "qr": Trials(qr_of, of_matrices(square, tall, wide, flag=True), rtol=CLOSE, seen=triangular),
     "svd": Trials(svd_of, of_matrices(square, tall, wide, flag=True), rtol=CLOSE, seen=multiplied),
     "svdvals": Trials(
-        lambda x: np.linalg.svd(x, compute_uv=False), of_matrices(square, tall, wide), rtol=CLOSE
-    ),
+        lambda x: np.linalg.svd(x, compute_uv=False), of_matrices(square, tall, wide), rtol=CLOSE),
     "eig": Trials(
         lambda x: (np.zeros(x.shape, p.EIG.results[x.dtype]), np.zeros(x.shape[:-1])),
-        of_matrices(square),
-        rtol=CLOSE,
+        of_matrices(square), rtol=CLOSE,
         seen=lambda found, x: (
-            x @ found[1] - found[0][..., None, :] * found[1],
-            np.zeros(found[0].shape),
-        ),
-    ),
+            x @ found[1] - found[0][..., None, :] * found[1], np.zeros(found[0].shape))),
     "eigvals": Trials(traces_of(p.EIGVALS.results), of_matrices(square), rtol=CLOSE, seen=traces),
     "eigvalsh": Trials(
-        traces_of(p.EIGVALSH.results),
-        of_matrices(hermitian),
-        rtol=CLOSE,
-        suits=is_definite,
-        seen=ascending_traces,
-    ),
+        traces_of(p.EIGVALSH.results), of_matrices(hermitian),
+        rtol=CLOSE, suits=is_definite, seen=ascending_traces),
     "eigh": Trials(
-        lambda x: (x, np.sort(np.linalg.eigvalsh(x))),
-        of_matrices(hermitian),
-        rtol=CLOSE,
-        suits=is_definite,
+        lambda x: (x, np.sort(np.linalg.eigvalsh(x))), of_matrices(hermitian),
+        rtol=CLOSE, suits=is_definite,
         seen=lambda found, x: (
-            (found[1] * found[0][..., None, :]) @ adjoint(found[1]),
-            found[0],
-        ),
-    ),
+            (found[1] * found[0][..., None, :]) @ adjoint(found[1]), found[0])),
     "solve": Trials(
-        right_side, equations, rtol=CLOSE, suits=is_regular, seen=lambda found, x1, x2: x1 @ found
-    ),
+        right_side, equations,
+        rtol=CLOSE, suits=is_regular, seen=lambda found, x1, x2: x1 @ found),
     "inv": Trials(
-        lambda x: identity(x, x.shape[-1]),
-        of_matrices(square),
-        rtol=CLOSE,
-        suits=is_regular,
-        seen=lambda found, x: x @ found,
-    ),
+        lambda x: identity(x, x.shape[-1]), of_matrices(square),
+        rtol=CLOSE, suits=is_regular, seen=lambda found, x: x @ found),
     "det": Trials(determinant, of_matrices(square), rtol=CLOSE),
     "slogdet": Trials(
-        determinant,
-        of_matrices(square),
-        rtol=CLOSE,
-        seen=lambda found, x: found[0] * np.exp(found[1]),
-    ),
-}
+        determinant, of_matrices(square),
+        rtol=CLOSE, seen=lambda found, x: found[0] * np.exp(found[1])),
+}  # fmt: skip

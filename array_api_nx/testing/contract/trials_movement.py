@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import permutations, product
 from math import ceil
 from typing import Any
@@ -93,6 +93,12 @@ def spaces(dtype: DType) -> Iterator[Arguments]:
             yield start, stop, num, dtype, endpoint
 
 
+def identities(dtype: DType) -> Iterator[Arguments]:
+    for rows, columns in ((3, 3), (2, 4), (4, 2), (0, 3), (3, 0), (1, 1)):
+        for k in (-9, -1, 0, 1, 2, 9):
+            yield rows, columns, k, dtype
+
+
 # ---------------------------------------------------------------------- movement
 
 
@@ -103,16 +109,20 @@ def arrays(dtype: DType) -> list[NDArray]:
 
 
 def of_arrays(
-    arguments: Callable[[NDArray], Iterator[Any]],
+    others: Callable[[NDArray], Iterable[Any]],
 ) -> Callable[[DType], Iterator[Arguments]]:
-    """Trials of each of `arrays` with each of the arguments that go with it."""
+    """Trials of each of `arrays` with each of the other arguments that go with it."""
 
     def trials(dtype: DType) -> Iterator[Arguments]:
         for x in arrays(dtype):
-            for each in arguments(x):
-                yield (x, *each) if type(each) is tuple else (x, each)
+            for other in others(x):
+                yield x, other
 
     return trials
+
+
+def flipped(x: NDArray, marks: tuple[bool, ...]) -> NDArray:
+    return np.flip(x, tuple([axis for axis, mark in enumerate(marks) if mark]))
 
 
 def expansions(dtype: DType) -> Iterator[Arguments]:
@@ -238,66 +248,31 @@ def bitcasts(dtype: DType) -> Iterator[Arguments]:
             yield x, target
 
 
-# ---------------------------------------------------------------------- the table
-
-
-def each_axis(x: NDArray) -> Iterator[Any]:
-    for axes in permutations(range(x.ndim)):
-        yield (axes,)
-
-
-def each_mark(x: NDArray) -> Iterator[Any]:
-    for marks in product((False, True), repeat=x.ndim):
-        yield (marks,)
-
-
-def flipped(x: NDArray, marks: tuple[bool, ...]) -> NDArray:
-    return np.flip(x, tuple([axis for axis, mark in enumerate(marks) if mark]))
-
-
-def alone(x: NDArray) -> Iterator[Any]:
-    yield ()
-
-
 TRIALS: dict[str, Trials] = {
     "full": Trials(lambda shape, dtype, value: np.full(shape, value, dtype), fulls),
     "arange": Trials(arange, ranges),
     "linspace": Trials(
-        lambda start, stop, num, dtype, endpoint: np.linspace(start, stop, num, endpoint).astype(
-            dtype
-        ),
-        spaces,
-        rtol=1e-15,
-    ),
-    "eye": Trials(
-        lambda rows, columns, k, dtype: np.eye(rows, columns, k, dtype),
-        lambda dtype: [
-            (rows, columns, k, dtype)
-            for rows, columns in ((3, 3), (2, 4), (4, 2), (0, 3), (3, 0), (1, 1))
-            for k in (-9, -1, 0, 1, 2, 9)
-        ],
-    ),
+        lambda start, stop, num, dtype, endpoint: (
+            np.linspace(start, stop, num, endpoint).astype(dtype)),
+        spaces, rtol=1e-15),
+    "eye": Trials(lambda rows, columns, k, dtype: np.eye(rows, columns, k, dtype), identities),
     "expand": Trials(np.broadcast_to, expansions),
-    "try_reshape": Trials(np.reshape, reshapes),
-    "reshape": Trials(np.reshape, reshapes),
-    "permute": Trials(np.transpose, of_arrays(each_axis)),
-    "flip": Trials(flipped, of_arrays(each_mark)),
+    **dict.fromkeys(("try_reshape", "reshape"), Trials(np.reshape, reshapes)),
+    "permute": Trials(np.transpose, of_arrays(lambda x: permutations(range(x.ndim)))),
+    "flip": Trials(flipped, of_arrays(lambda x: product((False, True), repeat=x.ndim))),
     "slice": Trials(sliced, slices),
     "shrink": Trials(lambda x, bounds: x[tuple([slice(*each) for each in bounds])], bounds),
     "strided": Trials(
         lambda x, view: shown(x.flatten(), view),
-        lambda dtype: [(spread(limits(dtype), (2, 3, 4)), view) for view in VIEWS],
-    ),
+        lambda dtype: [(spread(limits(dtype), (2, 3, 4)), view) for view in VIEWS]),
     "pad": Trials(
-        lambda x, padding, value: np.pad(x, padding, constant_values=value),
-        paddings,
-    ),
+        lambda x, padding, value: np.pad(x, padding, constant_values=value), paddings),
     "cat": Trials(np.concatenate, joined),
     "roll": Trials(rolled, rolls),
     "repeat": Trials(np.repeat, repeats),
     "triangle": Trials(lambda x, k, upper: (np.triu if upper else np.tril)(x, k), triangles),
     "cast": Trials(converted, casts),
     "bitcast": Trials(lambda x, dtype: x.view(dtype), bitcasts),
-    "contiguous": Trials(np.copy, of_arrays(alone)),
-    "copy": Trials(np.copy, of_arrays(alone)),
-}
+    **dict.fromkeys(
+        ("contiguous", "copy"), Trials(np.copy, lambda dtype: [(x,) for x in arrays(dtype)])),
+}  # fmt: skip
