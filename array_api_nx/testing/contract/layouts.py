@@ -6,7 +6,8 @@ read-only, so that a primitive that changes an argument fails at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from math import prod
 from types import EllipsisType
@@ -44,12 +45,6 @@ def strided(backend: Backend) -> StridedBackend | None:
     if inner is not None:
         return strided(inner)
     return backend if isinstance(backend, StridedBackend) else None
-
-
-def everything(engine: StridedBackend, x: Handle) -> Handle:
-    """The whole block of memory that `x` shows a part of."""
-    engine.view(x)
-    return tensor_over(x.storage, View((prod(x.storage.memory.shape),)))
 
 
 @cache
@@ -123,6 +118,21 @@ def tensor(backend: Backend, memory: NDArray, view: View, *, writable: bool = Fa
         shown.flags.writeable = writable
         return backend.from_host(shown, copy=writable)
     return window(backend, backend.from_host(memory, copy=False), view)
+
+
+@contextmanager
+def nothing_else_written(backend: Backend, target: Handle, hint: object) -> Iterator[None]:
+    """Check that the memory around `target` stays as it is, while `target` is written."""
+    engine = strided(backend)
+    if engine is None:
+        yield
+        return
+    engine.view(target)
+    whole = tensor_over(target.storage, View((prod(target.storage.memory.shape),)))
+    before = backend.to_host(whole).copy()
+    yield
+    backend.assign(target, tensor(backend, before, target.view))
+    assert_same(backend.to_host(whole), before, hint=hint)
 
 
 def window(backend: Backend, block: Handle, view: View) -> Handle:
