@@ -15,9 +15,9 @@ import numpy as np
 
 from ...frontend.array import Array
 from .array import StrictArray, check_device
-from .dtypes import PLAIN, StrictDType
+from .dtypes import PLAIN, StrictDType, group_of
 from .errors import Section
-from .operands import Group, check_dtype, described, foreign
+from .operands import check_dtype, described, foreign
 from .versions import NARROWER, widened_in
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def check_of(
         return None
     where = function.name
     exact = frozenset([kind for word in words for kind in _EXACT.get(word, ())])
-    groups = [Group(word[6:-1]) for word in words if word.startswith("array[")]
+    groups = [group_of(word) for word in words if word.startswith("array[")]
     group = groups[0] if groups else None
     dtypes = group.dtypes if group else frozenset()
     tuples = (tuple, list) if policy.lists else (tuple,)
@@ -151,7 +151,7 @@ def _misfit(
     function: Function, parameter: str, words: tuple[str, ...], value: object, version: str
 ) -> Exception:
     said = [
-        ("an array" if word == "array[any]" else f"an array of a {Group(word[6:-1]).words} dtype")
+        ("an array" if word == "array[any]" else f"an array of a {group_of(word).words} dtype")
         if word.startswith("array[")
         else _SAID[word]
         for word in words

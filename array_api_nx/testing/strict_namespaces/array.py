@@ -18,8 +18,8 @@ from .base import StrictBase
 from .dtypes import STRICT, StrictDType
 from .errors import Section, refuse_attribute
 from .indexing import plain_key
-from .operands import check_devices, check_dtype, check_scalar, foreign
-from .operators import ANY, INTEGER, PYTHON_SCALARS, operators, python_scalar
+from .operands import ANY, check_devices, check_dtype, check_scalar, foreign
+from .operators import INTEGER, PYTHON_SCALARS, operators, python_scalar
 from .signatures import METHODS
 from .versions import added_in, lacks
 

@@ -6,6 +6,8 @@ NumPy's dtypes, and are not taken for one. All strict namespaces have those of t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, final
 
 from ...core import dtypes as d
@@ -56,24 +58,6 @@ def _named(name: str) -> StrictDType:
     return STRICT[d.as_dtype(name)]
 
 
-def _standard(group: list[DType]) -> tuple[DType, ...]:
-    return tuple([dtype for dtype in group if dtype in STRICT])
-
-
-GROUPS: Final[dict[str, tuple[DType, ...]]] = {
-    "any": d.STANDARD,
-    "bool": (d.bool,),
-    "complex": _standard(d.COMPLEX),
-    "floating": _standard(d.FLOATING),
-    "integer": _standard(d.INTEGRAL),
-    "integer_or_bool": _standard(d.BOOL_LIKE),
-    "numeric": _standard(d.NUMERIC),
-    "real": _standard(d.REAL),
-    "real_floating": _standard(d.REAL_FLOATING),
-}
-"""What functions are defined for, by the words of the table of signatures."""
-
-
 def in_kind(first: DType, second: DType) -> bool:
     """Whether the standard says what two dtypes promote to.
 
@@ -87,11 +71,43 @@ def in_kind(first: DType, second: DType) -> bool:
     return first in d.FLOATING and second in d.FLOATING
 
 
-SAME_KIND: Final = {
-    name: frozenset([(a, b) for a in group for b in group if in_kind(a, b)])
-    for name, group in GROUPS.items()
+@dataclass(frozen=True, eq=False, slots=True)
+class Group:
+    """Dtypes that an operation is defined for.
+
+    words: How errors call them.
+    dtypes: Those of the standard.
+    pairs: The pairs of them that promote.
+    """
+
+    words: str
+    dtypes: frozenset[DType]
+    pairs: frozenset[tuple[DType, DType]]
+
+
+def _group(words: str, dtypes: Iterable[DType]) -> Group:
+    standard = frozenset(dtypes).intersection(STRICT)
+    pairs = [(a, b) for a in standard for b in standard if in_kind(a, b)]
+    return Group(words, standard, frozenset(pairs))
+
+
+GROUPS: Final = {
+    "any": _group("any", d.ALL),
+    "bool": _group("boolean", [d.bool]),
+    "complex": _group("complex floating-point", d.COMPLEX),
+    "floating": _group("floating-point", d.FLOATING),
+    "integer": _group("integer", d.INTEGRAL),
+    "integer_or_bool": _group("integer or boolean", d.BOOL_LIKE),
+    "numeric": _group("numeric", d.NUMERIC),
+    "real": _group("real-valued", d.REAL),
+    "real_floating": _group("real-valued floating-point", d.REAL_FLOATING),
 }
-"""The pairs of dtypes of each group that promote."""
+"""What functions are defined for, by the words of the table of signatures."""
+
+
+def group_of(word: str) -> Group:
+    """The dtypes of ``array[DTYPES]``, a word of the table of signatures."""
+    return GROUPS[word.removeprefix("array[").removesuffix("]")]
 
 
 def _scalars(dtype: DType) -> frozenset[type]:

@@ -17,9 +17,9 @@ from ...frontend.annotations import Foreign
 from ...frontend.array import Array
 from .arguments import check_of, words_of
 from .array import StrictArray
-from .dtypes import SCALARS, STRICT
+from .dtypes import SCALARS, STRICT, Group, group_of
 from .errors import Section
-from .operands import Group, check_devices, check_kinds, check_pair, check_scalar
+from .operands import ANY, check_devices, check_kinds, check_pair, check_scalar
 from .rules import RULES, StrictCall
 from .signatures import ELEMENTWISE, PROMOTED, Function
 from .versions import lacks
@@ -131,8 +131,7 @@ def _of_one(
     target = function.target
     check = check_of(function, "x", policy, own)
     assert check is not None
-    words = words_of(function, "x", policy.version)
-    dtypes = Group(words[0][6:-1]).dtypes
+    dtypes = group_of(words_of(function, "x", policy.version)[0]).dtypes
 
     def call(*args: object, **kwargs: object) -> object:
         if kwargs or len(args) != 1:
@@ -162,7 +161,7 @@ def _of_two(
     second_check = check_of(function, "x2", policy, own) or _as_is
     # Scalars that always fit: whether an int does depends on its value.
     plain_floats = {dtype: scalars - {int} for dtype, scalars in SCALARS.items()}
-    group = Group(words_of(function, "x1", version)[0][6:-1])
+    group = group_of(words_of(function, "x1", version)[0])
     pairs = group.pairs
 
     def call(*args: object, **kwargs: object) -> object:
@@ -231,7 +230,7 @@ def _of_many(
     words = {name: words_of(function, name, version) for name in parameters}
     of_arrays = [n for n, said in words.items() if any(w.startswith("array") for w in said)]
     promoted = PROMOTED.get(short, ())
-    group = Group(words[promoted[-1]][0][6:-1]) if promoted else Group("any")
+    group = group_of(words[promoted[-1]][0]) if promoted else ANY
     names = [p.name for p in by_position]
     # The keywords that may follow so many arguments by position.
     allowed = [named.keys() - set(names[:count]) for count in range(most + 1)]

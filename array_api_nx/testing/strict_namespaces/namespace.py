@@ -21,10 +21,24 @@ from .versions import added_in, lacks
 _PACKAGE = __name__.partition(".")[0]
 
 
-class StrictNamespace(ModuleType):
-    """The names of a version of the standard, and nothing else."""
+class _Names(ModuleType):
+    """A module whose names are listed, and stay as they are."""
 
     _policy: Policy
+
+    def __dir__(self) -> list[str]:
+        return list(vars(self)["__all__"])
+
+    def __getattr__(self, name: str) -> Never:
+        raise _missing(self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{self.__name__} cannot be changed; write functions of your own")
+
+
+class StrictNamespace(_Names):
+    """The names of a version of the standard, and nothing else."""
+
     _array_class: type[StrictArray]
 
     def __init__(self, policy: Policy) -> None:
@@ -57,36 +71,16 @@ class StrictNamespace(ModuleType):
         for place in every:
             set_(place, "__all__", sorted(_public(place)))
 
-    def __dir__(self) -> list[str]:
-        return list(vars(self)["__all__"])
-
-    def __getattr__(self, name: str) -> Never:
-        raise _missing(self.__name__, self._policy, name, self)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{self.__name__} cannot be changed; write functions of your own")
-
     def __reduce__(self) -> tuple[object, tuple[Policy]]:
         return namespace_of, (self._policy,)
 
 
-class _Extension(ModuleType):
+class _Extension(_Names):
     """``linalg`` or ``fft`` of a strict namespace."""
-
-    _policy: Policy
 
     def __init__(self, name: str, policy: Policy) -> None:
         super().__init__(name, f"An extension of the Python Array API standard {policy.version}.")
         object.__setattr__(self, "_policy", policy)
-
-    def __dir__(self) -> list[str]:
-        return list(vars(self)["__all__"])
-
-    def __getattr__(self, name: str) -> Never:
-        raise _missing(self.__name__, self._policy, name, namespace_of(self._policy))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{self.__name__} cannot be changed; write functions of your own")
 
     def __reduce__(self) -> tuple[object, tuple[object, str]]:
         owner = namespace_of(self._policy)
@@ -98,8 +92,9 @@ def _public(place: ModuleType) -> list[str]:
     return [n for n in vars(place) if not n.startswith("_") or n in named]
 
 
-def _missing(owner: str, policy: Policy, name: str, namespace: ModuleType) -> Exception:
-    """The AttributeError for a name that a namespace lacks."""
+def _missing(place: _Names, name: str) -> Exception:
+    """The AttributeError for a name that a namespace or an extension lacks."""
+    owner, policy = place.__name__, place._policy
     if name.startswith("_"):
         return AttributeError(f"module {owner!r} has no attribute {name!r}")
     extension = owner.rpartition(".")[2] if owner != policy.name else ""
@@ -122,7 +117,7 @@ def _missing(owner: str, policy: Policy, name: str, namespace: ModuleType) -> Ex
         )
     mend = mends(f"{_PACKAGE}.{extension}" if extension else _PACKAGE).get(name, "")
     words = mend.removeprefix("use xp.").partition(".") if mend.startswith("use xp.") else ("",)
-    known = words[0] in vars(namespace) and len(mend.split()) == 2
+    known = words[0] in vars(namespace_of(policy)) and len(mend.split()) == 2
     return AttributeError(
         f"the standard {policy.version} has no {full}; "
         + (mend if known else "compose it of functions that dir(xp) lists")

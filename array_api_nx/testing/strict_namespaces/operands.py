@@ -11,35 +11,12 @@ from ...core import dtypes as d
 from ...core.dtypes import PROMOTION, DType
 from ...frontend.array import Array
 from .base import StrictBase
-from .dtypes import GROUPS, SAME_KIND, SCALARS
+from .dtypes import GROUPS, SCALARS, Group
 from .errors import Section
 from .versions import widened_in
 
+ANY = GROUPS["any"]
 PROMOTING = Section("Type Promotion Rules")
-
-
-_TOGETHER = SAME_KIND["any"]
-
-
-class Group:
-    """The dtypes that an operation is defined for, and which of them go together."""
-
-    __slots__ = ("dtypes", "pairs", "words")
-
-    def __init__(self, name: str) -> None:
-        self.dtypes = frozenset(GROUPS[name])
-        self.pairs = SAME_KIND[name]
-        self.words = {
-            "any": "any",
-            "bool": "boolean",
-            "complex": "complex floating-point",
-            "floating": "floating-point",
-            "integer": "integer",
-            "integer_or_bool": "integer or boolean",
-            "numeric": "numeric",
-            "real": "real-valued",
-            "real_floating": "real-valued floating-point",
-        }[name]
 
 
 def described(value: object) -> str:
@@ -95,7 +72,7 @@ def check_kinds(where: str, dtypes: Sequence[DType]) -> None:
     """TypeError unless the standard defines the promotion of the dtypes."""
     first = dtypes[0]
     for other in dtypes[1:]:
-        if (first, other) not in _TOGETHER:
+        if (first, other) not in ANY.pairs:
             raise PROMOTING.refuse(
                 TypeError,
                 f"{where}: {first} with {other}; what dtypes of different kinds promote to is left "

@@ -11,15 +11,13 @@ from ...core.declined import DECLINED
 from ...core.dtypes import PROMOTION, SCALAR_PROMOTION
 from ...frontend.array import Array
 from .base import StrictBase
-from .dtypes import GROUPS
+from .dtypes import GROUPS, Group
 from .errors import Section
-from .operands import Group, check_dtype, check_pair, check_scalar, foreign, wants_operand
+from .operands import check_dtype, check_pair, check_scalar, foreign, wants_operand
 from .signatures import operators as table_of_operators
 from .signatures import prefixes
 
-_GROUPS = {name: Group(name) for name in GROUPS}
-ANY = _GROUPS["any"]
-INTEGER = _GROUPS["integer"]
+INTEGER = GROUPS["integer"]
 
 PYTHON_SCALARS = frozenset({bool, int, float, complex})
 
@@ -75,7 +73,7 @@ def operators() -> Iterator[tuple[str, Callable[..., Any]]]:
             # A reflected operator computes the same operation.
             operation = getattr(operator, f"__{prefix.replace('r', '')}{name}__")
             make = _unary if family == "unary" else makers[prefix]
-            method = make(operation, _GROUPS[group])
+            method = make(operation, GROUPS[group])
             method.__name__ = f"__{prefix}{name}__"
             method.__qualname__ = f"StrictArray.{method.__name__}"
             yield method.__name__, method

@@ -18,7 +18,7 @@ from .array import StrictArray
 from .dtypes import PLAIN, StrictDType, in_kind
 from .errors import Section
 from .info import Limits, StrictInfo
-from .operands import Group, check_devices, check_kinds, check_scalar, described, foreign
+from .operands import ANY, check_devices, check_kinds, check_scalar, described, foreign
 from .operators import check_shift
 from .policy import Policy
 from .versions import widened_in
@@ -215,7 +215,7 @@ def _result_type(call: StrictCall) -> object:
         check_devices("result_type", arrays)
     result = d.promote(*dtypes)
     for each in scalars:
-        check_scalar("result_type", result, each, call.policy.version, Group("any"))
+        check_scalar("result_type", result, each, call.policy.version, ANY)
     return d.promote(result, *[d.SCALAR_PROMOTION[result, type(each)] for each in scalars])
 
 

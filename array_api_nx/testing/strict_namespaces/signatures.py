@@ -47,7 +47,7 @@ _FEWER: Final = {
 
 def _elementwise() -> dict[str, list[str]]:
     """The functions element by element by the dtypes of their arrays, which most rows have."""
-    of_rows = {frozenset(dtypes): group for group, dtypes in d.GROUPS.items()}
+    of_rows = {group.dtypes: name for name, group in d.GROUPS.items()}
     fewer = {name: group for group, names in _FEWER.items() for name in names.split()}
     found = {group: ["clip"] if group == "real" else [] for group in d.GROUPS}
     for op in documentation.ELEMENTWISE:
