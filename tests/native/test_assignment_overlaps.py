@@ -15,7 +15,6 @@ import pytest
 import array_api_nx as xp
 from tests.native.hazards import numbers
 from tests.support.programs import LARGE, SETTINGS, assert_same, numpy_of, settings
-from tests.support.tables import for_each
 
 Form = Callable[[Any, Any, Any, Any], list[Any]]
 
@@ -159,86 +158,3 @@ def test_large_blocks(form, threads):
         for name in ("top", "one row on", "transposed", "flipped"):
             for other, source in {**BLOCKS, **REPEATED}.items():
                 check(form, a, BLOCKS[name], source, f"{name} of {other}")
-
-
-def stencil(ns, x):
-    for _ in range(5):
-        x[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] - x[1:-1, :-2] + x[1:-1, 2:]
-        x[...] = x % 16.0
-    return x
-
-
-def elimination(ns, x):
-    x[...] = ns.abs(x) + 1.0
-    for k in range(3):
-        x[k + 1 :] -= ns.floor(x[k + 1 :, k : k + 1] / x[k, k, ...]) * x[k]
-        x[k] = x[k] + 1.0
-    return x
-
-
-def rows_swapped(ns, x):
-    kept = x[0] * 1.0
-    x[0] = x[-1]
-    x[-1] = kept
-    x[:2] = x[1::-1]
-    return x
-
-
-def running_sum(ns, x):
-    step = 1
-    while step < x.shape[1]:
-        x[:, step:] += x[:, :-step]
-        step *= 2
-    return x
-
-
-def sorted_by_swaps(ns, x):
-    for start in (0, 1) * x.shape[1]:
-        left, right = x[:, start:-1:2], x[:, start + 1 :: 2]
-        left, right = left[:, : right.shape[1]], right[:, : left.shape[1]]
-        low, high = ns.minimum(left, right), ns.maximum(left, right)
-        left[...] = low
-        right[...] = high
-    return x
-
-
-def butterfly(ns, x):
-    half = x.shape[1] // 2
-    even, odd = x[:, :half], x[:, half : 2 * half]
-    difference = even - odd
-    even += odd
-    odd[...] = difference
-    return x
-
-
-def momentum(ns, x):
-    velocity = ns.zeros(x.shape)
-    for _ in range(6):
-        slope = x - ns.max(x, axis=0)
-        velocity *= 2.0
-        velocity -= slope
-        x += velocity
-        x[...] = ns.clip(x, -1000.0, 1000.0)
-    return x
-
-
-@for_each("shape", [(5, 8), (190, 180)])
-@for_each("mode", [*SETTINGS, "large"])
-@pytest.mark.parametrize(
-    "algorithm",
-    [stencil, elimination, rows_swapped, running_sum, butterfly, momentum],
-    ids=lambda algorithm: algorithm.__name__,
-)
-def test_algorithms_in_place(algorithm, mode, shape):
-    a = numbers(shape)
-    with settings(mode):
-        result = algorithm(xp, xp.asarray(a, copy=True))
-        assert_same(numpy_of(result), algorithm(np, a.copy()))
-
-
-@pytest.mark.parametrize("mode", SETTINGS)
-def test_sorting_by_swaps(mode):
-    a = numbers((3, 9))
-    with settings(mode):
-        result = sorted_by_swaps(xp, xp.asarray(a, copy=True))
-        assert_same(numpy_of(result), np.sort(a))
