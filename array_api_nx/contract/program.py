@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
@@ -350,12 +350,21 @@ def operands_in(x: object) -> Iterator[ValueView]:
             yield from operands_in(part)
 
 
+def moved(x: Argument, numbers: Mapping[int, int]) -> Argument:
+    """Arguments with other numbers for the values in them."""
+    if isinstance(x, ValueView):
+        return ValueView(numbers.get(x.value, x.value), x.view)
+    return tuple([moved(part, numbers) for part in x]) if isinstance(x, tuple) else x
+
+
 def symbols_in(x: object) -> Iterator[Dim | Real]:
     """The symbolic numbers within arguments, also in views."""
     if isinstance(x, Dim | Real):
         yield x
     elif isinstance(x, View):
         yield from symbols_in((x.shape, x.strides, x.offset))
+    elif type(x) is slice:
+        yield from symbols_in((x.start, x.stop, x.step))
     elif isinstance(x, tuple | list):
         for part in x:
             yield from symbols_in(part)

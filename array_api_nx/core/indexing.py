@@ -45,7 +45,8 @@ class KnownSelection(tuple[int | tuple[int, int, int] | None, ...]):
     __eq__ = object.__eq__
 
 
-_BASIC_TYPES: Final = frozenset({int, type(None), type(Ellipsis)})
+_BOUNDS: Final = frozenset({int, type(None)})
+_BASIC_TYPES: Final = _BOUNDS | {type(Ellipsis)}
 
 
 def hashable_key(key: Key) -> object:
@@ -56,37 +57,11 @@ def hashable_key(key: Key) -> object:
     """
     kind = type(key)
     if kind is tuple:
-        if len(key) == 2:
-            # Pairs are most of all keys, and worth a loop unrolled.
-            first, second = key
-            if type(first) is slice:
-                start, stop, step = first.start, first.stop, first.step
-                if (
-                    (start is not None and type(start) is not int)
-                    or (stop is not None and type(stop) is not int)
-                    or (step is not None and type(step) is not int)
-                ):
-                    return None
-                first = start, stop, step
-            elif type(first) not in _BASIC_TYPES:
-                return None
-            if type(second) is slice:
-                start, stop, step = second.start, second.stop, second.step
-                if (
-                    (start is not None and type(start) is not int)
-                    or (stop is not None and type(stop) is not int)
-                    or (step is not None and type(step) is not int)
-                ):
-                    return None
-                second = start, stop, step
-            elif type(second) not in _BASIC_TYPES:
-                return None
-            return first, second
         items = []
         for item in key:
             if type(item) is slice:
                 bounds = item.start, item.stop, item.step
-                if not _plain(bounds):
+                if not _BOUNDS.issuperset(map(type, bounds)):
                     return None
                 items.append(bounds)
             elif type(item) in _BASIC_TYPES:
@@ -100,17 +75,8 @@ def hashable_key(key: Key) -> object:
         return (None,)
     if kind is slice:
         bounds = key.start, key.stop, key.step
-        return ("slice", *bounds) if _plain(bounds) else None
+        return ("slice", *bounds) if _BOUNDS.issuperset(map(type, bounds)) else None
     return None
-
-
-def _plain(bounds: tuple[object, object, object]) -> bool:
-    start, stop, step = bounds
-    return (
-        (start is None or type(start) is int)
-        and (stop is None or type(stop) is int)
-        and (step is None or type(step) is int)
-    )
 
 
 def basic_selection(key: object, shape: tuple[int, ...]) -> Selection:

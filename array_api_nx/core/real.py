@@ -34,7 +34,7 @@ _OPERATIONS: Final[dict[str, Callable[..., int | float]]] = {
     "float": float,
     "max": max,
 }
-_RELATIONS: Final[dict[str, Callable[[Number, Number], bool]]] = {
+RELATIONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -266,8 +266,8 @@ def compare(left: Number, relation: str, right: Number) -> bool:
         return DECLINED
     first, second = evaluated(left), evaluated(right)
     if first is not None and second is not None:
-        return _RELATIONS[relation](first, second)
-    ends = {_RELATIONS[relation](x, y) for x in _ends(left, first) for y in _ends(right, second)}
+        return RELATIONS[relation](first, second)
+    ends = {RELATIONS[relation](x, y) for x in _ends(left, first) for y in _ends(right, second)}
     if len(ends) == 1 and relation not in ("==", "!="):
         return ends.pop()
     decides = decider.get()

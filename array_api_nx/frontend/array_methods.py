@@ -210,11 +210,7 @@ def _getitem(self: Array, key: Index, /) -> Array:
         selection = selections[hashable_key(key), backend.shape(handle)]
     except KeyError:
         return getitem(self, key)
-    array = Array()
-    array._handle = backend.slice(handle, selection)
-    array._dtype = self._dtype
-    array._device = device
-    return array
+    return wrap(backend.slice(handle, selection), self._dtype, device)
 
 
 @method("__setitem__")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isfinite
-from typing import Final
 
 import numpy as np
 
@@ -40,8 +39,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-
-_hints: Final = hints
 
 
 @with_native
@@ -302,20 +299,10 @@ def ones(
 def _constant(
     shape: int | Iterable[int], dtype: DTypeLike | None, device: Device | str | None, value: int
 ) -> Array:
-    target = (_hints.device or as_device(None)) if device is None else as_device(device)
-    if dtype is None:
-        dtype = target.real
-    else:
-        dtype = as_dtype(dtype)
-    if target.missing:
-        available(dtype, target)
-    array = Array()
-    array._handle = target.backend.full(
-        as_shape(shape), dtype, value if dtype is not d.bool else bool(value)
-    )
-    array._dtype = dtype
-    array._device = target
-    return array
+    target = as_device(device)
+    dtype = target.real if dtype is None else available(as_dtype(dtype), target)
+    value = value if dtype is not d.bool else bool(value)
+    return wrap(target.backend.full(as_shape(shape), dtype, value), dtype, target)
 
 
 @with_native

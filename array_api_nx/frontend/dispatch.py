@@ -88,11 +88,7 @@ def unary(op: Primitive, x: Array) -> Array:
         result = op.results.get(x._dtype)
         if result is not None:
             device = x._device
-            array = Array()
-            array._handle = device.backend.unary(op, x._handle)
-            array._dtype = result
-            array._device = device
-            return array
+            return wrap(device.backend.unary(op, x._handle), result, device)
         dtype, _ = operand_dtypes(op, x._dtype, x._device)
         return unary(op, cast(x, dtype))
     return unary(op, unary_operand(x))
@@ -125,14 +121,10 @@ def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object 
     result = op.results.get(dtype)
     if not alike or result is None:
         return _binary(op, x1, x2, foreign)
-    array = Array()
     try:
-        array._handle = device.backend.binary(op, first, second)
+        return wrap(device.backend.binary(op, first, second), result, device)
     except ValueError as error:
         _explain(op, x1, x2, error)
-    array._dtype = result
-    array._device = device
-    return array
 
 
 def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object) -> Array:
@@ -319,11 +311,7 @@ def reduce(
         result = dtype
         if dtype is x._dtype:
             dtype = None
-    array = Array()
-    array._handle = backend.reduce(op, x._handle, axes, keepdims, dtype)
-    array._dtype = result
-    array._device = device
-    return array
+    return wrap(backend.reduce(op, x._handle, axes, keepdims, dtype), result, device)
 
 
 _ALL_AXES: Final = [tuple(range(n)) for n in range(65)]

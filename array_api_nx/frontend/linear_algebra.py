@@ -46,23 +46,6 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     TypeError: If an operand is no array.
     ValueError: If an operand is 0-dimensional, or the shapes do not agree.
     """
-    if type(x1) is Array and type(x2) is Array:
-        dtype = x1._dtype
-        device = x1._device
-        if x2._dtype is dtype and x2._device is device and dtype in p.MATMUL.results:
-            backend = device.backend
-            shape1, shape2 = backend.shape(x1._handle), backend.shape(x2._handle)
-            if len(shape1) == 2 == len(shape2) and shape1[1] == shape2[0]:
-                array = Array()
-                array._handle = backend.matmul(x1._handle, x2._handle)
-                array._dtype = dtype
-                array._device = device
-                return array
-    return _matmul(x1, x2)
-
-
-def _matmul(x1: Array, x2: Array) -> Array:
-    """The rest of `matmul`: stacks, vectors, mixed dtypes, errors."""
     x1, x2 = _promote(p.MATMUL, x1, x2)
     shape1, shape2 = x1.shape, x2.shape
     if not shape1 or not shape2:
@@ -138,11 +121,7 @@ def matrix_transpose(x: Array, /) -> Array:
             f"matrix_transpose needs at least two dimensions, but the shape is {x.shape}; "
             "insert axes with expand_dims"
         )
-    array = Array()
-    array._handle = backend.permute(handle, axes)
-    array._dtype = x._dtype
-    array._device = device
-    return array
+    return wrap(backend.permute(handle, axes), x._dtype, device)
 
 
 @with_native

@@ -14,7 +14,7 @@ from ..core import shape as core_shape
 from ..core.shape import as_int, as_shape, check_shape, normalise_axes, resolve_reshape
 from ..native import with_native
 from ..tracing.recorder import rely_on_layout
-from .array import Array
+from .array import Array, wrap
 from .operands import only_array
 
 __all__ = [
@@ -76,11 +76,7 @@ def _named_axes(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
 
 def as_view(x: Array, handle: Handle) -> Array:
     """An array of the dtype and device of `x`."""
-    array = Array()
-    array._handle = handle
-    array._dtype = x._dtype
-    array._device = x._device
-    return array
+    return wrap(handle, x._dtype, x._device)
 
 
 @with_native

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..config import stack
-from ..contract.program import Generated, Program
+from ..contract.program import Generated, Program, symbols_in
 from ..core.dtypes import DType
 from ..core.real import Real
 from ..core.symbolic import Dim, SymbolicShape
@@ -59,7 +59,7 @@ class Calls:
         assert native is not None
         self._head = head
         self._sized = sized
-        self._symbols = list(dict.fromkeys(_symbols_in([*sized.values()])))
+        self._symbols = list(dict.fromkeys(symbols_in([*sized.values()])))
         self._evaluate: Generated = head.function_of(self._symbols)
         self._dtypes = [x.dtype for x in head.values[: len(head.inputs)]]
         self._bound: dict[Shapes, Native.CallList] = {}
@@ -268,7 +268,7 @@ class CallRecorder:
 
     def _constant(self, x: Value) -> int:
         number = self._new_value(x)
-        if any(True for _ in _symbols_in(x)):
+        if any(True for _ in symbols_in(x)):
             self._sized[number] = x
         else:
             self._constants[number] = x
@@ -462,16 +462,6 @@ def _has_arrays(x: Value) -> bool:
 def _copied(x: Value) -> Value:
     """`x` with copies of its lists, which the function may change."""
     return [_copied(part) for part in x] if type(x) is list else x
-
-
-def _symbols_in(x: Value) -> Iterator[Dim | Real]:
-    if isinstance(x, Dim | Real):
-        yield x
-    elif isinstance(x, tuple | list):
-        for part in x:
-            yield from _symbols_in(part)
-    elif type(x) is slice:
-        yield from _symbols_in((x.start, x.stop, x.step))
 
 
 def _at(x: Value, numbers: Mapping[Dim | Real, Value]) -> Value:

@@ -186,19 +186,13 @@ def where(
         else:
             alike = holds(dtype, other)
         if alike and condition._device is device:
-            result = Array()
+            first, second = [x._handle if type(x) is Array else x for x in (x1, x2)]
             try:
-                result._handle = device.backend.where(
-                    condition._handle,
-                    x1._handle if type(x1) is Array else x1,
-                    x2._handle if type(x2) is Array else x2,
-                )
+                handle = device.backend.where(condition._handle, first, second)
             except ValueError:
                 broadcast_shapes(condition.shape, _shape(x1), _shape(x2))
                 raise
-            result._dtype = dtype
-            result._device = device
-            return result
+            return wrap(handle, dtype, device)
     return _where(condition, x1, x2)
 
 

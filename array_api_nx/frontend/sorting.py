@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.shape import normalise_axis
 from ..native import with_native
 from ..primitives import table as p
-from .array import Array
+from .array import Array, wrap
 from .dispatch import refuse_dtype
 from .operands import array_operand, wrap_indices
 
@@ -53,8 +53,4 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     ndim = len(backend.shape(handle))
     if type(axis) is not int or not 0 <= axis < ndim:
         axis = normalise_axis(axis, ndim)
-    array = Array()
-    array._handle = backend.sort(handle, axis, descending=descending, stable=stable)
-    array._dtype = dtype
-    array._device = device
-    return array
+    return wrap(backend.sort(handle, axis, descending=descending, stable=stable), dtype, device)

@@ -19,7 +19,7 @@ from ..contract.program import Argument, Guard, Input, Program, Step, Value, Val
 from ..contract.replay import inverse
 from ..core.call_local import CallLocal
 from ..core.dtypes import DType
-from ..core.real import Real, source, variables
+from ..core.real import RELATIONS, Real, source, variables
 from ..core.symbolic import (
     Dim,
     DimLike,
@@ -452,7 +452,7 @@ class Recorder:
         """Whether ``left relation right`` in the example; None if it does not tell."""
         if self.example is None or not all([v in self.example for v in variables((left, right))]):
             return None
-        return _RELATIONS[relation](self._number(left), self._number(right))
+        return RELATIONS[relation](self._number(left), self._number(right))
 
     def decide(self, left: Number, relation: str, right: Number) -> bool:
         """See `core.symbolic.Decider`: by the example, with a guard."""
@@ -548,13 +548,5 @@ def _block_of(shape: Sizes, order: tuple[int, ...] | None) -> tuple[Sizes, View]
     return whole, View.row_major(whole).permute(inverse(order))
 
 
-_RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
 OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _REVERSED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}

@@ -7,11 +7,12 @@ the recorder notes a `Repeat`, a step that stands for the steps of the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..contract.backend import Scalar
-from ..contract.program import Argument, Step, Value, ValueView
+from ..contract.program import Step, Value, moved
 from ..core.view import View
 from .recorder import Recorder, Traced, TracedStorage
 
@@ -72,14 +73,7 @@ class Pattern(NamedTuple):
             elif like.value in made:
                 memory = made[like.value]
             else:
-                memory = made[like.value] = TracedStorage(
-                    numbers[like.value],
-                    like.shape,
-                    like.dtype,
-                    like.reason,
-                    order_known=like.order_known,
-                    is_packed=like.is_packed,
-                )
+                memory = made[like.value] = replace(like, value=numbers[like.value], argument=None)
             results.append(Traced(recorder, memory, view, key))
         return results
 
@@ -119,25 +113,13 @@ class Watch:
             if not places and x.memory.value < self._first_value:
                 return None
             place = places[0] if places else -1
-            found.append((place, x.view, keys.key_of(x), _copy_of(x.memory)))
+            # A copy of the storage as it is now: later calls may write to the original.
+            found.append((place, x.view, keys.key_of(x), replace(x.memory)))
         numbers = range(self._first_value, len(recorder.values))
         values = [(n, recorder.values[n], recorder.known_number(n)) for n in numbers]
         pairs = enumerate(zip(memories, self._read, strict=True))
         written = [(i, x.value) for i, (x, before) in pairs if x.value != before]
         return Pattern(tuple(steps), tuple(values), tuple(self._read), tuple(written), tuple(found))
-
-
-def _copy_of(memory: TracedStorage) -> TracedStorage:
-    """The storage as it is now: later calls may write to the original."""
-    return TracedStorage(
-        memory.value,
-        memory.shape,
-        memory.dtype,
-        memory.reason,
-        argument=memory.argument,
-        order_known=memory.order_known,
-        is_packed=memory.is_packed,
-    )
 
 
 def expanded(steps: Sequence[Step | Repeat]) -> Iterator[Step]:
@@ -148,13 +130,7 @@ def expanded(steps: Sequence[Step | Repeat]) -> Iterator[Step]:
         else:
             for each in step.pattern.steps:
                 yield each._replace(
-                    arguments=_moved(each.arguments, step.numbers),
-                    keywords=_moved(each.keywords, step.numbers),
+                    arguments=moved(each.arguments, step.numbers),
+                    keywords=moved(each.keywords, step.numbers),
                     results=tuple([step.numbers[n] for n in each.results]),
                 )
-
-
-def _moved(x: Argument, numbers: Mapping[int, int]) -> Argument:
-    if isinstance(x, ValueView):
-        return ValueView(numbers.get(x.value, x.value), x.view)
-    return tuple([_moved(part, numbers) for part in x]) if type(x) is tuple else x

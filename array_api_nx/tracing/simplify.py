@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import copysign
 from typing import Final
 
-from ..contract.program import Argument, Program, Step, Value, ValueView, operands_in
+from ..contract.program import Argument, Program, Step, Value, ValueView, moved, operands_in
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.real import Real
@@ -38,7 +38,7 @@ def _merged(program: Program) -> Program:
     steps: list[Step] = []
 
     for step in program.steps:
-        arguments, keywords = _moved(step.arguments, same), _moved(step.keywords, same)
+        arguments, keywords = moved(step.arguments, same), moved(step.keywords, same)
         step = step._replace(arguments=arguments, keywords=keywords)
         unchanged = _unchanged(step, program.values, made)
         if unchanged is not None:
@@ -53,15 +53,6 @@ def _merged(program: Program) -> Program:
             made[result] = step
         steps.append(step)
     return _separated(program, same, steps)
-
-
-def _moved(x: Argument, same: dict[int, int]) -> Argument:
-    """Arguments that read for each value the one that is the same."""
-    if isinstance(x, ValueView):
-        return ValueView(same.get(x.value, x.value), x.view)
-    if isinstance(x, tuple):
-        return tuple([_moved(part, same) for part in x])
-    return x
 
 
 def _separated(program: Program, same: dict[int, int], steps: list[Step]) -> Program:
