@@ -14,7 +14,7 @@ from .contract.backend import Norm
 from .contract.numpy_dtypes import DTypeLike
 from .core import dtypes as d
 from .core.dtypes import COMPLEX, REAL_FLOATING, as_dtype
-from .core.shape import as_int, check_shape, normalise_axis
+from .core.shape import as_int, check_shape, repeatable_axes
 from .device import Device, as_device
 from .frontend import elementwise, joining
 from .frontend.array import Array, wrap
@@ -319,7 +319,7 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
 def _shifted(x: Array, axes: int | Sequence[int] | None, sign: int) -> Array:
     x = only_array(x)
-    along = _positions(axes, x.ndim)
+    along = repeatable_axes(axes, x.ndim)
     return joining.roll(x, tuple([sign * (x.shape[axis] // 2) for axis in along]), axis=along)
 
 
@@ -401,7 +401,7 @@ def _axes_and_sizes(
         raise TypeError(f"s must be a sequence of sizes, one per axis, not {s!r}; give s=({s!r},)")
     if axes is None and s is not None:
         axes = range(-len(s), 0)
-    along = _positions(axes, len(shape))
+    along = repeatable_axes(axes, len(shape))
     if not along and op in (p.RFFT, p.IRFFT):
         raise ValueError(
             f"{name} needs at least one axis to transform, but axes={axes} of shape {shape} are "
@@ -423,14 +423,6 @@ def _axes_and_sizes(
             f"have {sizes} on axes {along}; give sizes with n=... or s=..."
         )
     return x, along, sizes
-
-
-def _positions(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """`axes` counted from the front, all for None; an axis may be named more than once."""
-    if axes is None:
-        return tuple(range(ndim))
-    several = axes if type(axes) is tuple or isinstance(axes, Sequence) else (axes,)
-    return tuple([normalise_axis(axis, ndim) for axis in several])
 
 
 def _resized(x: Array, axes: tuple[int, ...], sizes: list[int]) -> Array:

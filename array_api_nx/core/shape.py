@@ -166,14 +166,19 @@ def normalise_axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ..
     IndexError: If an axis is out of range.
     ValueError: If an axis is named twice.
     """
+    result = repeatable_axes(axes, ndim)
+    if len(set(result)) != len(result):
+        raise ValueError(f"axes {tuple(axes)} name an axis twice; name each axis once")  # type: ignore[arg-type]
+    return result
+
+
+def repeatable_axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """As `normalise_axes`, but an axis may be named more than once."""
     if axes is None:
         return tuple(range(ndim))
-    if type(axes) is tuple or isinstance(axes, Sequence):  # the latter asks its caches in Python
-        result = tuple([normalise_axis(axis, ndim) for axis in axes])
-        if len(set(result)) != len(result):
-            raise ValueError(f"axes {tuple(axes)} name an axis twice; name each axis once")
-        return result
-    return (normalise_axis(axes, ndim),)
+    # To ask for a sequence takes Python's caches, and so longer.
+    several = axes if type(axes) is tuple or isinstance(axes, Sequence) else (axes,)
+    return tuple([normalise_axis(axis, ndim) for axis in several])
 
 
 def reduced_shape(

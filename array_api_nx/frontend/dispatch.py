@@ -164,12 +164,9 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object
 
 
 _COMPARISONS: Final[dict[Primitive, Callable[..., bool]]] = {
-    p.EQUAL: operator.eq,
-    p.NOT_EQUAL: operator.ne,
-    p.LESS: operator.lt,
-    p.LESS_EQUAL: operator.le,
-    p.GREATER: operator.gt,
-    p.GREATER_EQUAL: operator.ge,
+    op: getattr(operator, op.operator)
+    for op in p.of_family("binary")
+    if op.operator and op.is_predicate
 }
 
 

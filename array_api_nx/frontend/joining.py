@@ -8,7 +8,7 @@ from typing import Final
 
 from ..contract.backend import Handle, Operand
 from ..core.dtypes import INTEGRAL, promote
-from ..core.shape import as_counts, as_int, check_shape, normalise_axis
+from ..core.shape import as_counts, as_int, check_shape, normalise_axis, repeatable_axes
 from ..native import with_native
 from ..primitives import table as p
 from ..primitives.rules import joined_shape
@@ -155,12 +155,8 @@ def roll(
     x = only_array(x)
     backend = x._device.backend
     shape = x.shape
-    if axis is None:
-        positions = [0]
-    else:
-        # An axis may be named twice here: its shifts add up.
-        several = axis if isinstance(axis, Sequence) else (axis,)
-        positions = [normalise_axis(a, len(shape)) for a in several]
+    # The shifts of an axis that is named twice add up.
+    positions = (0,) if axis is None else repeatable_axes(axis, len(shape))
     if isinstance(shift, Sequence):
         shifts = [as_int(s, "a shift") for s in shift]
         if len(positions) == 1:

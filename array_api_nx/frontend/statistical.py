@@ -61,13 +61,20 @@ def _target(op: Primitive, x: Array, dtype: object) -> DType:
     return target
 
 
-def _with_initial(x: Array, axis: int | None, value: int) -> Array:
-    """`x` with a slice of `value` in front along `axis`, None if there is only one."""
+def _cumulated(
+    op: Primitive, x: Array, axis: int | None, dtype: DTypeLike | None, initial: int | None
+) -> Array:
+    """The running `op`, with a slice of `initial` in front along `axis` if that is not None."""
+    x = array_operand(x)
+    target = _accumulator(x) if dtype is None else _target(op, x, dtype)
+    result = scan(op, x, axis, target)
+    if initial is None:
+        return result
     backend = x._device.backend
-    shape = backend.shape(x._handle)
+    shape = backend.shape(result._handle)
     position = 0 if axis is None else normalise_axis(axis, len(shape))
-    first = backend.full((*shape[:position], 1, *shape[position + 1 :]), x._dtype, value)
-    return wrap(backend.cat([first, x._handle], position), x._dtype, x._device)
+    before = backend.full((*shape[:position], 1, *shape[position + 1 :]), target, initial)
+    return wrap(backend.cat([before, result._handle], position), target, x._device)
 
 
 @with_native
@@ -88,11 +95,7 @@ def cumulative_prod(
         `include_initial`.
     ValueError: If `axis` is missing.
     """
-    x = array_operand(x)
-    op = p.CUMULATIVE_PROD
-    target = _accumulator(x) if dtype is None else _target(op, x, dtype)
-    result = scan(op, x, axis, target)
-    return _with_initial(result, axis, 1) if include_initial else result
+    return _cumulated(p.CUMULATIVE_PROD, x, axis, dtype, 1 if include_initial else None)
 
 
 @with_native
@@ -113,11 +116,7 @@ def cumulative_sum(
         `include_initial`.
     ValueError: If `axis` is missing.
     """
-    x = array_operand(x)
-    op = p.CUMULATIVE_SUM
-    target = _accumulator(x) if dtype is None else _target(op, x, dtype)
-    result = scan(op, x, axis, target)
-    return _with_initial(result, axis, 0) if include_initial else result
+    return _cumulated(p.CUMULATIVE_SUM, x, axis, dtype, 0 if include_initial else None)
 
 
 @with_native
