@@ -61,8 +61,6 @@ def _truth(function: Function) -> None:
     def reduction(
         self: Array, axis: Axes, out: Foreign, keepdims: bool, *, where: Foreign
     ) -> Array:
-        if out is None and where is True:
-            return function(self, axis=axis, keepdims=keepdims)
         return _reduced(function, self, axis, keepdims, out, where, None)
 
 
@@ -73,8 +71,6 @@ def _extreme(function: Function) -> None:
     def reduction(
         self: Array, axis: Axes, out: Foreign, keepdims: bool, initial: Foreign, where: Foreign
     ) -> Array:
-        if out is None and where is True and initial is None:
-            return function(self, axis=axis, keepdims=keepdims)
         return _reduced(function, self, axis, keepdims, out, where, initial)
 
 
@@ -91,8 +87,6 @@ def _total(function: Function) -> None:
         initial: Foreign,
         where: Foreign,
     ) -> Array:
-        if out is None and where is True and initial is None:
-            return function(self, axis=axis, dtype=dtype, keepdims=keepdims)
         return _reduced(function, self, axis, keepdims, out, where, initial, dtype=dtype)
 
 
@@ -127,6 +121,8 @@ def _reduced(
     `where` says which elements count, and broadcasts to the shape of `x`. `initial` counts as one
     more element everywhere.
     """
+    if out is None and where is True and initial is None:
+        return function(x, axis=axis, keepdims=keepdims, **more)
     name = function.__name__
     if where is not True:
         filler = _NEUTRAL.get(name, initial)
