@@ -119,15 +119,6 @@ def test_updates_that_python_computes(size, options, update):
             np.testing.assert_array_equal(host(z), expected)
 
 
-def test_several_readers_are_computed_before_a_write():
-    x = made(50)
-    expected = [host(x) + number for number in range(5)]
-    values = [x + number for number in range(5)]
-    x[3] = 100.0
-    for value, array in zip(values, expected, strict=True):
-        np.testing.assert_array_equal(host(value), array)
-
-
 def test_memory_that_a_weak_reference_leads_to():
     memory = np.ones(50)
     reference = weakref.ref(memory)

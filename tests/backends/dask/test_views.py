@@ -96,20 +96,6 @@ def test_writing_computes_nothing():
         x[x < 0] = 0.0
 
 
-def test_what_is_read_and_written_may_overlap():
-    values = numbers(50)
-    for key, other in (
-        (slice(1, None), slice(None, -1)),
-        (slice(None, -1), slice(1, None)),
-        (slice(None, None, -1), slice(None)),
-        (slice(0, 25), slice(10, 35)),
-    ):
-        host, x = values.copy(), on_dask(values)
-        host[key] = host[other].copy()
-        x[key] = x[other]
-        assert_equal(x, host)
-
-
 @pytest.mark.parametrize("key", [np.asarray([3, -1, 3, 0]), np.asarray([[1], [2]])])
 def test_index_arrays_write_across_chunks(key):
     host = numbers(30, 7)
