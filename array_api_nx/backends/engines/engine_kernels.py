@@ -28,7 +28,9 @@ EngineKernel: TypeAlias = Callable[..., Native]
 Table: TypeAlias = dict[Primitive, EngineKernel]
 Kernels: TypeAlias = dict[Native, Table]
 """By the dtype of the engine."""
-Wrapper: TypeAlias = Callable[[Primitive, EngineKernel], EngineKernel]
+Wrapper: TypeAlias = Callable[..., Native]
+"""A method of workarounds: the result of an operation, from its row, the kernel that the method
+makes up for, and the operands."""
 
 OfDtypes: TypeAlias = "tuple[tuple[Primitive, ...], Collection[DType], EngineKernel]"
 """Operations, the dtypes of operands, and the kernel for these."""
@@ -88,13 +90,9 @@ class Engine(NamedTuple):
 
         return kernel
 
-    def in_double(self, function: EngineKernel) -> EngineKernel:
-        """`function` of one operand in float64, and the result in the operand's dtype."""
-
-        def kernel(x: Native) -> Native:
-            return self.cast(function(self.cast(x, self.xp.float64)), x.dtype)
-
-        return kernel
+    def in_double(self, function: EngineKernel, x: Native) -> Native:
+        """`function` of `x` in float64, and the result in the dtype of `x`."""
+        return self.cast(function(self.cast(x, self.xp.float64)), x.dtype)
 
     def on_host(self, numpys: EngineKernel, *operands: Native) -> Native:
         """The result of NumPy's kernel for arrays, on their device."""
@@ -165,28 +163,17 @@ class Engine(NamedTuple):
         """The methods of workarounds that are the same for every engine."""
         xp = self.xp
 
-        def host(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-            numpys = _numpys(op)
-            return lambda *operands: self.on_host(numpys, *self.arrays(*operands))
-
-        def elements(which: Callable[..., Native]) -> Wrapper:
+        def elements(
+            which: Callable[..., Native], op: Primitive, kernel: EngineKernel, *operands: Native
+        ) -> Native:
             """NumPy computes the elements that `which` finds."""
-
-            def wrapper(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-                numpys = _numpys(op)
-
-                def wrapped(*operands: Native) -> Native:
-                    whole = self.arrays(*operands)
-                    result = kernel(*whole)
-                    odd = which(result, *whole)
-                    if not bool(xp.any(odd)):
-                        return result
-                    chosen = [xp.broadcast_to(x, tuple(result.shape))[odd] for x in whole]
-                    return self.put(result, odd, self.on_host(numpys, *chosen))
-
-                return wrapped
-
-            return wrapper
+            whole = self.arrays(*operands)
+            result = kernel(*whole)
+            odd = which(result, *whole)
+            if not bool(xp.any(odd)):
+                return result
+            chosen = [xp.broadcast_to(x, tuple(result.shape))[odd] for x in whole]
+            return self.put(result, odd, self.on_host(_numpys(op), *chosen))
 
         def not_finite(result: Native, *operands: Native) -> Native:
             odd = ~xp.isfinite(result)
@@ -200,22 +187,20 @@ class Engine(NamedTuple):
                 odd = odd | (xp.real(x) == 0) | (xp.imag(x) == 0)
             return odd
 
-        def signed(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-            def wrapped(x1: Native, x2: Native) -> Native:
-                result = kernel(x1, x2)
-                return xp.where(result == 0, xp.copysign(result, x2), result)
-
-            return self.of_arrays(wrapped)
+        def signed(op: Primitive, kernel: EngineKernel, x1: Native, x2: Native) -> Native:
+            x1, x2 = self.arrays(x1, x2)
+            result = kernel(x1, x2)
+            return xp.where(result == 0, xp.copysign(result, x2), result)
 
         return {
-            "host": host,
+            "host": lambda op, kernel, *xs: self.on_host(_numpys(op), *self.arrays(*xs)),
             "signed": signed,
-            "special": elements(not_finite),
-            "zero": elements(lambda result, x: x == 0),
-            "corner": elements(corner),
-            "nan": lambda op, kernel: lambda x: xp.where(xp.isnan(x), x, kernel(x)),
-            "float64": lambda op, kernel: self.in_double(kernel),
-            "arrays": lambda op, kernel: self.of_arrays(kernel),
+            "special": partial(elements, not_finite),
+            "zero": partial(elements, lambda result, x: x == 0),
+            "corner": partial(elements, corner),
+            "nan": lambda op, kernel, x: xp.where(xp.isnan(x), x, kernel(x)),
+            "float64": lambda op, kernel, x: self.in_double(kernel, x),
+            "arrays": lambda op, kernel, *xs: kernel(*self.arrays(*xs)),
         }
 
 

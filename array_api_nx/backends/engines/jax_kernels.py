@@ -56,33 +56,24 @@ _BINARY: Final[Table] = {
 # ---------------------------------------------------------------------- workarounds
 
 
-def _by_expanding(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x1: Native, x2: Native) -> Native:
-        return kernel(*jnp.broadcast_arrays(*arrays(x1, x2)))
-
-    return wrapped
+def _by_expanding(op: Primitive, kernel: EngineKernel, x1: Native, x2: Native) -> Native:
+    return kernel(*jnp.broadcast_arrays(*arrays(x1, x2)))
 
 
-def _by_unsigned(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x: Native) -> Native:
-        return jnp.where(x == 0, jnp.zeros_like(x), kernel(x))
-
-    return wrapped
+def _by_unsigned(op: Primitive, kernel: EngineKernel, x: Native) -> Native:
+    return jnp.where(x == 0, jnp.zeros_like(x), kernel(x))
 
 
-def _without_zeros(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x1: Native, x2: Native) -> Native:
-        if not isinstance(x2, jax.Array) and x2 != 0:
-            return kernel(x1, x2)
-        x1, x2 = arrays(x1, x2)
-        zero = x2 == 0
-        result = kernel(x1, jnp.where(zero, jnp.ones_like(x2), x2))
-        return jnp.where(zero, jnp.zeros_like(result), result)
-
-    return wrapped
+def _without_zeros(op: Primitive, kernel: EngineKernel, x1: Native, x2: Native) -> Native:
+    if not isinstance(x2, jax.Array) and x2 != 0:
+        return kernel(x1, x2)
+    x1, x2 = arrays(x1, x2)
+    zero = x2 == 0
+    result = kernel(x1, jnp.where(zero, jnp.ones_like(x2), x2))
+    return jnp.where(zero, jnp.zeros_like(result), result)
 
 
-def _by_sign_of_zero(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+def _by_sign_of_zero(op: Primitive, kernel: EngineKernel, x1: Native, x2: Native) -> Native:
     added = 1 if op is p.ADD else -1
 
     def parts(result: Native, zero: complex) -> Native:
@@ -90,16 +81,13 @@ def _by_sign_of_zero(op: Primitive, kernel: EngineKernel) -> EngineKernel:
             return result
         return jnp.where(result == 0, jnp.zeros_like(result), result)
 
-    def wrapped(x1: Native, x2: Native) -> Native:
-        result = kernel(x1, x2)
-        zero = x1 if op is p.ADD and isinstance(x2, jax.Array) else x2
-        if isinstance(zero, jax.Array) or zero != 0:
-            return result
-        if result.dtype.kind != "c":
-            return parts(result, zero)
-        return jax.lax.complex(parts(result.real, zero.real), parts(result.imag, zero.imag))
-
-    return wrapped
+    result = kernel(x1, x2)
+    zero = x1 if op is p.ADD and isinstance(x2, jax.Array) else x2
+    if isinstance(zero, jax.Array) or zero != 0:
+        return result
+    if result.dtype.kind != "c":
+        return parts(result, zero)
+    return jax.lax.complex(parts(result.real, zero.real), parts(result.imag, zero.imag))
 
 
 kernels: Final = ENGINE.tables(

@@ -22,6 +22,7 @@ Left out, with the reason:
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import jax
@@ -33,8 +34,8 @@ from .special import Ufuncs, of_rows
 _SPECIAL: Final[Ufuncs] = {
     "exp2": jax.numpy.exp2,
     # In single precision inf from 88.7 on, where the function is still below the largest number.
-    "i0": ENGINE.in_double(jax.scipy.special.i0),
-    "i1": ENGINE.in_double(jax.scipy.special.i1),
+    "i0": partial(ENGINE.in_double, jax.scipy.special.i0),
+    "i1": partial(ENGINE.in_double, jax.scipy.special.i1),
 }
 
 

@@ -172,74 +172,52 @@ _BINARY: Final[Table] = {
 # ---------------------------------------------------------------------- workarounds
 
 
-def _by_bits(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(*operands: Native) -> Native:
-        whole = tensors(*operands)
-        return from_bits(kernel(*map(to_bits, whole)), _result(op, whole[0]))
-
-    return wrapped
+def _by_bits(op: Primitive, kernel: EngineKernel, *operands: Native) -> Native:
+    whole = tensors(*operands)
+    return from_bits(kernel(*map(to_bits, whole)), _result(op, whole[0]))
 
 
-def _by_order(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(*operands: Native) -> Native:
-        whole = tensors(*operands)
-        result = kernel(*map(ordered, whole))
-        if result.dtype is torch.bool:
-            return result
-        return ordered(result.view(whole[0].dtype)).view(whole[0].dtype)
-
-    return wrapped
+def _by_order(op: Primitive, kernel: EngineKernel, *operands: Native) -> Native:
+    whole = tensors(*operands)
+    result = kernel(*map(ordered, whole))
+    if result.dtype is torch.bool:
+        return result
+    return ordered(result.view(whole[0].dtype)).view(whole[0].dtype)
 
 
-def _by_int64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(*operands: Native) -> Native:
-        whole = tensors(*operands)
-        return kernel(*[x.to(torch.int64) for x in whole]).to(whole[0].dtype)
-
-    return wrapped
+def _by_int64(op: Primitive, kernel: EngineKernel, *operands: Native) -> Native:
+    whole = tensors(*operands)
+    return kernel(*[x.to(torch.int64) for x in whole]).to(whole[0].dtype)
 
 
-def _by_parts(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(*operands: Native) -> Native:
-        return torch.view_as_complex(kernel(*map(torch.view_as_real, tensors(*operands))))
-
-    return wrapped
+def _by_parts(op: Primitive, kernel: EngineKernel, *operands: Native) -> Native:
+    return torch.view_as_complex(kernel(*map(torch.view_as_real, tensors(*operands))))
 
 
-def _by_opposite(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x: Native) -> Native:
-        result = kernel(x)
-        return torch.complex(result.real, torch.copysign(result.imag, x.imag) * -1)
-
-    return wrapped
+def _by_opposite(op: Primitive, kernel: EngineKernel, x: Native) -> Native:
+    result = kernel(x)
+    return torch.complex(result.real, torch.copysign(result.imag, x.imag) * -1)
 
 
-def _by_root(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x1: Native, x2: Native) -> Native:
-        result = kernel(x1, x2)
-        several = isinstance(x2, torch.Tensor) and x2.ndim > 0
-        if several or not isinstance(x1, torch.Tensor) or not bool(abs(x2) == 0.5):
-            return result
-        return torch.where(torch.isinf(x1) | (x1 == 0), kernel(torch.abs(x1), x2), result)
-
-    return wrapped
+def _by_root(op: Primitive, kernel: EngineKernel, x1: Native, x2: Native) -> Native:
+    result = kernel(x1, x2)
+    several = isinstance(x2, torch.Tensor) and x2.ndim > 0
+    if several or not isinstance(x1, torch.Tensor) or not bool(abs(x2) == 0.5):
+        return result
+    return torch.where(torch.isinf(x1) | (x1 == 0), kernel(torch.abs(x1), x2), result)
 
 
-def _by_guard(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-
-    def wrapped(x1: Native, x2: Native) -> Native:
-        if not isinstance(x2, torch.Tensor) and x2 not in (0, -1):
-            return kernel(x1, x2)
-        x1, x2 = tensors(x1, x2)
-        zero = x2 == 0
-        minus_one = x2 == -1 if x2.dtype.is_signed else torch.zeros_like(zero)
-        result = kernel(x1, torch.where(zero | minus_one, 1, x2))
-        if op is not p.FLOOR_DIVIDE:
-            return result
-        result = torch.where(minus_one, -result, result)
-        return torch.where(zero, 0, result)
-
-    return wrapped
+def _by_guard(op: Primitive, kernel: EngineKernel, x1: Native, x2: Native) -> Native:
+    if not isinstance(x2, torch.Tensor) and x2 not in (0, -1):
+        return kernel(x1, x2)
+    x1, x2 = tensors(x1, x2)
+    zero = x2 == 0
+    minus_one = x2 == -1 if x2.dtype.is_signed else torch.zeros_like(zero)
+    result = kernel(x1, torch.where(zero | minus_one, 1, x2))
+    if op is not p.FLOOR_DIVIDE:
+        return result
+    result = torch.where(minus_one, -result, result)
+    return torch.where(zero, 0, result)
 
 
 def _compiled_acosh(x: Native) -> Native:
@@ -272,7 +250,7 @@ _WRAPPERS: Final[dict[str, Wrapper]] = {
     "int64": _by_int64,
     "parts": _by_parts,
     "opposite": _by_opposite,
-    "formula": lambda op, kernel: _FORMULAS[op],
+    "formula": lambda op, kernel, x: _FORMULAS[op](x),
     "root": _by_root,
     "guarded": _by_guard,
 }

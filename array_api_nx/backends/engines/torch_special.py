@@ -18,6 +18,7 @@ Left out, with the reason:
 
 from __future__ import annotations
 
+from functools import partial
 from math import sqrt
 from typing import Final
 
@@ -35,12 +36,12 @@ def _ndtr(x: Native) -> Native:
 _SPECIAL: Final[Ufuncs] = {
     # In single precision inf or NaN for large numbers where the function is finite, or for the
     # smallest one.
-    "i0": ENGINE.in_double(torch.special.i0),
-    "i1": ENGINE.in_double(torch.special.i1),
+    "i0": partial(ENGINE.in_double, torch.special.i0),
+    "i1": partial(ENGINE.in_double, torch.special.i1),
     "k0": torch.special.modified_bessel_k0,
-    "k0e": ENGINE.in_double(torch.special.scaled_modified_bessel_k0),
-    "k1": ENGINE.in_double(torch.special.modified_bessel_k1),
-    "k1e": ENGINE.in_double(torch.special.scaled_modified_bessel_k1),
+    "k0e": partial(ENGINE.in_double, torch.special.scaled_modified_bessel_k0),
+    "k1": partial(ENGINE.in_double, torch.special.modified_bessel_k1),
+    "k1e": partial(ENGINE.in_double, torch.special.scaled_modified_bessel_k1),
     "ndtr": _ndtr,
 }
 

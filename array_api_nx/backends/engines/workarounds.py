@@ -8,6 +8,7 @@ the engine's own functions, called directly.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from typing import Final, NamedTuple
 
 from ...contract.backend import Native
@@ -192,15 +193,15 @@ def apply(
     op: Primitive,
     dtype: DType,
     kernel: Callable[..., Native],
-    wrappers: dict[str, Callable[..., Callable[..., Native]]],
+    wrappers: dict[str, Callable[..., Native]],
 ) -> Callable[..., Native]:
     """`kernel` of an engine, wrapped by the methods of the rows for `op` and `dtype`.
 
     `engine` is its name and the kind of device, as in "torch:cuda"; `wrappers` has the engine's
-    functions from (op, kernel) to a kernel.
+    functions of (op, kernel, *operands).
     """
     for method in _methods(engine, op, dtype):
-        kernel = wrappers[method](op, kernel)
+        kernel = partial(wrappers[method], op, kernel)
     return kernel
 
 

@@ -41,17 +41,21 @@ def test_kernels_without_a_row_stay_what_they_are():
 
 def test_rows_apply_from_the_inside_out():
     def wrapper(name):
-        return lambda op, kernel: f"{name}({kernel})"
+        return lambda op, kernel, x: f"{name}({kernel(x)})"
 
     wrappers = {name: wrapper(name) for name in METHODS}
-    assert apply("torch:cpu", p.REMAINDER, d.uint16, "raw", wrappers) == "int64(guarded(raw))"
-    assert apply("torch:cpu", p.REMAINDER, d.float32, "raw", wrappers) == "signed(special(raw))"
+    assert apply("torch:cpu", p.REMAINDER, d.uint16, str, wrappers)("x") == "int64(guarded(x))"
+    assert apply("torch:cpu", p.REMAINDER, d.float32, str, wrappers)("x") == "signed(special(x))"
 
 
 def test_rows_of_one_kind_of_device_apply_to_that_alone():
     wrappers = {name: lambda op, kernel, name=name: name for name in METHODS}
-    assert apply("torch:cuda", p.EXP, d.complex64, "raw", wrappers) == "special"
-    assert apply("torch:cpu", p.EXP, d.complex64, "raw", wrappers) == "raw"
-    assert apply("torch:cuda", p.EXPM1, d.complex64, "raw", wrappers) == "zero"
-    assert apply("torch:cuda", p.BITWISE_XOR, d.uint32, "raw", wrappers) == "bits"
-    assert apply("torch:cpu", p.BITWISE_XOR, d.uint32, "raw", wrappers) == "raw"
+
+    def raw():
+        return "raw"
+
+    assert apply("torch:cuda", p.EXP, d.complex64, raw, wrappers)() == "special"
+    assert apply("torch:cpu", p.EXP, d.complex64, raw, wrappers)() == "raw"
+    assert apply("torch:cuda", p.EXPM1, d.complex64, raw, wrappers)() == "zero"
+    assert apply("torch:cuda", p.BITWISE_XOR, d.uint32, raw, wrappers)() == "bits"
+    assert apply("torch:cpu", p.BITWISE_XOR, d.uint32, raw, wrappers)() == "raw"
