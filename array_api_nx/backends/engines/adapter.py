@@ -272,8 +272,6 @@ class EngineBackend(StridedBackend):
 
     def bind(self, x: Tensor) -> Native:
         view, storage = x.view, x.storage
-        assert view is not None
-        assert storage is not None
         if view.mask is not None:
             return self.array(self.materialise(x, 0))
         array, shared = self.read(storage.memory, view)
@@ -294,7 +292,6 @@ class EngineBackend(StridedBackend):
             if self.view(x).is_read_only:
                 result.view = view.as_read_only()
             if x.storage in self._read_only:
-                assert result.storage is not None
                 self._read_only.add(result.storage)
         return result
 
@@ -303,8 +300,6 @@ class EngineBackend(StridedBackend):
 
     def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
         view, storage = x.view, x.storage
-        assert view is not None
-        assert storage is not None
         result = self.full(self.shape(x), self.dtype(x), fill)
         if view.mask is None:
             self.assign(result, x)

@@ -111,7 +111,6 @@ class JaxBackend(NamespaceBackend):
     def write(self, target: Tensor, value: Native | Scalar) -> None:
         view = target.view or self.ensure_view(target)
         storage = target.storage
-        assert storage is not None
         memory, shape = storage.memory, view.shape
         reads = isinstance(value, jax.Array)
         value = jnp.broadcast_to(jnp.asarray(value, memory.dtype), shape)

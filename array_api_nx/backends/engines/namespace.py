@@ -75,7 +75,6 @@ class NamespaceBackend(EngineBackend):
         result = wrap(self.load(array, copy))
         if not copy and not array.flags.writeable:
             self.ensure_view(result)
-            assert result.storage is not None
             self._read_only.add(result.storage)
         return result
 
@@ -277,7 +276,6 @@ class NamespaceBackend(EngineBackend):
         selected = self._resolved(target, keys)
         view = target.view or self.ensure_view(target)
         storage = target.storage
-        assert storage is not None
         values: Native = value
         if type(value) is Tensor:
             values = self.movable(self.array(value))

@@ -113,8 +113,6 @@ class TorchBackend(NamespaceBackend):
         if target.array is not None:
             array = target.array
         else:
-            assert view is not None
-            assert storage is not None
             memory = storage.memory
             shape, strides, offset, flipped = self.layout(view)
             array = memory.as_strided(shape, strides, memory.storage_offset() + offset)
@@ -151,7 +149,6 @@ class TorchBackend(NamespaceBackend):
         view, storage = x.view, x.storage
         if view is None or view.mask is not None or self.place.type != "cpu":
             return to_numpy(self.array(x))
-        assert storage is not None
         memory = to_numpy(storage.memory)
         offset, strides = view.byte_layout(storage.itemsize)
         shape: KnownInts = view.shape

@@ -79,7 +79,6 @@ class _TracedTorch(Traced, TorchBackend):
     def write(self, target: Tensor, value: Native | Scalar) -> None:
         view = target.view or self.ensure_view(target)
         storage = target.storage
-        assert storage is not None
         memory = storage.memory
         shape, strides, offset, flipped = self.layout(view)
         if not isinstance(value, torch.Tensor):
