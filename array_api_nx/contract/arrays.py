@@ -67,16 +67,20 @@ class Arrays(Handles):
         computed = d.complex128 if imaginary else d.float64
         if computed not in self.available_dtypes():
             computed = dtype
-        positions = self.cast(self.arange(0, num, 1, p.ABS.results[computed]), computed)
-        distance = stop - start
-        step = distance / steps if steps > 0 else distance
+        numbers = self.arange(0, num, 1, d.int64)
+        positions = self.cast(numbers, computed)
+        with np.errstate(all="ignore"):
+            low, high = np.asarray([start, stop], computed)
+            distance = high - low
+            step = distance / steps if steps > 0 else distance
         if steps > 0 and step == 0:
             # The step is smaller than all numbers but 0.
             positions, step = self.binary(p.DIVIDE, positions, float(steps)), distance
-        result = self.binary(p.ADD, self.binary(p.MULTIPLY, positions, step), start)
+        result = self.binary(p.MULTIPLY, positions, step.item())
+        result = self.binary(p.ADD, result, low.item())
         if endpoint and num > 1:
-            last = self.full((1,), computed, stop)
-            result = self.cat([self.shrink(result, ((0, num - 1),)), last], 0)
+            is_last = self.binary(p.EQUAL, numbers, num - 1)
+            result = self.where(is_last, high.item(), result)
         return self.cast(result, dtype)
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Handle:

@@ -76,6 +76,21 @@ def draw_from(
     return _drawn(backend, kind, backend.cat(words, 0), base, 0, *numbers, **named)
 
 
+def draw_from_read(
+    backend: Interface,
+    kind: Kind,
+    key: Handle,
+    counter: Handle,
+    offset: int,
+    *numbers: Any,
+    **named: Any,
+) -> Handle:
+    """See `Backend.draw_from`: by `draw`, for backends that can read the state."""
+    whole, base = int(backend.item(key).real), int(backend.item(counter).real)
+    words = whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF
+    return backend.draw(kind, words, base + offset, 0, *numbers, **named)
+
+
 def _drawn(
     backend: Interface,
     kind: Kind,

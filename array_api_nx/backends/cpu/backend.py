@@ -201,11 +201,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             return wrap(np.where(mask, first, second))
         return wrap(located(np.where, mask, first, second))
 
-    def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
-        for op, bound in ((p.MAXIMUM, low), (p.MINIMUM, high)):
-            x = x if bound is None else self.binary(op, x, bound)
-        return x
-
     # ------------------------------------------------------------------ reductions and scans
 
     def reduce(
@@ -216,12 +211,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         keepdims: bool,
         dtype: DType | None = None,
     ) -> Tensor:
+        own = self.dtype(x)
         # NumPy would widen sums and products of small integers on its own.
-        computed_in = (dtype or self.dtype(x),) if op in _SUMS else ()
+        computed_in = (dtype or own,) if op in _SUMS else ()
         waiting: Tensor | None = _in_c(op.name, x, axes, keepdims, *computed_in)
         if waiting is not None:
             return waiting
-        own = self.dtype(x)
         is_many = prod(self.shape(x)) > AT_ONCE_MAX
         is_own = dtype is None or dtype is own
         if own in d.NARROW and (op is p.MEAN or (op is p.SUM and is_many and is_own)):
@@ -231,9 +226,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         array = self.array(x)
         kernel = REDUCE.get(op)
         if kernel is not None:
-            # NumPy would widen sums and products of small integers on its own.
-            widens = op is p.SUM or op is p.PROD
-            target = dtype if dtype is not None else array.dtype if widens else None
+            target = computed_in[0] if computed_in else dtype
             if target is not None and target.kind in "fc":
                 reduced = located(kernel, array, axes, target, None, keepdims)
             else:
@@ -266,11 +259,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         if waiting is not None:
             return waiting
         array = self.array(x)
-        count = _count(array, axes)
-        freedom = count - correction
-        if freedom <= 0:
-            freedom = np.nan
-        return wrap(located(_var, array, axes, keepdims, freedom))
+        freedom = _count(array, axes) - correction
+        return wrap(located(_var, array, axes, keepdims, freedom if freedom > 0 else np.nan))
 
     # ------------------------------------------------------------------ sorting and searching
 
@@ -417,8 +407,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
 
     matmul = on_arrays(sliced_calls.matmul)
 
-    def vecdot(self, x1: Tensor, x2: Tensor) -> Tensor:
-        return wrap(located(np.vecdot, self.array(x1), self.array(x2)))
+    vecdot = on_arrays(partial(located, np.vecdot))
 
     def convolve(self, x1: Tensor, x2: Tensor, mode: Overlap) -> Tensor:
         first, second = self.array(x1), self.array(x2)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import ceil, prod
-from typing import Any
 
 import dask.array as da
 import numpy as np
 
+from ...contract import random_numbers
 from ...contract.arguments import Kind, Run
 from ...contract.backend import Handle, Operand, Padding, Scalar
 from ...contract.numpy_dtypes import NDArray
@@ -54,6 +54,8 @@ class DaskBackend(Reductions, IndexedAccess, Matrices):
 
     # ------------------------------------------------------------------ creation
 
+    draw_from = random_numbers.draw_from_read
+
     def empty(self, shape: tuple[int, ...], dtype: DType) -> DaskTensor:
         return self.full(shape, dtype, False if dtype is d.bool else 0)
 
@@ -69,12 +71,6 @@ class DaskBackend(Reductions, IndexedAccess, Matrices):
         length = -((start - stop) // step) if whole else ceil((stop - start) / step)
         size = max(0, int(length))
         return self.source("arange", (size,), dtype, partial(_arange, dtype, start, step))
-
-    def linspace(
-        self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
-    ) -> DaskTensor:
-        call = partial(_linspace, dtype, start, stop, num, endpoint)
-        return self.source("linspace", (num,), dtype, call)
 
     def draw(
         self,
@@ -92,13 +88,6 @@ class DaskBackend(Reductions, IndexedAccess, Matrices):
         call = partial(_drawn, kind, key, base, first, dtype, low, span, scalars)
         arrays = [x for x in parameters if not isinstance(x, float)]
         return self.source("draw", (count,), dtype, call, arrays)
-
-    def draw_from(
-        self, kind: Kind, key: DaskTensor, counter: DaskTensor, offset: int, *numbers: Any
-    ) -> DaskTensor:
-        whole, base = int(self.to_host(key)), int(self.to_host(counter)) + offset
-        words = whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF
-        return self.draw(kind, words, base, 0, *numbers)
 
     # ------------------------------------------------------------------ element by element
 
@@ -262,33 +251,6 @@ def _arange(
     known = head[first : first + n]
     values[: len(known)] = known
     return values
-
-
-def _linspace(
-    dtype: DType,
-    start: Scalar,
-    stop: Scalar,
-    num: int,
-    endpoint: bool,
-    begin: tuple[int, ...],
-    shape: tuple[int, ...],
-) -> NDArray:
-    """A part of what np.linspace gives, to the last bit."""
-    (first,), (n,) = begin, shape
-    steps = num - 1 if endpoint else num
-    computed = np.result_type(start, stop, 1.0)
-    low, high = np.asarray([start, stop], computed)
-    distance = high - low
-    values: NDArray = np.arange(first, first + n).astype(computed)
-    if steps > 0 and distance / steps == 0:
-        # The step is smaller than all numbers but 0.
-        values = values / steps * distance
-    else:
-        values = values * (distance / steps if steps > 0 else distance)
-    values += low
-    if endpoint and 1 < num == first + n:
-        values[-1] = high
-    return values.astype(dtype, copy=False)
 
 
 def _repeated(counts: NDArray, axis: int, chunk: NDArray) -> NDArray:

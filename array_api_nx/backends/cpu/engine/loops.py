@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ....contract.numpy_dtypes import COMPILED
-from ....contract.random_numbers import MAX_NARROW_SPAN
 from ....contract.ufuncs import UfuncLoop
 from ....core import dtypes as d
 from ....core.dtypes import DType
@@ -178,14 +177,6 @@ def scipy_is_quiet() -> bool:
 
 MATMUL: Final[np.ufunc] = np.matmul if native is None else native.matmul
 """`numpy.matmul`, with the extension several times as fast for stacks of small matrices."""
-
-# ---------------------------------------------------------------------- random numbers
-
-
-def drawing_kind(kind: str, span: int) -> str:
-    """What `native.drawing` calls a kind of `Backend.draw`."""
-    return "wide" if span > MAX_NARROW_SPAN else kind
-
 
 # ---------------------------------------------------------------------- the extension's loops
 
