@@ -13,12 +13,21 @@ from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array, wrap
 from ..frontend.evaluation import can_look
 from ..frontend.joining import concat
-from ..frontend.manipulation import moveaxis, permute_dims, reshape
+from ..frontend.manipulation import expand_dims, moveaxis, permute_dims, reshape
 from ..frontend.operands import only_array
 from ..frontend.scalars import check_scalar
 from ..native import with_advice
 
-__all__ = ["concatenate", "diagonal", "pad", "ravel", "transpose"]
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "concatenate",
+    "diagonal",
+    "pad",
+    "ravel",
+    "transpose",
+]
 
 PadMode: TypeAlias = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
 _Constants: TypeAlias = (
@@ -92,6 +101,63 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     """
     x = only_array(x)
     return permute_dims(x, tuple(range(x.ndim)[::-1]) if axes is None else tuple(axes))
+
+
+# ---------------------------------------------------------------------- numbers of axes
+
+
+def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
+    """Arrays with at least one axis.
+
+    *arrays: Of any shape.
+    Returns: The array itself, or a view of shape ``(1,)`` if it has no axis; a tuple unless there
+        is one array.
+
+    >>> xp.extra.atleast_1d(xp.asarray(3.0))
+    Array([3.], dtype=float64)
+    """
+    return _each([x if x.ndim else reshape(x, (1,)) for x in map(only_array, arrays)])
+
+
+def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
+    """Arrays with at least two axes.
+
+    *arrays: Of any shape.
+    Returns: The array itself, or a view with axes of size 1 before its own; a tuple unless there is
+        one array.
+
+    >>> xp.extra.atleast_2d(xp.asarray([1, 2]))
+    Array([[1, 2]], dtype=int64)
+    """
+    return _each([_with_axes_before(x, 2) for x in map(only_array, arrays)])
+
+
+def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
+    """Arrays with at least three axes.
+
+    *arrays: Of any shape.
+    Returns: The array itself, or a view of it: ``(n,)`` becomes ``(1, n, 1)``, and ``(m, n)``
+        becomes ``(m, n, 1)``. A tuple unless there is one array.
+
+    >>> xp.extra.atleast_3d(xp.asarray([1, 2])).shape
+    (1, 2, 1)
+    """
+    return _each([_with_three_axes(x) for x in map(only_array, arrays)])
+
+
+def _with_three_axes(x: Array) -> Array:
+    x = _with_axes_before(x, 2)
+    return x if x.ndim > 2 else expand_dims(x, axis=2)
+
+
+def _with_axes_before(x: Array, ndim: int) -> Array:
+    for _ in range(ndim - x.ndim):
+        x = expand_dims(x, axis=0)
+    return x
+
+
+def _each(arrays: list[Array]) -> Array | tuple[Array, ...]:
+    return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
 # ---------------------------------------------------------------------- margins

@@ -1,29 +1,35 @@
-"""Reductions and scans that leave NaN out."""
+"""Reductions and scans that leave NaN out.
+
+They make one or two passes over a large array, even if other code may write to its memory, and
+compute when they are called: NumPy's warnings need the values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import inf
+from collections.abc import Callable, Sequence
+from math import inf, nan, prod
+from typing import Final
+
+import numpy as np
 
 from ..contract.callers import warn
 from ..contract.numpy_dtypes import DTypeLike, NDArray
+from ..core import dtypes as d
+from ..core.dtypes import as_dtype
+from ..core.shape import normalise_axes, normalise_axis
 from ..frontend import statistical
 from ..frontend.array import Array
-from ..frontend.elementwise import sqrt
+from ..frontend.data_type import astype
+from ..frontend.elementwise import imag, isfinite, isnan, real, sqrt, square
 from ..frontend.evaluation import can_look, in_one_pass
-from ..frontend.searching import argmax, argmin
+from ..frontend.manipulation import reshape
+from ..frontend.operands import only_array
+from ..frontend.ranges import arange
+from ..frontend.searching import argmax, argmin, count_nonzero, where
+from ..frontend.utility import all as all_true
 from ..frontend.utility import any as any_true
-from .axes import along_axis
-from .nan_reductions import (
-    as_floating,
-    divided,
-    extreme_of,
-    found_by,
-    sum_and_number,
-    variance_of,
-    without_nan,
-)
 from .order_statistics import median_of, quantile_of
+from .statistical import along_axis
 
 __all__ = [
     "nanargmax",
@@ -41,6 +47,8 @@ __all__ = [
     "nanvar",
 ]
 
+_ALL_NAN: Final = "All-NaN slice encountered"
+
 
 def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Index of the first largest element that is not NaN.
@@ -54,7 +62,7 @@ def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     >>> xp.extra.nanargmax(xp.asarray([2.0, float("nan"), 4.0]))
     Array(2, dtype=int64)
     """
-    return found_by(argmax, statistical.max, -inf, x, axis, keepdims)
+    return _found_by(argmax, statistical.max, -inf, x, axis, keepdims)
 
 
 def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
@@ -69,7 +77,7 @@ def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     >>> xp.extra.nanargmin(xp.asarray([2.0, float("nan"), 4.0]))
     Array(0, dtype=int64)
     """
-    return found_by(argmin, statistical.min, inf, x, axis, keepdims)
+    return _found_by(argmin, statistical.min, inf, x, axis, keepdims)
 
 
 def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -85,7 +93,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = N
     """
     x, axis = along_axis(x, axis)
     scan = statistical.cumulative_prod
-    return in_one_pass(lambda x: scan(without_nan(x, 1), axis=axis, dtype=dtype), x)
+    return in_one_pass(lambda x: scan(_without_nan(x, 1), axis=axis, dtype=dtype), x)
 
 
 def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -101,7 +109,7 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = No
     """
     x, axis = along_axis(x, axis)
     scan = statistical.cumulative_sum
-    return in_one_pass(lambda x: scan(without_nan(x, 0), axis=axis, dtype=dtype), x)
+    return in_one_pass(lambda x: scan(_without_nan(x, 0), axis=axis, dtype=dtype), x)
 
 
 def nanmax(
@@ -118,7 +126,7 @@ def nanmax(
     >>> xp.extra.nanmax(xp.asarray([2.0, float("nan"), 4.0]))
     Array(4., dtype=float64)
     """
-    return extreme_of(statistical.max, -inf, x, axis, keepdims)
+    return _extreme_of(statistical.max, -inf, x, axis, keepdims)
 
 
 def nanmean(
@@ -141,9 +149,9 @@ def nanmean(
     >>> xp.extra.nanmean(xp.asarray([[2.0, float("nan")], [4.0, 1.0]]), axis=1)
     Array([2. , 2.5], dtype=float64)
     """
-    x = as_floating(x, dtype)
-    total, number = sum_and_number(x, axis, keepdims)
-    mean = divided(total, number)
+    x = _as_floating(x, dtype)
+    total, number = _sum_and_number(x, axis, keepdims)
+    mean = _divided(total, number)
     if can_look(x) and bool(any_true(number == 0)):
         warn("Mean of empty slice")
     return mean
@@ -179,7 +187,7 @@ def nanmin(
     >>> xp.extra.nanmin(xp.asarray([2.0, float("nan"), 4.0]))
     Array(2., dtype=float64)
     """
-    return extreme_of(statistical.min, inf, x, axis, keepdims)
+    return _extreme_of(statistical.min, inf, x, axis, keepdims)
 
 
 def nanprod(
@@ -199,7 +207,7 @@ def nanprod(
     Array(8., dtype=float64)
     """
     return in_one_pass(
-        lambda x: statistical.prod(without_nan(x, 1), axis=axis, dtype=dtype, keepdims=keepdims), x
+        lambda x: statistical.prod(_without_nan(x, 1), axis=axis, dtype=dtype, keepdims=keepdims), x
     )
 
 
@@ -249,7 +257,7 @@ def nanstd(
     >>> xp.extra.nanstd(xp.asarray([2.0, float("nan"), 4.0]))
     Array(1., dtype=float64)
     """
-    return sqrt(variance_of(x, axis, dtype, ddof, correction, keepdims))
+    return sqrt(_variance_of(x, axis, dtype, ddof, correction, keepdims))
 
 
 def nansum(
@@ -269,7 +277,7 @@ def nansum(
     Array(6., dtype=float64)
     """
     return in_one_pass(
-        lambda x: statistical.sum(without_nan(x, 0), axis=axis, dtype=dtype, keepdims=keepdims), x
+        lambda x: statistical.sum(_without_nan(x, 0), axis=axis, dtype=dtype, keepdims=keepdims), x
     )
 
 
@@ -299,4 +307,153 @@ def nanvar(
     >>> xp.extra.nanvar(xp.asarray([2.0, float("nan"), 4.0]))
     Array(1., dtype=float64)
     """
-    return variance_of(x, axis, dtype, ddof, correction, keepdims)
+    return _variance_of(x, axis, dtype, ddof, correction, keepdims)
+
+
+# ---------------------------------------------------------------------- parts of these functions
+
+
+def _without_nan(x: Array, value: float) -> Array:
+    """`x` with `value` in place of NaN."""
+    return where(isnan(x), value, x) if x._dtype in d.FLOATING else x
+
+
+def _as_floating(x: Array, dtype: DTypeLike | None) -> Array:
+    """`x` in the dtype to compute means in."""
+    x = only_array(x)
+    target = as_dtype(dtype) if dtype is not None else x._dtype
+    if target not in d.FLOATING:
+        if dtype is not None:
+            raise TypeError(
+                f"means are floating-point numbers, not {target}; convert the result with astype"
+            )
+        target = x._device.real
+    return astype(x, target, copy=False)
+
+
+def _sum_and_number(
+    x: Array, axis: int | tuple[int, ...] | None, keepdims: bool
+) -> tuple[Array, Array]:
+    """The sums and the numbers of the elements that are not NaN, in one pass."""
+
+    def total_and_absent(x: Array) -> tuple[Array, Array]:
+        missing = isnan(x)
+        total = statistical.sum(where(missing, 0, x), axis=axis, keepdims=keepdims)
+        return total, count_nonzero(missing, axis=axis, keepdims=keepdims)
+
+    total, absent = in_one_pass(total_and_absent, x)
+    shape = x.shape
+    return total, prod([shape[a] for a in normalise_axes(axis, len(shape))]) - absent
+
+
+def _divided(total: Array, number: Array) -> Array:
+    """The quotients, computed in double precision as in NumPy, of the dtype of `total`.
+
+    Where the device has that.
+    """
+    double = total._device.real
+    wide = d.promote(total._dtype, double)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = astype(total, wide, copy=False) / astype(number, double, copy=False)
+        return astype(quotient, total._dtype, copy=False)
+
+
+def _variance_of(
+    x: Array,
+    axis: int | tuple[int, ...] | None,
+    dtype: DTypeLike | None,
+    ddof: float,
+    correction: float | None,
+    keepdims: bool,
+) -> Array:
+    """See `nanvar`."""
+    if correction is not None and ddof != 0:
+        raise ValueError("ddof and correction are two names of one number; give one of them")
+    taken_off = statistical.real_number(ddof if correction is None else correction)
+    x = _as_floating(x, dtype)
+    total, number = _sum_and_number(x, axis, True)
+    mean = _divided(total, number)
+
+    def variance_and_freedom(x: Array) -> tuple[Array, Array]:
+        with np.errstate(invalid="ignore"):
+            distance = x - mean
+        if x._dtype in d.COMPLEX:
+            squares = square(real(distance)) + square(imag(distance))
+        else:
+            squares = square(distance)
+        # A square is NaN where the element is, and where the mean is no number but infinite.
+        summed = statistical.sum(_without_nan(squares, 0), axis=axis, keepdims=keepdims)
+        is_infinite = reshape((number > 0) & ~isfinite(mean), summed.shape)
+        freedom = reshape(number, summed.shape) - taken_off
+        return where((freedom <= 0) | is_infinite, nan, _divided(summed, freedom)), freedom
+
+    variance, freedom = in_one_pass(variance_and_freedom, x)
+    if can_look(x) and bool(any_true(freedom <= 0)):
+        warn("Degrees of freedom <= 0 for slice.")
+    return variance
+
+
+def _extreme_of(
+    reduction: Callable[..., Array],
+    worst: float,
+    x: Array,
+    axis: int | tuple[int, ...] | None,
+    keepdims: bool,
+) -> Array:
+    """See `nanmax` and `nanmin`; `worst` is what every number is at least as good as."""
+    result = _best(reduction, worst, x, axis, keepdims)
+    if result._dtype in d.REAL_FLOATING and can_look(result) and bool(any_true(isnan(result))):
+        warn(_ALL_NAN)
+    return result
+
+
+def _best(
+    reduction: Callable[..., Array],
+    worst: float,
+    x: Array,
+    axis: int | tuple[int, ...] | None,
+    keepdims: bool,
+) -> Array:
+    """`_extreme_of` without its warning."""
+    x = only_array(x)
+    if x._dtype not in d.REAL_FLOATING:
+        return reduction(x, axis=axis, keepdims=keepdims)
+    found = in_one_pass(
+        lambda x: reduction(_without_nan(x, worst), axis=axis, keepdims=keepdims), x
+    )
+    # Few arrays hold so large numbers: there is seldom a second pass.
+    if can_look(x) and not bool(any_true(found == worst)):
+        return found
+    none = in_one_pass(lambda x: all_true(isnan(x), axis=axis, keepdims=keepdims), x)
+    return where(none, nan, found)
+
+
+def _found_by(
+    search: Callable[..., Array],
+    reduction: Callable[..., Array],
+    worst: float,
+    x: Array,
+    axis: int | None,
+    keepdims: bool,
+) -> Array:
+    """See `nanargmax` and `nanargmin`, by where the result of `nanmax` or `nanmin` is."""
+    x = only_array(x)
+    shape = x.shape
+    if x._dtype not in d.REAL_FLOATING or 0 in shape:
+        return search(x, axis=axis, keepdims=keepdims)
+    x, along = along_axis(x, axis)
+    along = normalise_axis(along, x.ndim)
+    best = _best(reduction, worst, x, along, True)
+    if can_look(best) and bool(any_true(isnan(best))):
+        raise ValueError(f"{_ALL_NAN}: no element is a number; test isnan(x) first")
+
+    def first_place(x: Array) -> Array:
+        if can_look(x) and along < x.ndim - 1 and x._device.backend.worth_deferring(x.size):
+            # NumPy would search True down one column after the other; this is one pass over rows.
+            size, inner = x.shape[along], x.ndim - along - 1
+            rows = reshape(arange(size, device=x.device), (-1, *(1,) * inner))
+            return statistical.min(where(x == best, rows, size), axis=along, keepdims=keepdims)
+        return argmax(x == best, axis=along, keepdims=keepdims)
+
+    found = in_one_pass(first_place, x)
+    return reshape(found, (1,) * len(shape)) if axis is None and keepdims else found

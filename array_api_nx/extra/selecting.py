@@ -20,7 +20,7 @@ from ..frontend.sorting import argsort
 from ..frontend.statistical import max
 from ..native import with_advice, with_native
 from ..primitives import table as p
-from .axes import along_axis
+from .statistical import along_axis
 
 __all__ = ["argpartition", "partition", "put_along_axis", "top_k"]
 

@@ -1,18 +1,55 @@
-"""Order statistics and running extremes along axes."""
+"""Order statistics, and running sums, products and extremes, along axes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..contract.numpy_dtypes import NDArray
+from ..contract.numpy_dtypes import DTypeLike, NDArray
 from ..frontend.array import Array
 from ..frontend.dispatch import scan
+from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array
+from ..frontend.statistical import cumulative_prod, cumulative_sum
 from ..native import with_advice
 from ..primitives import table as p
 from .order_statistics import median_of, quantile_of
 
-__all__ = ["cumulative_max", "cumulative_min", "median", "quantile"]
+__all__ = ["cumprod", "cumsum", "cumulative_max", "cumulative_min", "median", "quantile"]
+
+
+def along_axis(x: Array, axis: int | None) -> tuple[Array, int]:
+    """`x` and `axis`; without an axis, the elements in row-major order, which have axis 0 alone."""
+    x = only_array(x)
+    return (reshape(x, (-1,)), 0) if axis is None else (x, axis)
+
+
+def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Products of all elements up to each one.
+
+    x: Numeric or bool.
+    axis: Without it the elements are taken in row-major order.
+    Returns: A copy of the shape of `x`; 1-D without `axis`.
+
+    >>> xp.extra.cumprod(xp.asarray([[1, 2], [3, 4]]))
+    Array([ 1,  2,  6, 24], dtype=int64)
+    """
+    x, axis = along_axis(x, axis)
+    return cumulative_prod(x, axis=axis, dtype=dtype)
+
+
+def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Sums of all elements up to each one.
+
+    x: Numeric or bool.
+    axis: Without it the elements are taken in row-major order.
+    Returns: A copy of the shape of `x`; 1-D without `axis`.
+
+    >>> xp.extra.cumsum(xp.asarray([[1, 2], [3, 4]]), axis=1)
+    Array([[1, 3],
+           [3, 7]], dtype=int64)
+    """
+    x, axis = along_axis(x, axis)
+    return cumulative_sum(x, axis=axis, dtype=dtype)
 
 
 @with_advice
