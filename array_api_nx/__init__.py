@@ -47,39 +47,15 @@ from .core.dtypes import (
 )
 from .device import Device
 from .frontend import array_methods as _array_methods  # noqa: F401 - it attaches them
-from .frontend import creation as _creation
-from .frontend import data_type as _data_type
-from .frontend import elementwise as _elementwise
-from .frontend import indexing as _indexing
-from .frontend import joining as _joining
-from .frontend import linear_algebra as _linear_algebra
-from .frontend import manipulation as _manipulation
-from .frontend import ranges as _ranges
-from .frontend import searching as _searching
-from .frontend import set as _set
-from .frontend import sorting as _sorting
-from .frontend import statistical as _statistical
-from .frontend import utility as _utility
+from .frontend import standard as _standard
 from .frontend.configuration import show_config
-from .frontend.creation import *
-from .frontend.data_type import *
 from .frontend.docstrings import complete_docstrings as _complete_docstrings
-from .frontend.elementwise import *
 from .frontend.evaluation import evaluate, explain
-from .frontend.indexing import *
 from .frontend.inspection import __array_namespace_info__
-from .frontend.joining import *
-from .frontend.linear_algebra import *
-from .frontend.manipulation import *
 from .frontend.missing import BEYOND as _BEYOND
 from .frontend.missing import missing as _missing
 from .frontend.on_import import when_imported as _when_imported
-from .frontend.ranges import *
-from .frontend.searching import *
-from .frontend.set import *
-from .frontend.sorting import *
-from .frontend.statistical import *
-from .frontend.utility import *
+from .frontend.standard import *
 from .native import set_advice as _set_advice
 from .version import __version__
 
@@ -200,18 +176,6 @@ __all__ = [
     "show_config",
 ]
 
-__all__ += _creation.__all__
-__all__ += _ranges.__all__
-__all__ += _data_type.__all__
-__all__ += _elementwise.__all__
-__all__ += _indexing.__all__
-__all__ += _linear_algebra.__all__
-__all__ += _joining.__all__
-__all__ += _manipulation.__all__
-__all__ += _searching.__all__
-__all__ += _set.__all__
-__all__ += _sorting.__all__
-__all__ += _statistical.__all__
-__all__ += _utility.__all__
+__all__ += _standard.__all__
 
 _complete_docstrings(globals(), __all__)

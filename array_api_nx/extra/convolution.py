@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from ..contract.backend import Backend, Handle, Padding
 from ..core.shape import as_int
+from ..frontend import standard as xp
 from ..frontend.array import Array, wrap
 from ..frontend.dispatch import binary
-from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array, promote_arrays
 from ..native import with_advice
 from ..primitives import table as p
@@ -78,14 +78,14 @@ def conv(
     window = Window(size, stride, dilation, given)
     counts = window.check(x.shape[2:], f"an array of shape {x.shape}")
     per_part = (outputs // parts, channels // parts)
-    x = reshape(x, (x.shape[0], parts, per_part[1], *x.shape[2:]))
+    x = xp.reshape(x, (x.shape[0], parts, per_part[1], *x.shape[2:]))
     if per_part[0] == 1 and 0 < prod(size) * per_part[1] <= _MOST_PRODUCTS:
-        result = _by_shifting(x, reshape(kernel, (parts, per_part[1], *size)), window)
+        result = _by_shifting(x, xp.reshape(kernel, (parts, per_part[1], *size)), window)
     else:
-        weights = reshape(kernel, (parts, per_part[0], per_part[1] * prod(size)))
+        weights = xp.reshape(kernel, (parts, per_part[0], per_part[1] * prod(size)))
         handle = _by_matmul(device.backend, x._handle, weights._handle, window, counts)
         result = wrap(handle, dtype, device)
-    return reshape(result, (x.shape[0], outputs, *counts))
+    return xp.reshape(result, (x.shape[0], outputs, *counts))
 
 
 # ---------------------------------------------------------------------- strategies
@@ -126,7 +126,7 @@ def _by_shifting(x: Array, kernel: Array, window: Window) -> Array:
         for position, values in zip(
             product(*[range(size) for size in window.size]), seen, strict=True
         ):
-            factor = reshape(kernel[(slice(None), channel, *position)], (-1, *ones_of))
+            factor = xp.reshape(kernel[(slice(None), channel, *position)], (-1, *ones_of))
             term = binary(p.MULTIPLY, values, factor)
             total = term if total is None else binary(p.ADD, total, term)
     assert total is not None

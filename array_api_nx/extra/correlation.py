@@ -7,16 +7,9 @@ from ..core import dtypes as d
 from ..core.dtypes import as_dtype
 from ..core.shape import as_int
 from ..device import nearest
+from ..frontend import standard as xp
 from ..frontend.array import Array
-from ..frontend.creation import zeros
-from ..frontend.data_type import result_type
-from ..frontend.elementwise import clip, conj, imag, real, sqrt
-from ..frontend.joining import concat
-from ..frontend.manipulation import reshape
 from ..frontend.operands import cast, only_array, together
-from ..frontend.searching import where
-from ..frontend.statistical import mean, sum
-from ..frontend.utility import any as any_
 from ..linalg import diagonal, matmul
 from ..native import with_advice
 
@@ -61,23 +54,23 @@ def cov(
     degrees = (0 if bias else 1) if ddof is None else as_int(ddof, "ddof")
     variables, count = rows.shape
     if variables == 0:
-        return zeros((0, 0), dtype=rows.dtype, device=rows.device)
+        return xp.zeros((0, 0), dtype=rows.dtype, device=rows.device)
     weights = _weights(rows, fweights, aweights)
     if weights is None:
-        centre = mean(rows, axis=1, keepdims=True)
+        centre = xp.mean(rows, axis=1, keepdims=True)
         freedom = count - degrees
         scale: Array | float = 1 / freedom if freedom > 0 else float("inf")
     else:
-        total = sum(weights)
-        centre = sum(rows * weights, axis=1, keepdims=True) / total
-        lost = degrees * (1 if aweights is None else sum(weights * aweights) / total)
-        scale = where(total - lost > 0, 1 / (total - lost), float("inf"))
+        total = xp.sum(weights)
+        centre = xp.sum(rows * weights, axis=1, keepdims=True) / total
+        lost = degrees * (1 if aweights is None else xp.sum(weights * aweights) / total)
+        scale = xp.where(total - lost > 0, 1 / (total - lost), float("inf"))
     rows = rows - centre
     other = rows if weights is None else rows * weights
     if rows.dtype in d.COMPLEX:
-        other = conj(other)
+        other = xp.conj(other)
     result = matmul(rows, other.T) * scale
-    return reshape(result, ()) if variables == 1 else result
+    return xp.reshape(result, ()) if variables == 1 else result
 
 
 @with_advice
@@ -103,11 +96,11 @@ def corrcoef(
     covariance = cov(x, y, rowvar, dtype=dtype)
     if covariance.ndim == 0:
         return covariance / covariance
-    deviation = sqrt(real(diagonal(covariance)))
+    deviation = xp.sqrt(xp.real(diagonal(covariance)))
     result = covariance / deviation[:, None] / deviation[None, :]
     if result.dtype not in d.COMPLEX:
-        return clip(result, -1.0, 1.0)
-    return clip(real(result), -1.0, 1.0) + 1j * clip(imag(result), -1.0, 1.0)
+        return xp.clip(result, -1.0, 1.0)
+    return xp.clip(xp.real(result), -1.0, 1.0) + 1j * xp.clip(xp.imag(result), -1.0, 1.0)
 
 
 def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DTypeLike | None) -> Array:
@@ -121,7 +114,7 @@ def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DTypeLike | None)
         )
     if dtype is None:
         double = given[0]._device.real
-        target = result_type(double, *[x.dtype for x in given if x.dtype is not d.bool])
+        target = xp.result_type(double, *[x.dtype for x in given if x.dtype is not d.bool])
         target = nearest(target, given[0]._device)
     else:
         target = as_dtype(dtype)
@@ -136,7 +129,7 @@ def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DTypeLike | None)
     for x in given:
         row = cast(x, target)
         if x.ndim < 2:
-            row = reshape(row, (1, -1))
+            row = xp.reshape(row, (1, -1))
         elif not rowvar and (x is given[0] or x.shape[0] != 1):
             row = row.T
         rows.append(row)
@@ -147,7 +140,7 @@ def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DTypeLike | None)
             f"m and y have {rows[0].shape[1]} and {rows[1].shape[1]} observations, but need as "
             "many; see rowvar"
         )
-    return concat(rows, axis=0)
+    return xp.concat(rows, axis=0)
 
 
 def _weights(rows: Array, fweights: Array | None, aweights: Array | None) -> Array | None:
@@ -168,7 +161,7 @@ def _weights(rows: Array, fweights: Array | None, aweights: Array | None) -> Arr
                 f"{name} of shape {given.shape} must have one weight for each of "
                 f"{rows.shape[1]} observations"
             )
-        if given._device.backend.has_elements(given._handle) and any_(given < 0):
+        if given._device.backend.has_elements(given._handle) and xp.any(given < 0):
             raise ValueError(f"{name} must not be negative")
         numbers = cast(given, given._device.real)
         result = numbers if result is None else result * numbers

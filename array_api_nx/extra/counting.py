@@ -9,20 +9,11 @@ from typing import Final, TypeAlias
 
 from ..core import dtypes as d
 from ..core.shape import as_count, as_int, check_shape
+from ..frontend import standard as xp
 from ..frontend.array import Array, wrap
-from ..frontend.creation import asarray
-from ..frontend.data_type import astype, result_type
 from ..frontend.dispatch import refuse_dtype
-from ..frontend.elementwise import clip, isfinite, logical_and
 from ..frontend.evaluation import in_one_pass
-from ..frontend.joining import stack
-from ..frontend.manipulation import reshape
 from ..frontend.operands import adopted, cast, only_array, together, wrap_indices
-from ..frontend.ranges import arange
-from ..frontend.searching import count_nonzero, searchsorted, where
-from ..frontend.statistical import max, min, sum
-from ..frontend.utility import all as all_
-from ..frontend.utility import diff
 from ..native import with_advice
 from ..primitives import table as p
 
@@ -127,8 +118,8 @@ def histogram(
         raise TypeError(f"histogram takes real or bool elements, not {x.dtype}; take abs or real")
     if weights is not None:
         x, weights = _weighted(x, weights)
-        weights = reshape(weights, (-1,))
-    x, bins = reshape(x, (-1,)), adopted(bins, "bins")
+        weights = xp.reshape(weights, (-1,))
+    x, bins = xp.reshape(x, (-1,)), adopted(bins, "bins")
     if isinstance(bins, str):
         raise TypeError(
             f"bins must be a number or edges, not {bins!r}; compute edges by a rule with "
@@ -145,8 +136,8 @@ def histogram(
     else:
         counts = _counts_of_bins(x, compared, weights)
     if density:
-        widths = astype(diff(edges), edges._device.real)
-        counts = counts / widths / sum(counts)
+        widths = xp.astype(xp.diff(edges), edges._device.real)
+        counts = counts / widths / xp.sum(counts)
     return counts, edges
 
 
@@ -246,26 +237,28 @@ def histogramdd(
             edges.append(_equal_edges(x, as_int(each, "bins"), bounds))
         x, compared = _in_one_dtype(x, edges[-1])
         count = compared.shape[0] - 1
-        inside = logical_and(x >= compared[0], x <= compared[-1])
+        inside = xp.logical_and(x >= compared[0], x <= compared[-1])
         # The last interval includes its upper edge.
-        number = clip(searchsorted(compared, x, side="right") - 1, 0, count - 1)
+        number = xp.clip(xp.searchsorted(compared, x, side="right") - 1, 0, count - 1)
         place = number if place is None else place * count + number
-        is_inside = inside if is_inside is None else logical_and(is_inside, inside)
+        is_inside = inside if is_inside is None else xp.logical_and(is_inside, inside)
         total *= count
     assert place is not None
     assert is_inside is not None
     # Points in no box are counted in one more, which is left out in the end.
-    numbers = where(is_inside, place, total)
+    numbers = xp.where(is_inside, place, total)
     handle = numbers._device.backend.bincount(
         numbers._handle, None if weights is None else weights._handle, total + 1, extend=False
     )
     counted = wrap(handle, d.int64 if weights is None else d.float64, numbers._device)
-    counts = reshape(astype(counted[:total], d.float64), tuple([e.shape[0] - 1 for e in edges]))
+    counts = xp.reshape(
+        xp.astype(counted[:total], d.float64), tuple([e.shape[0] - 1 for e in edges])
+    )
     if density:
-        counts = counts / sum(counts)
+        counts = counts / xp.sum(counts)
         for axis, each in enumerate(edges):
-            widths = astype(diff(each), d.float64)
-            counts = counts / reshape(widths, (-1, *[1] * (dimensions - axis - 1)))
+            widths = xp.astype(xp.diff(each), d.float64)
+            counts = counts / xp.reshape(widths, (-1, *[1] * (dimensions - axis - 1)))
     return counts, tuple(edges)
 
 
@@ -298,19 +291,19 @@ def _in_one_dtype(x: Array, edges: Array) -> tuple[Array, Array]:
     """Elements and edges in a floating-point dtype, to be compared."""
     dtype = edges.dtype if edges.dtype in d.FLOATING else edges._device.real
     if x.dtype in d.FLOATING:
-        dtype = result_type(x.dtype, dtype)
+        dtype = xp.result_type(x.dtype, dtype)
     return cast(x, dtype), cast(edges, dtype)
 
 
 def _given_edges(x: Array, bins: Array | Sequence[float]) -> tuple[Array, Array]:
     """Elements and edges on one device."""
-    edges = bins if isinstance(bins, Array) else asarray(bins, device=x.device)
+    edges = bins if isinstance(bins, Array) else xp.asarray(bins, device=x.device)
     x, edges = together(x, edges)
     if edges.dtype not in d.REAL:
         raise TypeError(f"edges of bins must be real, not {edges.dtype}; convert with astype")
     if edges.ndim != 1 or edges.shape[0] < 2:
         raise ValueError(f"edges of bins must be 1-D and at least 2, not of shape {edges.shape}")
-    if edges._device.backend.has_elements(edges._handle) and not all_(edges[1:] >= edges[:-1]):
+    if edges._device.backend.has_elements(edges._handle) and not xp.all(edges[1:] >= edges[:-1]):
         raise ValueError("edges of bins must ascend; sort them")
     return x, edges
 
@@ -324,19 +317,19 @@ def _equal_edges(x: Array, bins: int, bounds: tuple[float, float] | None) -> Arr
     if bounds is None and x.shape[0] == 0:
         bounds = (0.0, 1.0)
     if bounds is None:
-        first, last = in_one_pass(lambda x: (cast(min(x), dtype), cast(max(x), dtype)), x)
-        if device.backend.has_elements(x._handle) and not isfinite(last - first):
+        first, last = in_one_pass(lambda x: (cast(xp.min(x), dtype), cast(xp.max(x), dtype)), x)
+        if device.backend.has_elements(x._handle) and not xp.isfinite(last - first):
             raise ValueError(f"elements from {first} to {last} have no finite width; give a range")
     else:
         low, high = [float(bound) for bound in bounds]
         if not isfinite_number(high - low) or low > high:
             raise ValueError(f"range must be finite and ascend, but is {bounds!r}")
-        first, last = [asarray(bound, dtype=device.real, device=device) for bound in (low, high)]
+        first, last = [xp.asarray(bound, dtype=device.real, device=device) for bound in (low, high)]
     same = first == last
-    first, last = where(same, first - 0.5, first), where(same, last + 0.5, last)
-    position = arange(bins + 1, dtype=first.dtype, device=device)
+    first, last = xp.where(same, first - 0.5, first), xp.where(same, last + 0.5, last)
+    position = xp.arange(bins + 1, dtype=first.dtype, device=device)
     edges = position * ((last - first) / bins) + first
-    return cast(where(position == bins, last, edges), dtype)
+    return cast(xp.where(position == bins, last, edges), dtype)
 
 
 def _counts_by_comparing(x: Array, edges: Array) -> Array:
@@ -344,17 +337,17 @@ def _counts_by_comparing(x: Array, edges: Array) -> Array:
     last = edges.shape[0] - 1
 
     def before(x: Array) -> list[Array]:
-        found = [count_nonzero(x < edges[i]) for i in builtins.range(last)]
-        return [*found, count_nonzero(x <= edges[last])]
+        found = [xp.count_nonzero(x < edges[i]) for i in builtins.range(last)]
+        return [*found, xp.count_nonzero(x <= edges[last])]
 
-    return diff(stack(in_one_pass(before, x)))
+    return xp.diff(xp.stack(in_one_pass(before, x)))
 
 
 def _counts_of_bins(x: Array, edges: Array, weights: Array | None) -> Array:
     """How many elements lie in each bin, or their weights, from the number of edges before each."""
     count = edges.shape[0] - 1
     # The last bin includes its upper edge. Elements in no bin have no edge before them, or all.
-    number = where(x == edges[-1], count, searchsorted(edges, x, side="right"))
+    number = xp.where(x == edges[-1], count, xp.searchsorted(edges, x, side="right"))
     handle = x._device.backend.bincount(
         number._handle, None if weights is None else weights._handle, count + 2, extend=False
     )

@@ -7,13 +7,10 @@ from ..core import dtypes as d
 from ..core.dtypes import as_dtype
 from ..core.shape import as_int
 from ..device import Device
+from ..frontend import standard as xp
 from ..frontend.array import Array
-from ..frontend.creation import asarray, zeros
-from ..frontend.elementwise import pow
 from ..frontend.indexing import fill_in
-from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array
-from ..frontend.ranges import linspace
 from ..linalg import diagonal
 from ..native import with_advice
 
@@ -40,11 +37,11 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
             "stacks of matrices"
         )
     size = x.size + abs(k)
-    result = zeros((size * size,), dtype=x.dtype, device=x.device)
+    result = xp.zeros((size * size,), dtype=x.dtype, device=x.device)
     # In the flattened matrix the diagonal's elements are a row and one column apart.
     first = k if k >= 0 else -k * size
     fill_in(result, slice(first, first + x.size * (size + 1), size + 1), x)
-    return reshape(result, (size, size))
+    return xp.reshape(result, (size, size))
 
 
 @with_advice
@@ -73,5 +70,5 @@ def logspace(
             f"logspace makes floating-point numbers, not {as_dtype(dtype)}; leave out dtype=, and "
             "convert the result with astype"
         )
-    exponents = linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
-    return pow(asarray(base, dtype=exponents.dtype, device=exponents.device), exponents)
+    exponents = xp.linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
+    return xp.pow(xp.asarray(base, dtype=exponents.dtype, device=exponents.device), exponents)

@@ -7,16 +7,11 @@ from math import inf, pi
 import numpy as np
 
 from ..core import dtypes as d
+from ..frontend import standard as xp
 from ..frontend.array import Array
-from ..frontend.creation import asarray, full
-from ..frontend.data_type import finfo, view_as
+from ..frontend.data_type import view_as
 from ..frontend.dispatch import operand_dtypes
-from ..frontend.elementwise import abs, imag, isfinite, isnan, real, sin
-from ..frontend.joining import stack
-from ..frontend.manipulation import reshape
 from ..frontend.operands import ArrayOrScalar, cast, only_array, operands, own_array, together
-from ..frontend.searching import where
-from ..frontend.utility import all
 from ..primitives import table as p
 
 __all__ = ["allclose", "array_equal", "isclose", "nan_to_num", "sinc"]
@@ -37,7 +32,7 @@ def allclose(
     Returns: A Python bool; True if there are no elements.
     ValueError: If the shapes do not broadcast.
     """
-    return bool(all(isclose(a, b, rtol, atol, equal_nan)))
+    return bool(xp.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 def array_equal(a: Array, b: Array, /, equal_nan: bool = False) -> bool:
@@ -53,8 +48,8 @@ def array_equal(a: Array, b: Array, /, equal_nan: bool = False) -> bool:
         return False
     same = a == b
     if equal_nan:
-        same = same | (isnan(a) & isnan(b))
-    return bool(all(same))
+        same = same | (xp.isnan(a) & xp.isnan(b))
+    return bool(xp.all(same))
 
 
 def isclose(
@@ -79,18 +74,18 @@ def isclose(
     floating, _ = operand_dtypes(p.EXP, dtype, device)
     # Of the least integer there is no absolute value, and bools have no difference.
     if type(b) is not Array:
-        b = full((), b, dtype=floating, device=device)
+        b = xp.full((), b, dtype=floating, device=device)
     elif b.dtype not in d.FLOATING:
         b = cast(b, device.real)
     if type(a) is not Array:
-        a = full((), a, dtype=floating if dtype is d.bool else dtype, device=device)
+        a = xp.full((), a, dtype=floating if dtype is d.bool else dtype, device=device)
     elif a.dtype is d.bool:
         a = cast(a, device.real)
     # Infinities have no difference; which of them are close, the last comparison says.
     with np.errstate(invalid="ignore"):
-        close = (abs(a - b) <= atol + rtol * abs(b)) & isfinite(b) | (a == b)
+        close = (xp.abs(a - b) <= atol + rtol * xp.abs(b)) & xp.isfinite(b) | (a == b)
     if equal_nan:
-        close = close | (isnan(a) & isnan(b))
+        close = close | (xp.isnan(a) & xp.isnan(b))
     return close
 
 
@@ -119,12 +114,14 @@ def nan_to_num(
     x = only_array(x) if copy else own_array(x)
     dtype = x.dtype
     if dtype not in d.FLOATING:
-        return asarray(x, copy=True) if copy else x
-    limits = finfo(dtype)
+        return xp.asarray(x, copy=True) if copy else x
+    limits = xp.finfo(dtype)
     high = limits.max if posinf is None else posinf
     low = limits.min if neginf is None else neginf
     if dtype in d.COMPLEX:
-        real_part, imaginary_part = [_replaced(each, nan, high, low) for each in (real(x), imag(x))]
+        real_part, imaginary_part = [
+            _replaced(each, nan, high, low) for each in (xp.real(x), xp.imag(x))
+        ]
         result = _joined(real_part, imaginary_part, dtype)
     else:
         result = _replaced(x, nan, high, low)
@@ -135,14 +132,14 @@ def nan_to_num(
 
 
 def _replaced(x: Array, for_nan: float, for_posinf: float, for_neginf: float) -> Array:
-    x = where(isnan(x), for_nan, x)
-    return where(x == inf, for_posinf, where(x == -inf, for_neginf, x))
+    x = xp.where(xp.isnan(x), for_nan, x)
+    return xp.where(x == inf, for_posinf, xp.where(x == -inf, for_neginf, x))
 
 
 def _joined(real_part: Array, imaginary_part: Array, dtype: d.DType) -> Array:
     """The complex numbers that have these parts, signs of zeros and infinities included."""
-    parts = stack((real_part, imaginary_part), axis=-1)
-    return reshape(view_as(parts, dtype), real_part.shape)
+    parts = xp.stack((real_part, imaginary_part), axis=-1)
+    return xp.reshape(view_as(parts, dtype), real_part.shape)
 
 
 def sinc(x: Array, /) -> Array:
@@ -154,5 +151,5 @@ def sinc(x: Array, /) -> Array:
     x = only_array(x)
     angle = pi * cast(x, operand_dtypes(p.SIN, x.dtype, x.device)[0])
     # So close to 0 the sine rounds to its argument.
-    angle = where(angle == 0, 1e-20, angle)
-    return sin(angle) / angle
+    angle = xp.where(angle == 0, 1e-20, angle)
+    return xp.sin(angle) / angle

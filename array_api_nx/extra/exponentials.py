@@ -9,17 +9,11 @@ import numpy as np
 
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, reduced_shape
+from ..frontend import standard as xp
 from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array
-from ..frontend.creation import full
-from ..frontend.data_type import astype
 from ..frontend.dispatch import operand_dtypes
-from ..frontend.elementwise import abs, exp, imag, isfinite, log, log1p, real, remainder, sign
-from ..frontend.manipulation import broadcast_arrays, reshape, squeeze
 from ..frontend.operands import cast, only_array, operands
-from ..frontend.ranges import arange
-from ..frontend.searching import where
-from ..frontend.statistical import max, sum
 from ..native import with_advice
 from ..primitives import table as p
 
@@ -82,19 +76,19 @@ def logsumexp(
     if not axes:
         # Nothing is summed: as if over an axis of size 1.
         axes, keepdims = (a.ndim,), False
-        a = reshape(a, (*a.shape, 1))
-        weights = None if weights is None else reshape(weights, a.shape)
+        a = xp.reshape(a, (*a.shape, 1))
+        weights = None if weights is None else xp.reshape(weights, a.shape)
     if 0 in a.shape:
-        result = full(reduced_shape(a.shape, axes, True), -inf, dtype=a.dtype, device=a.device)
-        signs = sign(result)
+        result = xp.full(reduced_shape(a.shape, axes, True), -inf, dtype=a.dtype, device=a.device)
+        signs = xp.sign(result)
     else:
         # Logarithms of zero and differences of infinities are wanted here.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             result, signs = _sum_and_sign(a, weights, axes, return_sign)
     if result.dtype in d.COMPLEX:
-        result = real(result) + _principal(imag(result)) * 1j
+        result = xp.real(result) + _principal(xp.imag(result)) * 1j
     if not keepdims:
-        result, signs = squeeze(result, axes), squeeze(signs, axes)
+        result, signs = xp.squeeze(result, axes), xp.squeeze(signs, axes)
     return (result, signs) if return_sign else result
 
 
@@ -113,9 +107,9 @@ def softmax(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """
     x, _ = _floating(only_array(x), None)
     if 0 in x.shape:
-        return exp(x)
-    exponentials = exp(x - max(x, axis=axis, keepdims=True))
-    return exponentials / sum(exponentials, axis=axis, keepdims=True)
+        return xp.exp(x)
+    exponentials = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
+    return exponentials / xp.sum(exponentials, axis=axis, keepdims=True)
 
 
 def _floating(x: Array, b: Array | PythonScalar | None) -> tuple[Array, Array | None]:
@@ -125,8 +119,8 @@ def _floating(x: Array, b: Array | PythonScalar | None) -> tuple[Array, Array | 
     (_, weights), dtype, device = operands(x, b)
     dtype, _ = operand_dtypes(p.EXP, dtype, device)
     if type(weights) is not Array:
-        weights = full((), weights, dtype=dtype, device=device)
-    x, weights = broadcast_arrays(cast(x, dtype), cast(weights, dtype))
+        weights = xp.full((), weights, dtype=dtype, device=device)
+    x, weights = xp.broadcast_arrays(cast(x, dtype), cast(weights, dtype))
     return x, weights
 
 
@@ -139,46 +133,46 @@ def _sum_and_sign(
     """
     is_complex = a.dtype in d.COMPLEX
     if b is not None:
-        a = where(b == 0, -inf, a)
+        a = xp.where(b == 0, -inf, a)
     largest, is_largest = _largest(a, axes)
-    m = sum(astype(is_largest, a.dtype) * (1 if b is None else b), axis=axes, keepdims=True)
-    rest = exp(where(is_largest, -inf, a) - largest)
-    s = sum(rest if b is None else b * rest, axis=axes, keepdims=True)
-    s = where(s == 0, s, s / m)
-    signs = sign(s + 1) * sign(m)
+    m = xp.sum(xp.astype(is_largest, a.dtype) * (1 if b is None else b), axis=axes, keepdims=True)
+    rest = xp.exp(xp.where(is_largest, -inf, a) - largest)
+    s = xp.sum(rest if b is None else b * rest, axis=axes, keepdims=True)
+    s = xp.where(s == 0, s, s / m)
+    signs = xp.sign(s + 1) * xp.sign(m)
     if is_complex:
-        signs = signs * exp(imag(largest) * 1j)
+        signs = signs * xp.exp(xp.imag(largest) * 1j)
     else:
-        s = where(s < -1, -s - 2, s)
-        m = abs(m)
-    result = log1p(s) + log(m) + largest
+        s = xp.where(s < -1, -s - 2, s)
+        m = xp.abs(m)
+    result = xp.log1p(s) + xp.log(m) + largest
     if return_sign:
-        result = real(result)
+        result = xp.real(result)
     elif not is_complex:
-        result = where(signs < 0, nan, result)
+        result = xp.where(signs < 0, nan, result)
 
     # Infinities and NaN go through the functions of the formula one by one.
-    finite = isfinite(result)
+    finite = xp.isfinite(result)
     if b is None and not is_complex:
-        direct, direct_signs = largest, sign(exp(largest))
+        direct, direct_signs = largest, xp.sign(xp.exp(largest))
     else:
-        total = sum(exp(a) if b is None else b * exp(a), axis=axes, keepdims=True)
-        direct, direct_signs = log(abs(total) if return_sign else total), sign(total)
-    return where(finite, result, direct), where(finite, signs, direct_signs)
+        total = xp.sum(xp.exp(a) if b is None else b * xp.exp(a), axis=axes, keepdims=True)
+        direct, direct_signs = xp.log(xp.abs(total) if return_sign else total), xp.sign(total)
+    return xp.where(finite, result, direct), xp.where(finite, signs, direct_signs)
 
 
 def _largest(a: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
     """The largest elements, and where they are; of complex ones, one with the largest real part."""
     if a.dtype not in d.COMPLEX:
-        largest = max(a, axis=axes, keepdims=True)
+        largest = xp.max(a, axis=axes, keepdims=True)
         return largest, a == largest
-    parts = real(a)
-    numbers = reshape(arange(a.size, device=a.device), a.shape)
-    numbers = where(parts == max(parts, axis=axes, keepdims=True), numbers, -1)
-    chosen = numbers == max(numbers, axis=axes, keepdims=True)
-    return sum(where(chosen, a, 0.0), axis=axes, keepdims=True), chosen
+    parts = xp.real(a)
+    numbers = xp.reshape(xp.arange(a.size, device=a.device), a.shape)
+    numbers = xp.where(parts == xp.max(parts, axis=axes, keepdims=True), numbers, -1)
+    chosen = numbers == xp.max(numbers, axis=axes, keepdims=True)
+    return xp.sum(xp.where(chosen, a, 0.0), axis=axes, keepdims=True), chosen
 
 
 def _principal(angle: Array) -> Array:
     """The angle between -pi and pi that is the same direction."""
-    return where(abs(angle) < pi, angle, pi - remainder(pi - angle, 2 * pi))
+    return xp.where(xp.abs(angle) < pi, angle, pi - xp.remainder(pi - angle, 2 * pi))

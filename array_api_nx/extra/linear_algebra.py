@@ -6,17 +6,11 @@ from typing import Literal, NamedTuple
 
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, normalise_axis
+from ..frontend import standard as xp
 from ..frontend.array import Array
-from ..frontend.creation import empty
-from ..frontend.data_type import finfo
 from ..frontend.dispatch import operand_dtypes
 from ..frontend.docstrings import complete_docstrings
-from ..frontend.elementwise import abs, conj, square
-from ..frontend.linear_algebra import matmul
-from ..frontend.manipulation import moveaxis, reshape
 from ..frontend.operands import cast, only_array, promote_arrays
-from ..frontend.searching import count_nonzero, where
-from ..frontend.statistical import sum
 from ..linalg import matrix_norm, svd, vector_norm
 from ..native import with_native
 from ..primitives import table as p
@@ -62,32 +56,34 @@ def lstsq(a: Array, b: Array, /, rcond: float | None = None) -> LstsqResult:
     dtype, _ = operand_dtypes(p.SVD, dtype, device)
     a, b = cast(a, dtype), cast(b, dtype)
     rows, columns = a.shape
-    right = reshape(b, (rows, -1)) if b.ndim == 1 else b
-    resolution = finfo(dtype).eps
+    right = xp.reshape(b, (rows, -1)) if b.ndim == 1 else b
+    resolution = xp.finfo(dtype).eps
     if rcond is None:
         rcond = resolution * max(rows, columns)
     elif rcond < 0:
         rcond = resolution
     u, s, vh = svd(a, full_matrices=False)
     is_significant = s > rcond * s[:1]
-    scale = reshape(where(is_significant, s, 1), (-1, 1))
+    scale = xp.reshape(xp.where(is_significant, s, 1), (-1, 1))
 
     def solution(right: Array) -> Array:
-        coordinates = matmul(_adjoint(u), right) / scale
-        return matmul(_adjoint(vh), where(reshape(is_significant, (-1, 1)), coordinates, 0))
+        coordinates = xp.matmul(_adjoint(u), right) / scale
+        return xp.matmul(
+            _adjoint(vh), xp.where(xp.reshape(is_significant, (-1, 1)), coordinates, 0)
+        )
 
     x = solution(right)
-    x = x + solution(right - matmul(a, x))  # some digits are lost where `a` is ill-conditioned
-    rank = count_nonzero(is_significant)
+    x = x + solution(right - xp.matmul(a, x))  # some digits are lost where `a` is ill-conditioned
+    rank = xp.count_nonzero(is_significant)
     if rows > columns and int(rank) == columns:
-        residuals = sum(square(abs(matmul(a, x) - right)), axis=0)
+        residuals = xp.sum(xp.square(xp.abs(xp.matmul(a, x) - right)), axis=0)
     else:
-        residuals = empty((0,), dtype=s.dtype, device=device)
-    return LstsqResult(reshape(x, (columns,)) if b.ndim == 1 else x, residuals, rank, s)
+        residuals = xp.empty((0,), dtype=s.dtype, device=device)
+    return LstsqResult(xp.reshape(x, (columns,)) if b.ndim == 1 else x, residuals, rank, s)
 
 
 def _adjoint(x: Array) -> Array:
-    return conj(x).T if x.dtype in d.COMPLEX else x.T
+    return xp.conj(x).T if x.dtype in d.COMPLEX else x.T
 
 
 @with_native
@@ -147,9 +143,9 @@ def norm(
             "linalg.vector_norm for more"
         )
     # Rows and columns change places with the axes.
-    moved = moveaxis(x, axes, (-2, -1))
+    moved = xp.moveaxis(x, axes, (-2, -1))
     result = matrix_norm(moved, keepdims=keepdims, ord="fro" if ord is None else ord)
-    return moveaxis(result, (-2, -1), axes) if keepdims else result
+    return xp.moveaxis(result, (-2, -1), axes) if keepdims else result
 
 
 complete_docstrings(globals(), __all__)

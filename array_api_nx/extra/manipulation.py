@@ -9,11 +9,10 @@ from .. import linalg
 from ..contract.backend import Backend, Handle
 from ..core import dtypes as d
 from ..core.shape import as_int, check_shape
+from ..frontend import standard as xp
 from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array, wrap
 from ..frontend.evaluation import can_look
-from ..frontend.joining import concat
-from ..frontend.manipulation import expand_dims, moveaxis, permute_dims, reshape
 from ..frontend.operands import only_array
 from ..frontend.scalars import check_scalar
 from ..native import with_advice
@@ -46,7 +45,7 @@ def concatenate(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
     ValueError: If there are no arrays, one is 0-dimensional, or shapes differ elsewhere than on
         `axis`.
     """
-    return concat(arrays, axis=axis)  # type: ignore[arg-type]  # any sequence will do
+    return xp.concat(arrays, axis=axis)  # type: ignore[arg-type]  # any sequence will do
 
 
 def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
@@ -73,7 +72,7 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
             f"diagonal needs at least two dimensions, but the shape is {x.shape}; "
             "insert axes with expand_dims, or make a matrix with diag"
         )
-    return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
+    return linalg.diagonal(xp.moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
 def ravel(x: Array, /, order: Literal["C", "F"] = "C") -> Array:
@@ -89,7 +88,7 @@ def ravel(x: Array, /, order: Literal["C", "F"] = "C") -> Array:
             f"ravel goes through the elements in order 'C' or 'F', not {order!r}: the order in "
             "memory does not decide what a function returns; permute the axes first"
         )
-    return reshape(transpose(x) if order == "F" else x, (-1,))
+    return xp.reshape(transpose(x) if order == "F" else x, (-1,))
 
 
 def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
@@ -100,7 +99,7 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     ValueError: If `axes` does not name every axis once.
     """
     x = only_array(x)
-    return permute_dims(x, tuple(range(x.ndim)[::-1]) if axes is None else tuple(axes))
+    return xp.permute_dims(x, tuple(range(x.ndim)[::-1]) if axes is None else tuple(axes))
 
 
 # ---------------------------------------------------------------------- numbers of axes
@@ -116,7 +115,7 @@ def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
     >>> xp.extra.atleast_1d(xp.asarray(3.0))
     Array([3.], dtype=float64)
     """
-    return _each([x if x.ndim else reshape(x, (1,)) for x in map(only_array, arrays)])
+    return _each([x if x.ndim else xp.reshape(x, (1,)) for x in map(only_array, arrays)])
 
 
 def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
@@ -147,12 +146,12 @@ def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
 
 def _with_three_axes(x: Array) -> Array:
     x = _with_axes_before(x, 2)
-    return x if x.ndim > 2 else expand_dims(x, axis=2)
+    return x if x.ndim > 2 else xp.expand_dims(x, axis=2)
 
 
 def _with_axes_before(x: Array, ndim: int) -> Array:
     for _ in range(ndim - x.ndim):
-        x = expand_dims(x, axis=0)
+        x = xp.expand_dims(x, axis=0)
     return x
 
 

@@ -17,17 +17,11 @@ from ..contract.numpy_dtypes import DTypeLike, NDArray
 from ..core import dtypes as d
 from ..core.dtypes import as_dtype
 from ..core.shape import normalise_axes, normalise_axis
+from ..frontend import standard as xp
 from ..frontend import statistical
 from ..frontend.array import Array
-from ..frontend.data_type import astype
-from ..frontend.elementwise import imag, isfinite, isnan, real, sqrt, square
 from ..frontend.evaluation import can_look, in_one_pass
-from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array
-from ..frontend.ranges import arange
-from ..frontend.searching import argmax, argmin, count_nonzero, where
-from ..frontend.utility import all as all_true
-from ..frontend.utility import any as any_true
 from .order_statistics import median_of, quantile_of
 from .statistical import along_axis
 
@@ -62,7 +56,7 @@ def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     >>> xp.extra.nanargmax(xp.asarray([2.0, float("nan"), 4.0]))
     Array(2, dtype=int64)
     """
-    return _found_by(argmax, statistical.max, -inf, x, axis, keepdims)
+    return _found_by(xp.argmax, xp.max, -inf, x, axis, keepdims)
 
 
 def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
@@ -77,7 +71,7 @@ def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     >>> xp.extra.nanargmin(xp.asarray([2.0, float("nan"), 4.0]))
     Array(0, dtype=int64)
     """
-    return _found_by(argmin, statistical.min, inf, x, axis, keepdims)
+    return _found_by(xp.argmin, xp.min, inf, x, axis, keepdims)
 
 
 def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -92,7 +86,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = N
     Array([2., 2., 8.], dtype=float64)
     """
     x, axis = along_axis(x, axis)
-    scan = statistical.cumulative_prod
+    scan = xp.cumulative_prod
     return in_one_pass(lambda x: scan(_without_nan(x, 1), axis=axis, dtype=dtype), x)
 
 
@@ -108,7 +102,7 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = No
     Array([2., 2., 6.], dtype=float64)
     """
     x, axis = along_axis(x, axis)
-    scan = statistical.cumulative_sum
+    scan = xp.cumulative_sum
     return in_one_pass(lambda x: scan(_without_nan(x, 0), axis=axis, dtype=dtype), x)
 
 
@@ -126,7 +120,7 @@ def nanmax(
     >>> xp.extra.nanmax(xp.asarray([2.0, float("nan"), 4.0]))
     Array(4., dtype=float64)
     """
-    return _extreme_of(statistical.max, -inf, x, axis, keepdims)
+    return _extreme_of(xp.max, -inf, x, axis, keepdims)
 
 
 def nanmean(
@@ -152,7 +146,7 @@ def nanmean(
     x = _as_floating(x, dtype)
     total, number = _sum_and_number(x, axis, keepdims)
     mean = _divided(total, number)
-    if can_look(x) and bool(any_true(number == 0)):
+    if can_look(x) and bool(xp.any(number == 0)):
         warn("Mean of empty slice")
     return mean
 
@@ -187,7 +181,7 @@ def nanmin(
     >>> xp.extra.nanmin(xp.asarray([2.0, float("nan"), 4.0]))
     Array(2., dtype=float64)
     """
-    return _extreme_of(statistical.min, inf, x, axis, keepdims)
+    return _extreme_of(xp.min, inf, x, axis, keepdims)
 
 
 def nanprod(
@@ -207,7 +201,7 @@ def nanprod(
     Array(8., dtype=float64)
     """
     return in_one_pass(
-        lambda x: statistical.prod(_without_nan(x, 1), axis=axis, dtype=dtype, keepdims=keepdims), x
+        lambda x: xp.prod(_without_nan(x, 1), axis=axis, dtype=dtype, keepdims=keepdims), x
     )
 
 
@@ -257,7 +251,7 @@ def nanstd(
     >>> xp.extra.nanstd(xp.asarray([2.0, float("nan"), 4.0]))
     Array(1., dtype=float64)
     """
-    return sqrt(_variance_of(x, axis, dtype, ddof, correction, keepdims))
+    return xp.sqrt(_variance_of(x, axis, dtype, ddof, correction, keepdims))
 
 
 def nansum(
@@ -277,7 +271,7 @@ def nansum(
     Array(6., dtype=float64)
     """
     return in_one_pass(
-        lambda x: statistical.sum(_without_nan(x, 0), axis=axis, dtype=dtype, keepdims=keepdims), x
+        lambda x: xp.sum(_without_nan(x, 0), axis=axis, dtype=dtype, keepdims=keepdims), x
     )
 
 
@@ -315,7 +309,7 @@ def nanvar(
 
 def _without_nan(x: Array, value: float) -> Array:
     """`x` with `value` in place of NaN."""
-    return where(isnan(x), value, x) if x._dtype in d.FLOATING else x
+    return xp.where(xp.isnan(x), value, x) if x._dtype in d.FLOATING else x
 
 
 def _as_floating(x: Array, dtype: DTypeLike | None) -> Array:
@@ -328,7 +322,7 @@ def _as_floating(x: Array, dtype: DTypeLike | None) -> Array:
                 f"means are floating-point numbers, not {target}; convert the result with astype"
             )
         target = x._device.real
-    return astype(x, target, copy=False)
+    return xp.astype(x, target, copy=False)
 
 
 def _sum_and_number(
@@ -337,9 +331,9 @@ def _sum_and_number(
     """The sums and the numbers of the elements that are not NaN, in one pass."""
 
     def total_and_absent(x: Array) -> tuple[Array, Array]:
-        missing = isnan(x)
-        total = statistical.sum(where(missing, 0, x), axis=axis, keepdims=keepdims)
-        return total, count_nonzero(missing, axis=axis, keepdims=keepdims)
+        missing = xp.isnan(x)
+        total = xp.sum(xp.where(missing, 0, x), axis=axis, keepdims=keepdims)
+        return total, xp.count_nonzero(missing, axis=axis, keepdims=keepdims)
 
     total, absent = in_one_pass(total_and_absent, x)
     shape = x.shape
@@ -354,8 +348,8 @@ def _divided(total: Array, number: Array) -> Array:
     double = total._device.real
     wide = d.promote(total._dtype, double)
     with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = astype(total, wide, copy=False) / astype(number, double, copy=False)
-        return astype(quotient, total._dtype, copy=False)
+        quotient = xp.astype(total, wide, copy=False) / xp.astype(number, double, copy=False)
+        return xp.astype(quotient, total._dtype, copy=False)
 
 
 def _variance_of(
@@ -378,17 +372,17 @@ def _variance_of(
         with np.errstate(invalid="ignore"):
             distance = x - mean
         if x._dtype in d.COMPLEX:
-            squares = square(real(distance)) + square(imag(distance))
+            squares = xp.square(xp.real(distance)) + xp.square(xp.imag(distance))
         else:
-            squares = square(distance)
+            squares = xp.square(distance)
         # A square is NaN where the element is, and where the mean is no number but infinite.
-        summed = statistical.sum(_without_nan(squares, 0), axis=axis, keepdims=keepdims)
-        is_infinite = reshape((number > 0) & ~isfinite(mean), summed.shape)
-        freedom = reshape(number, summed.shape) - taken_off
-        return where((freedom <= 0) | is_infinite, nan, _divided(summed, freedom)), freedom
+        summed = xp.sum(_without_nan(squares, 0), axis=axis, keepdims=keepdims)
+        is_infinite = xp.reshape((number > 0) & ~xp.isfinite(mean), summed.shape)
+        freedom = xp.reshape(number, summed.shape) - taken_off
+        return xp.where((freedom <= 0) | is_infinite, nan, _divided(summed, freedom)), freedom
 
     variance, freedom = in_one_pass(variance_and_freedom, x)
-    if can_look(x) and bool(any_true(freedom <= 0)):
+    if can_look(x) and bool(xp.any(freedom <= 0)):
         warn("Degrees of freedom <= 0 for slice.")
     return variance
 
@@ -402,7 +396,7 @@ def _extreme_of(
 ) -> Array:
     """See `nanmax` and `nanmin`; `worst` is what every number is at least as good as."""
     result = _best(reduction, worst, x, axis, keepdims)
-    if result._dtype in d.REAL_FLOATING and can_look(result) and bool(any_true(isnan(result))):
+    if result._dtype in d.REAL_FLOATING and can_look(result) and bool(xp.any(xp.isnan(result))):
         warn(_ALL_NAN)
     return result
 
@@ -422,10 +416,10 @@ def _best(
         lambda x: reduction(_without_nan(x, worst), axis=axis, keepdims=keepdims), x
     )
     # Few arrays hold so large numbers: there is seldom a second pass.
-    if can_look(x) and not bool(any_true(found == worst)):
+    if can_look(x) and not bool(xp.any(found == worst)):
         return found
-    none = in_one_pass(lambda x: all_true(isnan(x), axis=axis, keepdims=keepdims), x)
-    return where(none, nan, found)
+    none = in_one_pass(lambda x: xp.all(xp.isnan(x), axis=axis, keepdims=keepdims), x)
+    return xp.where(none, nan, found)
 
 
 def _found_by(
@@ -444,16 +438,16 @@ def _found_by(
     x, along = along_axis(x, axis)
     along = normalise_axis(along, x.ndim)
     best = _best(reduction, worst, x, along, True)
-    if can_look(best) and bool(any_true(isnan(best))):
+    if can_look(best) and bool(xp.any(xp.isnan(best))):
         raise ValueError(f"{_ALL_NAN}: no element is a number; test isnan(x) first")
 
     def first_place(x: Array) -> Array:
         if can_look(x) and along < x.ndim - 1 and x._device.backend.worth_deferring(x.size):
             # NumPy would search True down one column after the other; this is one pass over rows.
             size, inner = x.shape[along], x.ndim - along - 1
-            rows = reshape(arange(size, device=x.device), (-1, *(1,) * inner))
-            return statistical.min(where(x == best, rows, size), axis=along, keepdims=keepdims)
-        return argmax(x == best, axis=along, keepdims=keepdims)
+            rows = xp.reshape(xp.arange(size, device=x.device), (-1, *(1,) * inner))
+            return xp.min(xp.where(x == best, rows, size), axis=along, keepdims=keepdims)
+        return xp.argmax(x == best, axis=along, keepdims=keepdims)
 
     found = in_one_pass(first_place, x)
-    return reshape(found, (1,) * len(shape)) if axis is None and keepdims else found
+    return xp.reshape(found, (1,) * len(shape)) if axis is None and keepdims else found

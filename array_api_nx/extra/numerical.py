@@ -9,20 +9,11 @@ import numpy as np
 from ..contract.numpy_dtypes import NDArray
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, normalise_axis
+from ..frontend import standard as xp
 from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array, wrap
-from ..frontend.creation import eye, zeros
-from ..frontend.data_type import astype
 from ..frontend.dispatch import operand_dtypes
-from ..frontend.elementwise import clip, isnan
-from ..frontend.indexing import take
-from ..frontend.joining import concat
-from ..frontend.manipulation import reshape
 from ..frontend.operands import ArrayOrScalar, as_array, cast, only_array, promote_arrays, together
-from ..frontend.searching import nonzero, searchsorted, where
-from ..frontend.sorting import argsort
-from ..frontend.statistical import sum
-from ..frontend.utility import all, any, diff
 from ..linalg import eigvals
 from ..primitives import table as p
 
@@ -110,7 +101,7 @@ def gradient(
         f = cast(f, f._device.real)
     slopes = tuple(
         [
-            astype(_slope(f, each, _steps(f, each, spacing, edge_order), edge_order), f.dtype)
+            xp.astype(_slope(f, each, _steps(f, each, spacing, edge_order), edge_order), f.dtype)
             for each, spacing in zip(axes, spacings, strict=True)
         ]
     )
@@ -132,9 +123,9 @@ def _steps(f: Array, axis: int, spacing: ArrayOrScalar, edge_order: int) -> Arra
             f"coordinates of shape {spacing.shape} do not fit axis {axis} of size {size}; give one "
             "number, or one coordinate for each element"
         )
-    steps = diff(cast(spacing, spacing._device.real) if spacing.dtype in d.INTEGRAL else spacing)
+    steps = xp.diff(cast(spacing, spacing._device.real) if spacing.dtype in d.INTEGRAL else spacing)
     # For equal steps there is a shorter formula, with NumPy's rounding.
-    if steps._device.backend.has_elements(steps._handle) and bool(all(steps == steps[0])):
+    if steps._device.backend.has_elements(steps._handle) and bool(xp.all(steps == steps[0])):
         return steps[0]
     return steps
 
@@ -162,7 +153,7 @@ def _slope(f: Array, axis: int, steps: ArrayOrScalar, edge_order: int) -> Array:
         inside = (along(2, None) - along(None, -2)) / (2.0 * steps)
     else:
         shape = (-1, *[1] * (f.ndim - axis - 1))
-        before, after = reshape(steps[:-1], shape), reshape(steps[1:], shape)
+        before, after = xp.reshape(steps[:-1], shape), xp.reshape(steps[1:], shape)
         both = before + after
         weights = -after / (before * both), (after - before) / (before * after)
         inside = weighted(0, -2, *weights, before / (after * both))
@@ -183,7 +174,7 @@ def _slope(f: Array, axis: int, steps: ArrayOrScalar, edge_order: int) -> Array:
         last = weighted(
             -3, -2, near / (far * both), -both / (far * near), (2.0 * near + far) / (near * both)
         )
-    return concat((first, inside, last), axis=axis)
+    return xp.concat((first, inside, last), axis=axis)
 
 
 def interp(
@@ -211,33 +202,45 @@ def interp(
     >>> xp.extra.interp(xp.asarray([0.0, 1.5, 9.0]), xp.asarray([1.0, 2.0]), xp.asarray([3.0, 5.0]))
     Array([3., 4., 5.], dtype=float64)
     """
-    x, xp, fp = together(only_array(x), only_array(xp, "xp"), only_array(fp, "fp"))
-    if xp.ndim != 1 or fp.shape != xp.shape or xp.shape[0] == 0:
+    x, points, values = together(only_array(x), only_array(xp, "xp"), only_array(fp, "fp"))
+    return _interpolated(x, points, values, left, right, period)
+
+
+def _interpolated(
+    x: Array,
+    points: Array,
+    values: Array,
+    left: PythonScalar | None,
+    right: PythonScalar | None,
+    period: int | float | None,
+) -> Array:
+    """See `interp`."""
+    if points.ndim != 1 or values.shape != points.shape or points.shape[0] == 0:
         raise ValueError(
             f"interp needs points of one dimension and as many values, at least one, but xp has "
-            f"shape {xp.shape} and fp {fp.shape}; flatten them with ravel"
+            f"shape {points.shape} and fp {values.shape}; flatten them with ravel"
         )
-    values = cast(fp, fp._device.complex if fp.dtype in d.COMPLEX else fp._device.real)
-    points = _real(xp, "xp")
-    x = _real(x, "x")
+    device = values._device
+    values = cast(values, device.complex if values.dtype in d.COMPLEX else device.real)
+    points, x = _real(points, "xp"), _real(x, "x")
     if period is not None:
         if period == 0:
             raise ValueError("interp with a period of 0: give another one, or None for no period")
         left = right = None
         period = -period if period < 0 else period
         x, points = x % period, points % period
-        order = argsort(points)
-        points, values = take(points, order), take(values, order)
-        points = concat((points[-1:] - period, points, points[:1] + period))
-        values = concat((values[-1:], values, values[:1]))
-    flat = reshape(x, (-1,))
+        order = xp.argsort(points)
+        points, values = xp.take(points, order), xp.take(values, order)
+        points = xp.concat((points[-1:] - period, points, points[:1] + period))
+        values = xp.concat((values[-1:], values, values[:1]))
+    flat = xp.reshape(x, (-1,))
     # Points may coincide, and values may be infinite: what then is not a number is corrected below.
     with np.errstate(all="ignore"):
         result = _between(flat, points, values) if points.shape[0] > 1 else values
-    result = where(flat < points[0], values[0] if left is None else left, result)
-    result = where(flat > points[-1], values[-1] if right is None else right, result)
-    result = where(isnan(flat), flat, result)
-    return reshape(cast(result, values.dtype), x.shape)
+    result = xp.where(flat < points[0], values[0] if left is None else left, result)
+    result = xp.where(flat > points[-1], values[-1] if right is None else right, result)
+    result = xp.where(xp.isnan(flat), flat, result)
+    return xp.reshape(cast(result, values.dtype), x.shape)
 
 
 def _real(x: Array, name: str) -> Array:
@@ -249,16 +252,16 @@ def _real(x: Array, name: str) -> Array:
 def _between(x: Array, points: Array, values: Array) -> Array:
     """The values on the lines between points, which are at least two."""
     last = points.shape[0] - 1
-    place = clip(searchsorted(points, x, side="right") - 1, 0, last - 1)
-    slope = take(diff(values) / diff(points), place)
-    here, value = take(points, place), take(values, place)
-    following = take(values, place + 1)
+    place = xp.clip(xp.searchsorted(points, x, side="right") - 1, 0, last - 1)
+    slope = xp.take(xp.diff(values) / xp.diff(points), place)
+    here, value = xp.take(points, place), xp.take(values, place)
+    following = xp.take(values, place + 1)
     result = slope * (x - here) + value
     # From the other end, if this one is infinite.
-    other = slope * (x - take(points, place + 1)) + following
-    result = where(isnan(result), other, result)
-    result = where(isnan(result) & (value == following), value, result)
-    return where(x == points[-1], values[-1], where(x == here, value, result))
+    other = slope * (x - xp.take(points, place + 1)) + following
+    result = xp.where(xp.isnan(result), other, result)
+    result = xp.where(xp.isnan(result) & (value == following), value, result)
+    return xp.where(x == points[-1], values[-1], xp.where(x == here, value, result))
 
 
 def roots(p: Array, /) -> Array:
@@ -280,22 +283,22 @@ def roots(p: Array, /) -> Array:
             f"roots takes the coefficients of one polynomial, but the shape is {p.shape}; "
             "call it for each row"
         )
-    p = reshape(p, (-1,))
+    p = xp.reshape(p, (-1,))
     if p.dtype not in d.FLOATING:
         p = cast(p, p._device.real)
     result = d.COMPLEX_OF[d.REAL_OF[p.dtype]]
     is_nonzero = p != 0
-    if not any(is_nonzero):
-        return zeros((0,), dtype=result, device=p.device)
-    (places,) = nonzero(is_nonzero)
+    if not xp.any(is_nonzero):
+        return xp.zeros((0,), dtype=result, device=p.device)
+    (places,) = xp.nonzero(is_nonzero)
     first, last = int(places[0]), int(places[-1])
-    zero_roots = zeros((p.shape[0] - last - 1,), dtype=result, device=p.device)
+    zero_roots = xp.zeros((p.shape[0] - last - 1,), dtype=result, device=p.device)
     degree = last - first
     if degree == 0:
         return zero_roots
-    top = reshape(-p[first + 1 : last + 1] / p[first], (1, degree))
-    shifted = eye(degree - 1, degree, dtype=p.dtype, device=p.device)
-    return concat((eigvals(concat((top, shifted))), zero_roots))
+    top = xp.reshape(-p[first + 1 : last + 1] / p[first], (1, degree))
+    shifted = xp.eye(degree - 1, degree, dtype=p.dtype, device=p.device)
+    return xp.concat((eigvals(xp.concat((top, shifted))), zero_roots))
 
 
 def trapezoid(
@@ -319,10 +322,10 @@ def trapezoid(
     if x is not None:
         x = only_array(x)
         if x.ndim == 1:
-            steps = diff(x)
-            width = reshape(steps, (*steps.shape, *[1] * (y.ndim - position - 1)))
+            steps = xp.diff(x)
+            width = xp.reshape(steps, (*steps.shape, *[1] * (y.ndim - position - 1)))
         else:
-            width = diff(x, axis=axis)
+            width = xp.diff(x, axis=axis)
     lead = [slice(None)] * position
     heights = y[(*lead, slice(1, None), ...)] + y[(*lead, slice(None, -1), ...)]
-    return sum(width * heights / 2.0, axis=axis)
+    return xp.sum(width * heights / 2.0, axis=axis)

@@ -23,31 +23,22 @@ from ..core import dtypes as d
 from ..core.dtypes import CANONICAL, DType
 from ..core.shape import normalise_axes
 from ..device import nearest
-from ..frontend import elementwise
+from ..frontend import standard as xp
 from ..frontend.array import Array, wrap
-from ..frontend.creation import asarray, full
-from ..frontend.data_type import astype
 from ..frontend.evaluation import can_look
-from ..frontend.indexing import take, take_along_axis
 from ..frontend.interop import reading
-from ..frontend.joining import concat
-from ..frontend.manipulation import moveaxis, permute_dims, reshape
 from ..frontend.operands import only_array
-from ..frontend.searching import count_nonzero, where
-from ..frontend.sorting import sort
-from ..frontend.statistical import max as largest
-from ..frontend.utility import any as any_true
 
 _Numbers: TypeAlias = Any
 """NumPy's arrays or ours: the rules compute with operators and the functions of `_Functions`."""
 
 _OURS: Final = SimpleNamespace(
-    floor=elementwise.floor,
-    ceil=elementwise.ceil,
-    round=elementwise.round,
-    minimum=elementwise.minimum,
-    maximum=elementwise.maximum,
-    where=where,
+    floor=xp.floor,
+    ceil=xp.ceil,
+    round=xp.round,
+    minimum=xp.minimum,
+    maximum=xp.maximum,
+    where=xp.where,
 )
 _Functions: TypeAlias = Any
 """`numpy` or `_OURS`."""
@@ -158,8 +149,8 @@ def median_of(
         )
     result = dtype if dtype in d.REAL_FLOATING else x._device.real
     slices, along, kept = _along_one_axis(x, axis)
-    found = _select(astype(slices, result, copy=False), along, _middle, result, skips_nan)
-    return reshape(found, kept if keepdims else _without(slices.shape, along))
+    found = _select(xp.astype(slices, result, copy=False), along, _middle, result, skips_nan)
+    return xp.reshape(found, kept if keepdims else _without(slices.shape, along))
 
 
 def quantile_of(
@@ -191,7 +182,7 @@ def quantile_of(
     slices, along, kept = _along_one_axis(x, axis)
     if not probabilities.size:
         rest = kept if keepdims else _without(slices.shape, along)
-        return full((*probabilities.shape, *rest), 0, dtype=result, device=x._device)
+        return xp.full((*probabilities.shape, *rest), 0, dtype=result, device=x._device)
     flat = probabilities.reshape(-1)
 
     def rule(f: _Functions, n: _Numbers) -> _Places:
@@ -199,12 +190,12 @@ def quantile_of(
         row: _Numbers = flat.reshape((*shape[:along], flat.size, *shape[along:]))
         if f is np:
             return _places(f, n.astype(row.dtype), row, method)
-        row = asarray(row, device=n._device)
-        return _places(f, astype(n, row._dtype, copy=False), row, method)
+        row = xp.asarray(row, device=n._device)
+        return _places(f, xp.astype(n, row._dtype, copy=False), row, method)
 
-    found = moveaxis(_select(slices, along, rule, result, skips_nan), along, 0)
+    found = xp.moveaxis(_select(slices, along, rule, result, skips_nan), along, 0)
     rest = kept if keepdims else _without(slices.shape, along)
-    return reshape(found, (*probabilities.shape, *rest))
+    return xp.reshape(found, (*probabilities.shape, *rest))
 
 
 def _probabilities(q: object, x: Array) -> NDArray:
@@ -255,7 +246,7 @@ def _along_one_axis(
         return x, axes[0], kept
     others = [a for a in range(len(shape)) if a not in axes]
     joined = (*[shape[a] for a in others], prod([shape[a] for a in axes]))
-    return reshape(permute_dims(x, (*others, *axes)), joined), len(others), kept
+    return xp.reshape(xp.permute_dims(x, (*others, *axes)), joined), len(others), kept
 
 
 def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
@@ -272,34 +263,34 @@ def _select(slices: Array, axis: int, rule: _Rule, dtype: DType, skips_nan: bool
     if type(size) is int and size == 0:
         return _of_nothing(slices, axis, rule, dtype)
     if skips_nan and looks and prod(rest) == 1:
-        size -= int(count_nonzero(elementwise.isnan(slices)))
+        size -= int(xp.count_nonzero(xp.isnan(slices)))
         if size == 0:
             warn("All-NaN slice encountered")
             size = 1  # The first of the sorted elements is NaN.
         return _of_known_size(slices, axis, size, rule, dtype, may_be_nan=False)
     if type(size) is int and not skips_nan:
         return _of_known_size(slices, axis, size, rule, dtype, may_be_nan=has_nan)
-    ordered = sort(slices, axis=axis, stable=False)
+    ordered = xp.sort(slices, axis=axis, stable=False)
     device = slices._device
-    number = full((1,) * slices.ndim, size, dtype=device.real, device=device)
+    number = xp.full((1,) * slices.ndim, size, dtype=device.real, device=device)
     if has_nan:
-        number_of_nan = count_nonzero(elementwise.isnan(slices), axis=axis, keepdims=True)
+        number_of_nan = xp.count_nonzero(xp.isnan(slices), axis=axis, keepdims=True)
         if skips_nan:
-            number = number - astype(number_of_nan, device.real)
-            if looks and bool(any_true(number == 0)):
+            number = number - xp.astype(number_of_nan, device.real)
+            if looks and bool(xp.any(number == 0)):
                 warn("All-NaN slice encountered")
     places = rule(_OURS, number)
     shape = tuple([1 if a == axis else n for a, n in enumerate(slices.shape)])
     elements = []
     for place in (places.below, places.above):
-        index = astype(place, device.integral)
+        index = xp.astype(place, device.integral)
         if skips_nan or len(shape) == 1:
-            elements.append(take_along_axis(ordered, index, axis=axis))
+            elements.append(xp.take_along_axis(ordered, index, axis=axis))
         else:
-            elements.append(take(ordered, reshape(index, (-1,)), axis=axis))
+            elements.append(xp.take(ordered, xp.reshape(index, (-1,)), axis=axis))
     found = _between(elements[0], elements[1], places, axis, dtype)
     if has_nan and not skips_nan:
-        found = where(number_of_nan > 0, np.nan, found)
+        found = xp.where(number_of_nan > 0, np.nan, found)
     return found
 
 
@@ -314,7 +305,7 @@ def _of_nothing(slices: Array, axis: int, rule: _Rule, dtype: DType) -> Array:
         )
     if prod(shape) and can_look(slices):
         warn("Mean of empty slice")
-    return full(shape, np.nan if dtype in d.FLOATING else 0, dtype=dtype, device=slices._device)
+    return xp.full(shape, np.nan if dtype in d.FLOATING else 0, dtype=dtype, device=slices._device)
 
 
 def _of_known_size(
@@ -325,14 +316,14 @@ def _of_known_size(
     both = [place.astype(np.int64).tolist() for place in (places.below, places.above)]
     found, rest = _elements(slices, axis, sorted({*both[0], *both[1]}))
     low, high = [
-        found[place[0]] if len(place) == 1 else concat([found[k] for k in place], axis=axis)
+        found[place[0]] if len(place) == 1 else xp.concat([found[k] for k in place], axis=axis)
         for place in both
     ]
     result = _between(low, high, places, axis, dtype)
     if may_be_nan:
         # NaN comes last: where there is one, it is among those that follow.
-        last = largest(rest, axis=axis, keepdims=True)
-        result = where(elementwise.isnan(last), np.nan, result)
+        last = xp.max(rest, axis=axis, keepdims=True)
+        result = xp.where(xp.isnan(last), np.nan, result)
     return result
 
 
@@ -364,7 +355,7 @@ def _elements(slices: Array, axis: int, positions: list[int]) -> tuple[dict[int,
             pairs.append([position])
     size = slices.size
     if len(pairs) > _PARTITIONS_MAX or (type(size) is int and size <= _SORTED_MAX):
-        ordered = sort(slices, axis=axis, stable=False)
+        ordered = xp.sort(slices, axis=axis, stable=False)
         return {k: part(ordered, k, k + 1) for k in positions}, part(ordered, positions[-1], None)
     found: dict[int, Array] = {}
     before, after = slices, slices
@@ -375,22 +366,22 @@ def _elements(slices: Array, axis: int, positions: list[int]) -> tuple[dict[int,
         found[first] = part(ordered, first, first + 1)
         before = part(ordered, 0, first)
         for position in neighbour:
-            found[position] = largest(before, axis=axis, keepdims=True)
+            found[position] = xp.max(before, axis=axis, keepdims=True)
     return found, after
 
 
 def _between(low: Array, high: Array, places: _Places, axis: int, dtype: DType) -> Array:
     """The weighted means of two neighbours each, for places along `axis`."""
     below, above, weight = places
-    lower = astype(low, dtype, copy=False)
+    lower = xp.astype(low, dtype, copy=False)
     if below is above:
         return lower
     is_single = type(below) is not Array and below.size == 1
     if is_single and (below == above or weight == 0):
         return lower
     # As in NumPy, the distance has the precision of the numbers, even if `dtype` is wider.
-    step = high - low if low._dtype in d.FLOATING else astype(high, dtype) - lower
-    step, upper = [astype(x, dtype, copy=False) for x in (step, high)]
+    step = high - low if low._dtype in d.FLOATING else xp.astype(high, dtype) - lower
+    step, upper = [xp.astype(x, dtype, copy=False) for x in (step, high)]
     if is_single:
         if weight is None:
             return (lower + upper) / 2
@@ -401,10 +392,10 @@ def _between(low: Array, high: Array, places: _Places, axis: int, dtype: DType) 
         if type(numbers) is Array:
             return numbers
         shape = (1,) * axis + numbers.shape + (1,) * (low.ndim - axis - 1)
-        return asarray(numbers.reshape(shape), device=low._device)
+        return xp.asarray(numbers.reshape(shape), device=low._device)
 
     if weight is None:
-        return where(along(below == above), lower, (lower + upper) / 2)
-    part, rest = [astype(along(w), dtype, copy=False) for w in (weight, 1 - weight)]
-    found = where(along(weight >= 0.5), upper - step * rest, lower + step * part)
-    return where(along(weight == 0), lower, found)
+        return xp.where(along(below == above), lower, (lower + upper) / 2)
+    part, rest = [xp.astype(along(w), dtype, copy=False) for w in (weight, 1 - weight)]
+    found = xp.where(along(weight >= 0.5), upper - step * rest, lower + step * part)
+    return xp.where(along(weight == 0), lower, found)

@@ -11,14 +11,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from ..core import dtypes as d
 from ..core.shape import index_of
+from ..frontend import standard as xp
 from ..frontend.array import Array
-from ..frontend.creation import full
-from ..frontend.elementwise import multiply
-from ..frontend.linear_algebra import matmul, vecdot
-from ..frontend.manipulation import permute_dims, reshape
 from ..frontend.operands import ArrayOrScalar, cast, operands
-from ..frontend.statistical import sum as total
-from ..frontend.utility import any as any_of
 from .manipulation import diagonal
 
 __all__ = ["einsum"]
@@ -112,7 +107,7 @@ def _arrays(values: Sequence[object]) -> list[Array]:
             return [x for x in values if type(x) is Array]
     found, dtype, device = operands(*values)
     return [
-        cast(x, dtype) if type(x) is Array else full((), x, dtype=dtype, device=device)
+        cast(x, dtype) if type(x) is Array else xp.full((), x, dtype=dtype, device=device)
         for x in found
     ]
 
@@ -275,8 +270,8 @@ def _planned(
         result = found[last]
         if result is arrays[0]:  # whose attributes are its own
             order_ = tuple(range(result.ndim)) if order is None else order
-            return permute_dims(result, order_)
-        return result if order is None else permute_dims(result, order)
+            return xp.permute_dims(result, order_)
+        return result if order is None else xp.permute_dims(result, order)
 
     return run
 
@@ -299,7 +294,7 @@ class _Single(NamedTuple):
             x = diagonal(x, 0, axis1, axis2)
         if self.summed:
             x = _sum(x, self.summed)
-        return x if self.shape is None else reshape(x, self.shape)
+        return x if self.shape is None else xp.reshape(x, self.shape)
 
 
 def _single(term: _Term, shape: tuple[int, ...], there: set[Label], others: set[Label]) -> _Single:
@@ -345,15 +340,15 @@ class _Pair(NamedTuple):
         if self.swapped:
             x1, x2 = x2, x1
         if self.axes1 is not None:
-            x1 = permute_dims(x1, self.axes1)
+            x1 = xp.permute_dims(x1, self.axes1)
         if self.shape1 is not None:
-            x1 = reshape(x1, self.shape1)
+            x1 = xp.reshape(x1, self.shape1)
         if self.axes2 is not None:
-            x2 = permute_dims(x2, self.axes2)
+            x2 = xp.permute_dims(x2, self.axes2)
         if self.shape2 is not None:
-            x2 = reshape(x2, self.shape2)
+            x2 = xp.reshape(x2, self.shape2)
         result = self.compute(x1, x2)
-        return result if self.shape is None else reshape(result, self.shape)
+        return result if self.shape is None else xp.reshape(result, self.shape)
 
 
 def _pair(
@@ -411,7 +406,7 @@ def _product(first: _Term, second: _Term, order: _Term, sizes: _Sizes) -> _Pair:
         start = order.index(present[0]) if present else len(order)
         sides.append((term, present, tuple(shape[start:])))
     shape_ = tuple([sizes[label] for label in order])
-    return _brought(multiply, sides[0], sides[1], (order, shape_), sizes, False)
+    return _brought(xp.multiply, sides[0], sides[1], (order, shape_), sizes, False)
 
 
 def _brought(
@@ -441,14 +436,14 @@ def _brought(
 
 
 def _sum(x: Array, axes: tuple[int, ...]) -> Array:
-    return any_of(x, axis=axes) if x._dtype is d.bool else total(x, axis=axes, dtype=x._dtype)
+    return xp.any(x, axis=axes) if x._dtype is d.bool else xp.sum(x, axis=axes, dtype=x._dtype)
 
 
 def _matrix_product(x1: Array, x2: Array) -> Array:
     if x1._dtype is not d.bool:
-        return matmul(x1, x2)
+        return xp.matmul(x1, x2)
     # Counts of matches, which may be rounded but not to zero.
-    return matmul(cast(x1, d.BELOW_DOUBLE[-1]), cast(x2, d.BELOW_DOUBLE[-1])) != 0
+    return xp.matmul(cast(x1, d.BELOW_DOUBLE[-1]), cast(x2, d.BELOW_DOUBLE[-1])) != 0
 
 
 def _scalar_products(x1: Array, x2: Array) -> Array:
@@ -456,7 +451,7 @@ def _scalar_products(x1: Array, x2: Array) -> Array:
         return _matrix_product(x1, x2)
     if x1._dtype is d.bool or x1._dtype in d.COMPLEX:  # which vecdot would conjugate
         return _sum(x1 * x2, (x1.ndim - 1,))
-    return vecdot(x1, x2)
+    return xp.vecdot(x1, x2)
 
 
 # ---------------------------------------------------------------------- paths

@@ -7,17 +7,11 @@ from typing import Final, Literal, NamedTuple
 
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
+from ..frontend import standard as xp
 from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array, wrap
 from ..frontend.dispatch import refuse_dtype
-from ..frontend.elementwise import isnan, negative
-from ..frontend.indexing import take, take_along_axis
-from ..frontend.joining import concat
-from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array, own_array, wrap_indices
-from ..frontend.ranges import arange
-from ..frontend.sorting import argsort
-from ..frontend.statistical import max
 from ..native import with_advice, with_native
 from ..primitives import table as p
 from .statistical import along_axis
@@ -131,22 +125,22 @@ def top_k(
     largest = mode == "largest"
     first = (slice(None),) * axis
     if k == 0 or k == size:
-        indices = argsort(x, axis=axis, descending=largest, stable=False)[(*first, slice(k))]
-        return TopK(take_along_axis(x, indices, axis=axis), indices)
+        indices = xp.argsort(x, axis=axis, descending=largest, stable=False)[(*first, slice(k))]
+        return TopK(xp.take_along_axis(x, indices, axis=axis), indices)
     backend = x._device.backend
     is_at_hand = backend.shares_host and backend.has_elements(x._handle)
     if largest and x.dtype in d.FLOATING and not (is_at_hand and _has_no_nan(x)):
         # Its ascending order begins with the largest, and ends with NaN as that of `x` does.
-        indices = _outermost(negative(x), k, axis, last=False)
+        indices = _outermost(xp.negative(x), k, axis, last=False)
     elif is_at_hand and x.ndim == 1 and size >= _DIVIDED_MIN and k <= size // _ONE_IN:
         indices = _outermost_of_many(x, k, last=largest)
     else:
         indices = _outermost(x, k, axis, last=largest)
-    values = take_along_axis(x, indices, axis=axis)
+    values = xp.take_along_axis(x, indices, axis=axis)
     if sorted:
-        order = argsort(values, axis=axis, descending=largest, stable=False)
-        values = take_along_axis(values, order, axis=axis)
-        indices = take_along_axis(indices, order, axis=axis)
+        order = xp.argsort(values, axis=axis, descending=largest, stable=False)
+        values = xp.take_along_axis(values, order, axis=axis)
+        indices = xp.take_along_axis(indices, order, axis=axis)
     return TopK(values, indices)
 
 
@@ -178,7 +172,7 @@ def put_along_axis(
     x = own_array(x)
     indices = only_array(indices, "indices")
     if axis is None:
-        x, axis = reshape(x, (-1,), copy=False), 0
+        x, axis = xp.reshape(x, (-1,), copy=False), 0
     axis = normalise_axis(axis, x.ndim)
     if indices.ndim != x.ndim:
         raise ValueError(
@@ -191,12 +185,12 @@ def put_along_axis(
             keys.append(indices)
         else:
             sizes = tuple([size if each == other else 1 for each in range(x.ndim)])
-            keys.append(reshape(arange(size, device=x.device), sizes))
+            keys.append(xp.reshape(xp.arange(size, device=x.device), sizes))
     x[tuple(keys)] = values
 
 
 def _has_no_nan(x: Array) -> bool:
-    return x.size == 0 or not isnan(max(x))
+    return x.size == 0 or not xp.isnan(xp.max(x))
 
 
 def _outermost(x: Array, k: int, axis: int, *, last: bool) -> Array:
@@ -213,12 +207,12 @@ def _outermost_of_many(x: Array, k: int, *, last: bool) -> Array:
     The parts are partitioned at the same time.
     """
     length = x.shape[0] // _PARTS
-    parts = reshape(x[: _PARTS * length], (_PARTS, length))
-    starts = reshape(arange(_PARTS, device=x.device) * length, (_PARTS, 1))
+    parts = xp.reshape(x[: _PARTS * length], (_PARTS, length))
+    starts = xp.reshape(xp.arange(_PARTS, device=x.device) * length, (_PARTS, 1))
     found = _outermost(parts, k, 1, last=last) + starts
-    rest = arange(_PARTS * length, x.shape[0], device=x.device)
-    candidates = concat([reshape(found, (-1,)), rest])
-    return take(candidates, _outermost(take(x, candidates), k, 0, last=last))
+    rest = xp.arange(_PARTS * length, x.shape[0], device=x.device)
+    candidates = xp.concat([xp.reshape(found, (-1,)), rest])
+    return xp.take(candidates, _outermost(xp.take(x, candidates), k, 0, last=last))
 
 
 def _partitioned(x: Array, kth: object, axis: int | None) -> tuple[Array, tuple[int, ...], int]:

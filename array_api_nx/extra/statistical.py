@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..contract.numpy_dtypes import DTypeLike, NDArray
+from ..frontend import standard as xp
 from ..frontend.array import Array
 from ..frontend.dispatch import scan
-from ..frontend.manipulation import reshape
 from ..frontend.operands import only_array
-from ..frontend.statistical import cumulative_prod, cumulative_sum
 from ..native import with_advice
 from ..primitives import table as p
 from .order_statistics import median_of, quantile_of
@@ -20,7 +19,7 @@ __all__ = ["cumprod", "cumsum", "cumulative_max", "cumulative_min", "median", "q
 def along_axis(x: Array, axis: int | None) -> tuple[Array, int]:
     """`x` and `axis`; without an axis, the elements in row-major order, which have axis 0 alone."""
     x = only_array(x)
-    return (reshape(x, (-1,)), 0) if axis is None else (x, axis)
+    return (xp.reshape(x, (-1,)), 0) if axis is None else (x, axis)
 
 
 def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -34,7 +33,7 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None
     Array([ 1,  2,  6, 24], dtype=int64)
     """
     x, axis = along_axis(x, axis)
-    return cumulative_prod(x, axis=axis, dtype=dtype)
+    return xp.cumulative_prod(x, axis=axis, dtype=dtype)
 
 
 def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -49,7 +48,7 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None)
            [3, 7]], dtype=int64)
     """
     x, axis = along_axis(x, axis)
-    return cumulative_sum(x, axis=axis, dtype=dtype)
+    return xp.cumulative_sum(x, axis=axis, dtype=dtype)
 
 
 @with_advice

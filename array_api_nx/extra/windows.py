@@ -11,13 +11,11 @@ from typing import Any, Final
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..core.view import View
+from ..frontend import standard as xp
 from ..frontend.annotations import PythonScalar
 from ..frontend.array import Array, wrap
-from ..frontend.creation import ones
 from ..frontend.data_type import copy_array
 from ..frontend.dispatch import binary, operand_dtypes, refuse_dtype
-from ..frontend.joining import stack
-from ..frontend.manipulation import moveaxis, reshape
 from ..frontend.operands import cast, only_array
 from ..native import with_advice
 from ..primitives import table as p
@@ -151,7 +149,7 @@ def sliding_window_view(
         return wrap(backend.strided(x._handle, view), x.dtype, x._device)
     for size, each in zip(sizes, axes, strict=True):
         count = x.shape[each] - size + 1
-        x = stack([_along(x, each, i, count, 1) for i in range(size)], axis=-1)
+        x = xp.stack([_along(x, each, i, count, 1) for i in range(size)], axis=-1)
     return x
 
 
@@ -221,11 +219,11 @@ def mean_pool(
         return binary(p.DIVIDE, total, prod(window.size))
     spatial = x.shape[len(x.shape) - len(counts) :]
     for axis, size in enumerate(spatial):
-        inside = ones((size,), dtype=compute, device=x.device)
+        inside = xp.ones((size,), dtype=compute, device=x.device)
         along = window.of_axis(axis)
         elements = _pooled(p.ADD, inside, along, counts[axis : axis + 1], 0)
         column = (counts[axis], *[1] * (len(counts) - axis - 1))
-        total = binary(p.DIVIDE, total, reshape(elements, column))
+        total = binary(p.DIVIDE, total, xp.reshape(elements, column))
     return total
 
 
@@ -244,8 +242,8 @@ def _pooled(
         for axis, count in enumerate(counts):
             place = axis - len(counts)
             along = window.of_axis(axis)
-            last = _pooled(op, moveaxis(x, place, -1), along, (count,), fill)
-            x = moveaxis(last, -1, place)
+            last = _pooled(op, xp.moveaxis(x, place, -1), along, (count,), fill)
+            x = xp.moveaxis(last, -1, place)
         return x
     seen = shifted(x, window, counts, fill)
     result = reduce(lambda total, each: binary(op, total, each), seen)

@@ -17,15 +17,10 @@ from ..core import dtypes as d
 from ..core.dtypes import as_dtype
 from ..core.shape import as_count, check_shape, normalise_axis
 from ..device import Device, as_device, available
+from ..frontend import standard as xp
 from ..frontend.array import Array
-from ..frontend.creation import asarray
-from ..frontend.data_type import astype
-from ..frontend.indexing import take, take_along_axis
-from ..frontend.manipulation import reshape
 from ..frontend.operands import adopted, check_writable, only_array, own_array
-from ..frontend.searching import searchsorted
 from ..tracing.recorder import TraceError
-from . import bounded_integers
 from .parameters import (
     Parameter,
     Seed,
@@ -33,6 +28,7 @@ from .parameters import (
     as_parameter,
     as_seed,
     as_size,
+    bounded_integers,
     covariance_factor,
     integer_bounds,
     probabilities,
@@ -161,15 +157,16 @@ class Generator(State):
         made = d.uint64 if target is d.uint64 else d.int64
         if type(first) is not Array and type(last) is not Array:
             found = self._draw("integers", shape, made, place, first, last - first + 1)
-            return astype(found, target, copy=False)
+            return xp.astype(found, target, copy=False)
         first, last = [
-            x if type(x) is Array else asarray(x, dtype=made, device=place) for x in (first, last)
+            x if type(x) is Array else xp.asarray(x, dtype=made, device=place)
+            for x in (first, last)
         ]
         # A difference that is no int64 is negative.
         span = last - first
         wide = bool(((span < 0) | (span >= MAX_NARROW_SPAN)).any())
         words = self._draw("bits", (*shape, 4 if wide else 2), d.uint32, place)
-        return astype(bounded_integers.integers(words, first, last), target, copy=False)
+        return xp.astype(bounded_integers(words, first, last), target, copy=False)
 
     def bytes(self, length: int) -> bytes:
         """So many random bytes.
@@ -200,7 +197,7 @@ class Generator(State):
                 raise ValueError(f"there are no permutations of {count} numbers")
             return self._order((count,), 0, as_device(self._device))
         axis = normalise_axis(axis, x.ndim)
-        return take(x, self._order((x.shape[axis],), 0, x.device), axis=axis)
+        return xp.take(x, self._order((x.shape[axis],), 0, x.device), axis=axis)
 
     def permuted(self, x: Array, axis: int | None = None) -> Array:
         """A copy with the elements of each row along an axis in an order of its own.
@@ -210,10 +207,10 @@ class Generator(State):
         """
         x = only_array(x)
         if axis is None:
-            flat = reshape(x, (-1,))
-            return reshape(take(flat, self._order(flat.shape, 0, x.device)), x.shape)
+            flat = xp.reshape(x, (-1,))
+            return xp.reshape(xp.take(flat, self._order(flat.shape, 0, x.device)), x.shape)
         axis = normalise_axis(axis, x.ndim)
-        return take_along_axis(x, self._order(x.shape, axis, x.device), axis=axis)
+        return xp.take_along_axis(x, self._order(x.shape, axis, x.device), axis=axis)
 
     def shuffle(self, x: Array, axis: int = 0) -> None:
         """Bring the parts of an array along an axis into random order, in place.
@@ -268,7 +265,7 @@ class Generator(State):
                 f"{count} cannot be chosen of {most} without replacement; use replace=True"
             )
         if count == 0:
-            chosen = asarray(np.zeros(count, np.int64), device=place)
+            chosen = xp.asarray(np.zeros(count, np.int64), device=place)
         elif weights is None and replace:
             chosen = self._draw("integers", (count,), d.int64, place, 0, number)
         elif weights is not None and replace:
@@ -276,18 +273,20 @@ class Generator(State):
             steps = np.cumsum(weights)
             steps /= steps[-1]
             numbers = self._draw("uniform", (count,), d.float64, place)
-            chosen = searchsorted(asarray(steps, device=place), numbers, side="right")
+            chosen = xp.searchsorted(xp.asarray(steps, device=place), numbers, side="right")
         elif weights is None:
             chosen = self._order((number,), 0, place)[:count]
         else:
             # One after the other, each by the probabilities of those that are left.
             numbers_left = self._draw("uniform", (count,), d.float64, place)
-            chosen = asarray(without_replacement(weights, np.asarray(numbers_left)), device=place)
-        chosen = astype(chosen, place.integral, copy=False)
+            chosen = xp.asarray(
+                without_replacement(weights, np.asarray(numbers_left)), device=place
+            )
+        chosen = xp.astype(chosen, place.integral, copy=False)
         if not isinstance(a, Array):
-            return reshape(chosen, shape)
-        found = take(a, chosen, axis=axis)
-        return reshape(found, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
+            return xp.reshape(chosen, shape)
+        found = xp.take(a, chosen, axis=axis)
+        return xp.reshape(found, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
 
     # ------------------------------------------------------------------ other distributions
 
@@ -333,7 +332,7 @@ class Generator(State):
         """
         lam = as_parameter(lam, "lam", 0.0, GREATEST_MEAN)
         found = self._distributed("poisson", size, lam)
-        return astype(found, found.device.integral, copy=False)
+        return xp.astype(found, found.device.integral, copy=False)
 
     def binomial(self, n: Array | int, p: Parameter, size: Size = None) -> Array:
         """The number of successes in `n` trials of probability `p`, int64 where the device has it.
@@ -346,7 +345,7 @@ class Generator(State):
         n = as_parameter(n, "n", 0, MOST_TRIALS, whole=True)
         p = as_parameter(p, "p", 0.0, 1.0)
         found = self._distributed("binomial", size, n, p)
-        return astype(found, found.device.integral, copy=False)
+        return xp.astype(found, found.device.integral, copy=False)
 
     def multivariate_normal(
         self,
@@ -377,7 +376,7 @@ class Generator(State):
         """
         shape = as_size(size) or ()
         place = self._place(mean, cov)
-        centre = mean if type(mean) is Array else asarray(mean, dtype=d.float64, device=place)
+        centre = mean if type(mean) is Array else xp.asarray(mean, dtype=d.float64, device=place)
         factor = covariance_factor(cov, check_valid, tol, method)
         if centre.shape != factor.shape[1:]:
             raise ValueError(
@@ -385,7 +384,7 @@ class Generator(State):
                 f"{centre.shape}"
             )
         normal = self._draw("normal", (*shape, len(factor)), d.float64, place)
-        return centre + normal @ asarray(factor, device=place)
+        return centre + normal @ xp.asarray(factor, device=place)
 
     @staticmethod
     def _stand_in(arrays: list[Array]) -> TracedGenerator:

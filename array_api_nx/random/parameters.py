@@ -1,4 +1,4 @@
-"""Checks of the arguments of `Generator`: seeds, sizes, dtypes and parameters."""
+"""The arguments of `Generator`: checks of seeds, sizes, dtypes and parameters, and what follows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from ..contract.numpy_dtypes import DTypeLike
+from ..contract.random_numbers import upper_product
 from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, DType, as_dtype
 from ..core.shape import broadcast_shapes, check_shape, index_of
 from ..core.symbolic import Dim
 from ..device import Device, available
+from ..frontend import standard as xp
 from ..frontend.array import Array
-from ..frontend.data_type import astype
 from ..frontend.operands import adopted, is_operand
 from ..tracing.recorder import Traced
 
@@ -161,17 +162,43 @@ def integer_bounds(low: object, high: object, target: DType, endpoint: bool) -> 
     if least < least_held or most > most_held:
         raise ValueError(f"{target} does not hold all integers from {least} to {most}")
     if type(first) is Array:
-        first = astype(first, made, copy=False)
+        first = xp.astype(first, made, copy=False)
     if type(last) is Array:
         if most + (not endpoint) > BOUNDS[made][1]:
             raise ValueError(
                 f"{made} does not hold {most + 1}; give the last ones, and endpoint=True"
             )
-        last = astype(last, made, copy=False)
+        last = xp.astype(last, made, copy=False)
         last = last if endpoint else last - 1
     if (type(first) is Array or type(last) is Array) and bool((last < first).any()):
         raise ValueError("there are no integers between some of the bounds; give high above low")
     return first, last
+
+
+def bounded_integers(words: Array, low: Array, last: Array) -> Array:
+    """Integers from `low` to `last`, which are both int64 or both uint64.
+
+    `words` are the random bits, uint32, with one axis more than the result: two words for each
+    number, or four for spans above 2**32.
+    """
+    dtype = low.dtype
+    # No number of 64 bits holds a span of 2**64, which is 0 here.
+    span = _unsigned(last) - _unsigned(low) + 1
+    count = words.shape[-1]
+    limbs = [xp.astype(words[..., i], d.uint64) for i in range(count)]
+    if count == 2:
+        offset = (limbs[1] * span + ((limbs[0] * span) >> 32)) >> 32
+        return xp.astype(offset, dtype) + low
+    limbs = [limbs[2], limbs[3], limbs[0], limbs[1]]
+    high, rest = upper_product(tuple(limbs), (span & 0xFFFFFFFF, span >> 32))
+    high, rest = xp.where(span == 0, limbs[3], high), xp.where(span == 0, limbs[2], rest)
+    return ((xp.astype(high, dtype) << 32) | xp.astype(rest, dtype)) + low
+
+
+def _unsigned(x: Array) -> Array:
+    """int64 or uint64 modulo 2**64."""
+    upper, lower = (x >> 32) & 0xFFFFFFFF, x & 0xFFFFFFFF
+    return (xp.astype(upper, d.uint64) << 32) | xp.astype(lower, d.uint64)
 
 
 def _extremes(x: object, name: str) -> tuple[Any, int, int]:

@@ -20,14 +20,9 @@ from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import as_count
 from ..device import Device, as_device, available
+from ..frontend import standard as xp
 from ..frontend.array import Array, wrap
-from ..frontend.creation import asarray
-from ..frontend.data_type import astype
-from ..frontend.elementwise import floor
-from ..frontend.manipulation import broadcast_to, reshape
 from ..frontend.operands import common_device, on_device
-from ..frontend.ranges import arange
-from ..frontend.sorting import argsort, sort
 from ..frontend.trees import Stateful
 from .parameters import Size, as_size, real_dtype, result_shape
 
@@ -85,7 +80,7 @@ class State(Stateful):
         place = as_device(device) if self._device is None else self._device
         key = self._key[0] | self._key[1] << 32
         key -= 2**64 if key >= 2**63 else 0
-        return [asarray(x, dtype=d.int64, device=place) for x in (key, self._counter)]
+        return [xp.asarray(x, dtype=d.int64, device=place) for x in (key, self._counter)]
 
     def _advance(self, used: int, *, check: bool = False) -> int:
         reached = self._first_of(used) + used
@@ -142,7 +137,7 @@ class State(Stateful):
         blocks = 2 * count if span > MAX_NARROW_SPAN else -(-count // per_block)
         assert dtype in DRAWN[kind]
         handle = self._made(blocks, kind, place, count, dtype, low, span, parameters)
-        return reshape(wrap(handle, dtype, place), shape)
+        return xp.reshape(wrap(handle, dtype, place), shape)
 
     def _made(
         self,
@@ -178,8 +173,8 @@ class State(Stateful):
         if result in d.NARROW and kind == "uniform":
             # Cut off, because 1 - 2**-24 would be rounded to 1.
             step = float(d.limits(result).epsneg)
-            numbers = floor(numbers / step) * step
-        return astype(numbers, result, copy=False)
+            numbers = xp.floor(numbers / step) * step
+        return xp.astype(numbers, result, copy=False)
 
     def _distributed(self, kind: Kind, size: Size, *parameters: Array | float) -> Array:
         """Numbers of a distribution, whose parameters broadcast to `size`."""
@@ -193,8 +188,10 @@ class State(Stateful):
         given: list[Handle | float] = []
         for x in parameters:
             if type(x) is Array:
-                whole = broadcast_to(astype(on_device(x, place), d.float64, copy=False), shape)
-                given.append(reshape(whole, (-1,) if 0 not in shape else (0,))._handle)
+                whole = xp.broadcast_to(
+                    xp.astype(on_device(x, place), d.float64, copy=False), shape
+                )
+                given.append(xp.reshape(whole, (-1,) if 0 not in shape else (0,))._handle)
             else:
                 given.append(float(x))
         (dtype,) = DRAWN[kind]
@@ -205,11 +202,11 @@ class State(Stateful):
         count = shape[axis]
         if count > 2**_INDEX_BITS:
             keys = self._draw("integers", shape, d.int64, place, -(2**63), 2**64)
-            return argsort(keys, axis=axis)
+            return xp.argsort(keys, axis=axis)
         # To sort keys with indices in their lower bits is faster than to sort indices by keys.
         span = 2 ** (64 - _INDEX_BITS)
         keys = self._draw("integers", shape, d.int64, place, -span // 2, span)
         column = (count, *[1] * (len(shape) - 1 - axis))
-        indices = reshape(arange(count, dtype=d.int64, device=place), column)
-        ordered = sort(keys * 2**_INDEX_BITS + indices, axis=axis, stable=False)
-        return astype(ordered & (2**_INDEX_BITS - 1), place.integral, copy=False)
+        indices = xp.reshape(xp.arange(count, dtype=d.int64, device=place), column)
+        ordered = xp.sort(keys * 2**_INDEX_BITS + indices, axis=axis, stable=False)
+        return xp.astype(ordered & (2**_INDEX_BITS - 1), place.integral, copy=False)
