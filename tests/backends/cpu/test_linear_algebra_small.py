@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu.engine.small_inverses import invert_into
+from array_api_nx.backends.cpu.linear_algebra import invert_into
 from array_api_nx.native import native
 from tests.support.programs import needs_extension
 from tests.support.refusals import refused
