@@ -27,7 +27,7 @@ from ...core.dtypes import CANONICAL, DType
 from ...native import native
 from ...primitives import table as p
 from ...primitives.table import Primitive
-from . import counting, distinct, selected_rows, sorting
+from . import distinct, selected_rows, sorting
 from .engine import sliced_calls
 from .engine.fperrors import located
 from .engine.loops import is_threadable
@@ -401,7 +401,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     unique_counts = on_arrays(distinct.unique_counts)
     unique_inverse = on_arrays(distinct.unique_inverse)
     unique_values = on_arrays(distinct.unique_values)
-    bincount = on_arrays(counting.bincount)
+    bincount = on_arrays(distinct.bincount)
 
     # ------------------------------------------------------------------ matrices
 
