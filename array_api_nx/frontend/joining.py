@@ -38,7 +38,7 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
     ndim = len(backend.shape(handles[0]))
     if not ndim:
         raise ValueError("concat needs arrays of at least one dimension; use stack for 0-d arrays")
-    position = axis if type(axis) is int and 0 <= axis < ndim else normalise_axis(axis, ndim)
+    position = normalise_axis(axis, ndim)
     if len(handles) >= _MANY:
         _check_concat([backend.shape(h) for h in handles], position)
     try:

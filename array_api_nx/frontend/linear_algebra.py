@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 from operator import index
-from typing import Final
 
 from ..contract.backend import Handle
 from ..core.declined import DECLINED
 from ..core.dtypes import same_kind
 from ..core.shape import (
-    MAX_NDIM,
     as_int,
     broadcast_shapes,
     check_shape,
@@ -25,14 +23,6 @@ from .dispatch import operand_dtypes
 from .operands import cast, check_writable, is_operand, only_array, promote_arrays
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
-
-
-_SWAPPED: Final[list[tuple[int, ...] | None]] = [
-    None,
-    None,
-    *[(*range(n - 2), n - 1, n - 2) for n in range(2, MAX_NDIM + 1)],
-]
-"""Per number of dimensions, the permutation that transposes matrices."""
 
 
 @with_native
@@ -115,12 +105,13 @@ def matrix_transpose(x: Array, /) -> Array:
     device = x._device
     backend = device.backend
     handle = x._handle
-    axes = _SWAPPED[len(backend.shape(handle))]
-    if axes is None:
+    ndim = len(backend.shape(handle))
+    if ndim < 2:
         raise ValueError(
             f"matrix_transpose needs at least two dimensions, but the shape is {x.shape}; "
             "insert axes with expand_dims"
         )
+    axes = (*range(ndim - 2), ndim - 1, ndim - 2)
     return wrap(backend.permute(handle, axes), x._dtype, device)
 
 

@@ -366,10 +366,7 @@ def refuse(first: Device, second: Device) -> NoReturn:
 def together(*arrays: Array) -> Sequence[Array]:
     """Arrays on one device: see `common_device`."""
     device = arrays[0]._device
-    for x in arrays:
-        if x._device is not device:
-            break
-    else:
+    if all([x._device is device for x in arrays]):
         return arrays
     device = common_device([x._device for x in arrays])
     return [on_device(x, device) for x in arrays]

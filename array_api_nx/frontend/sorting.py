@@ -27,9 +27,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     device = x._device
     backend = device.backend
     handle = x._handle
-    ndim = len(backend.shape(handle))
-    if type(axis) is not int or not 0 <= axis < ndim:
-        axis = normalise_axis(axis, ndim)
+    axis = normalise_axis(axis, len(backend.shape(handle)))
     indices = backend.argsort(handle, axis, descending=descending, stable=stable)
     return wrap_indices(indices, device)
 
@@ -50,7 +48,5 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     device = x._device
     backend = device.backend
     handle = x._handle
-    ndim = len(backend.shape(handle))
-    if type(axis) is not int or not 0 <= axis < ndim:
-        axis = normalise_axis(axis, ndim)
+    axis = normalise_axis(axis, len(backend.shape(handle)))
     return wrap(backend.sort(handle, axis, descending=descending, stable=stable), dtype, device)
