@@ -253,7 +253,10 @@ static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssi
     if (self->is_operation && are_many(args, count, self->most)) {
         return DECLINED;
     }
-    while (made < total && (given[made] = to_numpys(args[made], self->most)) != NULL) {
+    /* Python asks the class of an operand first that derives from that of the other one. */
+    const int is_slot = Py_IS_TYPE(self->numpys, &PyWrapperDescr_Type);
+    while (made < total && !(is_slot && PyArray_Check(args[made]) && !PyArray_CheckExact(args[made])) &&
+           (given[made] = to_numpys(args[made], self->most)) != NULL) {
         made++;
     }
     if (made == total) {

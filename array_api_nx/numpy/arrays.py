@@ -26,15 +26,28 @@ class ArrayType(type):
     ) -> Any:
         """A class; that of a subclass of `ndarray` is a subclass of NumPy's ndarray."""
         if any([type(base) is mcs for base in bases]):
-            bases = tuple([numpy.ndarray if type(base) is mcs else base for base in bases])
+            bases = tuple([_Subclassed if type(base) is mcs else base for base in bases])
             return type(bases[0])(name, bases, members, **options)
         return super().__new__(mcs, name, bases, members, **options)
 
-    def __instancecheck__(cls, instance: object) -> bool:
-        return type(instance) is cls or isinstance(instance, numpy.ndarray)
+    # Python itself finds what is of this very class, and asks the method for the rest.
+    __instancecheck__ = numpy.ndarray.__instancecheck__
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         return subclass is cls or issubclass(subclass, numpy.ndarray)
+
+
+class _Subclassed(numpy.ndarray):
+    """The base of subclasses of `ndarray`. Its method `view` knows that class as NumPy's own."""
+
+    __slots__ = ()
+
+    def view(self, *args: Any, **named: Any) -> Any:
+        """A view of another dtype or class: see `numpy.ndarray.view`."""
+        args = tuple([numpy.ndarray if each is ndarray else each for each in args])
+        if named.get("type") is ndarray:
+            named["type"] = numpy.ndarray
+        return super().view(*args, **named)
 
 
 class _Fields:

@@ -113,6 +113,34 @@ def test_a_subclass_is_one_of_numpys_class():
     assert type(np.concatenate([np.ones(3), x])) in (np.ndarray, Named)
 
 
+def test_methods_of_a_subclass_view_it_as_an_array():
+    class Named(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, **options):
+            plain = [x.view(np.ndarray) if isinstance(x, Named) else x for x in inputs]
+            return getattr(ufunc, method)(*plain, **options).view(Named)
+
+    x = np.arange(3.0).view(Named)
+    assert type(x + 1) is Named
+    assert type(np.ones(3) * x) is Named
+    assert (x + 1).tolist() == [1, 2, 3]
+    assert isinstance(x.view(type=np.ndarray), np.ndarray)
+    assert x.view(np.int64).dtype == int
+    assert type(x.view(np.int64, np.ndarray)) is numpy.ndarray
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_operators_of_a_subclass_come_first():
+    x = np.asarray([[1.0, 2.0], [0.0, 1.0]])
+    product = numpy.asarray([[2, 0], [1, 1]]).view(numpy.matrix)
+    assert (x * product).tolist() == (numpy.asarray(x) * product).tolist() == [[4, 2], [1, 1]]
+    assert (product * x).tolist() == (product * numpy.asarray(x)).tolist() == [[2, 4], [1, 3]]
+    masked = numpy.ma.array([1, 2], mask=[False, True])
+    for y in (x[0] + masked, x[0] - masked, masked * x[0], x[0] < masked):
+        assert isinstance(y, numpy.ma.MaskedArray)
+        assert y.mask.tolist() == [False, True]
+    assert (x[0] + masked).data.tolist() == (numpy.asarray(x[0]) + masked).data.tolist()
+
+
 def test_pickles_and_sizes():
     x = np.arange(6.0).reshape(2, 3)
     y = pickle.loads(pickle.dumps(x))
