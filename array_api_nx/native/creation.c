@@ -67,9 +67,11 @@ static PyObject *fill(int kind, int ndim, const npy_intp *shape, PyObject *given
         memcpy(value.bytes, data, (size_t)dtypes[code].itemsize);
         return new_filled(ndim, shape, code, &value);
     }
-    code = kind == GIVEN && code == NO_DTYPE ? dtype_of_scalar(given) : code;
+    if (kind == GIVEN && code == NO_DTYPE && (code = dtype_of_scalar(given)) == NO_DTYPE) {
+        code = dtype_of_numpy_scalar(given);
+    }
     if (!is_new_on_cpu(device) || code == NO_DTYPE ||
-        (kind == GIVEN && !write_scalar(value.bytes, code, given))) {
+        (kind == GIVEN && !write_scalar(value.bytes, code, given) && !write_numpy_scalar(value.bytes, code, given))) {
         return DECLINED;
     }
     if (kind == OF_ONES) {
@@ -109,20 +111,19 @@ static PyObject *call_new_like(int kind, PyObject *const *values, Py_ssize_t cou
 /* Up to this magnitude all integers are doubles, and so are their sums. */
 static const double EXACT = 4503599627370496.0; /* 2**52 */
 
-/* A float, or an int that is exact as one; `*whole` becomes 0 for a float. 0 for anything else. */
+/* A float or a scalar of float64, or an int that is exact as one; `*whole` becomes 0 for a float. 0 for anything
+   else. */
 static int take_real(PyObject *value, double *number, int *whole)
 {
-    if (PyFloat_CheckExact(value)) {
+    npy_intp integer;
+    if (PyFloat_CheckExact(value) || Py_IS_TYPE(value, &PyDoubleArrType_Type)) {
         *number = PyFloat_AS_DOUBLE(value);
         *whole = 0;
         return isfinite(*number);
     }
-    int overflow;
-    if (!PyLong_CheckExact(value)) {
-        return 0;
-    }
-    *number = (double)PyLong_AsLongLongAndOverflow(value, &overflow);
-    return !overflow && fabs(*number) < EXACT;
+    const int is_taken = take_number(value, &integer);
+    *number = (double)integer;
+    return is_taken && fabs(*number) < EXACT;
 }
 
 /* Whether a number below EXACT may be written so. */

@@ -64,7 +64,13 @@ static inline int is_given(PyObject *value)
     return value != NULL && value != Py_None;
 }
 
-/* An exact int as its only item, or the items of a tuple or list. They stay valid until Python code
+/* Whether a value is an exact int, or a scalar of NumPy's int64, which sizes that NumPy computed are. */
+static inline int is_int(PyObject *value)
+{
+    return PyLong_CheckExact(value) || Py_IS_TYPE(value, &PyInt64ArrType_Type);
+}
+
+/* An int as its only item, or the items of a tuple or list. They stay valid until Python code
    runs. 0, without an exception, for other objects. */
 static inline int take_items(PyObject *const *value, Py_ssize_t *count, PyObject *const **items)
 {
@@ -75,29 +81,28 @@ static inline int take_items(PyObject *const *value, Py_ssize_t *count, PyObject
     }
     *count = 1;
     *items = value;
-    return PyLong_CheckExact(*value);
+    return is_int(*value);
 }
 
-/* An exact int; 0, without an exception, for all else. */
+/* An int as `is_int` has it; 0, without an exception, for all else. */
 static inline int take_number(PyObject *value, npy_intp *number)
 {
     int overflow = 1;
     *number = 0;
     if (PyLong_CheckExact(value)) {
         *number = (npy_intp)PyLong_AsLongLongAndOverflow(value, &overflow);
+    } else if (Py_IS_TYPE(value, &PyInt64ArrType_Type)) {
+        *number = (npy_intp)PyArrayScalar_VAL(value, Int64);
+        overflow = 0;
     }
     return !overflow;
 }
 
-/* An axis as an exact int, counted from the front or the back. */
+/* An axis as an int, counted from the front or the back. */
 static inline int take_axis(PyObject *value, int ndim, int *axis)
 {
-    int overflow;
-    if (!PyLong_CheckExact(value)) {
-        return 0;
-    }
-    const long number = PyLong_AsLongAndOverflow(value, &overflow);
-    if (overflow || number < -ndim || number >= ndim) {
+    npy_intp number;
+    if (!take_number(value, &number) || number < -ndim || number >= ndim) {
         return 0;
     }
     *axis = (int)(number < 0 ? number + ndim : number);

@@ -239,7 +239,7 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
         return DECLINED;
     }
     /* One shift is for all axes, and one axis takes all shifts. */
-    if (shift_count == 0 || (PyLong_CheckExact(values[1])
+    if (shift_count == 0 || (is_int(values[1])
                                  ? axis_count == 0
                                  : axis_count != 1 && axis_count != shift_count)) {
         return DECLINED;

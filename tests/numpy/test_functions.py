@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 import array_api_nx.numpy as np
+from array_api_nx.numpy.adoption import count_numpys
 from array_api_nx.numpy.functions import is_ours
 from tests.support.implementations import needs_native
 from tests.support.refusals import refused
@@ -170,3 +171,19 @@ def test_equal_elements_lie_in_numpys_order(dtype):
                     numpy.testing.assert_array_equal(order, numpy.argsort(array, axis, **options))
                 found, expected = np.sort(np.asarray(array), axis), numpy.sort(array, axis)
                 numpy.testing.assert_array_equal(numpy.asarray(found), expected)
+
+
+@needs_native
+def test_sizes_axes_and_values_may_be_numpys_scalars():
+    n, x, before = numpy.int64(3), numpy.float64(1.5), count_numpys(0)
+    assert np.linspace(x, 2 * x, n).tolist() == [1.5, 2.25, 3]
+    assert np.arange(0, n, x).tolist() == [0, 1.5]
+    assert np.full(n, x).tolist() == [1.5, 1.5, 1.5]
+    assert np.full(2, numpy.int8(7)).dtype == np.int8
+    assert np.zeros(n).shape == np.empty((n,)).shape == (3,)
+    assert np.ones((n, 2)).reshape(2, n).shape == (2, 3)
+    assert np.arange(n).tolist() == [0, 1, 2]
+    assert np.ones((n, 2)).sum(n - 3).tolist() == [3, 3]
+    assert np.roll(np.arange(n), n - 1).tolist() == [1, 2, 0]
+    assert count_numpys(0) == before
+    refused(ValueError, "negative", np.zeros, (n, -n))
