@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib import import_module
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
@@ -57,11 +58,12 @@ def _outer(a: Any, b: Any, out: Any = None) -> Any:
 def _reader(numpys: Any) -> Any:
     """A function of NumPy that reads the attribute of its own name."""
     name = numpys.__name__
+    ask = fronted(partial(by_numpy, numpys), numpys)
 
     def call(a: Any, *args: Any, **options: Any) -> Any:
         if type(a) is ndarray and not args and not options:
             return getattr(a, name)
-        return by_numpy(numpys, a, *args, **options)
+        return ask(a, *args, **options)
 
     return named(like(numpys, call), name)
 
@@ -87,12 +89,14 @@ class _Module(ModuleType):
     def __init__(self, path: str, numpys: ModuleType) -> None:
         super().__init__(f"array_api_nx.numpy.{path}", numpys.__doc__)
         self._path, self._numpys = path, numpys
+        # Python asks it of the module. A method of the class would slow each attribute down.
+        self.__getattr__ = self._find  # type: ignore[method-assign]
         if hasattr(numpys, "__all__"):
             self.__all__ = numpys.__all__
         if hasattr(numpys, "__path__"):
             self.__path__: list[str] = []
 
-    def __getattr__(self, name: str) -> Any:
+    def _find(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = faced(f"{self._path}.{name}", getattr(self._numpys, name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from inspect import unwrap
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from .arrays import ndarray
 from .differences import PRIMITIVES
 from .fronts import fronted
 from .functions import REFUSALS, is_ours, like, named
-from .thresholds import ANY, most_for_numpy
+from .thresholds import most_for_numpy
 
 __all__ = ["UfuncType", "apply", "has_loops", "ufunc", "ufunc_of"]
 
@@ -83,13 +83,13 @@ def ufunc_of(numpys: numpy.ufunc) -> Any:
 def _method(function: Any, method: Any) -> Any:
     """A method of a ufunc, which is `function` in the face."""
 
-    def by_numpys(*args: Any, **named: Any) -> Any:
-        return by_numpy(method, *args, **named)
+    by_numpys = fronted(partial(by_numpy, method), method)
 
     def outer(a: Any, b: Any, /, **named: Any) -> Any:
+        # Few elements may give many, which NumPy is not to compute.
         if type(a) is ndarray and type(b) is ndarray and not named:
             return function(a.reshape((*a.shape, *(1,) * b.ndim)), b)
-        return by_numpy(method, a, b, **named)
+        return by_numpys(a, b, **named)
 
     name = f"{function.__name__}.{method.__name__}"
 
@@ -105,6 +105,4 @@ def _method(function: Any, method: Any) -> Any:
     call: Any = update_wrapper(chosen, method, assigned=("__name__", "__doc__"))
     call.__qualname__ = name
     call.__module__ = function.__module__
-    # `outer` of few elements may give many, which NumPy is not to compute.
-    asked = None if chosen is outer else method
-    return fronted(call, asked, most=most_for_numpy(name) if chosen is reduce else ANY)
+    return fronted(call, method, most=most_for_numpy(name)) if chosen is reduce else call
