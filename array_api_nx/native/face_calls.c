@@ -241,7 +241,9 @@ static int are_many(PyObject *const *args, Py_ssize_t count, npy_intp most)
     return size > most;
 }
 
-static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+/* NumPy's answer for operands of up to `most` elements. */
+static PyObject *call_numpys(const Function *self, npy_intp most, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names)
 {
     const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
     PyObject *given[MOST_ADOPTED], *result = DECLINED;
@@ -250,13 +252,13 @@ static PyObject *call_numpys(const Function *self, PyObject *const *args, Py_ssi
         find_name(names, "device") >= 0) {
         return DECLINED;
     }
-    if (self->is_operation && are_many(args, count, self->most)) {
+    if (self->is_operation && are_many(args, count, most)) {
         return DECLINED;
     }
     /* Python asks the class of an operand first that derives from that of the other one. */
     const int is_slot = Py_IS_TYPE(self->numpys, &PyWrapperDescr_Type);
     while (made < total && !(is_slot && PyArray_Check(args[made]) && !PyArray_CheckExact(args[made])) &&
-           (given[made] = to_numpys(args[made], self->most)) != NULL) {
+           (given[made] = to_numpys(args[made], most)) != NULL) {
         made++;
     }
     if (made == total) {
@@ -275,7 +277,7 @@ static PyObject *call_face(PyObject *object, PyObject *const *args, size_t flags
     const Function *self = (Function *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
     PyObject *result = DECLINED;
-    const int computes = self->compute != NULL && !is_numpys(self, args, count);
+    const int is_refused = is_numpys(self, args, count), computes = self->compute != NULL && !is_refused;
     if (self->is_operation && names == NULL) {
         result = answer_scalars(self, args, count);
     }
@@ -291,7 +293,9 @@ static PyObject *call_face(PyObject *object, PyObject *const *args, size_t flags
     if (result != DECLINED) {
         return face_of(result, self->gives_scalars);
     }
-    result = PyErr_Occurred() ? NULL : call_numpys(self, args, count, names);
+    /* Python has NumPy compute these, too, however many elements there are. */
+    const npy_intp most = is_refused || (self->is_operation && names != NULL) ? MOST_ELEMENTS : self->most;
+    result = PyErr_Occurred() ? NULL : call_numpys(self, most, args, count, names);
     return result != DECLINED ? result : call_python(self->function, object, args, flags, names);
 }
 

@@ -187,3 +187,19 @@ def test_sizes_axes_and_values_may_be_numpys_scalars():
     assert np.roll(np.arange(n), n - 1).tolist() == [1, 2, 0]
     assert count_numpys(0) == before
     refused(ValueError, "negative", np.zeros, (n, -n))
+
+
+@pytest.mark.parametrize("size", [10, MANY])
+def test_calls_that_are_numpys_give_arrays_of_the_face_at_any_size(size):
+    own = numpy.arange(size).astype(numpy.int16)
+    x = np.asarray(own)
+    for call in (
+        lambda xp, x: xp.clip(x, 3, 200),
+        lambda xp, x: xp.add(x, 10, dtype=xp.int32),
+        lambda xp, x: xp.multiply(x, x, where=x > 4, out=xp.zeros(size, xp.int16)),
+        lambda xp, x: x.reshape(2, -1).std(axis=0),
+    ):
+        found, expected = call(np, x), call(numpy, own)
+        assert type(found) is np.ndarray
+        assert found.dtype == expected.dtype
+        numpy.testing.assert_array_equal(found, expected)
