@@ -145,10 +145,13 @@ Tensor *cast_operand(Tensor *x, DTypeCode code)
 PyObject *cast_array(Tensor *x, DTypeCode code)
 {
     const Operation cast = cast_operation((DTypeCode)x->code, code);
-    if (is_recorded_size(x->size) && cast.function != NULL && (order_of_cast(x) == 0 || lies_by_columns(x))) {
-        PyObject *waiting = record(&cast, &x, NULL);
-        if (waiting != DECLINED) {
-            return waiting;
+    if (cast.function != NULL && (order_of_cast(x) == 0 || lies_by_columns(x))) {
+        PyObject *result = is_recorded_size(x->size) ? record(&cast, &x, NULL) : DECLINED;
+        if (result == DECLINED && x->size > limits.at_once) {
+            result = compute_by_pass(&cast, &x, NULL);
+        }
+        if (result != DECLINED) {
+            return result;
         }
     }
     if (!is_computed_now(x->size) || x->size == 0) {

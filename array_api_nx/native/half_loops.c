@@ -109,6 +109,14 @@ IN_VECTORS static INLINE void narrow(const float *from, npy_half *to)
     }
 }
 
+/* Round a number to float16, write it, and read it. */
+IN_VECTORS static INLINE float write_half(float x, char *to)
+{
+    const npy_half rounded = _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+    *(npy_half *)to = rounded;
+    return _cvtsh_ss(rounded);
+}
+
 #else
 
 #define IN_VECTORS
@@ -116,6 +124,12 @@ IN_VECTORS static INLINE void narrow(const float *from, npy_half *to)
 static inline int can_convert(void)
 {
     return 1;
+}
+
+static INLINE float write_half(float x, char *to)
+{
+    *(Half *)to = (Half)x;
+    return (float)*(Half *)to;
 }
 
 static INLINE void widen(const npy_half *from, float *to)
@@ -134,18 +148,19 @@ static INLINE void narrow(const float *from, npy_half *to)
 
 #endif
 
-/* Read up to a block. What is missing are copies of the last element, which raise no other flags. */
-IN_VECTORS static INLINE void read_halves(const char *from, npy_intp step, npy_intp count, float *to)
+/* Read up to a block. What is missing are copies of the last element, which raise no other flags. `to` itself. */
+IN_VECTORS static INLINE const float *read_halves(const char *from, npy_intp step, npy_intp count, float *to)
 {
     if (step == sizeof(npy_half) && count >= BLOCK) {
         widen((const npy_half *)from, to);
-        return;
+        return to;
     }
     Halves block;
     for (npy_intp i = 0; i < BLOCK; i++) {
         block[i] = *(const npy_half *)(from + (i < count ? i : count - 1) * step);
     }
     widen(block, to);
+    return to;
 }
 
 IN_VECTORS static INLINE void write_halves(const float *from, npy_intp count, char *to, npy_intp step)
@@ -186,6 +201,12 @@ static inline int is_apart(const char *source, npy_intp step, const char *target
     const char *target_low = target + (target_reach < 0 ? target_reach : 0);
     const char *target_high = target + (target_reach > 0 ? target_reach : 0);
     return high < target_low || target_high < low;
+}
+
+/* Whether each result is the first operand of the next one. */
+static inline int is_running(char *const *args, const npy_intp *steps)
+{
+    return args[2] == args[0] + steps[0] && steps[2] == steps[0] && steps[0] != 0;
 }
 
 /* Reduce elements to one, which the accumulator stands for. NumPy's loops add up and multiply floats, and
@@ -259,7 +280,18 @@ static int find_extreme(int is_largest, char *accumulator, const char *from, npy
         if (!is_apart(args[0], steps[0], args[2], steps[2], n) ||                            \
             !is_apart(args[1], steps[1], args[2], steps[2], n)) {                            \
             const HalfLoop *loop = data;                                                     \
-            if (args[0] != args[2] || steps[0] != 0 || steps[2] != 0 ||                      \
+            if (sizeof(TYPE) == sizeof(float) && !IS_EXTREME &&                              \
+                is_running(args, steps) && is_apart(args[1], steps[1], args[2], steps[2], n)) { \
+                Floats ys;                                                                   \
+                float x = *read_halves(args[0], 0, 1, ys);                                   \
+                for (npy_intp i = 0; i < n; i++) {                                           \
+                    if (i % BLOCK == 0) {                                                    \
+                        read_halves(args[1] + i * steps[1], steps[1], n - i, ys);            \
+                    }                                                                        \
+                    const float y = ys[i % BLOCK];                                           \
+                    x = write_half((float)(VALUE), args[2] + i * steps[2]);                  \
+                }                                                                            \
+            } else if (args[0] != args[2] || steps[0] != 0 || steps[2] != 0 ||               \
                 !(IS_EXTREME ? find_extreme(IS_EXTREME > 0, args[0], args[1], steps[1], n)   \
                              : reduce_halves(loop, args[0], args[1], steps[1], n))) {        \
                 loop->numpys(args, count, steps, NULL);                                      \
@@ -381,6 +413,13 @@ TO_HALF(BOOL, npy_bool, (float)truth_of(x))
 TO_HALF(FLOAT32, npy_float, x)
 TO_HALF(FLOAT64, npy_double, odd_float(x))
 FROM_HALF(BOOL, npy_bool, x != 0)
+FROM_HALF(NX_INT32, npy_int32, (npy_int32)x)
+FROM_HALF(NX_INT64, npy_int64, (npy_int64)x)
+/* The lowest bits are kept, as by NumPy's loops. */
+FROM_HALF(NX_INT8, npy_int8, (npy_int8)(npy_int32)x)
+FROM_HALF(NX_INT16, npy_int16, (npy_int16)(npy_int32)x)
+FROM_HALF(NX_UINT8, npy_uint8, (npy_uint8)(npy_int32)x)
+FROM_HALF(NX_UINT16, npy_uint16, (npy_uint16)(npy_int32)x)
 FROM_HALF(FLOAT32, npy_float, x)
 FROM_HALF(FLOAT64, npy_double, x)
 FROM_HALF(COMPLEX64, npy_cfloat, x)
@@ -392,7 +431,9 @@ static const PyUFuncGenericFunction to_half[DTYPE_COUNT] = {
     TO_ENTRY(BOOL) EACH_INTEGER(TO_ENTRY) TO_ENTRY(FLOAT32) TO_ENTRY(FLOAT64)
 };
 static const PyUFuncGenericFunction from_half[DTYPE_COUNT] = {
-    FROM_ENTRY(BOOL) FROM_ENTRY(FLOAT32) FROM_ENTRY(FLOAT64) FROM_ENTRY(COMPLEX64) FROM_ENTRY(COMPLEX128)
+    FROM_ENTRY(BOOL) FROM_ENTRY(NX_INT8) FROM_ENTRY(NX_INT16) FROM_ENTRY(NX_INT32) FROM_ENTRY(NX_INT64)
+    FROM_ENTRY(NX_UINT8) FROM_ENTRY(NX_UINT16)
+    FROM_ENTRY(FLOAT32) FROM_ENTRY(FLOAT64) FROM_ENTRY(COMPLEX64) FROM_ENTRY(COMPLEX128)
 };
 
 int replace_half_loop(PyObject *ufunc, int type, PyUFuncGenericFunction *function, void **data)

@@ -219,8 +219,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             return waiting
         is_many = prod(self.shape(x)) > AT_ONCE_MAX
         is_own = dtype is None or dtype is own
-        if own in d.NARROW and (op is p.MEAN or (op is p.SUM and is_many and is_own)):
-            # Sums of many are rounded once, as means are.
+        if own in d.NARROW and (op is p.MEAN or (op in _SUMS and is_many and is_own)):
+            # Sums and products of many are rounded once, as means are.
             wide = self.reduce(op, self.cast(x, d.NARROW[own]), axes, keepdims)
             return self.cast(wide, own)
         array = self.array(x)
