@@ -308,6 +308,30 @@ def evaluate(
     return total
 
 
+def substitute(
+    terms: Iterable[tuple[Monomial, int]],
+    values: Mapping[Var, int],
+    known: dict[Quotient, Terms],
+) -> Terms:
+    """The polynomial with values put in where there are some; `known` as for `evaluate`."""
+    total: Terms = {}
+    for monomial, coefficient in terms:
+        product = constant(coefficient)
+        for atom in monomial:
+            if isinstance(atom, Var):
+                factor: Terms = constant(values[atom]) if atom in values else {(atom,): 1}
+            else:
+                if atom not in known:
+                    known[atom] = floor_divide(
+                        substitute(atom.numerator, values, known),
+                        substitute(atom.denominator, values, known),
+                    )
+                factor = known[atom]
+            product = multiply(product, factor)
+        total = add(total, product)
+    return total
+
+
 # Pickling
 
 

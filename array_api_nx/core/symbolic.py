@@ -344,12 +344,21 @@ def eval_dim(dim: DimLike, bindings: Bindings | None = None) -> int | None:
     BoundsError: If a given value lies outside its variable's bounds.
     ZeroDivisionError: If a divisor inside the expression is zero.
     """
+    return _eval(dim, _values(bindings), {})
+
+
+def _eval(dim: DimLike, values: Mapping[Var, int], known: dict[poly.Quotient, int]) -> int | None:
     if not isinstance(dim, Dim):
         return dim
-    values = _values(bindings)
     if not all(v in values for v in dim.vars):
         return None
-    return poly.evaluate(dim._terms, values, {})
+    return poly.evaluate(dim._terms, values, known)
+
+
+def _substitute(
+    dim: DimLike, values: Mapping[Var, int], known: dict[poly.Quotient, poly.Terms]
+) -> DimLike:
+    return _make(poly.substitute(dim._terms, values, known)) if isinstance(dim, Dim) else dim
 
 
 class SymbolicShape(tuple[DimLike, ...]):
@@ -391,12 +400,16 @@ class SymbolicShape(tuple[DimLike, ...]):
 
 
 def _bounds_in_scope(dim: DimLike) -> poly.Interval:
-    """Bounds of a dimension; if they leave its sign open, its value under the bindings in scope."""
+    """Bounds of a dimension, narrowed by the bindings in scope where they leave its sign open."""
     if not isinstance(dim, Dim):
         return dim, dim
     lo, hi = dim.bounds
-    value = eval_dim(dim) if lo <= 0 <= hi and lo != hi else None
-    return (lo, hi) if value is None else (value, value)
+    if lo <= 0 <= hi and lo != hi:
+        values = _scope.get()
+        if any(v in values for v in dim.vars):
+            narrowed = _substitute(dim, values, {})
+            return narrowed.bounds if isinstance(narrowed, Dim) else (narrowed, narrowed)
+    return lo, hi
 
 
 def _below(difference: DimLike, limit: int, question: tuple[DimLike, str, DimLike]) -> bool:
