@@ -102,7 +102,7 @@ def expanded_layout(
         if not is_concrete(shape):
             raise ValueError(
                 f"cannot expand a masked view to {text_of(shape)}: a mask needs concrete sizes; "
-                "bind or substitute the symbolic ones first"
+                "bind the symbolic ones first"
             )
         ranges = whole_box(shape)
     for axis, size in enumerate(old):

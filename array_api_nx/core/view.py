@@ -449,8 +449,7 @@ class View(Frozen):
         if not (is_concrete(shape) and is_concrete(strides) and type(offset) is int):
             names = ", ".join([str(v) for v in SymbolicShape((*shape, *strides, offset)).vars])
             raise ValueError(
-                f"{what} needs concrete sizes, but {self!r} has symbolic ones; "
-                f"bind or substitute {names} first"
+                f"{what} needs concrete sizes, but {self!r} has symbolic ones; bind {names} first"
             )
         return shape, strides, offset
 
