@@ -28,7 +28,8 @@ squeeze stack swapaxes take tile trace tril triu unstack vdot vstack
 belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = """
-add.reduce allclose diff isclose nanargmax nanargmin nanmean nanprod nanstd nansum nanvar trapezoid
+add.reduce allclose diff isclose linalg.tensordot nanargmax nanargmin nanmean nanprod nanstd nansum
+nanvar tensordot trapezoid
 """
 
 
