@@ -9,7 +9,7 @@ import pytest
 import array_api_nx.numpy as np
 from array_api_nx.numpy.adoption import count_numpys
 from array_api_nx.numpy.functions import is_ours
-from tests.support.implementations import needs_native
+from tests.support.implementations import needs_call_lists, needs_native
 from tests.support.refusals import refused
 
 MANY = 100_000
@@ -174,6 +174,7 @@ def test_equal_elements_lie_in_numpys_order(dtype):
 
 
 @needs_native
+@needs_call_lists
 def test_sizes_axes_and_values_may_be_numpys_scalars():
     n, x, before = numpy.int64(3), numpy.float64(1.5), count_numpys(0)
     assert np.linspace(x, 2 * x, n).tolist() == [1.5, 2.25, 3]
