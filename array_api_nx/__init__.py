@@ -47,7 +47,6 @@ from .core.dtypes import (
 )
 from .device import Device
 from .frontend import array_methods as _array_methods  # noqa: F401 - it attaches them
-from .frontend import standard as _standard
 from .frontend.configuration import show_config
 from .frontend.docstrings import complete_docstrings as _complete_docstrings
 from .frontend.evaluation import evaluate, explain
@@ -56,6 +55,7 @@ from .frontend.missing import BEYOND as _BEYOND
 from .frontend.missing import missing as _missing
 from .frontend.on_import import when_imported as _when_imported
 from .frontend.standard import *
+from .frontend.standard import _NAMES
 from .native import set_advice as _set_advice
 from .version import __version__
 
@@ -176,6 +176,6 @@ __all__ = [
     "show_config",
 ]
 
-__all__ += _standard.__all__
+__all__.extend(_NAMES)
 
 _complete_docstrings(globals(), __all__)

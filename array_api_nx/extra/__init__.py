@@ -6,26 +6,13 @@ neither `dir` nor ``__all__`` of the top level lists it, and ``config_context(ex
 it there, so that code which is meant to run on every namespace finds out what it relies on.
 """
 
-# ruff: noqa: F403 - each chapter lists its functions in its `__all__`
+# ruff: noqa: F403, F405 - each chapter lists its functions in its `__all__`
 
 from __future__ import annotations
 
 from ..frontend.docstrings import complete_docstrings
 from ..frontend.evaluation import in_one_pass
 from ..frontend.ufuncs import apply_ufunc
-from . import convolution as _convolution
-from . import correlation as _correlation
-from . import counting as _counting
-from . import creation as _creation
-from . import elementwise as _elementwise
-from . import exponentials as _exponentials
-from . import manipulation as _manipulation
-from . import nans as _nans
-from . import numerical as _numerical
-from . import products as _products
-from . import selecting as _selecting
-from . import statistical as _statistical
-from . import windows as _windows
 from .convolution import *
 from .correlation import *
 from .counting import *
@@ -40,20 +27,68 @@ from .selecting import *
 from .statistical import *
 from .windows import *
 
-__all__ = ["apply_ufunc", "in_one_pass"]
-__all__ += _convolution.__all__
-__all__ += _correlation.__all__
-__all__ += _counting.__all__
-__all__ += _creation.__all__
-__all__ += _elementwise.__all__
-__all__ += _exponentials.__all__
-__all__ += _manipulation.__all__
-__all__ += _nans.__all__
-__all__ += _numerical.__all__
-__all__ += _products.__all__
-__all__ += _selecting.__all__
-__all__ += _statistical.__all__
-__all__ += _windows.__all__
+__all__ = [
+    "allclose",
+    "apply_ufunc",
+    "argpartition",
+    "array_equal",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "bincount",
+    "concatenate",
+    "conv",
+    "convolve",
+    "corrcoef",
+    "cov",
+    "cumprod",
+    "cumsum",
+    "cumulative_max",
+    "cumulative_min",
+    "diag",
+    "diagonal",
+    "einsum",
+    "fold",
+    "gradient",
+    "histogram",
+    "histogram2d",
+    "histogramdd",
+    "in_one_pass",
+    "interp",
+    "isclose",
+    "logspace",
+    "logsumexp",
+    "max_pool",
+    "mean_pool",
+    "median",
+    "nan_to_num",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "pad",
+    "partition",
+    "put_along_axis",
+    "quantile",
+    "ravel",
+    "roots",
+    "sinc",
+    "sliding_window_view",
+    "softmax",
+    "top_k",
+    "transpose",
+    "trapezoid",
+    "unfold",
+]
 
 
 def __dir__() -> list[str]:

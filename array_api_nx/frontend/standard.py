@@ -35,17 +35,19 @@ from .sorting import *
 from .statistical import *
 from .utility import *
 
-__all__: list[str] = []
-__all__ += _creation.__all__
-__all__ += _ranges.__all__
-__all__ += _data_type.__all__
-__all__ += _elementwise.__all__
-__all__ += _indexing.__all__
-__all__ += _linear_algebra.__all__
-__all__ += _joining.__all__
-__all__ += _manipulation.__all__
-__all__ += _searching.__all__
-__all__ += _set.__all__
-__all__ += _sorting.__all__
-__all__ += _statistical.__all__
-__all__ += _utility.__all__
+# Not `__all__`: of that, type checkers read literal strings alone, and hide all other names.
+_NAMES = [
+    *_creation.__all__,
+    *_ranges.__all__,
+    *_data_type.__all__,
+    *_elementwise.__all__,
+    *_indexing.__all__,
+    *_linear_algebra.__all__,
+    *_joining.__all__,
+    *_manipulation.__all__,
+    *_searching.__all__,
+    *_set.__all__,
+    *_sorting.__all__,
+    *_statistical.__all__,
+    *_utility.__all__,
+]
