@@ -81,7 +81,7 @@ def filled(x):
 
 
 def parts_of_each_other(x):
-    """Results of one group of calls, of which one is a part of the other."""
+    """Two results of one group of calls; the first one is a part of the second."""
     return x * 2 + 1, (x * 2 + 1) * 3
 
 

@@ -16,14 +16,15 @@ static PyObject *convert_function;
 
 PyObject *scalar_of(const char *element, DTypeCode code)
 {
-    if (code == FLOAT64) {
-        PyObject *scalar = PyArrayScalar_New(Double);
-        if (scalar != NULL) {
-            memcpy(&PyArrayScalar_VAL(scalar, Double), element, sizeof(npy_double));
-        }
-        return scalar;
+    if (code == BOOL) {
+        return PyArray_Scalar((void *)element, dtypes[code].descr, NULL); /* one of the two that there are */
     }
-    return PyArray_Scalar((void *)element, dtypes[code].descr, NULL);
+    PyTypeObject *type = dtypes[code].descr->typeobj;
+    PyObject *scalar = type->tp_alloc(type, 0);
+    if (scalar != NULL) {
+        memcpy((char *)data_of_numpy_scalar(scalar), element, (size_t)dtypes[code].itemsize);
+    }
+    return scalar;
 }
 
 static PyObject *face_of_array(PyObject *array, int gives_scalars)
@@ -46,27 +47,40 @@ static PyObject *face_of_array(PyObject *array, int gives_scalars)
     return scalar;
 }
 
+static void put(PyObject *items, Py_ssize_t place, PyObject *item)
+{
+    if (PyTuple_CheckExact(items)) {
+        PyTuple_SET_ITEM(items, place, item);
+    } else {
+        PyList_SET_ITEM(items, place, item);
+    }
+}
+
 PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject *item, const void *context),
                         const void *context)
 {
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
-    PyObject *items = PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count);
-    int same = 1;
-    for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
+    PyObject *items = NULL; /* once one differs: most keys are made of what stays the same */
+    for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *given = PySequence_Fast_GET_ITEM(sequence, i), *item = convert(given, context);
-        same = same && item == given;
-        if (item == NULL) {
-            Py_CLEAR(items);
-        } else if (PyTuple_CheckExact(items)) {
-            PyTuple_SET_ITEM(items, i, item);
-        } else {
-            PyList_SET_ITEM(items, i, item);
+        if (items == NULL && item == given) {
+            Py_DECREF(item);
+            continue;
         }
+        if (items == NULL && item != NULL) {
+            items = PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count);
+            for (Py_ssize_t before = 0; items != NULL && before < i; before++) {
+                put(items, before, Py_NewRef(PySequence_Fast_GET_ITEM(sequence, before)));
+            }
+        }
+        if (item == NULL || items == NULL) {
+            Py_XDECREF(item);
+            Py_XDECREF(items);
+            return NULL;
+        }
+        put(items, i, item);
     }
-    if (items != NULL && same) {
-        Py_SETREF(items, Py_NewRef(sequence));
-    }
-    return items;
+    return items == NULL ? Py_NewRef(sequence) : items;
 }
 
 static PyObject *face_of_item(PyObject *item, const void *gives_scalars)

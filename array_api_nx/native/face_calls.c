@@ -255,7 +255,7 @@ static PyObject *call_numpys(const Function *self, npy_intp most, PyObject *cons
     if (self->is_operation && are_many(args, count, most)) {
         return DECLINED;
     }
-    /* Python asks the class of an operand first that derives from that of the other one. */
+    /* An operator of a subclass of NumPy's ndarray is asked before that of the ndarray: Python sees to it. */
     const int is_slot = Py_IS_TYPE(self->numpys, &PyWrapperDescr_Type);
     while (made < total && !(is_slot && PyArray_Check(args[made]) && !PyArray_CheckExact(args[made])) &&
            (given[made] = to_numpys(args[made], most)) != NULL) {

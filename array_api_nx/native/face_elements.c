@@ -2,6 +2,7 @@
 
 #include "array.h"
 #include "conversion.h"
+#include "elements.h"
 #include "face.h"
 #include "indexing.h"
 #include "layouts.h"
@@ -31,7 +32,7 @@ static inline int read_position(PyObject *item, npy_intp size, npy_intp *positio
 }
 
 /* Where the element of a key of ints lies, one for each axis; NULL, perhaps with an exception set, for other keys. */
-static const char *find_element(Tensor *x, PyObject *key)
+static char *find_element(Tensor *x, PyObject *key)
 {
     npy_intp position, offset = 0;
     if (x->ndim == 1) {
@@ -50,7 +51,7 @@ static const char *find_element(Tensor *x, PyObject *key)
             offset += position * x->strides[axis];
         }
     }
-    const char *data = data_of(x);
+    char *data = data_of(x);
     return data == NULL ? NULL : data + offset;
 }
 
@@ -230,12 +231,33 @@ static int assign_elements(PyObject *self, PyObject *key, PyObject *value)
     return done;
 }
 
+/* x[key] = value for a key of ints, one for each axis, and a number: 1 if it was written; 0, perhaps with an exception set,
+   if C does not say. */
+static int assign_number(Tensor *x, PyObject *key, PyObject *value)
+{
+    Element number;
+    if (x == NULL || is_watched || is_array(value) ||
+        !(write_scalar(number.bytes, (DTypeCode)x->code, value) ||
+          write_numpy_scalar(number.bytes, (DTypeCode)x->code, value)) ||
+        !is_writeable(x)) {
+        return 0;
+    }
+    char *element = find_element(x, key);
+    if (element != NULL) {
+        copy_element(element, number.bytes, dtypes[x->code].itemsize);
+    }
+    return element != NULL;
+}
+
 int face_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     if (value == NULL) {
         return array_type->tp_as_mapping->mp_ass_subscript(self, key, value);
     }
-    PyObject *own = key_of(key);
+    if (assign_number(layout_of(self), key, value)) {
+        return 0;
+    }
+    PyObject *own = PyErr_Occurred() ? NULL : key_of(key);
     int done = own == NULL ? -1 : is_numpys_key(own) ? 0 : assign_elements(self, own, value);
     Py_XDECREF(own);
     if (done == 0) {

@@ -34,8 +34,7 @@ class Primitive:
         answer, with the dtype to cast to first. Backends never see them.
     family: "unary", "binary", "reduce", "arg_reduce", "scan", or the contract's section for the
         primitives that have a method of their own.
-    numpy: NumPy's names for it, of which the first is that of the function to call. By default
-        its own.
+    numpy: NumPy's names for it, by default its own. The first one is the function that is called.
     corrected: The kinds of dtypes for which the standard wants another result of some elements than
         NumPy's function gives.
     operator: The Python operator that means it, as in ``__add__`` without the underscores; or
