@@ -4,6 +4,7 @@
 #include "chapters.h"
 #include "elementwise.h"
 #include "half_loops.h"
+#include "orders.h"
 #include "own_loops.h"
 #include "parts.h"
 #include "ufunc_fields.h"
@@ -69,16 +70,7 @@ static LinkOperation link_of(OperationCode op, DTypeCode code)
         [OP_BITWISE_AND] = AND_LINK, [OP_LOGICAL_AND] = AND_LINK, [OP_BITWISE_OR] = OR_LINK, [OP_LOGICAL_OR] = OR_LINK,
         [OP_BITWISE_XOR] = XOR_LINK, [OP_BITWISE_INVERT] = INVERT_LINK,
     };
-    switch (code) {
-    case BOOL:
-        return of_booleans[op];
-    case NX_INT64:
-    case FLOAT32:
-    case FLOAT64:
-        return of_numbers[op];
-    default:
-        return NO_LINK;
-    }
+    return code == BOOL ? of_booleans[op] : fits_registers(code) ? of_numbers[op] : NO_LINK;
 }
 
 /* Whether operands of a dtype raise no floating-point flags. NumPy's comparisons clear those that NaN raises. */
@@ -89,6 +81,10 @@ static int is_quiet(OperationCode op, DTypeCode code)
     case OP_SUBTRACT:
     case OP_MULTIPLY:
     case OP_SQUARE:
+    case OP_NEGATIVE:
+    case OP_ABS:
+    case OP_MAXIMUM:
+    case OP_MINIMUM:
         return !is_inexact(code);
     case OP_BITWISE_AND:
     case OP_BITWISE_OR:

@@ -236,6 +236,17 @@ static int is_read_in_steps(const Pass *pass, const Expression *expression)
     return expression->node_count < stepped + (halved == 0);
 }
 
+/* Whether the operands are needed until all is computed: until it is known which operation has raised an exception, if any
+   can. A loop may read them in any order; orders write an element of the root when they have read those of its operands. */
+static int needs_operands(const Plan *plan, const Expression *expression)
+{
+    int needed = plan->step_count > 1 || plan->steps[0].order_count == 0;
+    for (int i = 0; i < expression->node_count; i++) {
+        needed |= expression->nodes[i]->operation.raises != RAISES_NONE;
+    }
+    return needed && expression->node_count > 1;
+}
+
 /* Compute, and find out which operations raised exceptions. The result is that of `run_parts`. */
 static int run(const Plan *plan, const Expression *expression, const Target *target, Fold *fold,
                Errors *errors)
@@ -250,9 +261,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
     pass.partials = NULL;
     pass.discards = fold != NULL && fold->drops_root;
     pass.one_by_one = NULL;
-    /* Where the root is written over an operand, that is needed until it is known which operation has raised an
-       exception. A loop may read it in any order. */
-    pass.is_buffered = pass.overlaps && (expression->node_count > 1 || target->overlaps == BELOW_OPERANDS);
+    pass.is_buffered = pass.overlaps && (target->overlaps == BELOW_OPERANDS || needs_operands(plan, expression));
     if (pass.is_buffered) {
         pass.one_by_one = plan_singly(plan, expression);
         if (pass.one_by_one == NULL) {

@@ -122,6 +122,7 @@ static inline void bind_orders(const Plan *plan, const PlanStep *step, Order *or
         const int has_one = has_scalar_form(code) && is_one(place, steps);
         orders[i].mask = kind_of(place) == IN_SLOT ? slot_mask : is_one(place, steps) ? 0 : -1;
         orders[i].code = code + has_one;
+        orders[i].row = 0;
         if (takes_two(code)) {
             if (code == SELECT_VECTOR) {
                 orders[i].code = (is_one(place, steps) ? SELECT_ONE_VECTOR : code) + is_one(given[i + 1].place, steps);
@@ -147,6 +148,32 @@ static inline void address_orders(const Pass *pass, const Plan *plan, const Plan
         if (has_truths(given[i].code) && orders[i].mask == 0 && kind_of(given[i].place) != IN_SLOT) {
             orders[i].data = (char *)booleans[*orders[i].data != 0]; /* one for all elements */
         }
+    }
+}
+
+/* Say how far the orders go from a row to the next, where those of each area are so many bytes apart. 0 if they have to be
+   addressed for each row. */
+static inline int set_row_steps(const Pass *pass, const PlanStep *step, Order *orders, const npy_intp *apart)
+{
+    const PlanOrder *given = pass->plan->orders + step->first;
+    for (int i = 0; i < step->order_count; i++) {
+        const Place place = given[i].place;
+        const int kind = kind_of(place), number = number_of(place);
+        if (has_truths(given[i].code) && orders[i].mask == 0 && kind != IN_SLOT) {
+            return 0; /* one boolean is read for all of a row */
+        }
+        orders[i].row = kind == IN_LEAF                      ? apart[number]
+                        : kind == IN_SLOT || kind == IN_NUMBER ? 0
+                                                             : apart[pass->leaf_count + number];
+    }
+    return 1;
+}
+
+/* Go on to the next row. */
+static inline void step_orders(Order *orders, int count)
+{
+    for (int i = 0; i < count; i++) {
+        orders[i].data += orders[i].row;
     }
 }
 

@@ -98,6 +98,8 @@ typedef struct {
     const Pass *pass;
     char *slots, *buffer, *scratch; /* the last one for tiles */
     Order *orders;
+    npy_intp gap; /* see find_gap */
+    int steps;    /* whether the orders say how far it is to the next row */
 } RowTask;
 
 /* Compute so many bytes of each row into the buffer, where the rows begin `apart` bytes after each other. */
@@ -109,7 +111,14 @@ static void fill_buffer(const RowTask *task, char *const *data, npy_intp rows, n
     memcpy(moved, data, (size_t)pass->area_count * sizeof(*data));
     moved[pass->leaf_count] = task->buffer;
     address_orders(pass, pass->plan, step, task->orders, moved, task->slots, REGISTERS_BYTES);
-    run_orders(task->orders, step->order_count, (rows - 1) * apart + bytes, step->element, 1);
+    if (task->gap != 0) {
+        bytes += (rows - 1) * apart;
+        rows = 1;
+    }
+    for (npy_intp row = 0; row < rows; row++) {
+        run_orders(task->orders, step->order_count, bytes, step->element, 1);
+        step_orders(task->orders, step->order_count);
+    }
 }
 
 /* Compute the rows once more, without the gaps, since operations raised exceptions, and note those. 1 if the rows
@@ -147,29 +156,29 @@ static int repeat_rows(const RowTask *task, char *const *data, npy_intp rows, np
 }
 
 /* Compute the rows along the last two axes in the buffer, and copy them from there. `data` are the addresses of
-   the first row. Without a gap, a run is a piece of one row. */
-static void run_buffered(const RowTask *task, char *const *data, npy_intp gap)
+   the first row. A run has several rows, or is a piece of one. */
+static void run_buffered(const RowTask *task, char *const *data)
 {
     const Pass *pass = task->pass;
     const int last = pass->ndim - 1, target = pass->leaf_count;
-    const npy_intp all_bytes = row_bytes(pass);
-    const npy_intp all_rows = gap == 0 ? 1 : pass->shape[last - 1], most = gap == 0 ? 1 : greatest(1, RUN_BYTES / gap);
+    const npy_intp all_bytes = row_bytes(pass), between = task->gap != 0 ? task->gap : all_bytes;
+    const npy_intp all_rows = task->steps ? pass->shape[last - 1] : 1, most = greatest(1, RUN_BYTES / between);
     const npy_intp apart = last > 0 ? pass->areas[target].strides[last - 1] : 0;
     char *moved[MOST_AREAS];
     for (npy_intp row = 0; row < all_rows; row += most) {
         const npy_intp rows = least(most, all_rows - row);
         for (npy_intp from = 0; from < all_bytes; from += RUN_BYTES) {
-            const npy_intp bytes = gap == 0 ? least(RUN_BYTES, all_bytes - from) : all_bytes;
+            const npy_intp bytes = task->gap != 0 ? all_bytes : least(RUN_BYTES, all_bytes - from);
             for (int i = 0; i < pass->area_count; i++) {
                 const npy_intp *strides = pass->areas[i].strides;
                 moved[i] = data[i] + (strides[last] == 0 ? 0 : from) + (row == 0 ? 0 : row * strides[last - 1]);
             }
-            fill_buffer(task, moved, rows, gap, bytes);
-            if (take_vector_flags() && repeat_rows(task, moved, rows, gap, bytes)) {
+            fill_buffer(task, moved, rows, between, bytes);
+            if (take_vector_flags() && repeat_rows(task, moved, rows, between, bytes)) {
                 continue;
             }
             for (npy_intp i = 0; i < rows; i++) {
-                memcpy(moved[target] + i * apart, task->buffer + i * gap, (size_t)bytes);
+                memcpy(moved[target] + i * apart, task->buffer + i * between, (size_t)bytes);
             }
         }
     }
@@ -193,9 +202,8 @@ static void bind_reads(const RowTask *task, Order *reads, char *slot, npy_intp *
     const PlanOrder *given = pass->plan->orders + step->first;
     for (int i = 0; pass->reads > 0 && i < pass->leaf_count; i++) {
         const OrderCode code = reads_by(pass, i);
-        slots[i] = NULL;
         if (code != READ_VECTOR) {
-            reads[0] = (Order){.code = code, .mask = -1};
+            reads[0] = (Order){code, NULL, -1, pass->ndim > 1 ? pass->areas[i].strides[pass->ndim - 2] : 0};
             reads[1] = (Order){.code = KEEP, .data = slot, .mask = 0};
             slots[i] = slot;
             steps[i] = pass->areas[i].itemsize;
@@ -233,25 +241,34 @@ void run_rows(const Pass *pass, char *slots)
     const int reads = pass->reads;
     char *read = slots + pass->plan->slot_count * REGISTERS_BYTES, *buffer = read + reads * REGISTERS_BYTES;
     Order *all = (Order *)(buffer + BUFFER_BYTES), *orders = all + 2 * reads;
-    const RowTask task = {pass, slots, buffer, (char *)(orders + count), orders};
-    npy_intp index[NODE_DIMS] = {0}, steps[MOST_AREAS];
-    char *data[MOST_AREAS], *row[MOST_AREAS], *read_slots[MOST_LEAVES];
+    RowTask task = {pass, slots, buffer, (char *)(orders + count), orders, gap, 0};
+    npy_intp index[NODE_DIMS] = {0}, steps[MOST_AREAS], apart[MOST_AREAS];
+    char *data[MOST_AREAS], *row[MOST_AREAS], *read_slots[MOST_LEAVES] = {NULL};
     for (int i = 0; i < pass->area_count; i++) {
         data[i] = pass->areas[i].data;
         steps[i] = pass->areas[i].strides[last];
     }
     bind_reads(&task, all, read, steps, read_slots);
+    for (int i = 0; last > 0 && i < pass->area_count; i++) {
+        apart[i] = i < pass->leaf_count && read_slots[i] != NULL ? 0 : pass->areas[i].strides[last - 1];
+    }
+    const int is_copied = gap != 0 || pass->is_buffered;
+    if (is_copied) {
+        apart[pass->leaf_count] = bytes; /* in the buffer */
+    }
+    task.steps = last > 0 && (gap != 0 || set_row_steps(pass, step, orders, apart));
     clear_vector_flags();
-    if (gap != 0 || pass->is_buffered) {
+    if (is_copied) {
         do {
-            run_buffered(&task, data, gap);
-        } while (step_on(pass, gap != 0 ? 2 : 1, index, data));
+            run_buffered(&task, data);
+        } while (step_on(pass, task.steps ? 2 : 1, index, data));
         return;
     }
     const int streams = pass->streams && bytes >= STREAMED_ROW && orders[count - 1].code == LAST;
     if (streams) {
         orders[count - 1].code = STREAM;
     }
+    const npy_intp rows = task.steps ? pass->shape[last - 1] : 1;
     do {
         char *const *addresses = data;
         if (reads > 0) {
@@ -259,8 +276,11 @@ void run_rows(const Pass *pass, char *slots)
             addresses = row;
         }
         address_orders(pass, pass->plan, step, orders, addresses, slots, REGISTERS_BYTES);
-        run_orders(all, 2 * reads + count, bytes, step->element, !pass->overlaps);
-    } while (step_on(pass, 1, index, data));
+        for (npy_intp done = 0; done < rows; done++) {
+            run_orders(all, 2 * reads + count, bytes, step->element, !pass->overlaps);
+            step_orders(all, 2 * reads + count);
+        }
+    } while (step_on(pass, task.steps ? 2 : 1, index, data));
     if (streams) {
         end_streams();
     }

@@ -194,9 +194,13 @@ static void run_rows_of_tile(const Pass *pass, const Tiling *tiling, TileOfPass 
     const PlanStep *step = pass->plan->steps;
     if (pass->plan->step_count == 1 && step->order_count > 0) {
         bind_orders(pass->plan, step, tiling->orders, tile->steps, 0);
+        const int steps_on = set_row_steps(pass, step, tiling->orders, apart);
         for (npy_intp row = 0; row < rows; row++) {
-            address_orders(pass, pass->plan, step, tiling->orders, tile->data, tiling->slots, tiling->slot_bytes);
+            if (row == 0 || !steps_on) {
+                address_orders(pass, pass->plan, step, tiling->orders, tile->data, tiling->slots, tiling->slot_bytes);
+            }
             run_orders(tiling->orders, step->order_count, tile->count * dtypes[step->element].itemsize, step->element, 1);
+            step_orders(tiling->orders, step->order_count);
             step_row(pass, tile, apart);
         }
         note_flags(&pass->flags[0], take_vector_flags());

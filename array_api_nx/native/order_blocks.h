@@ -1,5 +1,5 @@
-/* The function BLOCKS: orders on the blocks at `offset`, `offset + by`, ... before `end`. order_runs.h includes
-   this for each dtype and each length of blocks, and says which:
+/* The function BLOCKS: orders on the blocks at `offset`, `offset + by`, ... before `end`. order_runs.h and
+   order_lengths.h include this for each dtype and each length of blocks, and say which:
 
    ELEMENT    the type of an element
    VECTOR     that of a vector of them, or of one

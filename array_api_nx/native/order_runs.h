@@ -19,6 +19,7 @@
 #define VECTOR_OF(TYPE) __attribute__((vector_size(VECTOR_BYTES(TYPE)), aligned(sizeof(TYPE)), may_alias))
 typedef npy_float JOIN(RUN, Floats) VECTOR_OF(npy_float);
 typedef npy_double JOIN(RUN, Doubles) VECTOR_OF(npy_double);
+typedef npy_int32 JOIN(RUN, Ints) VECTOR_OF(npy_int32);
 typedef npy_int64 JOIN(RUN, Longs) VECTOR_OF(npy_int64);
 typedef npy_int32 JOIN(RUN, ShortTruths) __attribute__((vector_size(VECTOR_BYTES(npy_int32))));
 typedef npy_int64 JOIN(RUN, LongTruths) __attribute__((vector_size(VECTOR_BYTES(npy_int64))));
@@ -28,100 +29,75 @@ typedef npy_int64 JOIN(RUN, LongTruths) __attribute__((vector_size(VECTOR_BYTES(
 #define EIGHT(DO, OP, AT) \
     FOUR(DO, OP, AT) DO(4, OP, AT(4)) DO(5, OP, AT(5)) DO(6, OP, AT(6)) DO(7, OP, AT(7))
 
-#define QUOTIENT RATIO
-
+#define KIND floats
 #define ELEMENT npy_float
 #define VECTOR JOIN(RUN, Floats)
 #define TRUTHS JOIN(RUN, ShortTruths)
 #define LANES_HERE SHORT_LANES
 #define WIDEN WIDEN_SHORT
 #define NARROW NARROW_SHORT
+#define QUOTIENT RATIO
 #define ROOT(x) (VECTOR) FLOAT_ROOTS(x)
 #define MAGNITUDE(x) (VECTOR)((TRUTHS)(x) & 0x7fffffff)
 #define COMPARE COMPARE_FLOATS
 #define LIMIT LIMIT_FLOATS
-#define EACH EIGHT
-#define BLOCKS JOIN(RUN, floats_wide)
-#include "order_blocks.h"
-#define EACH FOUR
-#define BLOCKS JOIN(RUN, floats_half)
-#include "order_blocks.h"
-#define EACH ALONE
-#define BLOCKS JOIN(RUN, floats_narrow)
-#include "order_blocks.h"
-#undef ELEMENT
-#undef VECTOR
-#undef TRUTHS
-#undef LANES_HERE
-#undef WIDEN
-#undef NARROW
-#undef ROOT
-#undef MAGNITUDE
-#undef COMPARE
-#undef LIMIT
+#include "order_lengths.h"
 
+#define KIND doubles
 #define ELEMENT npy_double
 #define VECTOR JOIN(RUN, Doubles)
 #define TRUTHS JOIN(RUN, LongTruths)
 #define LANES_HERE LONG_LANES
 #define WIDEN WIDEN_LONG
 #define NARROW NARROW_LONG
+#define QUOTIENT RATIO
 #define ROOT(x) (VECTOR) DOUBLE_ROOTS(x)
 #define MAGNITUDE(x) (VECTOR)((TRUTHS)(x) & 0x7fffffffffffffff)
 #define COMPARE COMPARE_DOUBLES
 #define LIMIT LIMIT_DOUBLES
-#define EACH EIGHT
-#define BLOCKS JOIN(RUN, doubles_wide)
-#include "order_blocks.h"
-#define EACH FOUR
-#define BLOCKS JOIN(RUN, doubles_half)
-#include "order_blocks.h"
-#define EACH ALONE
-#define BLOCKS JOIN(RUN, doubles_narrow)
-#include "order_blocks.h"
-#undef ELEMENT
-#undef VECTOR
-#undef ROOT
-#undef MAGNITUDE
-#undef COMPARE
-#undef LIMIT
-#undef QUOTIENT
+#include "order_lengths.h"
 
 /* Integers are not divided, and have no roots. */
-#define ELEMENT npy_int64
-#define VECTOR JOIN(RUN, Longs)
+#define INTEGER_MAGNITUDE(x) (x ^ (VECTOR)(x < 0)) - (VECTOR)(x < 0)
+#define COMPARE_INTEGERS(x, y, HOW) (TRUTHS)(x HOW##_SIGN y)
+#define LIMIT_INTEGERS(x, y, HOW) CHOSEN((TRUTHS)(x HOW##_SIGN y), x, y)
+
+#define KIND ints
+#define ELEMENT npy_int32
+#define VECTOR JOIN(RUN, Ints)
+#define TRUTHS JOIN(RUN, ShortTruths)
+#define LANES_HERE SHORT_LANES
+#define WIDEN WIDEN_SHORT
+#define NARROW NARROW_SHORT
 #define QUOTIENT SUM
 #define ROOT(x) x
-#define MAGNITUDE(x) (x ^ (x >> 63)) - (x >> 63)
-#define COMPARE(x, y, HOW) (TRUTHS)(x HOW##_SIGN y)
-#define LIMIT(x, y, HOW) CHOSEN((TRUTHS)(x HOW##_SIGN y), x, y)
-#define EACH EIGHT
-#define BLOCKS JOIN(RUN, longs_wide)
-#include "order_blocks.h"
-#define EACH FOUR
-#define BLOCKS JOIN(RUN, longs_half)
-#include "order_blocks.h"
-#define EACH ALONE
-#define BLOCKS JOIN(RUN, longs_narrow)
-#include "order_blocks.h"
-#undef ELEMENT
-#undef VECTOR
-#undef TRUTHS
-#undef LANES_HERE
-#undef WIDEN
-#undef NARROW
-#undef QUOTIENT
-#undef ROOT
-#undef MAGNITUDE
-#undef COMPARE
-#undef LIMIT
+#define MAGNITUDE(x) INTEGER_MAGNITUDE(x)
+#define COMPARE COMPARE_INTEGERS
+#define LIMIT LIMIT_INTEGERS
+#include "order_lengths.h"
 
-static const BlockTable JOIN(RUN, blocks) = {
-    {JOIN(RUN, floats_wide), JOIN(RUN, floats_half), JOIN(RUN, floats_narrow)},
-    {JOIN(RUN, doubles_wide), JOIN(RUN, doubles_half), JOIN(RUN, doubles_narrow)},
-    {JOIN(RUN, longs_wide), JOIN(RUN, longs_half), JOIN(RUN, longs_narrow)},
-};
+#define KIND longs
+#define ELEMENT npy_int64
+#define VECTOR JOIN(RUN, Longs)
+#define TRUTHS JOIN(RUN, LongTruths)
+#define LANES_HERE LONG_LANES
+#define WIDEN WIDEN_LONG
+#define NARROW NARROW_LONG
+#define QUOTIENT SUM
+#define ROOT(x) x
+#define MAGNITUDE(x) INTEGER_MAGNITUDE(x)
+#define COMPARE COMPARE_INTEGERS
+#define LIMIT LIMIT_INTEGERS
+#include "order_lengths.h"
 
+#define LENGTHS(KIND) \
+    {BLOCKS_OF(RUN, KIND, wide), BLOCKS_OF(RUN, KIND, half), BLOCKS_OF(RUN, KIND, narrow)}
+static const BlockTable JOIN(RUN, blocks) = {LENGTHS(floats), LENGTHS(doubles), LENGTHS(ints), LENGTHS(longs)};
+
+#undef LENGTHS
+#undef INTEGER_MAGNITUDE
+#undef COMPARE_INTEGERS
+#undef LIMIT_INTEGERS
 #undef RUN
 #undef VECTOR_BYTES
 #undef SHORT_LANES

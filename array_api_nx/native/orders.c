@@ -78,10 +78,12 @@
 
 typedef void Blocks(const Order *orders, npy_intp offset, npy_intp end, npy_intp by);
 /* Of each dtype: on eight, on four, and on single vectors. */
-typedef Blocks *BlockTable[3][3];
+typedef Blocks *BlockTable[4][3];
 
 #define JOIN_NAMES(a, b) a##_##b
 #define JOIN(a, b) JOIN_NAMES(a, b)
+#define JOIN_THREE(a, b, c) a##_##b##_##c
+#define BLOCKS_OF(RUN, KIND, LENGTH) JOIN_THREE(RUN, KIND, LENGTH)
 
 /* The elements of two vectors at some places, which are those of one vector after the other. */
 #if defined(__clang__)
@@ -286,7 +288,7 @@ static const BlockTable *const tables[] = {
    again, the last block begins where it ends with the row instead. */
 static void run_part(const Order *orders, npy_intp begin, npy_intp end, DTypeCode element, int again)
 {
-    const int kind = element == FLOAT32 ? 0 : element == FLOAT64 ? 1 : 2;
+    const int kind = element == FLOAT32 ? 0 : element == FLOAT64 ? 1 : element == NX_INT32 ? 2 : 3;
     Blocks *const *of = (*tables[processor])[kind];
     const npy_intp first = begin, vector = (npy_intp)16 << processor, wide = 8 * vector, half = 4 * vector;
     if (end - begin >= wide) {

@@ -77,11 +77,17 @@ typedef struct {
     npy_intp row;  /* bytes to the next row's */
 } Order;
 
+/* Whether the registers can have numbers of a dtype. */
+static inline int fits_registers(int code)
+{
+    return code == FLOAT32 || code == FLOAT64 || code == NX_INT32 || code == NX_INT64;
+}
+
 /* Memory for all registers: eight vectors of 64 bytes. */
 enum { REGISTERS_BYTES = 512 };
 
-/* Carry out the orders on one row of so many bytes, of float32, float64 or int64, from the first element to
-   the last. The last order's operand is the target, if it is LAST or STREAM. `again` says that some elements
+/* Carry out the orders on one row of so many bytes, of float32, float64, int32 or int64, from the first element
+   to the last. The last order's operand is the target, if it is LAST or STREAM. `again` says that some elements
    may be computed twice, which takes less time: that no operand lies there. */
 void run_orders(const Order *orders, int count, npy_intp bytes, DTypeCode element, int again);
 

@@ -50,7 +50,7 @@ static int element_of(const Planner *planner, int i)
 {
     const Operation *operation = &planner->expression->nodes[i]->operation;
     const int element = operation->operands[operation->count - 1];
-    int found = element == FLOAT32 || element == FLOAT64 || element == NX_INT64 ? element : NO_DTYPE;
+    int found = fits_registers(element) ? element : NO_DTYPE;
 #ifndef HAS_ORDERS
     return NO_DTYPE;
 #endif

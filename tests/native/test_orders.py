@@ -15,7 +15,7 @@ from tests.support.programs import numpy_of, same_bits
 pytestmark = needs_native
 
 SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.5, -1.5, 5e-324]
-INTEGERS = [0, 1, -1, 7, 2**63 - 1, -(2**63)]
+REGISTERS = ["float64", "float32", "int64", "int32"]
 COMPARISONS = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
 
 # Of two arrays of numbers and two of booleans; `m` is the namespace. Some results are read twice,
@@ -35,9 +35,11 @@ PROGRAMS = [
 
 def operands(dtype, shape):
     rng = np.random.default_rng(shape[0])
-    numbers = [
-        rng.choice(INTEGERS if dtype == "int64" else SPECIAL, shape).astype(dtype) for _ in "xy"
-    ]
+    values = SPECIAL
+    if dtype[:3] == "int":
+        limits = np.iinfo(dtype)
+        values = [0, 1, -1, 7, limits.max, limits.min]
+    numbers = [rng.choice(values, shape).astype(dtype) for _ in "xy"]
     return [*numbers, rng.integers(0, 2, shape) > 0, rng.integers(0, 2, shape) > 0]
 
 
@@ -49,7 +51,7 @@ def assert_numpys(program, arrays):
     assert same_bits(np.where(np.isnan(found), 0, found), np.where(np.isnan(expected), 0, expected))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("dtype", REGISTERS)
 @pytest.mark.parametrize("shape", [(2003,), (10_007,), (801, 13), (30, 1000)])
 @pytest.mark.parametrize("program", range(len(PROGRAMS)))
 def test_programs(dtype, shape, program):
@@ -113,6 +115,20 @@ def test_nan_is_found_beside_comparisons(dtype, size):
             assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
 
 
+@pytest.mark.parametrize("dtype", REGISTERS)
+@pytest.mark.parametrize("shape", [(70, 203), (9, 1000), (5, 30, 80)])
+def test_rows_whose_operands_repeat(dtype, shape):
+    x, y, b, _ = operands(dtype, shape)
+    column, row, plane = y[..., :1], y[..., :1, :], b[..., :1]
+    assert_numpys(lambda m, x, c, r: m.minimum(x, c + r) * r - c, [x, column, row])
+    assert_numpys(lambda m, x, p, r: m.where(p, x * r, x) - r, [x, plane, row])
+    mine = xp.asarray(x, copy=True)
+    mine[...] = xp.minimum(mine * 3, xp.asarray(column) + xp.asarray(row))
+    with np.errstate(all="ignore"):
+        expected = np.minimum(x * 3, column + row)
+    np.testing.assert_array_equal(numpy_of(mine), expected)
+
+
 APART = [
     lambda m, x, y: x[::2] * y[::2] + x[1::2],
     lambda m, x, y: m.where(x[::-1] > y, x[::-1], y[::-1] * 2),
@@ -122,7 +138,7 @@ APART = [
 ]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("dtype", REGISTERS)
 @pytest.mark.parametrize("size", [2000, 4138, 20_006])
 @pytest.mark.parametrize("program", range(len(APART)))
 def test_every_other_number_and_backwards(dtype, size, program):
@@ -147,7 +163,7 @@ def between_walls(count, dtype):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="pages are protected by Linux's own call")
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("dtype", REGISTERS)
 @pytest.mark.parametrize("count", [4001, 4015, 4097, 9999])
 def test_nothing_beside_the_elements_is_read(dtype, count):
     for memory in between_walls(count, dtype):

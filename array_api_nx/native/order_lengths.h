@@ -1,0 +1,25 @@
+/* The functions that carry out orders on blocks of eight vectors, of four, and of single ones, of one KIND of elements.
+   order_runs.h includes this, and says what order_blocks.h lists but for EACH and BLOCKS. */
+
+#define EACH EIGHT
+#define BLOCKS BLOCKS_OF(RUN, KIND, wide)
+#include "order_blocks.h"
+#define EACH FOUR
+#define BLOCKS BLOCKS_OF(RUN, KIND, half)
+#include "order_blocks.h"
+#define EACH ALONE
+#define BLOCKS BLOCKS_OF(RUN, KIND, narrow)
+#include "order_blocks.h"
+
+#undef KIND
+#undef ELEMENT
+#undef VECTOR
+#undef TRUTHS
+#undef LANES_HERE
+#undef WIDEN
+#undef NARROW
+#undef QUOTIENT
+#undef ROOT
+#undef MAGNITUDE
+#undef COMPARE
+#undef LIMIT
