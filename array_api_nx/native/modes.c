@@ -8,7 +8,7 @@ static PyObject *ask_modes, *numpys_variable, *own_variable;
 
 /* What was answered for lines of a module under these settings. */
 typedef struct {
-    PyObject *numpys, *own, *module;
+    PyObject *numpys, *own, *module; /* the name of the module; None where lines have none */
     Modes modes;
 } Answer;
 
@@ -24,7 +24,7 @@ static Modes list_modes;
 static int is_inside(PyObject *module)
 {
     static const char *const names[] = {"array_api_nx", "numpy", "contextlib"};
-    const char *name = PyUnicode_AsUTF8(module);
+    const char *name = module == Py_None ? NULL : PyUnicode_AsUTF8(module);
     for (int i = 0; name != NULL && i < 3; i++) {
         const size_t length = strlen(names[i]);
         if (strncmp(name, names[i], length) == 0 && (name[length] == '\0' || name[length] == '.')) {
@@ -45,17 +45,46 @@ static int ask_python(Modes *modes)
     return !PyErr_Occurred();
 }
 
-int find_modes(Modes *modes)
+/* The module of a line, as its globals name it, which keep it; None if it was executed in a dict of its own. */
+static PyObject *module_of(PyObject *globals)
 {
-    PyObject *numpys, *own, *globals = PyEval_GetGlobals();
-    *modes = (Modes){-1, 0, 0};
-    if (numpys_variable == NULL) {
-        return 1;
-    }
     PyObject *module = globals == NULL ? NULL : PyDict_GetItemWithError(globals, names_of.__name__);
     if (module == NULL) {
         PyErr_Clear();
-        module = Py_None; /* lines that were executed in a dict of their own */
+    }
+    return module != NULL && PyUnicode_CheckExact(module) ? module : Py_None;
+}
+
+/* That of the line outside of this package that led to one inside; None if there is none. */
+static PyObject *find_outer_module(void)
+{
+    PyFrameObject *frame = (PyFrameObject *)Py_XNewRef((PyObject *)PyEval_GetFrame());
+    PyObject *module = Py_None;
+    do {
+        PyObject *globals = frame == NULL ? NULL : PyFrame_GetGlobals(frame);
+        module = module_of(globals);
+        Py_XDECREF(globals);
+        if (frame != NULL) {
+            Py_SETREF(frame, PyFrame_GetBack(frame));
+        }
+    } while (module != Py_None && is_inside(module));
+    Py_XDECREF(frame);
+    return module;
+}
+
+/* What was answered for a module under these settings; NULL if it has not been asked for. */
+static const Modes *find_answer(PyObject *module, PyObject *numpys, PyObject *own)
+{
+    const Answer *answer = &answers[(npy_uintp)module / 64 % ANSWERS];
+    return answer->module == module && answer->numpys == numpys && answer->own == own ? &answer->modes : NULL;
+}
+
+int find_modes(Modes *modes)
+{
+    PyObject *numpys, *own;
+    *modes = (Modes){-1, 0, 0};
+    if (numpys_variable == NULL) {
+        return 1;
     }
     if (PyContextVar_Get(numpys_variable, Py_None, &numpys) < 0) {
         return 0;
@@ -69,21 +98,28 @@ int find_modes(Modes *modes)
         Py_DECREF(numpys);
         return 0;
     }
-    Answer *answer = &answers[((npy_uintp)module / 64) % ANSWERS];
-    if (answer->module == module && answer->numpys == numpys && answer->own == own) {
-        *modes = answer->modes;
+    PyObject *module = module_of(PyEval_GetGlobals());
+    const Modes *known = find_answer(module, numpys, own);
+    if (known == NULL && is_inside(module)) {
+        module = find_outer_module();
+        known = find_answer(module, numpys, own);
+    }
+    if (known != NULL) {
+        *modes = *known;
         Py_DECREF(numpys);
         Py_DECREF(own);
         return 1;
     }
-    const int answered = ask_python(modes);
-    if (!answered || !(module == Py_None || (PyUnicode_CheckExact(module) && !is_inside(module)))) {
+    Py_INCREF(module);
+    if (!ask_python(modes)) {
         Py_DECREF(numpys);
         Py_DECREF(own);
-        return answered; /* of lines inside it depends on which others led there */
+        Py_DECREF(module);
+        return 0;
     }
+    Answer *answer = &answers[(npy_uintp)module / 64 % ANSWERS];
     answer->modes = *modes;
-    Py_XSETREF(answer->module, Py_NewRef(module));
+    Py_XSETREF(answer->module, module);
     Py_XSETREF(answer->numpys, numpys);
     Py_XSETREF(answer->own, own);
     return 1;
@@ -97,9 +133,7 @@ int find_errors(void)
 
 int is_users_line(void)
 {
-    PyObject *globals = PyEval_GetGlobals();
-    PyObject *module = globals == NULL ? NULL : PyDict_GetItem(globals, names_of.__name__);
-    return module == NULL || (PyUnicode_CheckExact(module) && !is_inside(module));
+    return !is_inside(module_of(PyEval_GetGlobals()));
 }
 
 int begin_list_modes(ListRun *before)
