@@ -9,13 +9,14 @@
 static Node *newest;
 static npy_intp node_count, held_bytes;
 
-/* So many bytes may be kept by pending operations that would have been freed without them, and so many
-   operations may be pending: then all are computed. */
-enum { MOST_HELD = 1 << 26, MOST_PENDING = 1024 };
+/* So many operations may be pending; then all are computed. So they are if they alone keep more bytes from being freed than
+   FEW_HELD, which caches have room for, and than HELD_TIMES of the next operation's: what is kept long has to be read from
+   memory again, and a program that computes at once needs hardly less (docs/tuning.md, 151). */
+enum { MOST_PENDING = 1024, FEW_HELD = 1 << 20 };
+static const double HELD_TIMES = 2.5;
 
-/* Once `held_bytes`, which counts operands whether or not an array shows them, too, exceeds this, it is found out how many
-   bytes are held. */
-static npy_intp counted_from = MOST_HELD;
+/* `held_bytes`, which has operands that arrays show, too, when it was last found out how many bytes are held; and these. */
+static npy_intp counted_at, counted;
 
 /* Freed nodes, for the next ones. */
 enum { MOST_SPARE = 64 };
@@ -111,18 +112,17 @@ static npy_intp count_held(void)
     return bytes;
 }
 
-int is_too_much(void)
+int is_too_much(npy_intp bytes)
 {
-    if (held_bytes <= MOST_HELD) {
-        counted_from = MOST_HELD;
-    } else if (held_bytes > counted_from) {
-        const npy_intp held = count_held();
-        if (held > MOST_HELD) {
-            return 1;
-        }
-        counted_from = held_bytes + MOST_HELD - held;
+    const double most = fmax(FEW_HELD, HELD_TIMES * (double)bytes);
+    if (held_bytes < counted_at) {
+        counted_at = counted = 0;
     }
-    return node_count >= MOST_PENDING;
+    if ((double)(counted + held_bytes - counted_at) > most) {
+        counted_at = held_bytes;
+        counted = count_held();
+    }
+    return (double)counted > most || node_count >= MOST_PENDING;
 }
 
 int release_readers(Storage *storage)

@@ -206,8 +206,8 @@ void enter_node(Node *node, Storage *storage);
 /* The first one of all nodes; or NULL. */
 Node *first_node(void);
 
-/* Whether pending operations are too many, or hold too much: then all are computed. */
-int is_too_much(void);
+/* Whether pending operations are too many, or hold too much beside one on arrays of so many bytes: then all are computed. */
+int is_too_much(npy_intp bytes);
 
 /* Compute what a storage waits for, of which nobody is told. 0 with an exception set. */
 int compute_pending(Storage *storage);

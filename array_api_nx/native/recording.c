@@ -287,12 +287,21 @@ static int find_shape(Node *node, Tensor *const *operands, int count, npy_intp t
     return recorded;
 }
 
+static npy_intp bytes_of_largest(Tensor *const *operands, int count)
+{
+    npy_intp bytes = 0;
+    for (int i = 0; i < count; i++) {
+        bytes = operands[i] == NULL ? bytes : greatest(bytes, operands[i]->size * dtypes[operands[i]->code].itemsize);
+    }
+    return bytes;
+}
+
 /* A node for an operation, which is in no list yet; NULL, perhaps with an exception set, if the operation
    cannot wait. `given` says how operations wait, if that is not NULL. */
 static Node *make_node(const Operation *operation, Tensor *const *operands, char *const *numbers, const Modes *given)
 {
     /* Not by `record_all`: what it records may be a part of what is being computed. */
-    if (limits.recorded >= 0 && is_too_much() && !evaluate_all()) {
+    if (limits.recorded >= 0 && is_too_much(bytes_of_largest(operands, operation->count)) && !evaluate_all()) {
         return NULL;
     }
     Node *node = take_node();
