@@ -32,35 +32,47 @@ EACH_DTYPE(ELEMENT)
    one conversion after the other; but for AVX-512, which has one instruction for it. */
 #define IS_SLOW_IN_VECTORS(FROM, TO) (is_integer(FROM) && sizeof(FROM##_element) == 8 && is_inexact(TO))
 
+/* Casts that are compiled for the processors which do most of their elements at a time, with what is made of x
+   (docs/tuning.md, 150). */
+#define EACH_WIDE(X)                                                                                          \
+    X(NX_INT64, FLOAT32, AVX512, "avx512f,avx512dq", x) X(NX_INT64, FLOAT64, AVX512, "avx512f,avx512dq", x)   \
+    X(NX_UINT64, FLOAT32, AVX512, "avx512f,avx512dq", x) X(NX_UINT64, FLOAT64, AVX512, "avx512f,avx512dq", x) \
+    X(FLOAT64, FLOAT32, AVX2, "avx2", x) X(FLOAT32, FLOAT64, AVX2, "avx2", x)                                 \
+    X(FLOAT64, NX_INT32, AVX2, "avx2", x) X(FLOAT32, NX_INT32, AVX2, "avx2", x)                               \
+    X(FLOAT64, NX_UINT8, AVX2, "avx2", (npy_int32)x) X(FLOAT32, NX_UINT8, AVX2, "avx2", (npy_int32)x)         \
+    X(NX_INT32, FLOAT64, AVX2, "avx2", x) X(NX_INT32, FLOAT32, AVX2, "avx2", x)                               \
+    X(NX_INT32, NX_INT64, AVX2, "avx2", x) X(NX_INT64, NX_INT32, AVX2, "avx2", x)                             \
+    X(NX_INT32, NX_UINT8, AVX2, "avx2", x) X(NX_INT64, NX_UINT8, AVX2, "avx2", x)                             \
+    X(NX_UINT8, FLOAT64, AVX2, "avx2", x) X(NX_UINT8, FLOAT32, AVX2, "avx2", x)                               \
+    X(NX_UINT8, NX_INT32, AVX2, "avx2", x) X(NX_UINT8, NX_INT64, AVX2, "avx2", x)                             \
+    X(BOOL, FLOAT64, AVX2, "avx2", truth_of(x)) X(BOOL, FLOAT32, AVX2, "avx2", truth_of(x))                   \
+    X(BOOL, NX_INT32, AVX2, "avx2", truth_of(x)) X(BOOL, NX_INT64, AVX2, "avx2", truth_of(x))
+
 #ifdef HAS_TARGETS
-#define IN_VECTORS(FROM, TO)                                                            \
-    __attribute__((target("avx512f,avx512dq"))) static void FROM##_to_##TO##_avx512(    \
+#define WIDE(FROM, TO, LEVEL, TARGETS, VALUE)                                           \
+    __attribute__((target(TARGETS))) static void FROM##_to_##TO##_wide(                 \
         const FROM##_element *source, TO##_element *target, npy_intp count)             \
     {                                                                                   \
         INDEPENDENT                                                                     \
         for (npy_intp i = 0; i < count; i++) {                                          \
-            target[i] = (TO##_element)source[i];                                        \
+            const FROM##_element x = source[i];                                         \
+            target[i] = (TO##_element)(VALUE);                                          \
         }                                                                               \
     }
-IN_VECTORS(NX_INT64, FLOAT32)
-IN_VECTORS(NX_INT64, FLOAT64)
-IN_VECTORS(NX_UINT64, FLOAT32)
-IN_VECTORS(NX_UINT64, FLOAT64)
+EACH_WIDE(WIDE)
 #endif
 
-/* Cast what lies one after the other by these instructions; 0 if the processor has none. */
-static INLINE int cast_in_vectors(int from, int to, char **args, npy_intp count)
+/* Cast what lies one after the other by these; 0 if it is none of them. */
+static INLINE int cast_wide(int from, int to, char **args, npy_intp const *steps, npy_intp count)
 {
 #ifdef HAS_TARGETS
-#define CALL(FROM, TO)                                                                  \
-    if (from == FROM && to == TO && processor >= AVX512) {                              \
-        FROM##_to_##TO##_avx512((const void *)args[0], (void *)args[1], count);         \
+#define CALL(FROM, TO, LEVEL, ...)                                                      \
+    if (from == FROM && to == TO && processor >= LEVEL &&                               \
+        steps[0] == sizeof(FROM##_element) && steps[1] == sizeof(TO##_element)) {       \
+        FROM##_to_##TO##_wide((const void *)args[0], (void *)args[1], count);           \
         return 1;                                                                       \
     }
-    CALL(NX_INT64, FLOAT32)
-    CALL(NX_INT64, FLOAT64)
-    CALL(NX_UINT64, FLOAT32)
-    CALL(NX_UINT64, FLOAT64)
+    EACH_WIDE(CALL)
 #undef CALL
 #endif
     return 0;
@@ -75,8 +87,7 @@ static INLINE int cast_in_vectors(int from, int to, char **args, npy_intp count)
             memmove(args[1], args[0], (size_t)(*count * size));                        \
             return;                                                                    \
         }                                                                              \
-        if (IS_SLOW_IN_VECTORS(FROM, TO) && steps[0] == size &&                        \
-            steps[1] == sizeof(TO##_element) && cast_in_vectors(FROM, TO, args, *count)) { \
+        if (cast_wide(FROM, TO, args, steps, *count)) {                                \
             return;                                                                    \
         }                                                                              \
         EACH(!IS_SLOW_IN_VECTORS(FROM, TO) && steps[0] == sizeof(FROM##_element) &&    \
@@ -90,6 +101,9 @@ static INLINE int cast_in_vectors(int from, int to, char **args, npy_intp count)
 #define CAST_TO_SMALL(FROM, TO, ...)                                                    \
     LOOP(FROM##_to_##TO)                                                                \
     {                                                                                   \
+        if (cast_wide(FROM, TO, args, steps, *count)) {                                 \
+            return;                                                                     \
+        }                                                                               \
         EACH(steps[0] == sizeof(FROM##_element) && steps[1] == sizeof(TO##_element),    \
              FROM##_element, TO##_element, (TO##_element)(npy_int32)x);                 \
     }

@@ -169,28 +169,45 @@ EACH_REAL(SEARCH)
 
 typedef void Find(const char *, npy_intp, npy_intp, const char *, npy_intp, npy_int64 *);
 
-/* Among elements that are evenly spaced, as edges of bins are, a division says where to look. A value that does not
-   lie there is looked up as above. There are at least three elements, and the last one lies above the first. */
+/* Among elements that are evenly spaced, as edges of bins are, a division says between which two a value lies. If that is
+   not so, by rounding, or because it is one of them, those beside them are compared; else it is looked up as above. There are
+   at least three elements, and the last one lies above the first. */
+enum { GUESSES = 256 };
+
 #define DEFINE_EVEN_SEARCH(NAME, TYPE, IS_BEFORE, NAN_PLACE)                                       \
+    CLONED(static, void, guess_##NAME,                                                             \
+           (const char *wanted, npy_intp count, double begin, double scale, double last, npy_int32 *guesses), \
+           (wanted, count, begin, scale, last, guesses))                                           \
+    {                                                                                              \
+        const TYPE *values = (const TYPE *)wanted;                                                 \
+        for (npy_intp i = 0; i < count; i++) {                                                     \
+            double at = ((double)values[i] - begin) * scale;                                       \
+            at = at > 0 ? at : 0; /* also if it is NaN */                                          \
+            guesses[i] = (npy_int32)(at < last ? at : last);                                       \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
     static void find_evenly_##NAME(const char *data, npy_intp length, npy_intp all,                \
                                    const char *wanted, npy_intp count, npy_int64 *places)          \
     {                                                                                              \
         const TYPE *sorted = (const TYPE *)data, *values = (const TYPE *)wanted;                   \
-        const double begin = sorted[0], last = (double)(length - 2);                               \
-        const double scale = (double)(length - 1) / ((double)sorted[length - 1] - begin);          \
-        for (npy_intp i = 0; i < count; i++) {                                                     \
-            const TYPE value = values[i];                                                          \
-            double at = ((double)value - begin) * scale;                                           \
-            at = at > 1 ? at : 1; /* also if it is NaN */                                          \
-            at = at < last ? at : last;                                                            \
-            const npy_intp middle = (npy_intp)at;                                                  \
-            const TYPE *near = sorted + middle;                                                    \
-            const int before = (near[-1] IS_BEFORE value) + (near[0] IS_BEFORE value) +            \
-                               (near[1] IS_BEFORE value);                                          \
-            if ((before == 0 && middle > 1) || (before == 3 && middle < length - 2)) {             \
-                find_##NAME(data, length, all, (const char *)(values + i), 1, places + i);         \
-            } else {                                                                               \
-                places[i] = value == value ? middle - 1 + before : NAN_PLACE;                      \
+        const double begin = sorted[0], scale = (double)(length - 1) / ((double)sorted[length - 1] - begin); \
+        npy_int32 guesses[GUESSES];                                                                \
+        for (npy_intp first = 0; first < count; first += GUESSES) {                                \
+            const npy_intp end = count - first < GUESSES ? count : first + GUESSES;                \
+            guess_##NAME((const char *)(values + first), end - first, begin, scale, (double)(length - 2), guesses); \
+            for (npy_intp i = first; i < end; i++) {                                               \
+                const TYPE value = values[i];                                                      \
+                const npy_intp guess = guesses[i - first];                                         \
+                const TYPE *near = sorted + guess;                                                 \
+                const int before = (near[0] IS_BEFORE value) + (near[1] IS_BEFORE value);          \
+                if (before == 1 ||                                                                 \
+                    (before == 0 && value == value && (guess == 0 || near[-1] IS_BEFORE value)) || \
+                    (before == 2 && (guess == length - 2 || !(near[2] IS_BEFORE value)))) {        \
+                    places[i] = guess + before;                                                    \
+                } else {                                                                           \
+                    find_##NAME(data, length, all, (const char *)(values + i), 1, places + i);     \
+                }                                                                                  \
             }                                                                                      \
         }                                                                                          \
     }

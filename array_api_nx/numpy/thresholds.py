@@ -13,6 +13,7 @@ from ..native import native
 
 __all__ = ["ANY", "most_for_numpy"]
 
+SOME: Final = 2**13
 FEW: Final = 2**15
 MANY: Final = 2**19
 ANY: Final = sys.maxsize
@@ -27,13 +28,17 @@ squeeze stack swapaxes take tile trace tril triu unstack vdot vstack
 """Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these
 belongs the method ``reduce`` of ufuncs."""
 
-_TO_MANY: Final = """
-add.reduce allclose diff isclose linalg.tensordot nanargmax nanargmin nanmean nanprod nanstd nansum
-nanvar tensordot trapezoid
+_TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot trapezoid"
+_TO_SOME: Final = """
+allclose isclose nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum nanvar
 """
 
 
-_LIMITS: Final = dict.fromkeys(_TO_MANY.split(), MANY) | dict.fromkeys(_TO_ANY.split(), ANY)
+_LIMITS: Final = {
+    name: most
+    for names, most in ((_TO_SOME, SOME), (_TO_MANY, MANY), (_TO_ANY, ANY))
+    for name in names.split()
+}
 
 
 def most_for_numpy(name: str) -> int:
