@@ -28,9 +28,11 @@ static void fold_runs_to(const Reduction *reduction, char *accumulators, npy_int
     for (npy_intp i = 0; i < rows; i++, accumulators += step, elements += row) {
         if (reduction->kind == ADD_MOMENTS) {
             RunOfMoments run;
-            begin_moments(&run);
-            extend_moments(&run, elements, columns, itemsize);
-            end_moments(&run, (Moments *)accumulators);
+            if (!add_short_row((Moments *)accumulators, elements, columns, itemsize)) {
+                begin_moments(&run);
+                extend_moments(&run, elements, columns, itemsize);
+                end_moments(&run, (Moments *)accumulators);
+            }
         } else if (reduction->kind == COUNT_ONES) {
             *(npy_int64 *)accumulators += ask_truth(COUNT_TRUE, NULL, elements, BOOL, columns);
         } else {

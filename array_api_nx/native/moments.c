@@ -304,7 +304,11 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
         return average_booleans(array, axis, keepdims);
     }
     if (x->size > (code == MEAN ? limits.at_once : VARIANCES_AT_ONCE)) {
-        return moment_of_many(code, array, axis, keepdims, correction);
+        PyObject *result = moment_of_many(code, array, axis, keepdims, correction);
+        const int is_few_each = code != MEAN && (x->code == FLOAT64 || x->code == FLOAT32 || is_integer(x->code));
+        if (result != DECLINED || !is_few_each || PyErr_Occurred()) {
+            return result;
+        }
     }
     if (x->size == 0 || is_complex(x->code) ||
         !take_axes(axis, x->ndim, reduced) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {

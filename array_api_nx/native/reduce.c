@@ -120,11 +120,14 @@ void run_reduction(const ReductionPlan *plan, PyUFuncGenericFunction function, v
     memset(index, 0, (size_t)plan->axes * sizeof(npy_intp));
     for (;;) {
         npy_intp n = length, skipped = 0;
-        if (copies && reduced == 0) {
-            skipped = to_step == 0 ? 1 : length;
-            copy_row(to, to_step, from, from_step, skipped, itemsize);
-            n -= skipped;
+        if (copies && reduced == 0 && to_step == 0) {
+            copy_element(to, from, itemsize);
+            skipped = 1;
+        } else if (copies && reduced == 0) {
+            copy_row(to, to_step, from, from_step, length, itemsize);
+            skipped = length;
         }
+        n -= skipped;
         if (n > 0) {
             /* Loops may change their arguments. */
             char *args[3] = {to, (char *)from + skipped * from_step, to};
@@ -258,6 +261,88 @@ void run_sum(const ReductionPlan *plan, DTypeCode code, PyUFuncGenericFunction f
         from += distance(dim, outer, plan->lengths, plan->from);
         to += distance(dim, outer, plan->lengths, plan->to);
     } while (dim >= 0);
+}
+
+/* ------------------------------------------------------------------ largest and smallest elements of short rows */
+
+/* Rows of at most so many columns are compared here, without calls (docs/tuning.md, 152). */
+enum { FEW_COMPARED = 24 };
+
+/* Rows of adjacent elements, `step` bytes apart, and what they are reduced to; and NumPy's loop. */
+typedef struct {
+    const char *from;
+    char *to;
+    npy_intp step, to_step, rows, columns, itemsize;
+    PyUFuncGenericFunction function;
+    void *data;
+} ShortRows;
+
+static void reduce_row(const ShortRows *rows, const char *from, char *to)
+{
+    char *args[3] = {to, (char *)from + rows->itemsize, to};
+    npy_intp steps[3] = {0, rows->itemsize, 0}, n = rows->columns - 1;
+    copy_element(to, from, rows->itemsize);
+    rows->function(args, &n, steps, rows->data);
+}
+
+/* Which of several NaN or zeros is taken, NumPy's loop decides; but if all zeros are positive it does not matter. */
+#define FIND_EXTREMES(NAME, CODE, TYPE, BETTER)                                                    \
+    static void NAME##_##CODE(const ShortRows *rows)                                               \
+    {                                                                                              \
+        const char *from = rows->from;                                                             \
+        char *to = rows->to;                                                                       \
+        for (npy_intp row = 0; row < rows->rows; row++, from += rows->step, to += rows->to_step) { \
+            const TYPE *elements = (const TYPE *)from;                                             \
+            TYPE best = elements[0];                                                               \
+            int is_unclear = best != best;                                                         \
+            for (npy_intp i = 1; i < rows->columns; i++) {                                         \
+                const TYPE element = elements[i];                                                  \
+                best = element BETTER best ? element : best;                                       \
+                is_unclear |= element != element;                                                  \
+            }                                                                                      \
+            for (npy_intp i = 0; is_inexact(CODE) && best == 0 && i < rows->columns; i++) {        \
+                is_unclear |= elements[i] == 0 && signbit((double)elements[i]);                    \
+            }                                                                                      \
+            if (is_unclear) {                                                                      \
+                reduce_row(rows, from, to);                                                        \
+            } else {                                                                               \
+                *(TYPE *)to = best;                                                                \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#define FIND_BOTH(CODE, TYPE, ...) FIND_EXTREMES(largest, CODE, TYPE, >) FIND_EXTREMES(smallest, CODE, TYPE, <)
+EACH_INTEGER(FIND_BOTH)
+EACH_BROAD_FLOAT(FIND_BOTH)
+
+#define BOTH(CODE, ...) [CODE] = {largest_##CODE, smallest_##CODE},
+static void (*const find_extremes[DTYPE_COUNT][2])(const ShortRows *) = {EACH_INTEGER(BOTH) EACH_BROAD_FLOAT(BOTH)};
+
+void run_extremes(const ReductionPlan *plan, DTypeCode code, int smallest, PyUFuncGenericFunction function, void *data,
+                  const char *from, char *to)
+{
+    const npy_intp itemsize = dtypes[code].itemsize;
+    const int last = plan->axes - 1, outer = last - 1;
+    int short_rows = find_extremes[code][0] != NULL && last >= 1 && plan->to[last] == 0 &&
+                     plan->from[last] == itemsize && plan->lengths[last] <= FEW_COMPARED;
+    for (int axis = 0; axis < last; axis++) {
+        short_rows = short_rows && plan->to[axis] != 0;
+    }
+    if (!short_rows) {
+        run_reduction(plan, function, data, from, to, 1, itemsize);
+        return;
+    }
+    ShortRows rows = {from, to, plan->from[outer], plan->to[outer], plan->lengths[outer], plan->lengths[last], itemsize,
+                      function, data};
+    npy_intp index[ARRAY_DIMS] = {0};
+    int dim;
+    do {
+        find_extremes[code][smallest](&rows);
+        dim = next_index(outer, plan->lengths, index);
+        rows.from += distance(dim, outer, plan->lengths, plan->from);
+        rows.to += distance(dim, outer, plan->lengths, plan->to);
+    } while (dim >= 0);
+    clear_vector_flags(); /* comparisons with NaN raise them */
 }
 
 PyObject *new_ordered(int ndim, const npy_intp *shape, const npy_intp *strides, DTypeCode code,

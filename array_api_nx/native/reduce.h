@@ -50,6 +50,10 @@ void run_reduction(const ReductionPlan *plan, PyUFuncGenericFunction function, v
 void run_sum(const ReductionPlan *plan, DTypeCode code, PyUFuncGenericFunction function, void *data,
              const char *from, char *to);
 
+/* `run_reduction` by the loop of NumPy's maximum, or of its minimum if `smallest`. */
+void run_extremes(const ReductionPlan *plan, DTypeCode code, int smallest, PyUFuncGenericFunction function, void *data,
+                  const char *from, char *to);
+
 /* Reduce rows of adjacent elements, which lie `step` bytes apart, to one row, which has been begun: by OP_ADD, OP_MAXIMUM
    or OP_MINIMUM, row after row. 0, with nothing done, if it is another operation or dtype. */
 int combine_rows(OperationCode op, DTypeCode code, const char *from, npy_intp step, char *to, npy_intp rows,

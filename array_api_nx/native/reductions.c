@@ -74,8 +74,10 @@ static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, cons
     clear_flags();
     if (op == SUM) {
         run_sum(&plan, code, loop->function, loop->data, x->data, out);
+    } else if (copies) {
+        run_extremes(&plan, code, op == MIN, loop->function, loop->data, x->data, out);
     } else {
-        run_reduction(&plan, loop->function, loop->data, x->data, out, copies, itemsize);
+        run_reduction(&plan, loop->function, loop->data, x->data, out, 0, itemsize);
     }
     return settle(result, names_of.reduce, take_flags());
 }

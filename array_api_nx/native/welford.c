@@ -97,9 +97,10 @@ void merge_moments(char *moments, npy_intp step, npy_intp count)
 {
     RunOfMoments run;
     begin_moments(&run);
-    for (npy_intp i = 0; i < count; i++) {
+    npy_intp i = 0;
+    do { /* there is one part at least */
         add_block(&run, *(const Moments *)(moments + i * step));
-    }
+    } while (++i < count);
     *(Moments *)moments = total_moments(&run);
 }
 
@@ -192,6 +193,40 @@ void merge_moments(char *moments, npy_intp step, npy_intp count)
         }                                                                                                             \
     }
 
+/* Elements of short rows whose sums are formed beside each other: no sum waits for the one before. */
+enum { ROW_LANES = 4 };
+
+#define DEFINE_ROW(TYPE)                                                                                              \
+    static Moments moments_of_##TYPE##s(const TYPE *x, npy_intp count)                                                \
+    {                                                                                                                 \
+        const npy_double reference = (npy_double)x[0] * MOMENT_SCALE;                                                 \
+        npy_double sums[ROW_LANES] = {0}, squares[ROW_LANES] = {0};                                                   \
+        npy_intp i = 0;                                                                                               \
+        for (; i + ROW_LANES <= count; i += ROW_LANES) {                                                              \
+            for (int lane = 0; lane < ROW_LANES; lane++) {                                                            \
+                sums[lane] += (npy_double)x[i + lane] * MOMENT_SCALE - reference;                                     \
+            }                                                                                                         \
+        }                                                                                                             \
+        for (; i < count; i++) {                                                                                      \
+            sums[i % ROW_LANES] += (npy_double)x[i] * MOMENT_SCALE - reference;                                       \
+        }                                                                                                             \
+        const npy_double offset = ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (npy_double)count;                    \
+        for (i = 0; i + ROW_LANES <= count; i += ROW_LANES) {                                                         \
+            for (int lane = 0; lane < ROW_LANES; lane++) {                                                            \
+                const npy_double distance = (npy_double)x[i + lane] * MOMENT_SCALE - reference - offset;              \
+                squares[lane] += distance * distance;                                                                 \
+            }                                                                                                         \
+        }                                                                                                             \
+        for (; i < count; i++) {                                                                                      \
+            const npy_double distance = (npy_double)x[i] * MOMENT_SCALE - reference - offset;                         \
+            squares[i % ROW_LANES] += distance * distance;                                                            \
+        }                                                                                                             \
+        return (Moments){(npy_double)count, reference, offset, (squares[0] + squares[1]) + (squares[2] + squares[3])}; \
+    }
+
+DEFINE_ROW(npy_float)
+DEFINE_ROW(npy_double)
+
 /* Take the row that has filled up. */
 static void add_rest(RunOfMoments *run);
 
@@ -243,6 +278,20 @@ void end_moments(RunOfMoments *run, Moments *moments)
         const Moments total = total_moments(run);
         add_moments(moments, &total);
     }
+}
+
+/* Rows of fewer elements are not divided into lanes (docs/tuning.md, 153). */
+enum { SHORT_ROW = 2 * MOMENT_LANES };
+
+int add_short_row(Moments *moments, const char *elements, npy_intp count, npy_intp itemsize)
+{
+    if (count >= SHORT_ROW) {
+        return 0;
+    }
+    const Moments row = itemsize == sizeof(npy_float) ? moments_of_npy_floats((const npy_float *)elements, count)
+                                                      : moments_of_npy_doubles((const npy_double *)elements, count);
+    add_moments(moments, &row);
+    return 1;
 }
 
 void fold_columns(Moments *moments, const char *elements, npy_intp step, npy_intp rows, npy_intp columns,

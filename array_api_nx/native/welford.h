@@ -35,6 +35,10 @@ void extend_moments(RunOfMoments *run, const char *elements, npy_intp count, npy
 /* Merge the moments of the run's elements, if there are any, into others. */
 void end_moments(RunOfMoments *run, Moments *moments);
 
+/* Merge the moments of a row that comes in one piece into others; 0, with nothing done, if it has more than a few elements,
+   of which a run is to be made. */
+int add_short_row(Moments *moments, const char *elements, npy_intp count, npy_intp itemsize);
+
 /* Merge the moments of adjacent columns, whose rows lie `step` bytes apart, into moments that follow each other: those of as
    many elements each. */
 void fold_columns(Moments *moments, const char *elements, npy_intp step, npy_intp rows, npy_intp columns,

@@ -39,6 +39,25 @@ def test_sums_means_and_variances(dtype, axis, keepdims):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("columns", [1, 2, 3, 5, 31, 63, 64, 65])
+@pytest.mark.parametrize("dtype", [xp.float32, xp.float64])
+def test_variances_of_many_short_rows(columns, dtype):
+    rng = np.random.default_rng(columns)
+    memory = (rng.standard_normal((6 * MIDDLE // columns, columns)) + 7).astype(dtype)
+    memory[3, 0], memory[5] = np.inf, 0.1
+    x = xp.asarray(memory, copy=True)
+    with np.errstate(invalid="ignore"):
+        found = numpy_of(xp.var(x, axis=1))
+        expected = np.var(memory.astype(np.float64), axis=1)
+        outer = numpy_of(xp.var(xp.reshape(x[500:1500, :], (10, 100, columns)), axis=(0, 2)))
+    tolerance = (
+        {"rtol": 1e-4, "atol": 1e-6} if dtype is xp.float32 else {"rtol": 1e-9, "atol": 1e-16}
+    )
+    np.testing.assert_allclose(found, expected, **tolerance)
+    again = memory[500:1500].astype(np.float64).reshape(10, 100, columns).var(axis=(0, 2))
+    np.testing.assert_allclose(outer, again, **tolerance)
+
+
 def test_more_is_subtracted_than_there_is():
     x = xp.asarray(memory("float64"), copy=True)
     found = xp.var(x, axis=0, correction=x.shape[0])
