@@ -35,21 +35,15 @@ static inline int read_position(PyObject *item, npy_intp size, npy_intp *positio
 static char *find_element(Tensor *x, PyObject *key)
 {
     npy_intp position, offset = 0;
-    if (x->ndim == 1) {
-        if (!read_position(key, x->shape[0], &position)) {
+    PyObject *const *items = PyTuple_CheckExact(key) ? PySequence_Fast_ITEMS(key) : &key;
+    if ((PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1) != x->ndim || x->ndim == 0) {
+        return NULL;
+    }
+    for (int axis = 0; axis < x->ndim; axis++) {
+        if (!read_position(items[axis], x->shape[axis], &position)) {
             return NULL;
         }
-        offset = position * x->strides[0];
-    } else {
-        if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) != x->ndim || x->ndim == 0) {
-            return NULL;
-        }
-        for (int axis = 0; axis < x->ndim; axis++) {
-            if (!read_position(PyTuple_GET_ITEM(key, axis), x->shape[axis], &position)) {
-                return NULL;
-            }
-            offset += position * x->strides[axis];
-        }
+        offset += position * x->strides[axis];
     }
     char *data = data_of(x);
     return data == NULL ? NULL : data + offset;

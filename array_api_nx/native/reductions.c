@@ -292,8 +292,8 @@ static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObj
         }
     }
     const int is_asked = op >= ANY && is_whole && (x->flags & (ROW_MAJOR | COLUMN_MAJOR));
-    if (!(is_asked || (op == SUM ? x->size <= limits.at_once : is_computed_now(x->size))) ||
-        (data = data_of(x)) == NULL || !is_aligned(x, data)) {
+    const int is_small = op == SUM && !is_complex(code) ? x->size <= limits.at_once : is_computed_now(x->size);
+    if (!(is_asked || is_small) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }
     if (is_asked) {

@@ -1,5 +1,7 @@
 """The class of the face's arrays, and the buffers that it gives out."""
 
+import warnings
+
 import numpy
 import pytest
 
@@ -222,3 +224,40 @@ def test_scalars_of_every_integer_dtype_are_keys_of_elements(kind):
     assert x[0, 3] == 8
     refused(IndexError, "out of bounds", lambda: x[kind(4), 0])
     refused(ValueError, "array element", x.__setitem__, (0, kind(1)), np.ones(1))
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 4)])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float32", "complex128"])
+def test_elements_are_written_by_keys_of_ints(shape, dtype):
+    memory = numpy.zeros(shape, dtype)
+    x, key = np.zeros(shape, dtype), tuple([n - 1 for n in shape])
+    values = [True, numpy.dtype(dtype).type(1), 1, 1.0, numpy.float64(0.5), 2j, [1], 300, "a", None]
+    for value in values:
+        for at in (key, tuple([-n for n in shape]), tuple([numpy.int64(0) for _ in shape])):
+            outcomes = []
+            for array in (memory, x):
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        array[at] = value
+                    outcomes.append(None)
+                except (TypeError, ValueError, OverflowError) as error:
+                    outcomes.append(type(error))
+            assert outcomes[0] is outcomes[1], (value, at)
+            numpy.testing.assert_array_equal(numpy.asarray(x), memory)
+            assert type(x[at]) is type(memory[at])
+    with pytest.raises(IndexError):
+        x[shape] = 1
+
+
+def test_an_element_is_written_after_what_waits_for_it_was_read():
+    x = np.arange(5000.0)
+    doubled, view = x * 2, x[10:]
+    x[(20,)] = -1.0
+    view[0] = numpy.float32(0.5)
+    assert (doubled[20], doubled[10]) == (40.0, 20.0)
+    assert (x[20], x[(10,)]) == (-1.0, 0.5)
+    frozen = np.arange(3.0)
+    frozen.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        frozen[1] = 2.0
