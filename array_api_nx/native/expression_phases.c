@@ -287,8 +287,9 @@ static int choose_blocks(Computation *computation, npy_intp threads)
         return 0;
     }
     const npy_intp others = computation->size / slice / length;
-    if (threads > 1) {
-        /* There are several blocks for each thread, unless these are too short. */
+    if (threads > 1 && computation->leads) {
+        /* There are several blocks for each thread, unless these are too short. Where an axis that is reduced comes first, a
+           block of one index has its elements added up in another order than one of several: it must not depend on threads. */
         const npy_intp parts = least((npy_intp)(computation->time / BLOCK_TIME), BLOCKS_EACH * threads) / others + 1;
         computation->each = least(computation->each, (length - 1) / parts + 1);
     }

@@ -99,10 +99,11 @@ typedef struct {
     char *slots, *buffer, *scratch; /* the last one for tiles */
     Order *orders;
     npy_intp gap; /* see find_gap */
-    int steps;    /* whether the orders say how far it is to the next row */
+    int is_stepped; /* whether the orders say how far it is to the next row */
 } RowTask;
 
-/* Compute so many bytes of each row into the buffer, where the rows begin `apart` bytes after each other. */
+/* Compute so many bytes of each row into the buffer, where the rows begin `apart` bytes after each other: one after the other, or
+   along with the gaps as one. */
 static void fill_buffer(const RowTask *task, char *const *data, npy_intp rows, npy_intp apart, npy_intp bytes)
 {
     const Pass *pass = task->pass;
@@ -162,7 +163,7 @@ static void run_buffered(const RowTask *task, char *const *data)
     const Pass *pass = task->pass;
     const int last = pass->ndim - 1, target = pass->leaf_count;
     const npy_intp all_bytes = row_bytes(pass), between = task->gap != 0 ? task->gap : all_bytes;
-    const npy_intp all_rows = task->steps ? pass->shape[last - 1] : 1, most = greatest(1, RUN_BYTES / between);
+    const npy_intp all_rows = task->is_stepped ? pass->shape[last - 1] : 1, most = greatest(1, RUN_BYTES / between);
     const npy_intp apart = last > 0 ? pass->areas[target].strides[last - 1] : 0;
     char *moved[MOST_AREAS];
     for (npy_intp row = 0; row < all_rows; row += most) {
@@ -256,19 +257,19 @@ void run_rows(const Pass *pass, char *slots)
     if (is_copied) {
         apart[pass->leaf_count] = bytes; /* in the buffer */
     }
-    task.steps = last > 0 && (gap != 0 || set_row_steps(pass, step, orders, apart));
+    task.is_stepped = last > 0 && (gap != 0 || set_row_steps(pass, step, orders, apart));
     clear_vector_flags();
     if (is_copied) {
         do {
             run_buffered(&task, data);
-        } while (step_on(pass, task.steps ? 2 : 1, index, data));
+        } while (step_on(pass, task.is_stepped ? 2 : 1, index, data));
         return;
     }
     const int streams = pass->streams && bytes >= STREAMED_ROW && orders[count - 1].code == LAST;
     if (streams) {
         orders[count - 1].code = STREAM;
     }
-    const npy_intp rows = task.steps ? pass->shape[last - 1] : 1;
+    const npy_intp rows = task.is_stepped ? pass->shape[last - 1] : 1;
     do {
         char *const *addresses = data;
         if (reads > 0) {
@@ -280,7 +281,7 @@ void run_rows(const Pass *pass, char *slots)
             run_orders(all, 2 * reads + count, bytes, step->element, !pass->overlaps);
             step_orders(all, 2 * reads + count);
         }
-    } while (step_on(pass, task.steps ? 2 : 1, index, data));
+    } while (step_on(pass, task.is_stepped ? 2 : 1, index, data));
     if (streams) {
         end_streams();
     }

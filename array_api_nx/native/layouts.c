@@ -291,6 +291,32 @@ int lies_by_columns(const Tensor *x)
     return x->ndim > 1;
 }
 
+/* How many axes have more than one element. */
+static int count_long_axes(const Tensor *x)
+{
+    int count = 0;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        count += x->shape[dim] > 1;
+    }
+    return count;
+}
+
+int find_turned(Tensor *const *operands, int count)
+{
+    const Tensor *found = NULL;
+    for (int i = 0; i < count; i++) {
+        found = operands[i] != NULL && lies_by_columns(operands[i]) ? operands[i] : found;
+    }
+    for (int i = 0; found != NULL && i < count; i++) {
+        const Tensor *x = operands[i];
+        if (x != NULL && !(lies_by_columns(x) ? has_shape(x, found->ndim, found->shape)
+                                              : count_long_axes(x) <= 1 && x->ndim <= found->ndim)) {
+            return 0;
+        }
+    }
+    return found == NULL || found->ndim > NODE_DIMS ? 0 : found->ndim;
+}
+
 Tensor *turn(Tensor *x, int ndim)
 {
     npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];

@@ -51,6 +51,10 @@ static inline int make_room(Tensor *tensor, int ndim)
    results lie as those of its axes in the opposite order. */
 int lies_by_columns(const Tensor *x);
 
+/* Whether some operands are column-major, and all others are numbers, or vectors along one of their axes: how many axes they
+   have; or 0. */
+int find_turned(Tensor *const *operands, int count);
+
 /* A view of so many axes in the opposite order, some of length 1 among them if there are more than the array has. NULL with
    an exception set. */
 Tensor *turn(Tensor *x, int ndim);

@@ -32,8 +32,8 @@ EACH_DTYPE(ELEMENT)
    one conversion after the other; but for AVX-512, which has one instruction for it. */
 #define IS_SLOW_IN_VECTORS(FROM, TO) (is_integer(FROM) && sizeof(FROM##_element) == 8 && is_inexact(TO))
 
-/* Casts that are compiled for the processors which do most of their elements at a time, with what is made of x
-   (docs/tuning.md, 150). */
+/* Casts that are compiled for better processors than the least: from and to which dtype, the first level of processors that has
+   the instructions, their names for the compiler, and what is made of an element x (docs/tuning.md, 150). */
 #define EACH_WIDE(X)                                                                                          \
     X(NX_INT64, FLOAT32, AVX512, "avx512f,avx512dq", x) X(NX_INT64, FLOAT64, AVX512, "avx512f,avx512dq", x)   \
     X(NX_UINT64, FLOAT32, AVX512, "avx512f,avx512dq", x) X(NX_UINT64, FLOAT64, AVX512, "avx512f,avx512dq", x) \

@@ -45,7 +45,7 @@ static int ask_python(Modes *modes)
     return !PyErr_Occurred();
 }
 
-/* The module of a line, as its globals name it, which keep it; None if it was executed in a dict of its own. */
+/* The module of a line, as its globals name it: a borrowed reference; None if it was executed in a dict of its own. */
 static PyObject *module_of(PyObject *globals)
 {
     PyObject *module = globals == NULL ? NULL : PyDict_GetItemWithError(globals, names_of.__name__);

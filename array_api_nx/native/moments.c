@@ -240,6 +240,9 @@ static int take_correction(PyObject *value, double *correction)
    otherwise (docs/tuning.md, 21). */
 #define VARIANCES_AT_ONCE (limits.at_once / 2)
 
+/* Variances of so many elements, a few each, are found at once: in some tenths of a second. */
+enum { MOST_ALONE = 1 << 24 };
+
 /* The moment of an array of many elements, now or later. */
 static PyObject *moment_of_many(int code, PyObject *array, PyObject *axis, int keepdims, double correction)
 {
@@ -306,7 +309,7 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
     if (x->size > (code == MEAN ? limits.at_once : VARIANCES_AT_ONCE)) {
         PyObject *result = moment_of_many(code, array, axis, keepdims, correction);
         const int is_few_each = code != MEAN && (x->code == FLOAT64 || x->code == FLOAT32 || is_integer(x->code));
-        if (result != DECLINED || !is_few_each || PyErr_Occurred()) {
+        if (result != DECLINED || !is_few_each || x->size > MOST_ALONE || PyErr_Occurred()) {
             return result;
         }
     }

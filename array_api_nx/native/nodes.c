@@ -15,7 +15,8 @@ static npy_intp node_count, held_bytes;
 enum { MOST_PENDING = 1024, FEW_HELD = 1 << 20 };
 static const double HELD_TIMES = 2.5;
 
-/* `held_bytes`, which has operands that arrays show, too, when it was last found out how many bytes are held; and these. */
+/* `held_bytes` counts operands that arrays show, too. When it was `counted_at`, `counted` of them were found to be held; of arrays
+   that are dropped later it is not known before the next time. */
 static npy_intp counted_at, counted;
 
 /* Freed nodes, for the next ones. */
@@ -147,6 +148,23 @@ int release_readers(Storage *storage)
 }
 
 /* ------------------------------------------------------------------ the end of a node */
+
+void describe_operation(const ElementLoop *loop, int count, Operation *operation)
+{
+    operation->function = loop->function;
+    operation->data = loop->data;
+    operation->name = loop->name;
+    operation->row = loop->row;
+    operation->time = loop->time;
+    operation->count = (npy_uint8)count;
+    operation->result = loop->result;
+    for (int i = 0; i < count; i++) {
+        operation->operands[i] = loop->operand;
+    }
+    operation->is_exact = (npy_uint8)loop->reversible;
+    operation->raises = loop->is_quiet ? RAISES_NONE : loop->is_arithmetic ? RAISES_IN_VECTORS : RAISES_ANY;
+    operation->link = loop->link;
+}
 
 Operation cast_operation(DTypeCode from, DTypeCode to)
 {

@@ -89,6 +89,7 @@ struct Node {
     Reduction *reduction;    /* of the only operand, along whose axes the strides of that are; or NULL */
     int operations, reductions; /* how many there are at and below it, those that are shared counted more than once */
     npy_intp size, held; /* elements; bytes that it keeps from being freed, at most */
+    npy_intp largest;    /* bytes of the largest array at and below it */
     npy_intp shape[NODE_DIMS]; /* of the result */
     NodeOperand operands[NODE_OPERANDS];
     int ending; /* how many references to its storage end with what computes it now: these need no memory */
@@ -206,7 +207,8 @@ void enter_node(Node *node, Storage *storage);
 /* The first one of all nodes; or NULL. */
 Node *first_node(void);
 
-/* Whether pending operations are too many, or hold too much beside one on arrays of so many bytes: then all are computed. */
+/* Whether pending operations are too many, or hold too much beside one that is computed from arrays of up to so many bytes: then
+   all are computed. */
 int is_too_much(npy_intp bytes);
 
 /* Compute what a storage waits for, of which nobody is told. 0 with an exception set. */

@@ -1,5 +1,6 @@
 /* The functions that carry out orders on blocks of eight vectors, of four, and of single ones, of one KIND of elements.
-   order_runs.h includes this, and says what order_blocks.h lists but for EACH and BLOCKS. */
+   order_runs.h includes this; it says which KIND and for which RUN of processors, and defines what order_blocks.h lists but for
+   EACH and BLOCKS. */
 
 #define EACH EIGHT
 #define BLOCKS BLOCKS_OF(RUN, KIND, wide)

@@ -287,23 +287,30 @@ static int find_shape(Node *node, Tensor *const *operands, int count, npy_intp t
     return recorded;
 }
 
-static npy_intp bytes_of_largest(Tensor *const *operands, int count)
+/* Bytes of the largest array among operands and what they wait for. */
+static npy_intp find_largest(Tensor *const *operands, int count)
 {
     npy_intp bytes = 0;
     for (int i = 0; i < count; i++) {
-        bytes = operands[i] == NULL ? bytes : greatest(bytes, operands[i]->size * dtypes[operands[i]->code].itemsize);
+        const Tensor *x = operands[i];
+        const Node *node = x == NULL || x->storage == NULL ? NULL : ((const Storage *)x->storage)->pending;
+        bytes = x == NULL ? bytes : greatest(bytes, x->size * dtypes[x->code].itemsize);
+        bytes = node == NULL ? bytes : greatest(bytes, node->largest);
     }
     return bytes;
+}
+
+/* Compute what waits, if it is too much beside an operation; 0 with an exception set. Not while all is recorded: what that
+   records may be a part of what is being computed. */
+static int make_room_for(Tensor *const *operands, int count)
+{
+    return limits.recorded < 0 || !is_too_much(find_largest(operands, count)) || evaluate_all();
 }
 
 /* A node for an operation, which is in no list yet; NULL, perhaps with an exception set, if the operation
    cannot wait. `given` says how operations wait, if that is not NULL. */
 static Node *make_node(const Operation *operation, Tensor *const *operands, char *const *numbers, const Modes *given)
 {
-    /* Not by `record_all`: what it records may be a part of what is being computed. */
-    if (limits.recorded >= 0 && is_too_much(bytes_of_largest(operands, operation->count)) && !evaluate_all()) {
-        return NULL;
-    }
     Node *node = take_node();
     if (node == NULL) {
         PyErr_NoMemory();
@@ -322,9 +329,11 @@ static Node *make_node(const Operation *operation, Tensor *const *operands, char
     const int before = reads_shared;
     reads_shared |= modes.reads_shared;
     const npy_intp threshold = limits.recorded < 0 ? limits.recorded : modes.threshold;
+    const npy_intp largest = find_largest(operands, operation->count);
     const int taken =
         find_shape(node, operands, operation->count, threshold) &&
         take_operands(node, operands, numbers) == 1;
+    node->largest = taken ? greatest(largest, node->size * dtypes[operation->result].itemsize) : 0;
     reads_shared = before;
     if (!taken) {
         give_node(node);
@@ -363,39 +372,12 @@ static PyObject *wait_for(Node *node)
     return wrap_tensor(result, code);
 }
 
-/* ------------------------------------------------------------------ turned operands */
-
-/* How many axes have more than one element. */
-static int count_long_axes(const Tensor *x)
-{
-    int count = 0;
-    for (int dim = 0; dim < x->ndim; dim++) {
-        count += x->shape[dim] > 1;
-    }
-    return count;
-}
-
-/* Whether some operands are column-major, and all others are numbers, or vectors along one of their axes: how many axes they
-   have; or 0. */
-static int find_turned(Tensor *const *operands, int count)
-{
-    const Tensor *found = NULL;
-    for (int i = 0; i < count; i++) {
-        found = operands[i] != NULL && lies_by_columns(operands[i]) ? operands[i] : found;
-    }
-    for (int i = 0; found != NULL && i < count; i++) {
-        const Tensor *x = operands[i];
-        if (x != NULL && !(lies_by_columns(x) ? has_shape(x, found->ndim, found->shape)
-                                              : count_long_axes(x) <= 1 && x->ndim <= found->ndim)) {
-            return 0;
-        }
-    }
-    return found == NULL || found->ndim > NODE_DIMS ? 0 : found->ndim;
-}
-
 /* `record` in given modes. Of column-major operands the node reads the transposed ones. */
 static PyObject *make_array(const Operation *operation, Tensor *const *operands, char *const *numbers, const Modes *given)
 {
+    if (!make_room_for(operands, operation->count)) {
+        return NULL;
+    }
     const int ndim = find_turned(operands, operation->count);
     if (ndim == 0) {
         Node *node = make_node(operation, operands, numbers, given);
@@ -454,6 +436,9 @@ PyObject *record_reduction(const Reduction *reduction, Tensor *x, int for_now)
 {
     const Operation operation = {.name = names_of.reduce, .row = reduction->row, .operands = {reduction->element},
                                  .result = reduction->result, .count = 1, .is_exact = 1, .link = NO_LINK};
+    if (!make_room_for(&x, 1)) {
+        return NULL;
+    }
     const int before = reads_shared;
     reads_shared = before || for_now;
     Node *node = make_node(&operation, &x, NULL, NULL);
@@ -522,11 +507,34 @@ void record_as_before(const Recording *before)
     }
 }
 
+/* Whether an update of `x` computes nothing first: no Python code may run while the storage of `x` has neither node nor memory.
+   -1 with an exception set. */
+static int is_ready(const Operation *operation, const Tensor *x, Tensor *const *operands, Modes *modes)
+{
+    int operations = 1, reductions = 0;
+    if (!make_room_for(operands, operation->count) || !find_modes(modes)) {
+        return -1;
+    }
+    for (int i = 0; i < operation->count; i++) {
+        const Tensor *y = operands[i];
+        const Node *node = y == NULL || y->storage == NULL ? NULL : ((const Storage *)y->storage)->pending;
+        if (node != NULL && y != x && !(awaits_reduction(y) && operation->is_exact) &&
+            (y->array != NULL || !shows_pending(y) || !has_shape(y, x->ndim, x->shape))) {
+            return 0;
+        }
+        operations += node == NULL ? 0 : node->operations;
+        reductions += node == NULL ? 0 : node->reductions;
+    }
+    return modes->errors >= 0 && operations <= MOST_OPERATIONS && reductions <= MOST_REDUCTIONS;
+}
+
 int record_update(const Operation *operation, Tensor *x, Tensor *const *operands, char *const *numbers)
 {
     Storage *storage = (Storage *)x->storage;
-    if (storage->readers > 0 || !shows_pending(x)) {
-        return 0;
+    Modes modes;
+    const int ready = is_ready(operation, x, operands, &modes);
+    if (ready != 1 || storage->pending == NULL || storage->readers > 0 || !shows_pending(x)) {
+        return ready < 0 ? -1 : 0;
     }
     /* What the storage has waited for so far goes to a storage of its own. */
     Storage *before = pending_storage((DTypeCode)storage->code);
@@ -543,7 +551,7 @@ int record_update(const Operation *operation, Tensor *x, Tensor *const *operands
     for (int i = 0; i < operation->count; i++) {
         given[i] = operands[i] == x ? &old : operands[i];
     }
-    Node *update = make_node(operation, given, numbers, NULL);
+    Node *update = make_node(operation, given, numbers, &modes);
     if (update != NULL && update->size != x->size) {
         drop_operands(update, operation->count);
         give_node(update);
@@ -564,23 +572,6 @@ int record_update(const Operation *operation, Tensor *x, Tensor *const *operands
     enter_node(update, storage);
     Py_DECREF(before);
     return 1;
-}
-
-void describe_operation(const ElementLoop *loop, int count, Operation *operation)
-{
-    operation->function = loop->function;
-    operation->data = loop->data;
-    operation->name = loop->name;
-    operation->row = loop->row;
-    operation->time = loop->time;
-    operation->count = (npy_uint8)count;
-    operation->result = loop->result;
-    for (int i = 0; i < count; i++) {
-        operation->operands[i] = loop->operand;
-    }
-    operation->is_exact = (npy_uint8)loop->reversible;
-    operation->raises = loop->is_quiet ? RAISES_NONE : loop->is_arithmetic ? RAISES_IN_VECTORS : RAISES_ANY;
-    operation->link = loop->link;
 }
 
 /* ------------------------------------------------------------------ the module's part */

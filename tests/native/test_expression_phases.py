@@ -241,3 +241,28 @@ def test_a_value_and_what_is_made_of_it_are_both_reduced():
 
     found = numpy_of(compute(xp, xp.asarray(data, copy=True)))
     np.testing.assert_array_equal(found, compute(np, data))
+
+
+@pytest.mark.parametrize("function", ["sum", "mean", "var", "std"])
+@pytest.mark.parametrize("shape", [(70, 5, 100), (70, 6, 100), (50, 8, 130)])
+def test_sums_around_an_axis_do_not_depend_on_threads(function, shape):
+    numbers = np.random.default_rng(shape[1]).standard_normal(shape) + 3
+    found = set()
+    for threads in (1, 2, 4):
+        with xp.config_context(num_threads=threads):
+            x = xp.asarray(numbers, copy=True) * 1.5 - 1
+            reduced = getattr(xp, function)(x, axis=(0, 2), keepdims=True)
+            numpy_of(xp.exp(x / reduced))
+            found.add(numpy_of(reduced).tobytes())
+    assert len(found) == 1
+
+
+def test_a_value_that_nothing_shows_waits_beside_small_results():
+    x = xp.ones((2000, 500)) * 2
+    numpy_of(x)
+    before = count_pending()
+    x = x - xp.mean(x, axis=1, keepdims=True)
+    scale = xp.sqrt(xp.mean(x * x, axis=1, keepdims=True) + 1e-5)
+    result = x / scale
+    assert count_pending() - before >= 6
+    assert not numpy_of(result).any()

@@ -2,6 +2,7 @@
 
 import operator
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -91,6 +92,23 @@ def test_a_value_that_only_an_update_needs_gets_no_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**20
+
+
+def test_python_code_that_runs_during_an_update_finds_the_value(monkeypatch):
+    seen = []
+    kept = xp.ones(MIDDLE)
+    x = kept + 1.0
+    monkeypatch.setattr(warnings, "showwarning", lambda *args, **named: seen.append(float(x[3])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        waiting = [
+            1.0 / xp.zeros(20 * MIDDLE) for _ in range(3)
+        ]  # they hold what nothing else shows
+        x += kept
+    assert seen
+    assert set(seen) == {2.0}
+    assert float(x[3]) == 3.0
+    del waiting
 
 
 def test_updates_by_the_value_itself():
