@@ -102,8 +102,8 @@ typedef struct {
     int is_stepped; /* whether the orders say how far it is to the next row */
 } RowTask;
 
-/* Compute so many bytes of each row into the buffer, where the rows begin `apart` bytes after each other: one after the other, or
-   along with the gaps as one. */
+/* Compute so many bytes of each row into the buffer, where each row begins `apart` bytes after the one before. Where the task
+   has a gap, the rows and the gaps between them are computed as one row. */
 static void fill_buffer(const RowTask *task, char *const *data, npy_intp rows, npy_intp apart, npy_intp bytes)
 {
     const Pass *pass = task->pass;

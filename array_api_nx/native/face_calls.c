@@ -255,7 +255,8 @@ static PyObject *call_numpys(const Function *self, npy_intp most, PyObject *cons
     if (self->is_operation && are_many(args, count, most)) {
         return DECLINED;
     }
-    /* An operator of a subclass of NumPy's ndarray is asked before that of the ndarray: Python sees to it. */
+    /* Python calls the operator of the right operand first if its class is a subclass of the left one's: a subclass of NumPy's
+       ndarray has to be able to answer before NumPy does. */
     const int is_slot = Py_IS_TYPE(self->numpys, &PyWrapperDescr_Type);
     while (made < total && !(is_slot && PyArray_Check(args[made]) && !PyArray_CheckExact(args[made])) &&
            (given[made] = to_numpys(args[made], most)) != NULL) {

@@ -240,7 +240,8 @@ static int take_correction(PyObject *value, double *correction)
    otherwise (docs/tuning.md, 21). */
 #define VARIANCES_AT_ONCE (limits.at_once / 2)
 
-/* Variances of so many elements, a few each, are found at once: in some tenths of a second. */
+/* The most elements in rows of less than four whose variances are computed on this thread, by NumPy's algorithm, which cannot
+   be interrupted: it takes some tenths of a second. */
 enum { MOST_ALONE = 1 << 24 };
 
 /* The moment of an array of many elements, now or later. */

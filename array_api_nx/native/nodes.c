@@ -10,13 +10,14 @@ static Node *newest;
 static npy_intp node_count, held_bytes;
 
 /* So many operations may be pending; then all are computed. So they are if they alone keep more bytes from being freed than
-   FEW_HELD, which caches have room for, and than HELD_TIMES of the next operation's: what is kept long has to be read from
-   memory again, and a program that computes at once needs hardly less (docs/tuning.md, 151). */
+   FEW_HELD, which caches have room for, and than HELD_TIMES the bytes of the largest array that the next operation is computed
+   from: what is kept long has to be read from memory again, and a program that computes at once needs hardly less
+   (docs/tuning.md, 151). */
 enum { MOST_PENDING = 1024, FEW_HELD = 1 << 20 };
 static const double HELD_TIMES = 2.5;
 
-/* `held_bytes` counts operands that arrays show, too. When it was `counted_at`, `counted` of them were found to be held; of arrays
-   that are dropped later it is not known before the next time. */
+/* `held_bytes` counts operands that arrays show, too. When it was `counted_at`, `counted` of these bytes were held by pending
+   operations alone. Operands whose arrays are dropped later are missed until the next count. */
 static npy_intp counted_at, counted;
 
 /* Freed nodes, for the next ones. */

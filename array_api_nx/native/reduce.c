@@ -265,7 +265,8 @@ void run_sum(const ReductionPlan *plan, DTypeCode code, PyUFuncGenericFunction f
 
 /* ------------------------------------------------------------------ largest and smallest elements of short rows */
 
-/* Rows of at most so many columns are compared here, without calls (docs/tuning.md, 152). */
+/* Up to so many elements, the largest or smallest of a row is found by a loop in this file instead of a call of NumPy's loop
+   (docs/tuning.md, 152). */
 enum { FEW_COMPARED = 24 };
 
 /* Rows of adjacent elements, `step` bytes apart, and what they are reduced to; and NumPy's loop. */
