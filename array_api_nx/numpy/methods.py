@@ -251,6 +251,13 @@ def _viewed(memory: _Memory) -> memoryview:
     return memoryview(memory.view(numpy.ndarray))  # type: ignore[arg-type]  # NumPy's stubs lack it on 3.11
 
 
+def _comparison(compare: Any) -> Any:
+    def compared(self: Any, other: object) -> Any:
+        return as_faces(compare(self._flat, as_numpys(other)))
+
+    return compared
+
+
 class _Flat:
     """See `numpy.ndarray.flat`. Keys, values and results are arrays of the face."""
 
@@ -259,6 +266,11 @@ class _Flat:
     def __init__(self, array: Any) -> None:
         self._array = array
         self._flat = as_numpys(array).flat
+
+    __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
+    __eq__, __ne__ = _comparison(operator.eq), _comparison(operator.ne)
+    __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
+    __hash__ = None  # type: ignore[assignment]
 
     base = property(lambda self: self._array)
     coords = property(lambda self: self._flat.coords)

@@ -1,5 +1,6 @@
 """Methods and attributes of the face's arrays that C and the standard's functions do not answer."""
 
+import operator
 import pickle
 import sys
 from fractions import Fraction
@@ -226,6 +227,17 @@ def test_shapes_are_assigned_where_a_view_has_them():
         turned.shape = 6
     with pytest.raises(AttributeError):
         del x.shape
+
+
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge"])
+def test_flat_compares_its_elements(name):
+    compare = getattr(operator, name)
+    x = np.arange(6.0).reshape(2, 3)
+    for other in (2, np.flip(x).ravel(), [0, 1, 2, 3, 4, 6], np.flip(x).flat):
+        found = compare(x.flat, other)
+        assert type(found) is np.ndarray
+        assert found.tolist() == compare(numpy.asarray(x).flat, numpy.asarray(other)).tolist()
+    refused(TypeError, "unhashable", hash, x.flat)
 
 
 def test_flat_keeps_its_place_and_gives_arrays_of_the_face():
