@@ -7,12 +7,14 @@ promised, and what is not).
 
 from __future__ import annotations
 
+import sys as _sys
 from typing import Any
 
 import numpy as _numpy
 
 from . import methods as _methods  # noqa: F401 - it attaches the methods of arrays
 from .arrays import ndarray as ndarray
+from .names import Face as _Face
 from .names import faced as _faced
 from .ufuncs import ufunc as ufunc
 
@@ -26,3 +28,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*__all__, *globals()})
+
+
+_sys.modules[__name__].__class__ = _Face

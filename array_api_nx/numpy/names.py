@@ -21,7 +21,7 @@ from .functions import function_of, is_own, like, named
 from .generators import GENERATORS, default_rng
 from .ufuncs import has_loops, ufunc, ufunc_of
 
-__all__ = ["faced", "kind_of"]
+__all__ = ["Face", "faced", "kind_of"]
 
 
 class _Indexed:
@@ -109,6 +109,17 @@ class _Module(ModuleType):
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
         return {name: getattr(self, name) for name in vars(self._numpys) if name[:2] != "__"}
+
+
+class Face(ModuleType):
+    """The module of NumPy's names. Programs that wrap them all read its dictionary."""
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        for name in [*vars(numpy)]:
+            if name[:2] != "__" or name in numpy.__all__:
+                getattr(self, name)
+        return super().__dict__
 
 
 class _Finder(Loader):

@@ -131,6 +131,12 @@ def test_every_name_is_there():
     assert face.__all__ == numpy.__all__
 
 
+def test_the_dictionary_has_names_that_nothing_asked_for(monkeypatch):
+    monkeypatch.delattr(face, "sinc")
+    assert vars(face)["sinc"] is face.sinc
+    assert {*numpy.__all__}.intersection(vars(numpy)).difference(vars(face)) == set()
+
+
 @for_each("module", MODULES)
 def test_every_function_gives_numpys_result_or_exception(module):
     check_every_function(module, arguments, NOT_CALLED)
