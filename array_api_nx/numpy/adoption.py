@@ -7,7 +7,7 @@ of the face over the memory that NumPy gave it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy
@@ -26,6 +26,7 @@ __all__ = [
     "as_numpys",
     "as_standards",
     "by_numpy",
+    "called",
     "count_numpys",
     "known_numpys",
     "scalar",
@@ -136,17 +137,23 @@ def by_numpy(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         for array, x in given.values()
         if type(x) is ndarray and not x._device.backend.shares_host
     ]
-    try:
-        found = function(*args, **named)
-    except ValueError as error:
-        if _NO_NUMPY not in str(error):
-            raise
-        args = tuple([_with_numpys(x) for x in args])
-        found = function(*args, **named)
+    found = called(function, args, named)
     for array, before, x in elsewhere:
         if array.tobytes() != before.tobytes():
             standard(x)[...] = from_numpy(array, None, x._device, None)
     return as_faces(found, given, device)
+
+
+def called(function: Callable[..., Any], args: Sequence[Any], named: dict[str, Any]) -> Any:
+    """What a function of NumPy's returns, also where the `__array__` of an object among the
+    arguments gives an array of the face."""
+    try:
+        return function(*args, **named)
+    except ValueError as error:
+        if _NO_NUMPY not in str(error):
+            raise
+    named = {name: _with_numpys(x) for name, x in named.items()}
+    return function(*[_with_numpys(x) for x in args], **named)
 
 
 def _with_numpys(x: Any) -> Any:

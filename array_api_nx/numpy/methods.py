@@ -21,6 +21,7 @@ from .adoption import (
     as_numpys,
     as_standards,
     by_numpy,
+    called,
     count_numpys,
     known_numpys,
     scalar,
@@ -61,7 +62,7 @@ def _computed(name: str, function: Any, reflected: bool, self: Any, other: Any) 
         except REFUSALS:
             pass
     count_numpys(1)
-    return as_faces(function(*[as_numpys(x) for x in operands]), None, self._device)
+    return as_faces(called(function, [as_numpys(x) for x in operands], {}), None, self._device)
 
 
 def _updated(name: str, function: Any, self: Any, other: Any) -> Any:

@@ -1,6 +1,7 @@
 """Which functions of the face are ours, and what NumPy computes in their place."""
 
 import inspect
+import operator
 import pickle
 
 import numpy
@@ -99,6 +100,11 @@ def test_objects_whose_arrays_are_of_the_face():
 
     assert np.array(Points()).tolist() == [1, 2]
     assert np.add(np.ones(2), Points()).tolist() == [2, 3]
+    assert np.average([3, 6], weights=Points()) == 5
+    x = np.ones(2)
+    for found in (x + Points(), Points() + x, x - -1 * x * Points(), operator.iadd(x, Points())):
+        assert type(found) is np.ndarray
+        assert found.tolist() == [2, 3]
 
 
 def test_lists_that_contain_themselves():
