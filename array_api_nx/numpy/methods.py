@@ -29,7 +29,7 @@ from .adoption import (
 from .arrays import adopt, ndarray, standard
 from .differences import PRIMITIVES
 from .fronts import METHODS, fronted
-from .functions import REFUSALS, is_ours
+from .functions import REFUSALS, is_ours, ours
 from .thresholds import ANY, most_for_numpy
 
 __all__: list[str] = []
@@ -432,15 +432,24 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: An
     return front(ufunc, method)(*inputs, **options)
 
 
+_NONE: Final = numpy.empty(0)
+
+
 def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any) -> Any:
     for kind in types:
         if kind is not ndarray and kind is not Array and not issubclass(kind, numpy.ndarray):
             return NotImplemented
     # The caller named NumPy's own function, and may hand the result to C that wants NumPy's array.
-    numpys = known_numpys(args)
-    options = known_numpys([*named.values()])
+    values = [*named.values()]
+    numpys, options = known_numpys(args), known_numpys(values)
     if numpys is None or options is None:
-        return as_numpys(by_numpy(function, *args, **named))
+        if ours([args, values]):
+            return as_numpys(by_numpy(function, *args, **named))
+        numpys, options = args, values
+    if numpys is args and options is values:
+        # They are in a container of another class, such as a deque, where NumPy finds them again.
+        # Of no types it calls the function's implementation, which makes NumPy's arrays of them.
+        return numpy.ndarray.__array_function__(_NONE, function, (), args, named)
     count_numpys(1)
     return function(*numpys, **dict(zip(named, options, strict=True)))
 

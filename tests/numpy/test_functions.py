@@ -3,6 +3,8 @@
 import inspect
 import operator
 import pickle
+from collections import UserList, deque
+from operator import attrgetter
 
 import numpy
 import pytest
@@ -105,6 +107,16 @@ def test_objects_whose_arrays_are_of_the_face():
     for found in (x + Points(), Points() + x, x - -1 * x * Points(), operator.iadd(x, Points())):
         assert type(found) is np.ndarray
         assert found.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("kind", [deque, UserList])
+@pytest.mark.parametrize("name", ["concatenate", "vstack", "stack", "linalg.multi_dot"])
+def test_arrays_in_containers_of_other_classes(name, kind):
+    function, numpys = attrgetter(name)(np), attrgetter(name)(numpy)
+    found = function(kind([np.eye(2), 2 * np.eye(2)]))
+    assert type(found) is np.ndarray
+    assert found.tolist() == numpys([numpy.eye(2), 2 * numpy.eye(2)]).tolist()
+    assert type(numpys(kind([np.eye(2), np.eye(2)]))) is numpy.ndarray
 
 
 def test_lists_that_contain_themselves():
