@@ -75,8 +75,7 @@ def _updated(name: str, function: Any, self: Any, other: Any) -> Any:
         else:
             self._handle = updated._handle
             return self
-    by_numpy(function, self, other)
-    return self
+    return by_numpy(function, self, other)  # another object, where the operand's class says so
 
 
 def _operators(operator_name: str, ufunc: numpy.ufunc) -> dict[str, Any]:

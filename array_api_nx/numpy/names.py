@@ -52,7 +52,7 @@ def _outer(a: Any, b: Any, out: Any = None) -> Any:
     if out is None and type(a) is ndarray and type(b) is ndarray:
         multiply = import_module("array_api_nx.numpy").multiply
         return multiply.outer(a.ravel(), b.ravel())
-    return by_numpy(numpy.outer, a, b, out)
+    return by_numpy(numpy.outer, a, b, *(() if out is None else (out,)))
 
 
 def _reader(numpys: Any) -> Any:

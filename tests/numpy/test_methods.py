@@ -240,6 +240,27 @@ def test_flat_compares_its_elements(name):
     refused(TypeError, "unhashable", hash, x.flat)
 
 
+class Quantity:
+    """A class that computes NumPy's functions itself."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **named):
+        return ufunc.__name__, len(inputs), sorted(named)
+
+    def __array_function__(self, function, types, args, named):
+        return function.__name__, len(args), sorted(named)
+
+
+@pytest.mark.parametrize("name", ["iadd", "imul", "ipow", "imatmul"])
+def test_updates_give_what_the_class_of_the_operand_says(name):
+    update = getattr(operator, name)
+    assert update(np.ones(3), Quantity()) == update(numpy.ones(3), Quantity())
+
+
+def test_functions_of_other_classes_get_the_arguments_that_were_given():
+    for args in ((np.ones(2), Quantity()), (Quantity(), 2), (Quantity(), np.ones(2), np.ones(2))):
+        assert np.outer(*args) == numpy.outer(*args)
+
+
 def test_flat_keeps_its_place_and_gives_arrays_of_the_face():
     x = np.arange(6.0).reshape(2, 3)
     flat = x.flat
