@@ -9,7 +9,7 @@ import numpy
 from .adoption import as_numpys, by_numpy
 from .fronts import fronted
 
-__all__ = ["GENERATORS", "default_rng"]
+__all__ = ["GENERATORS", "GLOBAL", "default_rng"]
 
 
 def _plain(generator: Any) -> Any:
@@ -42,6 +42,17 @@ class _Method:
         return method
 
 
+class _Type(type):
+    """The class of our generators, of which NumPy's own are instances, too, as its arrays are of
+    `ndarray`: other libraries may have made them."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        numpys: Any = cls.__base__
+        if cls in GENERATORS.values():
+            return isinstance(instance, numpys)
+        return super().__instancecheck__(instance)
+
+
 def _with_our_arrays(numpys: type) -> type:
     """A subclass whose methods take and give arrays of the face."""
     names = [name for name in dir(numpys) if name[0] != "_" and callable(getattr(numpys, name))]
@@ -52,7 +63,7 @@ def _with_our_arrays(numpys: type) -> type:
         "__module__": "array_api_nx.numpy.random",
         "__doc__": numpys.__doc__,
     }
-    return type(numpys.__name__, (numpys,), members)
+    return _Type(numpys.__name__, (numpys,), members)
 
 
 GENERATORS: Final[dict[str, Any]] = {
@@ -62,12 +73,19 @@ GENERATORS: Final[dict[str, Any]] = {
 """By NumPy's names."""
 
 
+def _over(given: Any, kind: type) -> Any:
+    """A generator of ours that draws from one of NumPy's."""
+    generator = kind(given._bit_generator)
+    vars(generator)["_plain"] = given
+    return generator
+
+
 def default_rng(seed: Any = None) -> Any:
     """A generator of random numbers, whose arrays are ours: see `numpy.random.default_rng`."""
     given = numpy.random.default_rng(as_numpys(seed))
     kind = GENERATORS["Generator"]
-    if isinstance(given, kind):
-        return given
-    generator = kind(given.bit_generator)
-    vars(generator)["_plain"] = given
-    return generator
+    return given if issubclass(type(given), kind) else _over(given, kind)
+
+
+GLOBAL: Final = _over(numpy.random.mtrand._rand, GENERATORS["RandomState"])
+"""The state of ``np.random.normal`` and others, which programs and libraries name, too."""

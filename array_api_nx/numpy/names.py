@@ -18,7 +18,7 @@ from .adoption import as_faces, by_numpy
 from .arrays import ndarray
 from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
-from .generators import GENERATORS, default_rng
+from .generators import GENERATORS, GLOBAL, default_rng
 from .ufuncs import has_loops, ufunc, ufunc_of
 
 __all__ = ["Face", "faced", "kind_of"]
@@ -80,6 +80,8 @@ _OWN: Final[dict[str, Any]] = {
     **{name: getattr(creation, name) for name in creation.__all__},
     **{f"random.{name}": value for name, value in GENERATORS.items()},
     "random.default_rng": default_rng,
+    "random.mtrand.RandomState": GENERATORS["RandomState"],
+    "random.mtrand._rand": GLOBAL,
 }
 
 

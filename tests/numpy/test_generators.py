@@ -52,3 +52,33 @@ def test_states_are_kept_by_seeds_copies_and_pickles():
     assert rs.normal() == numpy.random.RandomState(3).normal()
     rng = np.random.default_rng(np.random.PCG64(2))
     assert pickle.loads(pickle.dumps(rng)).random() == rng.random()
+
+
+@pytest.mark.parametrize("make", ["RandomState", "default_rng"])
+def test_numpys_generators_are_instances(make):
+    kind = type(getattr(np.random, make)())
+    others = numpy.random.default_rng(2), numpy.random.RandomState(2)
+    assert [isinstance(x, kind) for x in others] == [make != "RandomState", make == "RandomState"]
+
+    class Own(kind):
+        pass
+
+    assert not any([isinstance(x, Own) for x in others])
+
+
+def test_a_generator_over_numpys():
+    rng = np.random.default_rng(numpy.random.default_rng(2))
+    assert type(rng.normal(size=3)) is np.ndarray
+
+
+def test_the_global_state_is_an_object():
+    state = np.random.mtrand._rand
+    assert isinstance(state, np.random.RandomState)
+    assert np.random.mtrand.RandomState is np.random.RandomState
+    drawn = {}
+    for numpys in (numpy, np):
+        numpys.random.seed(3)
+        both = numpys.random.mtrand._rand.normal, numpys.random.normal
+        drawn[numpys] = [float(draw()) for draw in both * 2]
+    assert drawn[np] == drawn[numpy]
+    assert type(state.normal(size=3)) is np.ndarray
