@@ -85,7 +85,15 @@ _OWN: Final[dict[str, Any]] = {
 }
 
 
-class _Module(ModuleType):
+class _Named(ModuleType):
+    """A module that pickles as its name. What pickles functions with the names that they use, as
+    cloudpickle does, knows by itself modules of Python's class alone."""
+
+    def __reduce__(self) -> Any:
+        return import_module, (self.__name__,)
+
+
+class _Module(_Named):
     """A module of NumPy's, whose functions take and give arrays of the face."""
 
     def __init__(self, path: str, numpys: ModuleType) -> None:
@@ -113,7 +121,7 @@ class _Module(ModuleType):
         return {name: getattr(self, name) for name in vars(self._numpys) if name[:2] != "__"}
 
 
-class Face(ModuleType):
+class Face(_Named):
     """The module of NumPy's names. Programs that wrap them all read its dictionary."""
 
     @property

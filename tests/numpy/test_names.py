@@ -193,6 +193,12 @@ def test_modules_are_imported_by_name():
     refused(ModuleNotFoundError, None, importlib.import_module, "array_api_nx.numpy.nothing")
 
 
+@pytest.mark.parametrize("name", ["", ".linalg", ".lib.stride_tricks"])
+def test_modules_are_pickled_by_name(name):
+    module = importlib.import_module(f"array_api_nx.numpy{name}")
+    assert pickle.loads(pickle.dumps(module)) is module
+
+
 def listed():
     """The names of NumPy by kind, modules and their functions included."""
     found = {}
