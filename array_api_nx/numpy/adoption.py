@@ -144,16 +144,26 @@ def by_numpy(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     return as_faces(found, given, device)
 
 
+# These answer False where an object gives no array of NumPy's.
+_SILENT: Final = (numpy.array_equal, numpy.array_equiv)
+
+
 def called(function: Callable[..., Any], args: Sequence[Any], named: dict[str, Any]) -> Any:
     """What a function of NumPy's returns, also where the `__array__` of an object among the
     arguments gives an array of the face."""
-    try:
-        return function(*args, **named)
-    except ValueError as error:
-        if _NO_NUMPY not in str(error):
-            raise
+    if function not in _SILENT or any([_answers(x) for x in args]):
+        try:
+            return function(*args, **named)
+        except ValueError as error:
+            if _NO_NUMPY not in str(error):
+                raise
     named = {name: _with_numpys(x) for name, x in named.items()}
     return function(*[_with_numpys(x) for x in args], **named)
+
+
+def _answers(x: Any) -> bool:
+    """Whether an object may compute NumPy's functions itself."""
+    return type(x) is not numpy.ndarray and hasattr(x, "__array_function__")
 
 
 def _with_numpys(x: Any) -> Any:

@@ -103,6 +103,10 @@ def test_objects_whose_arrays_are_of_the_face():
     assert np.array(Points()).tolist() == [1, 2]
     assert np.add(np.ones(2), Points()).tolist() == [2, 3]
     assert np.average([3, 6], weights=Points()) == 5
+    for equal in (np.array_equal, np.array_equiv):
+        assert equal(np.asarray([1.0, 2.0]), Points())
+        assert equal(Points(), [1.0, 2.0])
+        assert not equal(Points(), [1.0, 3.0])
     x = np.ones(2)
     for found in (x + Points(), Points() + x, x - -1 * x * Points(), operator.iadd(x, Points())):
         assert type(found) is np.ndarray
