@@ -47,7 +47,6 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
     pass->numbers = expression->numbers;
     pass->threads = expression->threads;
     pass->time = time_of(expression);
-    pass->fetches = block == NULL && root->size * expression->leaf_count * 8 >= FETCHED_BYTES;
     pass->leaf_count = expression->leaf_count;
     pass->fold_count = pass->reads = 0;
     for (const Fold *each = fold; each != NULL; each = each->next) {

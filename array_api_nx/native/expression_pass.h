@@ -36,7 +36,6 @@ typedef struct {
     int is_buffered; /* whether the root's elements are computed in a buffer, and copied to the target */
     int discards;    /* whether the root is not written anywhere */
     int streams;     /* whether orders write the rows of the root past the caches */
-    int fetches;     /* whether tiles are fetched from memory ahead */
     int reads;       /* leaves of rows whose elements are not adjacent, which orders of their own read */
     int is_copy;     /* whether elements are copied, and nothing is computed */
     int is_stepped;  /* whether loops read and write elements that are not adjacent where they lie */

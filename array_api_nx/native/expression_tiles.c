@@ -40,21 +40,12 @@ static npy_intp tile_bytes(const Pass *pass)
     return is_straight && (pass->fold != NULL || pass->ndim == 1) ? STRAIGHT_BYTES : ALONE_BYTES;
 }
 
-/* The tile after the one that is computed. Steps alternate between waiting for memory and computing from the caches; so
-   that the memory is busy all the time, each of them first asks for a part of the next tile (docs/tuning.md, 12). */
-typedef struct {
-    npy_intp rows, columns; /* no rows: nothing is asked for */
-    int part, parts, copies; /* of leaves, if there are several */
-    const char *corners[MOST_LEAVES];
-} NextTile;
-
 /* The constants of a pass, for all of its tiles. */
 typedef struct {
     npy_intp slot_bytes;
     FoldedRun *folded; /* of each fold */
     char *slots; /* of the plan, then those of packed areas */
     Order *orders;
-    NextTile *ahead;
 } Tiling;
 
 /* A tile: its elements lie one after the other in every area, or in a copy, or are one and the same. */
@@ -72,31 +63,6 @@ static int is_run(const Pass *pass, const Area *area, npy_intp rows, npy_intp co
     const npy_intp row = pass->ndim > 1 ? area->strides[pass->ndim - 2] : 0;
     *step = columns > 1 || rows == 1 ? column : row;
     return (*step == 0 || *step == area->itemsize) && (rows == 1 || columns == 1 || row == columns * column);
-}
-
-/* Ask for the next part of the next tile: of leaves whose elements are adjacent, and where several are copied, of those whose
-   rows leave out no line of the caches. (One alone the processor foresees.) */
-static void fetch_ahead(const Pass *pass, NextTile *ahead)
-{
-    const int last = pass->ndim - 1, part = ahead->part++;
-    for (int i = 0; i < pass->leaf_count && ahead->rows > 0; i++) {
-        const Area *area = &pass->areas[i];
-        const npy_intp column = area->strides[last], step = last > 0 ? area->strides[last - 1] : 0;
-        const npy_intp bytes = ahead->columns * magnitude(column);
-        const char *corner = ahead->corners[i] + (column < 0 ? area->itemsize - bytes : 0);
-        if (column != area->itemsize && (column == 0 || magnitude(column) > LINE || ahead->copies == 0)) {
-            continue;
-        }
-        npy_intp runs = ahead->rows, lines = bytes / LINE + 1;
-        if (step == bytes || step == 0) {
-            lines = step == 0 ? lines : bytes * runs / LINE + 1;
-            runs = 1;
-        }
-        const npy_intp end = runs * lines * (part + 1) / ahead->parts;
-        for (npy_intp line = runs * lines * part / ahead->parts; line < end; line++) {
-            FETCH(corner + line / lines * step + line % lines * LINE);
-        }
-    }
 }
 
 /* The bytes from one element at a place to the next. */
@@ -119,9 +85,6 @@ static void run_steps(const Pass *pass, const Plan *plan, const TileOfPass *tile
 {
     for (int s = 0; s < plan->step_count; s++) {
         const PlanStep *step = &plan->steps[s];
-        if (tiling->ahead->rows > 0) {
-            fetch_ahead(pass, tiling->ahead);
-        }
 #ifdef HAS_ORDERS
         if (step->order_count > 0) {
             bind_orders(plan, step, tiling->orders, tile->steps, plan->step_count == 1 ? 0 : -1);
@@ -298,9 +261,6 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         }
         const Tile packed = {buffer, columns * area->itemsize, area->itemsize};
         if (stored < 0) {
-            if (tiling->ahead->copies > 0) {
-                fetch_ahead(pass, tiling->ahead);
-            }
             copy_tile(packed, whole, area->itemsize, rows, columns);
         } else {
             copies[stored] = stored > 0 || !pass->discards;
@@ -332,7 +292,6 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
         }
     }
     if (pass->fold != NULL) {
-        fetch_ahead(pass, tiling->ahead);
         fold_tile(pass, tiling->folded, tile.data[pass->leaf_count], columns * pass->areas[pass->leaf_count].itemsize,
                   corners + count_operands(pass), rows, columns);
     }
@@ -379,17 +338,6 @@ void arrange_tiles(Pass *pass)
 static npy_intp count_slots(const Pass *pass)
 {
     return count_plan_slots(pass) + pass->area_count;
-}
-
-/* How many leaves are copied for each tile, if there are several. */
-static int count_copies(const Pass *pass)
-{
-    int copies = 0;
-    for (int i = 0; i < pass->leaf_count && !pass->is_stepped; i++) {
-        const npy_intp step = pass->areas[i].strides[pass->ndim - 1];
-        copies += step != 0 && step != pass->areas[i].itemsize;
-    }
-    return copies > 1 ? copies : 0;
 }
 
 /* Whether an operand's elements lie closer together along the rows of tiles than along their columns, and tiles may
@@ -445,26 +393,6 @@ static TileShape shape_tiles(const Pass *pass)
                        tile_bytes(pass) + APART};
 }
 
-/* Plan to ask for the tile after the one at `index`: in the same rows, or at the beginning of the next ones. */
-static void look_ahead(const Pass *pass, NextTile *ahead, char *const *corners, const npy_intp *index, const TileShape *shape)
-{
-    const int last = pass->ndim - 1;
-    const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
-    npy_intp row = index[0], column = index[1] + shape->columns;
-    if (column >= all_columns) {
-        column = 0;
-        row += shape->rows;
-    }
-    ahead->rows = row >= all_rows ? 0 : least(shape->rows, all_rows - row);
-    ahead->columns = least(shape->columns, all_columns - column);
-    ahead->part = 0;
-    for (int i = 0; i < pass->leaf_count; i++) {
-        const npy_intp *strides = pass->areas[i].strides;
-        ahead->corners[i] =
-            corners[i] + (column - index[1]) * strides[last] + (last > 0 ? (row - index[0]) * strides[last - 1] : 0);
-    }
-}
-
 npy_intp scratch_for_tiles(const Pass *pass)
 {
     return count_slots(pass) * shape_tiles(pass).slot_bytes + pass->plan->order_count * (npy_intp)sizeof(Order);
@@ -477,10 +405,7 @@ void run_tiles(const Pass *pass, char *slots)
     const npy_intp rows = shape.rows, columns = shape.columns;
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
     FoldedRun folded[MOST_FOLDS];
-    const int copies = count_copies(pass);
-    NextTile ahead = {.rows = 0, .parts = pass->plan->step_count + (pass->fold != NULL) + copies, .copies = copies};
-    const int fetches = ahead.parts > 1 && !shape.turned && pass->fetches;
-    const Tiling tiling = {shape.slot_bytes, folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes), &ahead};
+    const Tiling tiling = {shape.slot_bytes, folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes)};
     npy_intp index[NODE_DIMS] = {0};
     char *data[MOST_AREAS], *corners[MOST_AREAS];
     int keeps = 0; /* whether there are several accumulators */
@@ -500,9 +425,6 @@ void run_tiles(const Pass *pass, char *slots)
                 for (int i = 0; i < pass->area_count; i++) {
                     const npy_intp *strides = pass->areas[i].strides;
                     corners[i] = data[i] + column * strides[last] + (last > 0 ? row * strides[last - 1] : 0);
-                }
-                if (fetches) {
-                    look_ahead(pass, &ahead, corners, (npy_intp[2]){row, column}, &shape);
                 }
                 (shape.turned && !pass->is_copy ? run_turned_tile : run_tile)(
                     pass, &tiling, corners, least(rows, all_rows - row), least(columns, all_columns - column));

@@ -41,8 +41,4 @@ enum { PACKED_COLUMNS = 32 };
    (docs/tuning.md, 8). */
 enum { STREAMED_BYTES = 1 << 22 };
 
-/* The fewest bytes of all operands for which tiles are fetched ahead. Less arrives from the caches in time
-   (docs/tuning.md, 10). */
-enum { FETCHED_BYTES = 1 << 24 };
-
 #endif
