@@ -119,20 +119,34 @@ static npy_intp count_reads(const Expression *expression, const Storage *storage
     return count;
 }
 
-/* Set the target's strides along the axes of the root; 0 if the value is repeated. */
-static int fit_target(const Region *region, const Node *root, Target *target)
+/* Whether a value shows all of its storage with the axes in the opposite order, as results of column-major operands do. */
+static int is_turned(const Tensor *value, const Node *root)
 {
-    const int surplus = region->ndim - root->ndim;
+    int same = value->flags & COLUMN_MAJOR && value->offset == 0 && value->ndim == root->ndim;
+    for (int dim = 0; same && dim < root->ndim; dim++) {
+        same = value->shape[root->ndim - 1 - dim] == root->shape[dim];
+    }
+    return same;
+}
+
+/* Set the target's strides along the axes of the root; 0 if the value is repeated, or shows something else. */
+static int fit_target(const Region *region, const Tensor *value, const Node *root, Target *target)
+{
+    const int surplus = region->ndim - root->ndim, turned = !shows_pending(value);
+    if (surplus < 0 || (turned && !is_turned(value, root))) {
+        return 0;
+    }
     for (int dim = 0; dim < surplus; dim++) {
         if (region->shape[dim] != 1) {
             return 0;
         }
     }
     for (int dim = 0; dim < root->ndim; dim++) {
-        if (surplus < 0 || region->shape[surplus + dim] != root->shape[dim]) {
+        const int axis = surplus + (turned ? root->ndim - 1 - dim : dim);
+        if (region->shape[axis] != root->shape[dim]) {
             return 0;
         }
-        target->strides[dim] = region->strides[surplus + dim];
+        target->strides[dim] = region->strides[axis];
     }
     target->data = region->data;
     return 1;
@@ -145,8 +159,8 @@ int assign_expression(Tensor *x, const Region *region, Tensor *value, int is_tem
     Target target;
     Storage *storage = (Storage *)x->storage, *of_value = (Storage *)value->storage;
     Node *root = of_value->pending;
-    if (storage == NULL || storage == of_value || root == NULL || root->reduction != NULL || !shows_pending(value) || x->code != value->code ||
-        (!is_temporary && storage->shared && !is_private(storage)) || !fit_target(region, root, &target)) {
+    if (storage == NULL || storage == of_value || root == NULL || root->reduction != NULL || x->code != value->code ||
+        (!is_temporary && storage->shared && !is_private(storage)) || !fit_target(region, value, root, &target)) {
         return 0;
     }
     if (!find_threads(root, &expression)) {

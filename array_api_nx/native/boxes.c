@@ -2,6 +2,7 @@
 #include "copies.h"
 #include "elements.h"
 #include "nest.h"
+#include "nodes.h"
 
 void start_box(Walk *box)
 {
@@ -44,23 +45,64 @@ static void simplify(Walk *box)
     box->ndim = merge_axes(box->ndim, box->shape, 2, given, box->shape, merged);
 }
 
-void copy_box(Walk *box, const char *source, char *target, npy_intp itemsize)
+/* Copy by a pass. 1 if it is done; 0 if it is not; -1 with an exception set. */
+static int copy_by_pass(const Walk *box, Tensor *x, const char *source, Tensor *result, char *target)
 {
-    npy_intp index[ARRAY_DIMS] = {0};
+    Region region = {.data = target, .ndim = box->ndim, .itemsize = dtypes[result->code].itemsize};
+    if (!ensure_storage(x) || !ensure_storage(result)) {
+        return -1;
+    }
+    Storage *storage = (Storage *)x->storage;
+    Tensor *view = tensor_over_storage(storage, source - storage->address, box->ndim, box->shape, box->strides[SOURCE]);
+    if (view == NULL) {
+        return -1;
+    }
+    region.size = view->size;
+    memcpy(region.shape, box->shape, (size_t)box->ndim * sizeof(npy_intp));
+    memcpy(region.strides, box->strides[TARGET], (size_t)box->ndim * sizeof(npy_intp));
+    PyObject *waiting = record_copy(view, (DTypeCode)result->code);
+    Py_DECREF(view);
+    if (waiting == NULL || waiting == DECLINED) {
+        return waiting == NULL ? -1 : 0;
+    }
+    const int done = assign_expression(result, &region, tensor_of(waiting), 1);
+    Py_DECREF(waiting);
+    return done;
+}
+
+int copy_box(Walk *box, Tensor *x, const char *source, Tensor *result, char *target)
+{
+    const DTypeCode code = (DTypeCode)x->code;
+    const PyUFuncGenericFunction cast = result->code == code ? NULL : cast_function(code, (DTypeCode)result->code);
+    npy_intp index[ARRAY_DIMS] = {0}, size = 1;
     int dim;
     simplify(box);
+    for (dim = 0; dim < box->ndim; dim++) {
+        size *= box->shape[dim];
+    }
+    const int done = size > limits.at_once ? copy_by_pass(box, x, source, result, target) : 0;
+    if (done != 0) {
+        return done > 0;
+    }
     const int column = box->ndim - 1, row = box->ndim - 2;
     const npy_intp *const strides[2] = {box->strides[SOURCE], box->strides[TARGET]};
     const npy_intp rows = row < 0 ? 1 : box->shape[row];
     const npy_intp columns = column < 0 ? 1 : box->shape[column];
     Tile from = {(char *)source, row < 0 ? 0 : strides[SOURCE][row],
-                 column < 0 ? itemsize : strides[SOURCE][column]};
+                 column < 0 ? 0 : strides[SOURCE][column]};
     Tile to = {target, row < 0 ? 0 : strides[TARGET][row],
-               column < 0 ? itemsize : strides[TARGET][column]};
+               column < 0 ? 0 : strides[TARGET][column]};
     do {
-        copy_tile(to, from, itemsize, rows, columns);
+        if (cast == NULL) {
+            copy_tile(to, from, dtypes[code].itemsize, rows, columns);
+        }
+        for (npy_intp i = 0; cast != NULL && i < rows; i++) {
+            const npy_intp steps[2] = {from.column, to.column};
+            cast((char *[2]){from.data + i * from.row, to.data + i * to.row}, &columns, steps, NULL);
+        }
         dim = next_index(row, box->shape, index);
         from.data += distance(dim, row, box->shape, strides[SOURCE]);
         to.data += distance(dim, row, box->shape, strides[TARGET]);
     } while (dim >= 0);
+    return 1;
 }

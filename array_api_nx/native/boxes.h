@@ -14,7 +14,12 @@ void start_box(Walk *box);
 
 void add_axis(Walk *box, npy_intp size, npy_intp from, npy_intp to);
 
-/* Copy the elements. The axes of the box change. */
-void copy_box(Walk *box, const char *source, char *target, npy_intp itemsize);
+/* Copy elements of `x`, the first of which lies at `source`, to memory of `result`, which others do not see yet and whose dtype C
+   casts them to: many by a pass, on several threads. The axes of the box change. 0 with an exception set. */
+int copy_box(Walk *box, Tensor *x, const char *source, Tensor *result, char *target);
+
+/* A row-major copy of the elements in their order under another shape of as many (repeating.c). DECLINED without elements,
+   or if Python is to copy them; NULL with an exception set. */
+PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape);
 
 #endif

@@ -1,6 +1,7 @@
 /* asarray, astype, and Array.__array__. */
 
 #include "conversion.h"
+#include "boxes.h"
 #include "chapters.h"
 #include "face.h"
 #include "sizes.h"
@@ -79,15 +80,6 @@ static PyObject *copy_rows(int ndim, const npy_intp *shape, const npy_intp *stri
         pack(data, code, ndim, shape, strides, order, code, target);
     }
     return result;
-}
-
-static PyObject *copy_array(Tensor *x)
-{
-    char *data;
-    if (!is_computed_now(x->size) || x->size == 0 || (data = data_of(x)) == NULL) {
-        return DECLINED;
-    }
-    return copy_rows(x->ndim, x->shape, x->strides, data, (DTypeCode)x->code);
 }
 
 /* How NumPy lays out a cast. Of an array that is neither row-major nor column-major it sorts the
@@ -188,7 +180,7 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
             return waiting;
         }
     }
-    return copy ? copy_array(x) : Py_NewRef(object);
+    return copy ? copy_into_shape(x, x->ndim, x->shape) : Py_NewRef(object);
 }
 
 static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t count)
@@ -199,7 +191,9 @@ static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t coun
         !take_flag(values[2], &copy)) {
         return DECLINED;
     }
-    if (is_given(values[3]) && values[3] != ((Array *)values[0])->device) {
+    const Tensor *x = is_face(values[0]) ? layout_of(values[0]) : NULL;
+    if ((is_given(values[3]) && values[3] != ((Array *)values[0])->device) ||
+        (x != NULL && x->code == code && !(x->flags & ROW_MAJOR))) { /* NumPy's copy keeps the order of the axes */
         return DECLINED;
     }
     return convert_array(values[0], code, copy);
@@ -211,7 +205,7 @@ static PyObject *call_copy(int which, PyObject *const *values, Py_ssize_t count)
     Tensor *x = layout_of_any(values[0]);
     const int is_kept = values[1] != NULL && x != NULL && x->flags & ROW_MAJOR && PyUnicode_Check(values[1]) &&
                         PyUnicode_CompareWithASCIIString(values[1], "K") == 0;
-    return x == NULL || (values[1] != NULL && !is_kept) ? DECLINED : copy_array(x);
+    return x == NULL || (values[1] != NULL && !is_kept) ? DECLINED : copy_into_shape(x, x->ndim, x->shape);
 }
 
 /* dispatch.cast(x, dtype). */

@@ -114,8 +114,43 @@ COPY(copy_8, EightBytes)
 COPY(copy_16, SixteenBytes)
 
 #ifdef HAS_SSE2
-/* Copy a square of 16 bytes by as many elements: what lies in a column of the source, which is one
-   vector, goes into a column of the target, whose rows are vectors. */
+/* Copy a square of elements: what lies in a column of the source, which is one vector or half of one, goes into a column of the
+   target, whose rows are those. */
+
+static inline __m128i half_at(const char *data)
+{
+    return _mm_loadl_epi64((const __m128i *)data);
+}
+
+/* Write the halves of a vector to two rows. */
+static inline void set_rows(char *to, npy_intp to_row, __m128i rows)
+{
+    _mm_storel_epi64((__m128i *)to, rows);
+    _mm_storel_epi64((__m128i *)(to + to_row), _mm_unpackhi_epi64(rows, rows));
+}
+
+static inline void turn_square_1(char *to, npy_intp to_row, const char *from, npy_intp from_column)
+{
+    __m128i pairs[4];
+    for (int i = 0; i < 4; i++, from += 2 * from_column) {
+        pairs[i] = _mm_unpacklo_epi8(half_at(from), half_at(from + from_column));
+    }
+    const __m128i low = _mm_unpacklo_epi16(pairs[0], pairs[1]), high = _mm_unpackhi_epi16(pairs[0], pairs[1]);
+    const __m128i other_low = _mm_unpacklo_epi16(pairs[2], pairs[3]), other_high = _mm_unpackhi_epi16(pairs[2], pairs[3]);
+    set_rows(to, to_row, _mm_unpacklo_epi32(low, other_low));
+    set_rows(to + 2 * to_row, to_row, _mm_unpackhi_epi32(low, other_low));
+    set_rows(to + 4 * to_row, to_row, _mm_unpacklo_epi32(high, other_high));
+    set_rows(to + 6 * to_row, to_row, _mm_unpackhi_epi32(high, other_high));
+}
+
+static inline void turn_square_2(char *to, npy_intp to_row, const char *from, npy_intp from_column)
+{
+    const __m128i low = _mm_unpacklo_epi16(half_at(from), half_at(from + from_column));
+    from += 2 * from_column;
+    const __m128i high = _mm_unpacklo_epi16(half_at(from), half_at(from + from_column));
+    set_rows(to, to_row, _mm_unpacklo_epi32(low, high));
+    set_rows(to + 2 * to_row, to_row, _mm_unpackhi_epi32(low, high));
+}
 
 static inline void turn_square_4(char *to, npy_intp to_row, const char *from, npy_intp from_column)
 {
@@ -153,10 +188,9 @@ static inline void fetch_columns(Tile from, int count, npy_intp first, npy_intp 
 
 /* Copy squares from a tile whose columns are contiguous to one whose rows are, and the rest at the edges
    element by element. */
-#define TURN(SIZE)                                                                               \
+#define TURN(SIZE, SIDE)                                                                         \
     static void turn_##SIZE(Tile to, Tile from, npy_intp rows, npy_intp columns)                 \
     {                                                                                            \
-        enum { SIDE = 16 / SIZE };                                                               \
         const npy_intp whole_rows = rows - rows % SIDE, whole = columns - columns % SIDE;        \
         for (npy_intp first = 0; first < whole_rows; first += BAND) {                            \
             const npy_intp stop = first + BAND < whole_rows ? first + BAND : whole_rows;         \
@@ -179,8 +213,10 @@ static inline void fetch_columns(Tile from, int count, npy_intp first, npy_intp 
         copy_##SIZE(lower, lower_from, rows - whole_rows, columns);                              \
     }
 
-TURN(4)
-TURN(8)
+TURN(1, 8)
+TURN(2, 4)
+TURN(4, 4)
+TURN(8, 2)
 
 static Tile swap_axes(Tile view)
 {
@@ -190,9 +226,6 @@ static Tile swap_axes(Tile view)
 /* Copy a tile that is to be transposed; 0 if it is none, or one of other elements. */
 static int turn_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
-    if (itemsize != 4 && itemsize != 8) {
-        return 0;
-    }
     if (to.row == itemsize && from.column == itemsize) {
         const npy_intp height = rows;
         to = swap_axes(to);
@@ -203,8 +236,13 @@ static int turn_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_i
     if (to.column != itemsize || from.row != itemsize) {
         return 0;
     }
-    itemsize == 4 ? turn_4(to, from, rows, columns) : turn_8(to, from, rows, columns);
-    return 1;
+    switch (itemsize) {
+        case 1: turn_1(to, from, rows, columns); return 1;
+        case 2: turn_2(to, from, rows, columns); return 1;
+        case 4: turn_4(to, from, rows, columns); return 1;
+        case 8: turn_8(to, from, rows, columns); return 1;
+        default: return 0;
+    }
 }
 #endif
 

@@ -1,5 +1,6 @@
 /* zeros, ones, full, empty, those like another array, arange, linspace and eye. */
 
+#include "boxes.h"
 #include "chapters.h"
 #include "conversion.h"
 #include "elements.h"
@@ -33,7 +34,17 @@ static PyObject *new_filled(int ndim, const npy_intp *shape, DTypeCode code, con
         return result;
     }
     memcpy(target, value->bytes, (size_t)itemsize);
-    repeat_bytes(target, itemsize, bytes);
+    if (bytes / itemsize <= limits.at_once) {
+        repeat_bytes(target, itemsize, bytes);
+        return result;
+    }
+    Tensor *filled = tensor_of(result);
+    Walk box;
+    start_box(&box);
+    add_axis(&box, filled->size - 1, 0, itemsize);
+    if (!copy_box(&box, filled, target, filled, target + itemsize)) {
+        Py_CLEAR(result);
+    }
     return result;
 }
 
@@ -80,13 +91,20 @@ static PyObject *fill(int kind, int ndim, const npy_intp *shape, PyObject *given
     return new_filled(ndim, shape, code, kind == UNDEFINED ? NULL : &value);
 }
 
+/* The most elements of a new array: the system gives memory of zeros, or of any contents, which NumPy asks for where it is
+   much, without writing it. */
+static npy_intp most_elements(int kind)
+{
+    return kind == OF_ZEROS || kind == UNDEFINED ? limits.at_once : MOST_ELEMENTS;
+}
+
 static PyObject *call_new(int kind, PyObject *const *values, Py_ssize_t count)
 {
     PyObject *const *options = values + 1 + (kind == GIVEN);
     npy_intp shape[ARRAY_DIMS];
     DTypeCode code = kind == GIVEN ? NO_DTYPE : REAL;
     int ndim;
-    return take_dtype_or_type(options[0], &code) && take_shape(values[0], &ndim, shape)
+    return take_dtype_or_type(options[0], &code) && take_shape(values[0], most_elements(kind), &ndim, shape)
                ? fill(kind, ndim, shape, values[1], code, options[1])
                : DECLINED;
 }
@@ -96,7 +114,7 @@ static PyObject *call_new_like(int kind, PyObject *const *values, Py_ssize_t cou
 {
     PyObject *const *options = values + 1 + (kind == GIVEN);
     const Tensor *x = layout_of_any(values[0]);
-    if (x == NULL || x->size > limits.at_once || x->size == 0 ||
+    if (x == NULL || x->size > most_elements(kind) || x->size == 0 ||
         (is_given(options[1]) && options[1] != ((Array *)values[0])->device)) {
         return DECLINED;
     }

@@ -1,6 +1,7 @@
 #include "evaluation.h"
 #include "expression_pass.h"
 #include "nest.h"
+#include "pack.h"
 #include "parts.h"
 #include "settings.h"
 #include "storage.h"
@@ -32,6 +33,16 @@ static char *address_in_scratch(const Block *block, const Node *node)
         step *= node->shape[dim];
     }
     return data;
+}
+
+/* Whether the elements of a target lie closer together along another axis than the last. */
+static int is_turned(const Target *target, int ndim, const npy_intp *shape)
+{
+    int turned = 0;
+    for (int dim = 0; dim < ndim - 1; dim++) {
+        turned |= shape[dim] > 1 && magnitude(target->strides[dim]) < magnitude(target->strides[ndim - 1]);
+    }
+    return turned;
 }
 
 void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, const Target *target, const Block *block)
@@ -104,7 +115,24 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
             pass->areas[i].data += block->from[dim] * given[i][dim];
         }
     }
-    pass->ndim = merge_axes(ndim, block == NULL ? root->shape : block->length, pass->area_count, given, pass->shape, merged);
+    const npy_intp *shape = block == NULL ? root->shape : block->length;
+    if (target != NULL && !pass->overlaps && fold == NULL && is_turned(target, ndim, shape)) {
+        /* Along the rows of the target: where operands lie otherwise, tiles of them are copied. */
+        AxisOrder order;
+        order_axes(ndim, shape, target->strides, order);
+        for (int dim = 0; dim < ndim; dim++) {
+            const int axis = order[ndim - 1 - dim];
+            pass->shape[dim] = shape[axis];
+            for (int i = 0; i < pass->area_count; i++) {
+                merged[i][dim] = given[i][axis];
+            }
+        }
+        for (int i = 0; i < pass->area_count; i++) {
+            given[i] = merged[i];
+        }
+        shape = pass->shape;
+    }
+    pass->ndim = merge_axes(ndim, shape, pass->area_count, given, pass->shape, merged);
     if (pass->ndim == 0) {
         pass->ndim = 1;
         pass->shape[0] = 1;
@@ -192,13 +220,8 @@ enum { STREAMED_TARGET_BYTES = 1 << 24 };
 /* Whether the root is written past the caches. */
 static int is_streamed(const Pass *pass, const Target *target)
 {
-    const Area *root = &pass->areas[pass->leaf_count];
-    npy_intp bytes = root->itemsize;
-    for (int dim = 0; dim < pass->ndim; dim++) {
-        bytes *= pass->shape[dim];
-    }
-    return bytes >= (target == NULL ? STREAMED_BYTES : STREAMED_TARGET_BYTES) && !pass->overlaps && !pass->discards &&
-           root->strides[pass->ndim - 1] == root->itemsize;
+    return root_bytes(pass) >= (target == NULL ? STREAMED_BYTES : STREAMED_TARGET_BYTES) && !pass->overlaps && !pass->discards &&
+           pass->areas[pass->leaf_count].strides[pass->ndim - 1] == pass->areas[pass->leaf_count].itemsize;
 }
 
 /* Elements that are not adjacent are read by the loops where they lie if the operands of a pass have no more bytes: each loop
@@ -269,7 +292,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
         clear_all(single_flags, pass.one_by_one->step_count);
     }
     begin_pass(&pass, plan, expression, target, NULL);
-    pass.is_copy = fold == NULL && !pass.is_buffered && expression->node_count == 1 && is_copy(expression->nodes[0]);
+    pass.is_copy = fold == NULL && !pass.is_buffered && expression->node_count == 1 && is_copy(&expression->nodes[0]->operation);
     const int in_rows = has_rows(&pass);
     pass.is_stepped = !in_rows && !pass.is_copy && is_read_in_steps(&pass, expression);
     if (pass.is_stepped) {

@@ -68,9 +68,6 @@ const Plan *prepare_expression(Storage *storage, Storage *result, Expression *ex
 int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
                        Errors *errors);
 
-/* Whether a node is a copy. */
-int is_copy(const Node *node);
-
 /* The storage whose node, which is no reduction, computes the operand of one: a new reference; NULL with an exception
    set. */
 Storage *source_of(const Node *node);

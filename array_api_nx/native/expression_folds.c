@@ -255,13 +255,6 @@ void note_reduction_errors(const Fold *fold, Errors *errors)
     note_error(errors, fold->node, names_of.cast, fold->cast);
 }
 
-int is_copy(const Node *node)
-{
-    return node->operation.count == 1 && node->reduction == NULL && node->operation.data == NULL &&
-           node->operation.function == cast_function((DTypeCode)node->operation.result,
-                                                     (DTypeCode)node->operation.result);
-}
-
 Storage *source_of(const Node *node)
 {
     const NodeOperand *operand = &node->operands[0];
@@ -375,7 +368,7 @@ int evaluate_reduction(Storage *storage, int drops_source)
             computed = 0;
         } else {
             Fold *fold = &folds.folds[0];
-            fold->is_read = is_copy(source->pending);
+            fold->is_read = is_copy(&source->pending->operation);
             /* Each node has a reference, one is `source`, and one may be the caller's. */
             fold->drops_root = fold->is_read || Py_REFCNT(source) <= 1 + folds.count + drops_source;
             computed = compute_expression(&expression, plan, NULL, fold, &errors);

@@ -64,6 +64,16 @@ static inline int count_operands(const Pass *pass)
     return pass->area_count - pass->fold_count;
 }
 
+/* Bytes of the elements of the root. */
+static inline npy_intp root_bytes(const Pass *pass)
+{
+    npy_intp bytes = pass->areas[pass->leaf_count].itemsize;
+    for (int dim = 0; dim < pass->ndim; dim++) {
+        bytes *= pass->shape[dim];
+    }
+    return bytes;
+}
+
 /* The accumulators of the folds. */
 static inline const Area *fold_areas(const Pass *pass)
 {
@@ -201,7 +211,8 @@ int has_rows(Pass *pass);
 npy_intp scratch_for_rows(const Pass *pass);
 void run_rows(const Pass *pass, char *scratch);
 
-/* Where the last two axes are short, let the longest one be the last but one, so that tiles have more elements. */
+/* Where the last two axes are short, let the longest one be the last but one, so that tiles have more elements; and decide
+   whether a copy goes straight from memory to memory. */
 void arrange_tiles(Pass *pass);
 
 /* Compute any pass, or one of its parts, tile by tile. */

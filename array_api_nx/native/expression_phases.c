@@ -360,7 +360,7 @@ static int allocate(Computation *computation)
         const int is_needed = Py_REFCNT(phase->source) > root->references + 1; /* `source` is a reference, too */
         phase->fold = (Fold){.node = phase->node, .reduction = phase->node->reduction,
                              .drops_root = !is_needed && root->shared < 0};
-        phase->fold.is_read = phase->fold.drops_root && is_copy(root);
+        phase->fold.is_read = phase->fold.drops_root && is_copy(&root->operation);
         if (!phase->fold.drops_root && root->storage->address == NULL && (is_needed || !computation->leads) && !fill(root)) {
             return 0;
         }

@@ -306,6 +306,23 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
    other's place in the cache. */
 enum { APART = 2 * LINE };
 
+/* Whether an operand's elements lie closer together along the rows of tiles than along their columns, and tiles may
+   be computed in any order. */
+static int is_turned(const Pass *pass)
+{
+    const int last = pass->ndim - 1;
+    if (last == 0 || pass->fold != NULL || pass->overlaps) {
+        return 0;
+    }
+    for (int i = 0; i < pass->area_count; i++) {
+        const npy_intp row = pass->areas[i].strides[last - 1], column = pass->areas[i].strides[last];
+        if (row != 0 && magnitude(row) < magnitude(column)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void arrange_tiles(Pass *pass)
 {
     const int rows = pass->ndim - 2;
@@ -340,23 +357,6 @@ static npy_intp count_slots(const Pass *pass)
     return count_plan_slots(pass) + pass->area_count;
 }
 
-/* Whether an operand's elements lie closer together along the rows of tiles than along their columns, and tiles may
-   be computed in any order. */
-static int is_turned(const Pass *pass)
-{
-    const int last = pass->ndim - 1;
-    if (last == 0 || pass->fold != NULL || pass->overlaps) {
-        return 0;
-    }
-    for (int i = 0; i < pass->area_count; i++) {
-        const npy_intp row = pass->areas[i].strides[last - 1], column = pass->areas[i].strides[last];
-        if (row != 0 && magnitude(row) < magnitude(column)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 typedef struct {
     int turned;
     npy_intp rows, columns, slot_bytes;
@@ -376,6 +376,9 @@ static TileShape shape_tiles(const Pass *pass)
     const npy_intp all_columns = pass->shape[last], all_rows = last > 0 ? pass->shape[last - 1] : 1;
     if (turned) {
         const npy_intp rows = greatest(1, least(TRANSPOSED_ROWS, COLUMN_BYTES / largest));
+        if (pass->is_copy) {
+            return (TileShape){1, least(rows, all_rows), all_columns, APART}; /* needs no slots (docs/tuning.md, 10) */
+        }
         if (pass->plan->step_count == 1 && all_columns * rows * largest <= WHOLE_ROWS_BYTES) {
             return (TileShape){1, least(rows, all_rows), all_columns, rows * all_columns * largest + APART};
         }

@@ -1,5 +1,6 @@
 /* Methods and functions that NumPy's arrays alone have. */
 
+#include "boxes.h"
 #include "chapters.h"
 #include "elementwise.h"
 #include "face.h"
@@ -34,10 +35,10 @@ static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
         return NULL;
     }
     const Tensor *x = layout_of_any(values[0]);
-    if (x == NULL || !(copies || x->flags & ROW_MAJOR)) {
+    if (x == NULL) {
         return DECLINED;
     }
-    PyObject *const given[3] = {values[0], all, copies ? Py_True : NULL};
+    PyObject *const given[3] = {values[0], all, copies || !(x->flags & ROW_MAJOR) ? Py_True : NULL};
     return reshape->compute(reshape->code, given, 2);
 }
 
@@ -279,15 +280,15 @@ static PyObject *sort_in_place(int which, PyObject *const *values, Py_ssize_t co
     return written;
 }
 
-/* np.ascontiguousarray(x) and np.atleast_1d(x), atleast_2d and atleast_3d, where they give the array itself. */
+/* np.ascontiguousarray(x), and np.atleast_1d(x), atleast_2d and atleast_3d where they give the array itself. */
 static PyObject *keep_shape(int least_ndim, PyObject *const *values, Py_ssize_t count)
 {
     const int is_order = least_ndim == 0; /* the first of these functions, which has a dtype, too */
-    const Tensor *x = count == 1 ? layout_of_any(values[0]) : NULL;
-    if (x == NULL || x->ndim < (is_order ? 1 : least_ndim) || (is_order && (is_given(values[1]) || !(x->flags & ROW_MAJOR)))) {
+    Tensor *x = count == 1 ? layout_of_any(values[0]) : NULL;
+    if (x == NULL || x->ndim < (is_order ? 1 : least_ndim) || (is_order && is_given(values[1]))) {
         return DECLINED;
     }
-    return Py_NewRef(values[0]);
+    return is_order && !(x->flags & ROW_MAJOR) ? copy_into_shape(x, x->ndim, x->shape) : Py_NewRef(values[0]);
 }
 
 /* np.flipud(m) and np.fliplr(m): the flips along the first axis and the second. */

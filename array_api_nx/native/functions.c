@@ -2,7 +2,7 @@
 
 #include "functions.h"
 
-int take_shape(PyObject *value, int *ndim, npy_intp *shape)
+int take_shape(PyObject *value, npy_intp most, int *ndim, npy_intp *shape)
 {
     PyObject *const *items = &value;
     Py_ssize_t count = 1;
@@ -17,7 +17,7 @@ int take_shape(PyObject *value, int *ndim, npy_intp *shape)
     for (Py_ssize_t i = 0; i < count; i++) {
         npy_intp length;
         if (!take_number(items[i], &length) || length < 0 ||
-            (length > 0 && size > limits.at_once / length)) {
+            (length > 0 && size > most / length)) {
             return 0;
         }
         shape[i] = length;

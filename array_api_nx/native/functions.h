@@ -135,8 +135,7 @@ static inline int take_dtype(PyObject *value, DTypeCode *code)
     return 1;
 }
 
-/* A shape: an exact int, or a tuple of them, none negative. Also 0 if there are too many elements to
-   be computed at once. */
-int take_shape(PyObject *value, int *ndim, npy_intp *shape);
+/* A shape: an exact int, or a tuple of them, none negative. Also 0 if there are more than `most` elements. */
+int take_shape(PyObject *value, npy_intp most, int *ndim, npy_intp *shape);
 
 #endif

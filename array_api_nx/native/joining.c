@@ -15,11 +15,11 @@ typedef struct {
 } Joint;
 
 /* The next array to be joined, if it fits: one with elements at hand that differs from the first
-   only in its size along the axis. NULL if it does not. */
+   only in its size along the axis, and in its dtype if C casts that. NULL if it does not. */
 static Tensor *joinable(const Joint *joint, PyObject *object)
 {
     Tensor *x = layout_of_any(object);
-    if (x == NULL || x->code != joint->code || x->ndim != joint->ndim - joint->is_new ||
+    if (x == NULL || cast_function((DTypeCode)x->code, joint->code) == NULL || x->ndim != joint->ndim - joint->is_new ||
         (x->size > 0 && data_of(x) == NULL)) {
         return NULL;
     }
@@ -110,26 +110,6 @@ static PyObject *new_result(const Joint *joint, const int *order, char **data)
     return result;
 }
 
-/* Copy many elements to their place in the result, by several threads. 1 if it is done; 0 if it is not; -1 with an
-   exception set. */
-static int copy_many(const Joint *joint, Tensor *x, Tensor *result, char *to)
-{
-    Region region = {.data = to, .ndim = x->ndim, .size = x->size, .itemsize = dtypes[x->code].itemsize};
-    for (int axis = 0, old = 0; axis < joint->ndim; axis++) {
-        if (!joint->is_new || axis != joint->axis) {
-            region.shape[old] = x->shape[old];
-            region.strides[old++] = result->strides[axis];
-        }
-    }
-    PyObject *waiting = record_copy(x, joint->code);
-    if (waiting == NULL || waiting == DECLINED) {
-        return waiting == NULL ? -1 : 0;
-    }
-    const int done = ensure_storage(result) ? assign_expression(result, &region, tensor_of(waiting), 1) : -1;
-    Py_DECREF(waiting);
-    return done;
-}
-
 /* Copy the arrays to their places. 0 if one of them has become another since it was looked at; -1 with an exception
    set. */
 static int copy_parts(const Joint *joint, PyObject *const *items, Py_ssize_t count, Tensor *result, char *to)
@@ -151,13 +131,8 @@ static int copy_parts(const Joint *joint, PyObject *const *items, Py_ssize_t cou
         if (size > joint->shape[joint->axis] - place) {
             return 0;
         }
-        char *target = to + place * result->strides[joint->axis];
-        const int done = x->size > limits.at_once ? copy_many(joint, x, result, target) : 0;
-        if (done < 0) {
+        if (x->size > 0 && !copy_box(&box, x, data_of(x), result, to + place * result->strides[joint->axis])) {
             return -1;
-        }
-        if (!done && x->size > 0) {
-            copy_box(&box, data_of(x), target, dtypes[joint->code].itemsize);
         }
         place += size;
     }
@@ -207,45 +182,27 @@ static PyObject *join(Joint *joint, PyObject *arrays)
     return result;
 }
 
-/* Join arrays of one dtype along an axis, a new one if `is_new`. */
+/* Join arrays along an axis, a new one if `is_new`: those of one dtype, and of NumPy's face as the dtype that they promote
+   to. */
 static PyObject *join_along(PyObject *arrays, int ndim, int axis, int is_new)
 {
-    const Tensor *x = tensor_of(PySequence_Fast_GET_ITEM(arrays, 0));
-    Joint joint = {.ndim = ndim, .axis = axis, .is_new = is_new, .code = (DTypeCode)x->code};
+    PyObject *const *items = PySequence_Fast_ITEMS(arrays);
+    const Tensor *first = tensor_of(items[0]);
+    Joint joint = {.ndim = ndim, .axis = axis, .is_new = is_new, .code = (DTypeCode)first->code};
     for (int dim = 0, old = 0; dim < ndim; dim++) {
-        joint.shape[dim] = is_new && dim == axis ? 1 : x->shape[old++];
+        joint.shape[dim] = is_new && dim == axis ? 1 : first->shape[old++];
+    }
+    for (Py_ssize_t i = 1; i < PySequence_Fast_GET_SIZE(arrays); i++) {
+        const Tensor *x = layout_of_any(items[i]);
+        if (x == NULL || (x->code != first->code && !(is_face(items[0]) && is_face(items[i])))) {
+            return decline_unless_raised();
+        }
+        joint.code = promotions[joint.code][x->code];
+        if (joint.code == NO_DTYPE) {
+            return DECLINED;
+        }
     }
     return join(&joint, arrays);
-}
-
-/* The array, cast to a dtype where C casts it. */
-static PyObject *cast_item(PyObject *item, const void *code)
-{
-    Tensor *x = layout_of(item);
-    PyObject *cast = x == NULL || x->code == *(const DTypeCode *)code ? DECLINED
-                                                                       : cast_array(x, *(const DTypeCode *)code);
-    return cast != DECLINED ? cast : PyErr_Occurred() ? NULL : Py_NewRef(item);
-}
-
-/* The same; those of NumPy's face are cast to the dtype that they promote to. */
-static PyObject *join_promoted(PyObject *arrays, int ndim, int axis, int is_new)
-{
-    PyObject *const *items = PySequence_Fast_ITEMS(arrays);
-    const DTypeCode first = (DTypeCode)tensor_of(items[0])->code;
-    DTypeCode code = first;
-    int same = 1;
-    for (Py_ssize_t i = 1; i < PySequence_Fast_GET_SIZE(arrays) && code != NO_DTYPE; i++) {
-        const Tensor *x = is_face(items[i]) ? layout_of(items[i]) : NULL;
-        same = same && x != NULL && x->code == first;
-        code = x == NULL ? NO_DTYPE : promotions[code][x->code];
-    }
-    if (same || code == NO_DTYPE || !is_face(items[0])) {
-        return join_along(arrays, ndim, axis, is_new);
-    }
-    PyObject *cast = convert_items(arrays, cast_item, &code);
-    PyObject *result = cast == NULL ? NULL : join_along(cast, ndim, axis, is_new);
-    Py_XDECREF(cast);
-    return result;
 }
 
 /* The first array of those to be joined; NULL if there is none. */
@@ -265,7 +222,7 @@ static PyObject *call_join(int is_new, PyObject *const *values, Py_ssize_t count
     if (ndim == 0 || ndim > ARRAY_DIMS || (values[1] != NULL && !take_axis(values[1], ndim, &axis))) {
         return DECLINED;
     }
-    return join_promoted(values[0], ndim, axis, is_new);
+    return join_along(values[0], ndim, axis, is_new);
 }
 
 /* NumPy's hstack, vstack, column_stack and dstack: the axis along which they join arrays of `new_below` axes, a new one,
@@ -282,7 +239,7 @@ static PyObject *call_stack(int which, PyObject *const *values, Py_ssize_t count
         return DECLINED;
     }
     const int is_new = x->ndim == stacks[which].new_below, ndim = x->ndim + is_new;
-    return ndim > ARRAY_DIMS ? DECLINED : join_promoted(values[0], ndim, least(stacks[which].axis, ndim - 1), is_new);
+    return ndim > ARRAY_DIMS ? DECLINED : join_along(values[0], ndim, least(stacks[which].axis, ndim - 1), is_new);
 }
 
 /* An array as one of a single axis, a number as one of one element; a new reference. DECLINED if C makes none. */
@@ -326,7 +283,7 @@ static PyObject *append(int which, PyObject *const *values, Py_ssize_t count)
     PyObject *result = second;
     if (second != NULL && second != DECLINED) {
         PyObject *both = PyTuple_Pack(2, first, second);
-        result = both == NULL ? NULL : first_of(both) == NULL ? DECLINED : join_promoted(both, 1, 0, 0);
+        result = both == NULL ? NULL : first_of(both) == NULL ? DECLINED : join_along(both, 1, 0, 0);
         Py_XDECREF(both);
         Py_DECREF(second);
     }

@@ -178,6 +178,13 @@ Operation cast_operation(DTypeCode from, DTypeCode to)
                        .name = raises == RAISES_NONE ? NULL : names_of.cast, .raises = (npy_uint8)raises};
 }
 
+int is_copy(const Operation *operation)
+{
+    const DTypeCode code = (DTypeCode)operation->result;
+    return operation->count == 1 && operation->function != NULL && operation->data == NULL &&
+           operation->function == cast_function(code, code);
+}
+
 void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strides)
 {
     Storage *operands[NODE_OPERANDS];

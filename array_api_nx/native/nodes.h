@@ -197,6 +197,9 @@ void describe_operation(const ElementLoop *loop, int count, Operation *operation
 /* A cast, or a copy if the dtypes are one. Its function is NULL where C has none. */
 Operation cast_operation(DTypeCode from, DTypeCode to);
 
+/* Whether an operation copies its operand. */
+int is_copy(const Operation *operation);
+
 /* A node whose fields are not set; NULL if there is no memory. */
 Node *take_node(void);
 void give_node(Node *node);

@@ -233,7 +233,7 @@ static int take_operands(Node *node, Tensor *const *operands, char *const *numbe
             return taken;
         }
     }
-    if (!is_row_major(node, operands)) {
+    if (!is_copy(&node->operation) && !is_row_major(node, operands)) {
         drop_operands(node, node->operation.count);
         return 0;
     }
@@ -378,7 +378,7 @@ static PyObject *make_array(const Operation *operation, Tensor *const *operands,
     if (!make_room_for(operands, operation->count)) {
         return NULL;
     }
-    const int ndim = find_turned(operands, operation->count);
+    const int ndim = is_copy(operation) ? 0 : find_turned(operands, operation->count);
     if (ndim == 0) {
         Node *node = make_node(operation, operands, numbers, given);
         return node == NULL ? decline_unless_raised() : wait_for(node);

@@ -7,30 +7,29 @@
 #include "nest.h"
 #include "nodes.h"
 
-/* The elements, if they are there and there are some, but not too many to be copied at once. */
-static const char *few_elements(Tensor *x)
+/* The elements, if there are some, and C copies arrays. */
+static const char *elements_of(Tensor *x)
 {
-    return x->size > 0 && is_computed_now(x->size) ? data_of(x) : NULL;
+    return x->size > 0 && limits.at_once >= 0 ? data_of(x) : NULL;
 }
 
 /* A new array of this shape, to which the elements from there on are copied. */
-static PyObject *copied_box(Walk *box, const char *from, int ndim, const npy_intp *shape, DTypeCode code)
+static PyObject *copied_box(Walk *box, Tensor *x, const char *from, int ndim, const npy_intp *shape)
 {
     char *to;
-    PyObject *result = new_array_like_memory(ndim, shape, code, 0, &to);
-    if (result != NULL) {
-        copy_box(box, from, to, dtypes[code].itemsize);
+    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &to);
+    if (result != NULL && !copy_box(box, x, from, tensor_of(result), to)) {
+        Py_CLEAR(result);
     }
     return result;
 }
 
-/* A row-major copy of the elements in their order under another shape of as many. */
-static PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
+PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
 {
     const npy_intp itemsize = dtypes[x->code].itemsize;
-    const char *from = few_elements(x);
+    const char *from = elements_of(x);
     if (from == NULL) {
-        return DECLINED;
+        return decline_unless_raised();
     }
     Walk box;
     start_box(&box);
@@ -39,7 +38,7 @@ static PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
         step /= x->shape[axis];
         add_axis(&box, x->shape[axis], x->strides[axis], step);
     }
-    return copied_box(&box, from, ndim, shape, (DTypeCode)x->code);
+    return copied_box(&box, x, from, ndim, shape);
 }
 
 static PyObject *reshape(int which, PyObject *const *values, Py_ssize_t count)
@@ -107,10 +106,10 @@ static PyObject *repeat(int which, PyObject *const *values, Py_ssize_t count)
         return DECLINED;
     }
     Tensor *x = layout_of_any(values[0]);
-    const char *from = x == NULL ? NULL : few_elements(x);
+    const char *from = x == NULL ? NULL : elements_of(x);
     if (from == NULL || !take_axis_or_none(values[2], x->ndim, &position) || times < 1 ||
-        times > limits.at_once / x->size || x->ndim == ARRAY_DIMS) {
-        return DECLINED;
+        times > MOST_ELEMENTS / x->size || x->ndim == ARRAY_DIMS) {
+        return decline_unless_raised();
     }
     const npy_intp itemsize = dtypes[x->code].itemsize;
     npy_intp step = itemsize * x->size * times;
@@ -132,7 +131,7 @@ static PyObject *repeat(int which, PyObject *const *values, Py_ssize_t count)
         ndim = 1;
         add_axis(&box, times, 0, itemsize);
     }
-    return copied_box(&box, from, ndim, shape, (DTypeCode)x->code);
+    return copied_box(&box, x, from, ndim, shape);
 }
 
 static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
@@ -144,9 +143,9 @@ static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
         return DECLINED;
     }
     Tensor *x = layout_of_any(values[0]);
-    const char *from = x == NULL ? NULL : few_elements(x);
+    const char *from = x == NULL ? NULL : elements_of(x);
     if (from == NULL || x->ndim > ARRAY_DIMS / 2 || length > ARRAY_DIMS / 2) {
-        return DECLINED;
+        return decline_unless_raised();
     }
     const int ndim = x->ndim > length ? x->ndim : (int)length;
     npy_intp times[ARRAY_DIMS], size = x->size;
@@ -154,7 +153,7 @@ static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
         const Py_ssize_t item = axis - (ndim - length);
         times[axis] = 1;
         if (item >= 0 && (!take_number(items[item], &times[axis]) || times[axis] < 1 ||
-                          times[axis] > limits.at_once / size)) {
+                          times[axis] > MOST_ELEMENTS / size)) {
             return DECLINED;
         }
         size *= times[axis];
@@ -172,7 +171,7 @@ static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
         step /= length_here;
         add_axis(&box, length_here, old < 0 ? 0 : x->strides[old], step);
     }
-    return copied_box(&box, from, ndim, shape, (DTypeCode)x->code);
+    return copied_box(&box, x, from, ndim, shape);
 }
 
 /* ------------------------------------------------------------------ roll */
@@ -186,11 +185,11 @@ static npy_intp modulo(npy_intp number, npy_intp size)
 
 /* Copy the elements, rolled by `shifts` along the axes. Each axis falls into two parts that change
    places, so that every choice of parts is one box. */
-static void copy_rolled(const NewView *x, const char *from, const npy_intp *to_strides, char *to,
-                        const npy_intp *shifts, npy_intp itemsize)
+static int copy_rolled(const NewView *layout, Tensor *x, const char *from, const npy_intp *to_strides, Tensor *result, char *to,
+                       const npy_intp *shifts)
 {
     npy_intp second[ARRAY_DIMS] = {0}, parts[ARRAY_DIMS]; /* whether it is the second part; how many */
-    for (int axis = 0; axis < x->ndim; axis++) {
+    for (int axis = 0; axis < layout->ndim; axis++) {
         parts[axis] = shifts[axis] == 0 ? 1 : 2;
     }
     do {
@@ -198,18 +197,21 @@ static void copy_rolled(const NewView *x, const char *from, const npy_intp *to_s
         char *target = to;
         Walk box;
         start_box(&box);
-        for (int axis = 0; axis < x->ndim; axis++) {
-            const npy_intp size = x->shape[axis], shift = shifts[axis];
+        for (int axis = 0; axis < layout->ndim; axis++) {
+            const npy_intp size = layout->shape[axis], shift = shifts[axis], stride = layout->strides[axis];
             /* The first part stays together at the end, the second one goes to the front. */
             if (second[axis]) {
-                source += (size - shift) * x->strides[axis];
+                source += (size - shift) * stride;
             } else {
                 target += shift * to_strides[axis];
             }
-            add_axis(&box, second[axis] ? shift : size - shift, x->strides[axis], to_strides[axis]);
+            add_axis(&box, second[axis] ? shift : size - shift, stride, to_strides[axis]);
         }
-        copy_box(&box, source, target, itemsize);
-    } while (next_index(x->ndim, parts, second) >= 0);
+        if (!copy_box(&box, x, source, result, target)) {
+            return 0;
+        }
+    } while (next_index(layout->ndim, parts, second) >= 0);
+    return 1;
 }
 
 static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
@@ -221,9 +223,9 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
         return DECLINED;
     }
     Tensor *x = layout_of_any(values[0]);
-    const char *from = x == NULL ? NULL : few_elements(x);
+    const char *from = x == NULL ? NULL : elements_of(x);
     if (from == NULL || !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
-        return DECLINED;
+        return decline_unless_raised();
     }
     NewView source;
     copy_layout(x, &source);
@@ -255,13 +257,12 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
         const npy_intp size = source.shape[axis];
         shifts[axis] = modulo(shifts[axis] + modulo(shift, size), size);
     }
-    const npy_intp itemsize = dtypes[x->code].itemsize;
     char *to;
     PyObject *result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code,
                                              !(x->flags & ROW_MAJOR), &to);
-    if (result != NULL) {
-        copy_rolled(&source, from, flat ? source.strides : tensor_of(result)->strides, to, shifts,
-                    itemsize);
+    Tensor *rolled = result == NULL ? NULL : tensor_of(result);
+    if (result != NULL && !copy_rolled(&source, x, from, flat ? source.strides : rolled->strides, rolled, to, shifts)) {
+        Py_CLEAR(result);
     }
     return result;
 }

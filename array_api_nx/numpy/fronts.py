@@ -165,6 +165,7 @@ A a a_max a_min arr array b condition element indices m max min test_elements v 
 """
 _SEQUENCES: Final = "arrays tup"
 # Functions that take no lists, or copy them as other arguments say.
+_OF_ANY_ORDER: Final = ("astype", "ravel")  # C lays out their results as NumPy does, or declines
 _OF_NO_LISTS: Final = ("array", "asarray", "asanyarray", "take_along_axis")
 
 
@@ -202,7 +203,8 @@ def fronted(
     implementation, parameters, gives_scalars = row or ("", "", False)
     arrays = parameters if name not in _OF_NO_LISTS else ""
     lists = _places(arrays, _OPERANDS), _places(arrays, _SEQUENCES)
-    refused = (*REFUSED.get(name, ()), *([None] if name in KEEPS_ORDER else []))
+    other_order = [None] if name in KEEPS_ORDER and name not in _OF_ANY_ORDER else []
+    refused = (*REFUSED.get(name, ()), *other_order)
     front = native.front_face(
         function, numpys, implementation, parameters, lists, gives_scalars, most, refused
     )

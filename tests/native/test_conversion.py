@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+import array_api_nx.numpy as face
 from array_api_nx.frontend.operands import cast
 from array_api_nx.native import native
 from tests.support.alike import DTYPES, compare
@@ -400,3 +401,15 @@ def test_integers_of_64_bits_become_the_nearest_numbers() -> None:
                 for target in ("float32", "float64"):
                     found = np.asarray(xp.astype(xp.asarray(array), getattr(xp, target)))
                     np.testing.assert_array_equal(found, array.astype(target))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "bool"])
+def test_casts_of_the_face_lie_as_numpys(dtype):
+    values = np.arange(4 * 5 * 6.0).reshape(4, 5, 6)
+    ways = [lambda x: x, lambda x: x.T, lambda x: x[:, 1:4, ::2], lambda x: x.transpose(1, 2, 0)]
+    for way in [*ways, lambda x: x[0, 0, ::2], lambda x: x[:, 0]]:
+        expected, found = way(values).astype(dtype), way(face.array(values)).astype(dtype)
+        assert np.array_equal(np.asarray(found), expected)
+        assert found.strides == expected.strides
+        found[...] = 0
+        assert way(face.array(values)).sum() == way(values).sum()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+import array_api_nx.numpy as face
 from tests.support.implementations import needs_native
 
 pytestmark = needs_native
@@ -42,3 +43,25 @@ def test_joins_of_arrays_that_wait_and_that_others_write():
     assert np.array_equal(np.asarray(found)[100_000:100_003], [3, 3, 3])
     assert np.array_equal(np.asarray(found)[200_000:200_003], [0, 2, 4])
     assert float(waiting[7]) == 3
+
+
+@pytest.mark.parametrize("size", [20, 300])
+def test_joins_of_arrays_of_different_dtypes(size):
+    rng = np.random.default_rng(3)
+    dtypes = ["bool", "uint8", "int64", "float32", "float64", "complex64"]
+    values = [rng.integers(0, 9, (size, size)).astype(dtype) for dtype in dtypes]
+    for first in values:
+        for second in values:
+            for name in ("concatenate", "hstack", "vstack", "stack", "dstack", "column_stack"):
+                expected = getattr(np, name)([first, second[::-1]])
+                found = getattr(face, name)([face.array(first), face.array(second)[::-1]])
+                assert found.dtype == expected.dtype
+                assert np.array_equal(np.asarray(found), expected), (
+                    name,
+                    first.dtype,
+                    second.dtype,
+                )
+            columns = np.concatenate([first.T, second.T])
+            assert np.array_equal(
+                np.asarray(face.concatenate([face.array(first).T, face.array(second).T])), columns
+            )
