@@ -14,8 +14,8 @@ void start_box(Walk *box);
 
 void add_axis(Walk *box, npy_intp size, npy_intp from, npy_intp to);
 
-/* Copy elements of `x`, the first of which lies at `source`, to memory of `result`, which others do not see yet and whose dtype C
-   casts them to: many by a pass, on several threads. The axes of the box change. 0 with an exception set. */
+/* Copy elements of `x`, the first of which lies at `source`, to memory of `result`, which others do not see yet: many by a
+   pass, on several threads. C casts them to the result's dtype. The axes of the box change. 0 with an exception set. */
 int copy_box(Walk *box, Tensor *x, const char *source, Tensor *result, char *target);
 
 /* A row-major copy of the elements in their order under another shape of as many (repeating.c). DECLINED without elements,

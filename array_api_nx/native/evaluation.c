@@ -220,8 +220,9 @@ enum { STREAMED_TARGET_BYTES = 1 << 24 };
 /* Whether the root is written past the caches. */
 static int is_streamed(const Pass *pass, const Target *target)
 {
-    return root_bytes(pass) >= (target == NULL ? STREAMED_BYTES : STREAMED_TARGET_BYTES) && !pass->overlaps && !pass->discards &&
-           pass->areas[pass->leaf_count].strides[pass->ndim - 1] == pass->areas[pass->leaf_count].itemsize;
+    const Area *root = &pass->areas[pass->leaf_count];
+    return root_bytes(pass) >= (target == NULL ? STREAMED_BYTES : STREAMED_TARGET_BYTES) && !pass->overlaps &&
+           !pass->discards && root->strides[pass->ndim - 1] == root->itemsize;
 }
 
 /* Elements that are not adjacent are read by the loops where they lie if the operands of a pass have no more bytes: each loop

@@ -46,7 +46,9 @@ EACH_DTYPE(ELEMENT)
     X(NX_UINT8, FLOAT64, AVX2, "avx2", x) X(NX_UINT8, FLOAT32, AVX2, "avx2", x)                               \
     X(NX_UINT8, NX_INT32, AVX2, "avx2", x) X(NX_UINT8, NX_INT64, AVX2, "avx2", x)                             \
     X(BOOL, FLOAT64, AVX2, "avx2", truth_of(x)) X(BOOL, FLOAT32, AVX2, "avx2", truth_of(x))                   \
-    X(BOOL, NX_INT32, AVX2, "avx2", truth_of(x)) X(BOOL, NX_INT64, AVX2, "avx2", truth_of(x))
+    X(BOOL, NX_INT32, AVX2, "avx2", truth_of(x)) X(BOOL, NX_INT64, AVX2, "avx2", truth_of(x))                 \
+    X(FLOAT64, BOOL, AVX2, "avx2", x != 0) X(FLOAT32, BOOL, AVX2, "avx2", x != 0)                             \
+    X(NX_INT64, BOOL, AVX2, "avx2", x != 0) X(NX_INT32, BOOL, AVX2, "avx2", x != 0)
 
 #ifdef HAS_TARGETS
 #define WIDE(FROM, TO, LEVEL, TARGETS, VALUE)                                           \

@@ -162,7 +162,7 @@ static int square_distances(const Loops *loops, const ReductionPlan *plan, const
 }
 
 /* The moment of elements in the dtype in which they are computed. */
-static PyObject *compute_moment(int code, const Loops *loops, const Ordered *x, const char *reduced,
+static PyObject *compute_moment(int code, const Loops *loops, Ordered *x, const char *reduced,
                                 int keepdims, double correction)
 {
     const npy_intp itemsize = dtypes[x->code].itemsize;
@@ -175,7 +175,11 @@ static PyObject *compute_moment(int code, const Loops *loops, const Ordered *x, 
     plan_reduction(&means, x->ndim, x->shape, x->strides, x->order, reduced,
                    code != MEAN || keepdims, itemsize);
     if (may_be_buffered(&means)) {
-        return DECLINED;
+        const int packed = pack_as_buffer(&means, x);
+        if (packed <= 0) {
+            return packed < 0 ? NULL : DECLINED;
+        }
+        plan_reduction(&means, x->ndim, x->shape, x->strides, x->order, reduced, code != MEAN || keepdims, itemsize);
     }
     plan = means;
     if (code != MEAN) {

@@ -140,6 +140,21 @@ void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
     } while (dim >= 0);
 }
 
+/* Copy elements, which are of the dtype `from`, as those of their own. As `order_elements`. */
+static int pack_as(Ordered *elements, DTypeCode from)
+{
+    const npy_intp itemsize = dtypes[elements->code].itemsize;
+    if (take_scratch(&elements->scratch, elements->size * itemsize) < 0) {
+        return -1;
+    }
+    pack(elements->data, from, elements->ndim, elements->shape, elements->strides, elements->order, elements->code,
+         elements->scratch.data);
+    dense_strides(elements->ndim, elements->shape, elements->order, itemsize, elements->dense);
+    elements->data = elements->scratch.data;
+    elements->strides = elements->dense;
+    return 0;
+}
+
 int order_elements(Ordered *elements, const Tensor *x, const char *data, DTypeCode code)
 {
     elements->ndim = x->ndim;
@@ -150,17 +165,10 @@ int order_elements(Ordered *elements, const Tensor *x, const char *data, DTypeCo
     elements->strides = x->strides;
     elements->scratch.heap = NULL;
     order_axes(x->ndim, x->shape, x->strides, elements->order);
-    if (code == x->code) {
-        return 0;
-    }
-    const npy_intp itemsize = dtypes[code].itemsize;
-    if (take_scratch(&elements->scratch, x->size * itemsize) < 0) {
-        return -1;
-    }
-    pack(data, (DTypeCode)x->code, x->ndim, x->shape, x->strides, elements->order, code,
-         elements->scratch.data);
-    dense_strides(x->ndim, x->shape, elements->order, itemsize, elements->dense);
-    elements->data = elements->scratch.data;
-    elements->strides = elements->dense;
-    return 0;
+    return code == x->code ? 0 : pack_as(elements, (DTypeCode)x->code);
+}
+
+int pack_elements(Ordered *elements)
+{
+    return pack_as(elements, elements->code);
 }

@@ -84,4 +84,7 @@ typedef struct {
 /* -1 with an exception set if there is no memory; otherwise the caller frees the scratch memory. */
 int order_elements(Ordered *elements, const Tensor *x, const char *data, DTypeCode code);
 
+/* Have elements of an array become a copy without gaps. As `order_elements`. */
+int pack_elements(Ordered *elements);
+
 #endif

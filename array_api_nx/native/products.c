@@ -105,6 +105,29 @@ static PyObject *multiply_promoted(PyObject *first, Tensor *x, PyObject *second,
     return result;
 }
 
+/* Products over one index: those of each row of a column and of a row, added to zeros as sums of several are. 0 if there are no
+   loops for them. (NumPy's loop, which it does not leave to BLAS then, goes over three axes.) */
+static int multiply_outer(const Tensor *x, const Tensor *y, char *const *args)
+{
+    static npy_uint64 zero[2];
+    const DTypeCode code = (DTypeCode)x->code;
+    const ElementLoop *multiply = find_loop(OP_MULTIPLY, code), *add = find_loop(OP_ADD, code);
+    const npy_intp columns = y->shape[1], itemsize = dtypes[code].itemsize;
+    if (multiply == NULL || add == NULL || multiply->result != code) {
+        return 0;
+    }
+    char *row = args[2];
+    for (npy_intp i = 0; i < x->shape[0]; i++, row += columns * itemsize) {
+        char *factors[3] = {args[0] + i * x->strides[0], args[1], row}, *terms[3] = {row, (char *)zero, row};
+        const npy_intp steps[3] = {0, y->strides[1], itemsize}, of_terms[3] = {itemsize, 0, itemsize};
+        multiply->function(factors, &columns, steps, multiply->data);
+        if (is_inexact(code)) {
+            add->function(terms, &columns, of_terms, add->data);
+        }
+    }
+    return 1;
+}
+
 PyObject *multiply_matrices(PyObject *first, PyObject *second)
 {
     Tensor *x, *y;
@@ -139,6 +162,10 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)code, 0, &args[2]);
     if (result == NULL) {
         return NULL;
+    }
+    clear_flags();
+    if (inner == 1 && ndim == 2 && !is_complex((DTypeCode)code) && code != BOOL && multiply_outer(x, y, args)) {
+        return settle(result, matmul.name, take_flags());
     }
     const npy_intp itemsize = dtypes[code].itemsize;
     /* How many products; then rows, inner size, columns. */

@@ -65,6 +65,14 @@ int may_be_buffered(const ReductionPlan *plan)
     return plan->axes > 1 && plan->to[plan->axes - 1] == 0 && plan->to[plan->axes - 2] == 0;
 }
 
+/* The elements of NumPy's buffer, by default. */
+enum { NUMPYS_BUFFER = 8192 };
+
+int pack_as_buffer(const ReductionPlan *plan, Ordered *x)
+{
+    return plan->size != 1 || x->size > NUMPYS_BUFFER ? 0 : pack_elements(x) < 0 ? -1 : 1;
+}
+
 int has_plain_order(const Tensor *x)
 {
     if (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) {

@@ -33,6 +33,10 @@ void plan_reduction(ReductionPlan *plan, int ndim, const npy_intp *shape, const 
    instructions. */
 int may_be_buffered(const ReductionPlan *plan);
 
+/* Copy elements that are all reduced to one, and that NumPy's buffer has room for, so that they are one run as they are
+   there: 1; 0 for others, -1 with an exception set if there is no memory. */
+int pack_as_buffer(const ReductionPlan *plan, Ordered *x);
+
 /* Whether no two axes are equally fast and none repeats its elements. Then it is certain in which
    order the axes of a copy in order "K" are. */
 int has_plain_order(const Tensor *x);

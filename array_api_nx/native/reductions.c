@@ -52,7 +52,7 @@ static void fill_identity(char *data, DTypeCode code, npy_intp size, int one)
 }
 
 /* Reduce elements that are in the right dtype by now. */
-static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, const Ordered *x,
+static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, Ordered *x,
                                  const char *reduced, int keepdims)
 {
     const DTypeCode code = x->code;
@@ -61,8 +61,12 @@ static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, cons
     ReductionPlan plan;
     char *out;
     plan_reduction(&plan, x->ndim, x->shape, x->strides, x->order, reduced, keepdims, itemsize);
-    if (is_inexact(code) && may_be_buffered(&plan)) {
-        return DECLINED;
+    if (is_inexact(code) && !copies && may_be_buffered(&plan)) {
+        const int packed = pack_as_buffer(&plan, x);
+        if (packed <= 0) {
+            return packed < 0 ? NULL : DECLINED;
+        }
+        plan_reduction(&plan, x->ndim, x->shape, x->strides, x->order, reduced, keepdims, itemsize);
     }
     PyObject *result = new_reduced(&plan, code, &out);
     if (result == NULL) {

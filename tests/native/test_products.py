@@ -189,3 +189,15 @@ def test_inv(dtype):
     for singular in (np.zeros((2, 2), dtype), np.stack([np.eye(2), np.ones((2, 2))]).astype(dtype)):
         compare(xp.linalg.inv, xp.asarray(singular))
     assert is_answered_in_c(xp.linalg.inv, xp.asarray(np.eye(3) + 1))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex128"])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 5), (5, 1), (30, 7), (700, 800)])
+def test_products_over_one_index(dtype, rows, columns):
+    """Each element is one product, for which no library is asked."""
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-9, 9, size).astype(dtype) for size in (rows, columns))
+    for first, second in ((x[:, None], y[None]), (x[::-1, None], np.asfortranarray(y[None, ::-1]))):
+        found = xp.asarray(first) @ xp.asarray(second)
+        assert found.dtype == dtype
+        assert np.array_equal(np.asarray(found), first @ second)

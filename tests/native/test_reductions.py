@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+import array_api_nx.numpy as face
 from array_api_nx.native import native
 from tests.support.alike import DTYPES, compare
 from tests.support.implementations import LAYOUTS, arrange
@@ -281,3 +282,20 @@ def test_integers_are_cast_in_the_pass_that_reduces_them(dtype: str) -> None:
                     expected = getattr(np, name)(array, axis=axis)
                     assert found.dtype == expected.dtype
                     np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int16"])
+@pytest.mark.parametrize("shape", [(3, 3), (9, 20), (90, 95), (3, 4, 5)])
+def test_windows_are_reduced_as_numpys_buffer_is(dtype, shape):
+    """NumPy copies rows that do not follow each other to a buffer, and reduces them as one."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        whole = (3 * rng.random([size + 3 for size in shape]) - 1).astype(dtype)
+        window = tuple(slice(1, 1 + size) for size in shape)
+        values, x = whole[window], face.array(whole)[window]
+        for name in ("sum", "prod", "max", "min", "mean", "std"):
+            expected = getattr(values, name)()
+            assert getattr(x, name)() == expected, name
+            assert getattr(x.T, name)(keepdims=True).item() == getattr(values.T, name)().item(), (
+                name
+            )
