@@ -153,7 +153,7 @@ BITWISE_INVERT: Final = _unary("bitwise_invert", _same(d.BOOL_LIKE), cost=_CHEAP
 CBRT: Final = _unary("cbrt", *_REAL_FLOATING, cost=6.0)
 CEIL: Final = _unary("ceil", _same(d.REAL), cost=_CHEAP)
 CONJ: Final = _unary("conj", _same(d.NUMERIC), cost=_CHEAP)
-COS: Final = _unary("cos", *_FLOATING, cost=8.0)
+COS: Final = _unary("cos", *_FLOATING, cost=4.0)
 COSH: Final = _unary("cosh", *_FLOATING, cost=1.0)
 DEG2RAD: Final = _unary("deg2rad", *_REAL_FLOATING, cost=_CHEAP, numpy=("deg2rad", "radians"))
 EXP: Final = _unary("exp", *_FLOATING, cost=0.7)
@@ -180,7 +180,7 @@ SIGN: Final = _unary("sign", _same(d.NUMERIC), cost=0.5, corrected="c")
 SIGNBIT: Final = _unary(
     "signbit", _to(d.bool, d.REAL_FLOATING), _TO_FLOAT64, cost=_CHEAP, since="2023.12"
 )
-SIN: Final = _unary("sin", *_FLOATING, cost=8.0)
+SIN: Final = _unary("sin", *_FLOATING, cost=4.0)
 SINH: Final = _unary("sinh", *_FLOATING, cost=1.0)
 SQRT: Final = _unary("sqrt", *_FLOATING, cost=1.0)
 SQUARE: Final = _unary("square", _same(d.NUMERIC), cost=_CHEAP)
