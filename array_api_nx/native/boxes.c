@@ -53,18 +53,20 @@ static int copy_by_pass(const Walk *box, Tensor *x, const char *source, Tensor *
         return -1;
     }
     Storage *storage = (Storage *)x->storage;
+    /* Finalisers could move the elements before there is an operation that waits for them. */
+    const int collects = PyGC_Disable();
     Tensor *view = tensor_over_storage(storage, source - storage->address, box->ndim, box->shape, box->strides[SOURCE]);
-    if (view == NULL) {
-        return -1;
+    PyObject *waiting = view == NULL ? NULL : record_copy(view, (DTypeCode)result->code);
+    if (collects) {
+        PyGC_Enable();
     }
-    region.size = view->size;
-    memcpy(region.shape, box->shape, (size_t)box->ndim * sizeof(npy_intp));
-    memcpy(region.strides, box->strides[TARGET], (size_t)box->ndim * sizeof(npy_intp));
-    PyObject *waiting = record_copy(view, (DTypeCode)result->code);
-    Py_DECREF(view);
+    Py_XDECREF(view);
     if (waiting == NULL || waiting == DECLINED) {
         return waiting == NULL ? -1 : 0;
     }
+    region.size = tensor_of(waiting)->size;
+    memcpy(region.shape, box->shape, (size_t)box->ndim * sizeof(npy_intp));
+    memcpy(region.strides, box->strides[TARGET], (size_t)box->ndim * sizeof(npy_intp));
     const int done = assign_expression(result, &region, tensor_of(waiting), 1);
     Py_DECREF(waiting);
     return done;

@@ -139,12 +139,12 @@ static int copy_parts(const Joint *joint, PyObject *const *items, Py_ssize_t cou
     return place == joint->shape[joint->axis];
 }
 
-/* The arrays themselves, in a list or tuple. It may change when the result is made, which can run
-   finalisers: so everything is looked at again afterwards. */
+/* Join the arrays of a tuple. They may change when the result is made, which can run finalisers: so each is looked at again
+   afterwards. */
 static PyObject *join(Joint *joint, PyObject *arrays)
 {
-    PyObject *const *items = PySequence_Fast_ITEMS(arrays);
-    const Py_ssize_t count = PySequence_Fast_GET_SIZE(arrays);
+    PyObject *const *items = &PyTuple_GET_ITEM(arrays, 0);
+    const Py_ssize_t count = PyTuple_GET_SIZE(arrays);
     npy_intp length = 0, size = 0, ignored;
     int order[ARRAY_DIMS], row_major = 1;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -171,15 +171,31 @@ static PyObject *join(Joint *joint, PyObject *arrays)
     if (result == NULL) {
         return NULL;
     }
-    items = PySequence_Fast_ITEMS(arrays);
-    const int done = PySequence_Fast_GET_SIZE(arrays) != count
-                         ? 0
-                         : copy_parts(joint, items, count, tensor_of(result), to);
+    const int done = copy_parts(joint, items, count, tensor_of(result), to);
     if (done != 1) {
         Py_DECREF(result);
         return done < 0 ? NULL : decline_unless_raised();
     }
     return result;
+}
+
+/* Find the dtype that arrays promote to: integers are promoted to that of the floats among them, not to one another first. 0 if
+   there is none. */
+static int promote(Joint *joint, PyObject *const *items, Py_ssize_t count)
+{
+    joint->code = NO_DTYPE;
+    for (int inexact = 1; inexact >= 0; inexact--) {
+        for (Py_ssize_t i = 0; i < count; i++) {
+            const DTypeCode code = (DTypeCode)tensor_of(items[i])->code;
+            if ((is_inexact(code) != 0) == inexact) {
+                joint->code = joint->code == NO_DTYPE ? code : promotions[joint->code][code];
+                if (joint->code == NO_DTYPE) {
+                    return 0;
+                }
+            }
+        }
+    }
+    return 1;
 }
 
 /* Join arrays along an axis, a new one if `is_new`: those of one dtype, and of NumPy's face as the dtype that they promote
@@ -192,17 +208,26 @@ static PyObject *join_along(PyObject *arrays, int ndim, int axis, int is_new)
     for (int dim = 0, old = 0; dim < ndim; dim++) {
         joint.shape[dim] = is_new && dim == axis ? 1 : first->shape[old++];
     }
+    int same = 1;
     for (Py_ssize_t i = 1; i < PySequence_Fast_GET_SIZE(arrays); i++) {
         const Tensor *x = layout_of_any(items[i]);
         if (x == NULL || (x->code != first->code && !(is_face(items[0]) && is_face(items[i])))) {
             return decline_unless_raised();
         }
-        joint.code = promotions[joint.code][x->code];
-        if (joint.code == NO_DTYPE) {
-            return DECLINED;
-        }
+        same = same && x->code == first->code;
     }
-    return join(&joint, arrays);
+    if (!same && !promote(&joint, items, PySequence_Fast_GET_SIZE(arrays))) {
+        return DECLINED;
+    }
+    /* The caller's list may change where Python code runs meanwhile, which finalisers are. */
+    const int collects = PyGC_Disable();
+    PyObject *kept = PySequence_Tuple(arrays);
+    if (collects) {
+        PyGC_Enable();
+    }
+    PyObject *result = kept == NULL ? NULL : join(&joint, kept);
+    Py_XDECREF(kept);
+    return result;
 }
 
 /* The first array of those to be joined; NULL if there is none. */

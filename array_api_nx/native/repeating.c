@@ -13,14 +13,28 @@ static const char *elements_of(Tensor *x)
     return x->size > 0 && limits.at_once >= 0 ? data_of(x) : NULL;
 }
 
+/* A new array of this shape for a copy of elements of `x`, the first of which lies at `from`, and to which the caller has a
+   reference of its own: the array may get another Tensor meanwhile, as finalisers can run. DECLINED if they have moved. */
+static PyObject *new_copy(Tensor *x, const char *from, int ndim, const npy_intp *shape, int turned, char **to)
+{
+    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, turned, to);
+    if (result != NULL && data_of(x) != from) {
+        Py_DECREF(result);
+        return decline_unless_raised();
+    }
+    return result;
+}
+
 /* A new array of this shape, to which the elements from there on are copied. */
 static PyObject *copied_box(Walk *box, Tensor *x, const char *from, int ndim, const npy_intp *shape)
 {
     char *to;
-    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &to);
-    if (result != NULL && !copy_box(box, x, from, tensor_of(result), to)) {
+    Py_INCREF(x);
+    PyObject *result = new_copy(x, from, ndim, shape, 0, &to);
+    if (result != NULL && result != DECLINED && !copy_box(box, x, from, tensor_of(result), to)) {
         Py_CLEAR(result);
     }
+    Py_DECREF(x);
     return result;
 }
 
@@ -158,6 +172,9 @@ static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
         }
         size *= times[axis];
     }
+    if (size == x->size && !(x->flags & ROW_MAJOR)) {
+        return DECLINED; /* NumPy's copy of an array that is not repeated keeps the order of its axes */
+    }
     const npy_intp itemsize = dtypes[x->code].itemsize;
     npy_intp step = itemsize * size;
     Walk box;
@@ -258,12 +275,13 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
         shifts[axis] = modulo(shifts[axis] + modulo(shift, size), size);
     }
     char *to;
-    PyObject *result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code,
-                                             !(x->flags & ROW_MAJOR), &to);
-    Tensor *rolled = result == NULL ? NULL : tensor_of(result);
-    if (result != NULL && !copy_rolled(&source, x, from, flat ? source.strides : rolled->strides, rolled, to, shifts)) {
+    Py_INCREF(x);
+    PyObject *result = new_copy(x, from, x->ndim, x->shape, !(x->flags & ROW_MAJOR), &to);
+    Tensor *rolled = result == NULL || result == DECLINED ? NULL : tensor_of(result);
+    if (rolled != NULL && !copy_rolled(&source, x, from, flat ? source.strides : rolled->strides, rolled, to, shifts)) {
         Py_CLEAR(result);
     }
+    Py_DECREF(x);
     return result;
 }
 

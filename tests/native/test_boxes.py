@@ -1,5 +1,7 @@
 """Copies of many elements, which are passes: into new arrays, and into what lies otherwise."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -106,3 +108,33 @@ def test_large_arrays_of_one_number(value: complex) -> None:
     ):
         assert result.dtype == expected.dtype
         assert np.array_equal(np.asarray(result), expected)
+
+
+@pytest.mark.parametrize("size", [20, AT_ONCE])
+def test_tiles_that_repeat_nothing_keep_the_order_of_the_axes(size: int) -> None:
+    values = np.asfortranarray(np.arange(2.0 * size).reshape(2, size, 1))
+    for times in ((), 1, (1, 1), 2):
+        expected, found = np.tile(values, times), face.tile(face.array(values, order="F"), times)
+        assert np.array_equal(np.asarray(found), expected)
+        assert found.strides == expected.strides
+
+
+def test_operands_that_shrink_meanwhile_are_read_no_further() -> None:
+    x = face.full(DEFERRED, 5.0)
+
+    def collecting(phase: str, info: object) -> None:
+        x.resize((10,))
+
+    before = gc.get_threshold()
+    for copy in (lambda: x.copy(), lambda: face.roll(x, 5), lambda: face.tile(x, 2)):
+        x.resize((DEFERRED,))
+        x.fill(5.0)
+        gc.collect()
+        gc.callbacks.append(collecting)
+        gc.set_threshold(1, 1000, 1000)
+        try:
+            result = copy()
+        finally:
+            gc.set_threshold(*before)
+            gc.callbacks.remove(collecting)
+        assert np.unique(np.asarray(result)).tolist() == [5.0]

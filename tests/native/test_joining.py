@@ -1,11 +1,15 @@
 """concat and stack of many elements, which several threads copy."""
 
+import gc
+import itertools
+
 import numpy as np
 import pytest
 
 import array_api_nx as xp
 import array_api_nx.numpy as face
 from tests.support.implementations import needs_native
+from tests.support.sizes import DEFERRED
 
 pytestmark = needs_native
 
@@ -65,3 +69,37 @@ def test_joins_of_arrays_of_different_dtypes(size):
             assert np.array_equal(
                 np.asarray(face.concatenate([face.array(first).T, face.array(second).T])), columns
             )
+
+
+def test_dtypes_are_promoted_to_that_of_the_floats_at_once():
+    dtypes = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint64", "float16", "float32"]
+    for chosen in itertools.product([*dtypes, "complex64"], repeat=3):
+        expected = np.concatenate([np.ones(2, dtype) for dtype in chosen])
+        found = face.concatenate([face.ones(2, dtype=dtype) for dtype in chosen])
+        assert found.dtype == expected.dtype, chosen
+
+
+@pytest.mark.parametrize("place", range(1, 12))
+def test_a_list_that_is_emptied_meanwhile_keeps_what_is_joined(place):
+    arrays = [face.full(DEFERRED // 5, float(i)) for i in range(5)]
+    face.concatenate(arrays)  # makes objects that later calls have
+    seen = []
+
+    def collecting(phase, info):
+        seen.append(phase)
+        if len(seen) == place:
+            arrays.clear()
+
+    before = gc.get_threshold()
+    gc.collect()
+    gc.callbacks.append(collecting)
+    gc.set_threshold(1, 1000, 1000)
+    try:
+        joined = face.concatenate(arrays)
+    except ValueError:
+        assert not arrays  # it was empty before the call
+    else:
+        assert np.unique(np.asarray(joined)).tolist() == [0, 1, 2, 3, 4]
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(collecting)
