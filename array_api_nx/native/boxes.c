@@ -1,6 +1,7 @@
 #include "boxes.h"
 #include "copies.h"
 #include "elements.h"
+#include "loops.h"
 #include "nest.h"
 #include "nodes.h"
 

@@ -2,10 +2,9 @@
 
 #include "boxes.h"
 #include "chapters.h"
-#include "conversion.h"
 #include "elements.h"
 #include "face.h"
-#include "nodes.h"
+#include "loops.h"
 
 /* How arrays are joined along an axis: one that they have, or for stack a new one. */
 typedef struct {
@@ -179,8 +178,8 @@ static PyObject *join(Joint *joint, PyObject *arrays)
     return result;
 }
 
-/* Find the dtype that arrays promote to: integers are promoted to that of the floats among them, not to one another first. 0 if
-   there is none. */
+/* Set the dtype of the result to that which the dtypes of the arrays promote to; 0 if there is none. NumPy promotes the floats
+   among them first, then each integer with what it has: int8, uint8 and float16 give float16. */
 static int promote(Joint *joint, PyObject *const *items, Py_ssize_t count)
 {
     joint->code = NO_DTYPE;

@@ -13,8 +13,9 @@ static const char *elements_of(Tensor *x)
     return x->size > 0 && limits.at_once >= 0 ? data_of(x) : NULL;
 }
 
-/* A new array of this shape for a copy of elements of `x`, the first of which lies at `from`, and to which the caller has a
-   reference of its own: the array may get another Tensor meanwhile, as finalisers can run. DECLINED if they have moved. */
+/* A new array of this shape, for a copy of the elements of `x`, the first of which lies at `from`. Its allocation can run
+   finalisers: DECLINED if they have moved the elements. The caller has a reference of its own to `x`, which they may
+   take from its array. */
 static PyObject *new_copy(Tensor *x, const char *from, int ndim, const npy_intp *shape, int turned, char **to)
 {
     PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, turned, to);

@@ -164,8 +164,9 @@ _OPERANDS: Final = """
 A a a_max a_min arr array b condition element indices m max min test_elements v x x1 x2 y
 """
 _SEQUENCES: Final = "arrays tup"
+# Functions of KEEPS_ORDER whose results C lays out as NumPy does, or leaves to it.
+_OF_ANY_ORDER: Final = ("astype", "ravel")
 # Functions that take no lists, or copy them as other arguments say.
-_OF_ANY_ORDER: Final = ("astype", "ravel")  # C lays out their results as NumPy does, or declines
 _OF_NO_LISTS: Final = ("array", "asarray", "asanyarray", "take_along_axis")
 
 

@@ -43,8 +43,8 @@ class _Method:
 
 
 class _Type(type):
-    """The class of our generators, of which NumPy's own are instances, too, as its arrays are of
-    `ndarray`: other libraries may have made them."""
+    """The metaclass of our generators' classes. For ``isinstance`` NumPy's generators, which other
+    libraries may have made, are instances of these classes, as its arrays are of `ndarray`."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         numpys: Any = cls.__base__
