@@ -60,7 +60,18 @@ class _Fields:
     _device: Any
 
 
-class ndarray(_Fields if native is None else native.Face, metaclass=ArrayType):  # type: ignore[misc]
+class _OfNumpys:
+    """A base that claims to be NumPy's. SymPy knows NumPy's arrays by the modules of their bases,
+    and leaves operators to them; it would convert other objects to a float."""
+
+    __slots__ = ()
+    __module__ = "numpy"
+
+
+_Held: Any = _Fields if native is None else native.Face
+
+
+class ndarray(_Held, _OfNumpys, metaclass=ArrayType):  # type: ignore[misc]
     """An array of NumPy's face: see `numpy.ndarray`, whose methods and attributes it has.
 
     Elements are those of an array of `array_api_nx`, which `__array_namespace__` names.

@@ -1,6 +1,7 @@
 """Other libraries with arrays of the face: see docs/how-to/from-numpy-in-one-word.md."""
 
 import io
+import operator
 import subprocess
 import sys
 
@@ -47,6 +48,21 @@ def test_pandas_takes_them_as_data():
     assert type(np.sin(frame.a)) is type(np.add(frame.a, x)) is type(x * frame.a) is pandas.Series
     assert type(np.asarray(frame.a)) is np.ndarray
     assert len(frame[numpy.asarray(x > 0.5)]) == 10
+
+
+def test_sympy_leaves_them_their_operators():
+    sympy = pytest.importorskip("sympy", reason="sympy is not installed")
+    numbers = sympy.Symbol("x"), sympy.Float(2.5), sympy.Integer(7), sympy.I
+    for x, plain in ((data()[0] + 1, numpy.linspace(1.0, 2.0, 20)), (np.arange(1, 4), [1, 2, 3])):
+        for number in numbers:
+            for function in (operator.mul, operator.sub, operator.pow, operator.truediv):
+                found, expected = function(number, x), function(number, numpy.asarray(plain))
+                assert type(found) is type(expected)
+                assert found.tolist() == expected.tolist()
+        assert (sympy.Float(1.5) < x).tolist() == [each > 1.5 for each in plain]
+        assert sympy.sympify(x) == sympy.Array(list(plain))
+        with pytest.raises(sympy.SympifyError):
+            sympy.sympify(x, strict=True)
 
 
 def test_netcdf4_writes_them():
