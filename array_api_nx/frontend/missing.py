@@ -51,10 +51,6 @@ def mends(owner: str) -> dict[str, str]:
     """What to write for each foreign name, in a public module or as an attribute of ``Array``."""
     found = {}
     if owner == "array_api_nx":
-        # Loaded when a name is missing.
-        from ..primitives.special_functions import ROWS
-
-        found = {row.name: f"use xp.special.{row.name}" for row in ROWS}
         for name, nearest in NEAREST.items():
             found[name] = f"the standard has no such dtype: use xp.{nearest}"
     for names, mend in TABLES[owner].items():

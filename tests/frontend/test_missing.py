@@ -5,6 +5,7 @@ import inspect
 import pickle
 import pydoc
 import re
+import subprocess
 import sys
 import warnings
 from types import ModuleType
@@ -15,6 +16,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.core.spelling import swapped
 from array_api_nx.frontend.missing import TABLES, MissingAttribute, mends
+from array_api_nx.primitives.special_functions import ROWS as SPECIAL
 from tests.support.refusals import refused
 from tests.support.tables import for_each
 
@@ -55,6 +57,18 @@ def test_no_name_has_two_alternatives():
     for table in TABLES.values():
         names = [each.partition("=")[0] for key in table for each in key.split()]
         assert len(names) == len(set(names))
+
+
+def test_functions_of_special_have_an_alternative():
+    assert {row.name for row in SPECIAL} <= {*MAIN, *dir(xp)}
+
+
+def test_a_missing_name_imports_nothing():
+    # So that a loop over the modules that are there may ask each of them.
+    asked = "[hasattr(module, 'missing') for module in sys.modules.values()]"
+    subprocess.run(
+        [sys.executable, "-c", f"import sys; import array_api_nx.numpy; {asked}"], check=True
+    )
 
 
 def test_no_submodule_of_ours_hides_a_name_of_numpys():
