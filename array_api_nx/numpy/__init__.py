@@ -8,10 +8,13 @@ promised, and what is not).
 from __future__ import annotations
 
 import sys as _sys
+from functools import partial as _partial
+from importlib import import_module as _import_module
 from typing import Any
 
 import numpy as _numpy
 
+from ..frontend.on_import import when_imported as _when_imported
 from . import methods as _methods  # noqa: F401 - it attaches the methods of arrays
 from .arrays import ndarray as ndarray
 from .names import Face as _Face
@@ -31,3 +34,5 @@ def __dir__() -> list[str]:
 
 
 _sys.modules[__name__].__class__ = _Face
+
+_when_imported("numba", _partial(_import_module, ".numba_support", __name__))
