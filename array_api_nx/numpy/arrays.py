@@ -7,6 +7,7 @@ methods and operators do, which needs the functions.
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import GenericAlias
 from typing import Any, Final
 
@@ -38,16 +39,31 @@ class ArrayType(type):
 
 
 class _Subclassed(numpy.ndarray):
-    """The base of subclasses of `ndarray`. Its method `view` knows that class as NumPy's own."""
+    """The base of subclasses of `ndarray`, which are NumPy's.
+
+    Its methods know that class, and its arrays as keys: NumPy takes masks of several axes without
+    elements for masks in its own arrays alone.
+    """
 
     __slots__ = ()
 
     def view(self, *args: Any, **named: Any) -> Any:
         """A view of another dtype or class: see `numpy.ndarray.view`."""
-        args = tuple([numpy.ndarray if each is ndarray else each for each in args])
-        if named.get("type") is ndarray:
-            named["type"] = numpy.ndarray
-        return super().view(*args, **named)
+        plain = any([each is ndarray for each in (*args, named.get("type"))])
+        found = super().view(*_as_numpys(args), **_as_numpys(named))
+        return import_module(".adoption", __package__).adopted(found) if plain else found
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(_as_numpys(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(_as_numpys(key), value)
+
+
+def _as_numpys(x: Any) -> Any:
+    """See `as_numpys` in adoption.py, which needs this module."""
+    plain = x is None or type(x) in (int, slice)
+    return x if plain else import_module(".adoption", __package__).as_numpys(x)
 
 
 class _Fields:

@@ -126,7 +126,26 @@ def test_methods_of_a_subclass_view_it_as_an_array():
     assert (x + 1).tolist() == [1, 2, 3]
     assert isinstance(x.view(type=np.ndarray), np.ndarray)
     assert x.view(np.int64).dtype == int
-    assert type(x.view(np.int64, np.ndarray)) is numpy.ndarray
+    plain = x.view(np.int64, np.ndarray)
+    assert type(plain) is type(x.view(np.ndarray)) is np.ndarray
+    assert type(plain[:2].view(np.ndarray)) is np.ndarray
+    plain[0] = 1
+    assert x.view(np.int64).tolist()[0] == 1
+
+
+def test_arrays_are_keys_of_a_subclass():
+    class Named(np.ndarray):
+        pass
+
+    none = np.zeros((0, 3)).view(Named)
+    mask = np.zeros((0, 3), dtype=bool)
+    assert none[mask].shape == (0,)
+    assert type(none[mask]) is Named
+    none[mask] = 1.0
+    x = np.arange(6).reshape(2, 3).view(Named)
+    x[np.asarray([True, False]), np.asarray([2])] = 7
+    assert x[np.asarray([0])].tolist() == [[0, 1, 7]]
+    assert x[0, 2] == x[(0, 2)] == 7
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
