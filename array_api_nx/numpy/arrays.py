@@ -99,6 +99,14 @@ class ndarray(_Held, _OfNumpys, metaclass=ArrayType):  # type: ignore[misc]
     __class_getitem__: Any = classmethod(GenericAlias)
     __hash__ = None  # type: ignore[assignment]
 
+    def to_numpy(self) -> Any:
+        """NumPy's array over the same memory.
+
+        NumPy's own arrays have no such method. Matplotlib asks others for it: of what gives none
+        it draws the rows, element by element, where it draws the columns of an array.
+        """
+        return self.__array__()
+
 
 _new: Final = object.__new__
 

@@ -34,6 +34,23 @@ def test_matplotlib_draws_them():
     pyplot.close(figure)
 
 
+def test_matplotlib_takes_columns_for_samples():
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("Agg")
+    from matplotlib import cbook, pyplot
+
+    x = np.arange(12.0).reshape(6, 2)
+    figure, axes = pyplot.subplots()
+    for made in (x, x[:, 0]):
+        counts, edges, _ = axes.hist(made, bins=4)
+        expected, expected_edges, _ = axes.hist(numpy.asarray(made), bins=4)
+        assert counts.tolist() == expected.tolist()
+        assert edges.tolist() == expected_edges.tolist()
+    assert [box["med"] for box in cbook.boxplot_stats(x)] == [5.0, 6.0]
+    assert len(axes.violinplot(x)["bodies"]) == 2
+    pyplot.close(figure)
+
+
 def test_pillow_makes_images():
     image = pytest.importorskip("PIL.Image")
     x = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
