@@ -4,7 +4,9 @@
 #include "threads.h"
 #include "truth.h"
 
-#ifdef HAS_SSE2
+#ifdef HAS_TARGETS
+#include <immintrin.h>
+#elif defined(HAS_SSE2)
 #include <emmintrin.h>
 #endif
 
@@ -139,16 +141,90 @@ static INLINE int find_groups(const char *mask, npy_intp count, const char *elem
     return found;
 }
 
-/* Of a group with many true elements each element is written, which takes less time than to find these. */
-enum { MANY_CHOSEN = 36 };
+/* How many groups, from the first on, follow each other and have true elements alone, as far as there is room for these.
+   They are copied together: of a copy of one group GCC makes an instruction that takes several times as long. */
+static INLINE int count_whole(const Group *groups, int several, npy_intp room)
+{
+    int whole = 1;
+    while (whole < several && groups[whole].bits == ALL_BITS && groups[whole].begin == groups[0].begin + whole * GROUP &&
+           (whole + 1) * GROUP <= room) {
+        whole++;
+    }
+    return whole;
+}
 
-CLONED(static, npy_intp, compress_vector,
+/* ------------------------------------------------------------------ groups with many true elements */
+
+#ifdef HAS_TARGETS
+#define HAS_MOVERS 1
+/* AVX-512 moves the chosen elements of a vector together, or apart. `FULL(bits)` has a bit for each 4 or 8 bytes of a
+   vector, whose elements have one each, or two if they have 16 bytes. */
+#define DEFINE_MOVERS(SIZE, LANES, MASK, WORD, FULL)                                                   \
+    __attribute__((target("avx512f"))) static npy_intp compress_group_##SIZE(                          \
+        const void *from, npy_uint64 bits, void *to)                                                   \
+    {                                                                                                  \
+        char *out = to;                                                                                \
+        for (int k = 0; k < GROUP; k += LANES, bits >>= LANES) {                                       \
+            const MASK chosen = (MASK)FULL(bits & ((1u << LANES) - 1));                                \
+            const __m512i lanes = _mm512_loadu_si512((const char *)from + k * SIZE);                   \
+            _mm512_storeu_si512(out, _mm512_maskz_compress_##WORD(chosen, lanes));                     \
+            out += COUNT_BITS(bits & ((1u << LANES) - 1)) * SIZE;                                      \
+        }                                                                                              \
+        return (out - (char *)to) / SIZE;                                                              \
+    }                                                                                                  \
+    __attribute__((target("avx512f"))) static npy_intp expand_group_##SIZE(                            \
+        const void *from, npy_uint64 bits, void *to)                                                   \
+    {                                                                                                  \
+        const char *in = from;                                                                         \
+        for (int k = 0; k < GROUP; k += LANES, bits >>= LANES) {                                       \
+            const MASK chosen = (MASK)FULL(bits & ((1u << LANES) - 1));                                \
+            const __m512i lanes = _mm512_maskz_expand_##WORD(chosen, _mm512_loadu_si512(in));          \
+            _mm512_mask_storeu_##WORD((char *)to + k * SIZE, chosen, lanes);                           \
+            in += COUNT_BITS(bits & ((1u << LANES) - 1)) * SIZE;                                       \
+        }                                                                                              \
+        return (in - (const char *)from) / SIZE;                                                       \
+    }
+
+static const npy_uint8 doubled[16] = {0,    0x03, 0x0c, 0x0f, 0x30, 0x33, 0x3c, 0x3f,
+                                      0xc0, 0xc3, 0xcc, 0xcf, 0xf0, 0xf3, 0xfc, 0xff};
+#define AS_IT_IS(bits) (bits)
+#define DOUBLED(bits) doubled[bits]
+DEFINE_MOVERS(4, 16, __mmask16, epi32, AS_IT_IS)
+DEFINE_MOVERS(8, 8, __mmask8, epi64, AS_IT_IS)
+DEFINE_MOVERS(16, 4, __mmask8, epi64, DOUBLED)
+#endif
+
+/* Move the chosen elements of a whole group, so that they lie together, or apart where `EXPAND`. Up to GROUP elements
+   are read, and of those that lie together as many are written, too. How many they are; 0 if the processor has no
+   instructions for it. */
+typedef npy_intp MoveGroup(const void *from, npy_uint64 bits, void *to);
+
+static MoveGroup *group_mover(MaskAction action, npy_intp itemsize)
+{
+#ifdef HAS_MOVERS
+    const int expands = action == EXPAND;
+    if (processor >= AVX512) {
+        return itemsize == 4    ? (expands ? expand_group_4 : compress_group_4)
+               : itemsize == 8  ? (expands ? expand_group_8 : compress_group_8)
+               : itemsize == 16 ? (expands ? expand_group_16 : compress_group_16)
+                                : NULL;
+    }
+#endif
+    return NULL;
+}
+
+/* Of a group with so many true elements each element is written where no instructions move them, which takes less time
+   than to find these. So many are moved by instructions, where there are any. */
+enum { MANY_CHOSEN = 36, SOME_CHOSEN = 8 };
+
+CLONED(extern, npy_intp, compress_run,
        (const char *elements, npy_intp itemsize, const char *mask, npy_intp count, char *out,
         npy_intp wanted),
        (elements, itemsize, mask, count, out, wanted))
 {
     npy_intp found = 0, next = 0;
     Group groups[FOUND_AHEAD];
+    MoveGroup *const move = group_mover(COMPRESS, itemsize);
 #define COMPRESS(TYPE)                                                                            \
     while (next < count) {                                                                        \
         const int several = find_groups(mask, count, elements, sizeof(TYPE), &next, groups);      \
@@ -157,8 +233,12 @@ CLONED(static, npy_intp, compress_vector,
             const TYPE *from = (const TYPE *)elements + groups[group].begin;                      \
             TYPE *to = (TYPE *)out;                                                               \
             if (bits == ALL_BITS && wanted - found >= GROUP) {                                    \
-                for (int k = 0; k < GROUP; k++) { to[found + k] = from[k]; }                      \
-                found += GROUP;                                                                   \
+                const int whole = count_whole(groups + group, several - group, wanted - found);   \
+                memcpy(to + found, from, (size_t)whole * GROUP * sizeof(TYPE));                   \
+                found += whole * GROUP;                                                           \
+                group += whole - 1;                                                               \
+            } else if (move != NULL && COUNT_BITS(bits) >= SOME_CHOSEN && wanted - found >= GROUP) { \
+                found += move(from, bits, to + found);                                            \
             } else if (COUNT_BITS(bits) >= MANY_CHOSEN && wanted - found >= GROUP) {              \
                 for (int k = 0; k < GROUP; k++) {                                                 \
                     to[found] = from[k];                                                          \
@@ -180,6 +260,7 @@ CLONED(static, void, expand_vector,
        (elements, itemsize, mask, count, values, wanted))
 {
     npy_intp found = 0;
+    MoveGroup *const move = group_mover(EXPAND, itemsize);
 #define EXPAND(TYPE)                                                     \
     for (npy_intp i = 0; i < count; i += GROUP) {                        \
         const npy_uint64 bits = bits_of(mask + i, count - i);            \
@@ -188,6 +269,8 @@ CLONED(static, void, expand_vector,
         if (bits == ALL_BITS && wanted - found >= GROUP) {               \
             for (int k = 0; k < GROUP; k++) { to[k] = from[found + k]; } \
             found += GROUP;                                              \
+        } else if (move != NULL && COUNT_BITS(bits) >= SOME_CHOSEN && wanted - found >= GROUP) { \
+            found += move(from + found, bits, to);                       \
         } else {                                                         \
             FOR_EACH_TRUE(found < wanted, to[k] = from[found++];)        \
         }                                                                \
@@ -271,7 +354,7 @@ static void run_part(const void *parts, npy_intp number, char *scratch)
     }
     const npy_intp found = masked->action == LOCATE
                                ? locate_vector(mask, count, begin, (npy_int64 *)others, wanted)
-                               : compress_vector(elements, itemsize, mask, count, others, wanted);
+                               : compress_run(elements, itemsize, mask, count, others, wanted);
     /* Another thread may have written to the mask since it was counted. */
     memset(others + found * size, 0, (size_t)((wanted - found) * size));
 }

@@ -16,7 +16,7 @@ SIZES = [(2,), (63,), (64,), (65,), (300,), (7, 129), (3, 4, 100), (1200,)]
 
 
 def make_mask(rng, shape):
-    mask = rng.random(shape) < rng.choice([0, 0.01, 0.5, 0.99, 1])
+    mask = rng.random(shape) < rng.choice([0, 0.01, 0.2, 0.5, 0.8, 0.99, 1])
     flat = mask.reshape(-1)
     for _ in range(int(rng.integers(4))):
         begin, end = np.sort(rng.integers(0, flat.size + 1, 2)).tolist()
