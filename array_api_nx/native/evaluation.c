@@ -352,14 +352,12 @@ static int allocate(const Expression *expression, int first)
     return 1;
 }
 
-/* Results of operations, of all that are pending, from which it is worth to ask how many threads there may be:
-   the time of a cheap operation on so many elements is that of two parts. */
-enum { ASKED_FROM = 1 << 16 };
+/* Nanoseconds of all that waits, from which it is worth to ask how many threads there may be: those of two parts of a pass. */
+#define ASKED_FROM 24000.0f
 
 int find_threads(const Node *root, Expression *expression)
 {
-    const npy_intp size = root->reduction != NULL ? root->reduction->size : root->size;
-    expression->threads = size < ASKED_FROM / root->operations ? 1 : most_threads();
+    expression->threads = root->time < ASKED_FROM ? 1 : most_threads();
     return expression->threads > 0;
 }
 

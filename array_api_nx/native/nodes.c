@@ -202,6 +202,7 @@ void become_copy(Node *node, Storage *of, npy_intp offset, const npy_intp *strid
     node->is_flat = 0;
     node->errors = 0;
     node->operation = cast_operation(code, code);
+    node->time = node->operation.time * (float)node->size;
     node->operands[0].storage = (Storage *)Py_NewRef((PyObject *)of);
     node->operands[0].offset = offset;
     memcpy(node->operands[0].strides, strides, (size_t)node->ndim * sizeof(npy_intp));

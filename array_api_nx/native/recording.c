@@ -173,14 +173,15 @@ static int has_too_many(const Node *node)
     return node->operations > MOST_OPERATIONS || node->reductions > MOST_REDUCTIONS;
 }
 
-/* Count the operations and reductions at and below a node. The operand that has the most of what there are too many of; or
-   NULL. */
+/* Count the operations and reductions at and below a node, and their time. The operand that has the most of what there are
+   too many of; or NULL. */
 static Node *count_below(Node *node)
 {
     Node *largest = NULL;
     const int by_reductions = node->reductions > MOST_REDUCTIONS;
     node->operations = 1;
     node->reductions = 0;
+    node->time = node->operation.time * (float)node->size;
     for (int i = 0; i < node->operation.count; i++) {
         const Storage *storage = node->operands[i].storage;
         Node *below = storage == NULL ? NULL : storage->pending;
@@ -189,6 +190,7 @@ static Node *count_below(Node *node)
         }
         node->operations += below->operations;
         node->reductions += below->reductions;
+        node->time += below->time;
         if (largest == NULL || (by_reductions ? below->reductions > largest->reductions
                                               : below->operations > largest->operations)) {
             largest = below;
@@ -330,9 +332,7 @@ static Node *make_node(const Operation *operation, Tensor *const *operands, char
     reads_shared |= modes.reads_shared;
     const npy_intp threshold = limits.recorded < 0 ? limits.recorded : modes.threshold;
     const npy_intp largest = find_largest(operands, operation->count);
-    const int taken =
-        find_shape(node, operands, operation->count, threshold) &&
-        take_operands(node, operands, numbers) == 1;
+    const int taken = find_shape(node, operands, operation->count, threshold) && take_operands(node, operands, numbers) == 1;
     node->largest = taken ? greatest(largest, node->size * dtypes[operation->result].itemsize) : 0;
     reads_shared = before;
     if (!taken) {

@@ -80,7 +80,8 @@ def _of_ufunc(
     if signature not in ufunc.types:
         return None
     if inputs[0].kind == "c":
-        cost *= 4 if cost < 0.4 else 20  # the C library's functions
+        # The absolute value is hypot's; all but arithmetic has the functions of the C library.
+        cost *= 8 if output.kind == "f" else 4 if cost < 0.4 else 20
     elif inputs[0].kind == "b":
         cost /= 8  # a vector has eight times as many elements
     elif inputs[0] in d.BELOW_DOUBLE and cost > 0.4:
