@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Sequence
+from math import inf
 from math import isfinite as isfinite_number
 from typing import Final, TypeAlias
 
@@ -21,7 +22,7 @@ __all__ = ["bincount", "histogram", "histogram2d", "histogramdd"]
 
 # With at most so many edges, a histogram counts for each edge the elements below it; with more, it
 # looks up the bin of each element (docs/tuning.md, 93).
-_FEW_EDGES: Final = 17
+_FEW_EDGES: Final = 11
 
 Bins: TypeAlias = "int | Array | Sequence[float]"
 """How many intervals, or their edges."""
@@ -125,6 +126,7 @@ def histogram(
             f"bins must be a number or edges, not {bins!r}; compute edges by a rule with "
             "numpy.histogram_bin_edges"
         )
+    are_finite = not isinstance(bins, Array | Sequence)
     if isinstance(bins, Array | Sequence):
         x, edges = _given_edges(x, bins)
     else:
@@ -134,7 +136,7 @@ def histogram(
     if weights is None and type(size) is int and size <= _FEW_EDGES:
         counts = _counts_by_comparing(x, compared)
     else:
-        counts = _counts_of_bins(x, compared, weights)
+        counts = _counts_of_bins(x, compared, weights, are_finite=are_finite)
     if density:
         widths = xp.astype(xp.diff(edges), edges._device.real)
         counts = counts / widths / xp.sum(counts)
@@ -343,11 +345,16 @@ def _counts_by_comparing(x: Array, edges: Array) -> Array:
     return xp.diff(xp.stack(in_one_pass(before, x)))
 
 
-def _counts_of_bins(x: Array, edges: Array, weights: Array | None) -> Array:
+def _counts_of_bins(x: Array, edges: Array, weights: Array | None, *, are_finite: bool) -> Array:
     """How many elements lie in each bin, or their weights, from the number of edges before each."""
     count = edges.shape[0] - 1
     # The last bin includes its upper edge. Elements in no bin have no edge before them, or all.
-    number = xp.where(x == edges[-1], count, xp.searchsorted(edges, x, side="right"))
+    if are_finite:
+        # No number lies between the last edge and the next number, before which the last bin ends.
+        beyond = xp.nextafter(edges[-1:], xp.asarray(inf, dtype=edges.dtype, device=x.device))
+        number = xp.searchsorted(xp.concat([edges[:-1], beyond]), x, side="right")
+    else:
+        number = xp.where(x == edges[-1], count, xp.searchsorted(edges, x, side="right"))
     handle = x._device.backend.bincount(
         number._handle, None if weights is None else weights._handle, count + 2, extend=False
     )

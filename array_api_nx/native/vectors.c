@@ -233,7 +233,7 @@ static double float_at(const char *elements, DTypeCode code, npy_intp i)
 
 static int is_even(const char *sorted, DTypeCode code, npy_intp length)
 {
-    if (even_searches[code][0] == NULL || length < PROBES || length > NPY_MAX_INT32) {
+    if (even_searches[code][0] == NULL || length < 3 || length > NPY_MAX_INT32) {
         return 0;
     }
     const double begin = float_at(sorted, code, 0), width = float_at(sorted, code, length - 1) - begin;
