@@ -11,6 +11,7 @@
 #include "elementwise.h"
 #include "flags.h"
 #include "half_loops.h"
+#include "intervals.h"
 #include "parts.h"
 #include "sorting.h"
 #include "threads.h"
@@ -97,7 +98,7 @@ static const BucketLoops loops[DTYPE_COUNT][2] = {
 
 /* ------------------------------------------------------------------ rows that are NumPy's */
 
-static int sort_by_numpy(char *row, DTypeCode code, npy_intp length)
+int sort_by_numpy(char *row, DTypeCode code, npy_intp length)
 {
     if (length < 2) {
         return 0;
@@ -262,7 +263,7 @@ static void arrange_part(const void *shared, npy_intp number, char *scratch)
 static int run(RunPart part, Distribution *row, npy_intp parts, npy_intp threads)
 {
     if (threads > 0) {
-        return run_parts_freely(part, row, parts, threads);
+        return run_parts_freely(part, row, parts, threads, 0);
     }
     for (npy_intp i = 0; i < parts; i++) {
         part(row, i, NULL);
@@ -323,6 +324,9 @@ int arrange_row(const char *from, DTypeCode code, npy_intp length, Arrangement a
         row.keys = &keys;
     } else if (arrangement == PARTED) {
         row.places = places;
+    }
+    if (arrangement == SORTED && sorts_by_vectors && dtypes[code].itemsize >= 4) {
+        return sort_by_intervals(from, code, length, threads, to);
     }
     const int done = distribute(&row, length <= limits.at_once ? least(threads, 1) : threads);
     if (done != 0) {

@@ -49,6 +49,10 @@
 enum { BASELINE, AVX2, AVX512 };
 extern int processor;
 
+/* Whether NumPy sorts long rows of numbers of 4 and 8 bytes in a few nanoseconds an element: by AVX-512, where an instruction
+   that writes the chosen elements of a vector to memory takes a few cycles; AMD's take a hundred. */
+extern int sorts_by_vectors;
+
 /* CLONED(static or extern, type, name, (parameters), (arguments)) before the body of a function: it is
    compiled for several processors, together with all INLINE functions that it calls, and each call goes
    to the best one. It computes the same on all, since no product is added before it is rounded.

@@ -2,6 +2,7 @@
 
 #include "buckets.h"
 #include "chapters.h"
+#include "masks.h"
 #include "parts.h"
 #include "pack.h"
 #include "sorting.h"
@@ -24,10 +25,12 @@ static int sort_elements(char *elements, DTypeCode code, npy_intp size, npy_intp
     if (order == NULL) {
         return sort_row(elements, code, size);
     }
-    for (npy_intp i = 0; i < size; i++) {
+    const int by_keys = size >= KEYED_FROM && itemsize >= KEYED_BYTES;
+    for (npy_intp i = 0; i < size && !by_keys; i++) {
         order[i] = i;
     }
-    if (functions->argsort[NPY_STABLESORT](elements, order, size, NULL) < 0) {
+    if (by_keys ? arrange_row(elements, code, size, ORDERED, (Places){NULL, 0}, 0, (char *)order) < 0
+                : functions->argsort[NPY_STABLESORT](elements, order, size, NULL) < 0) {
         return -1;
     }
     memcpy(copy, elements, (size_t)(size * itemsize));
@@ -89,16 +92,15 @@ static PyObject *tell_one(const Sorted *sorted, int what, const Tensor *x)
     if (result == NULL) {
         return NULL;
     }
+    if (what == VALUES) {
+        compress_run(sorted->ascending, itemsize, (const char *)sorted->is_first, sorted->size, out, sorted->runs);
+        return result;
+    }
     npy_int64 *numbers = (npy_int64 *)out, run = -1;
     for (npy_intp i = 0; i < sorted->size; i++) {
         const int starts = sorted->is_first[i];
         run += starts;
         switch (what) {
-        case VALUES:
-            if (starts) {
-                memcpy(out + run * itemsize, sorted->ascending + i * itemsize, (size_t)itemsize);
-            }
-            break;
         case INDICES:
             if (starts) {
                 numbers[run] = sorted->order[i];

@@ -83,7 +83,7 @@ int compute_walk(const Walk *walk, const WalkLoop *loop, int *flags)
     merge_walk(walk, &merged);
     memcpy(merged.data, walk->data, sizeof(merged.data));
     cut(&merged, &parts);
-    const int complete = run_parts_freely(run_part, &parts, (merged.shape[parts.axis] - 1) / parts.each + 1, threads);
+    const int complete = run_parts_freely(run_part, &parts, (merged.shape[parts.axis] - 1) / parts.each + 1, threads, 0);
     *flags = parts.flags;
     return complete;
 }

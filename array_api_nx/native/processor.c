@@ -4,6 +4,7 @@
 #include "compiler.h"
 
 int processor = BASELINE;
+int sorts_by_vectors;
 
 static const char *const names[] = {"baseline", "avx2", "avx512"};
 
@@ -32,5 +33,8 @@ int add_processor(PyObject *module)
         found = found < most ? found : most;
     }
     processor = found;
+#ifdef HAS_TARGETS
+    sorts_by_vectors = found == AVX512 && !__builtin_cpu_is("amd");
+#endif
     return PyModule_AddStringConstant(module, "PROCESSOR", names[processor]);
 }

@@ -178,7 +178,7 @@ static int run_scan(Scan *scan, npy_intp size)
     cut(scan, size, threads);
     const npy_intp parts = (scan->shape[scan->cut] - 1) / scan->each + 1;
     if (size > SCANNED_AT_ONCE) {
-        return run_parts_freely(run_part, scan, parts, threads);
+        return run_parts_freely(run_part, scan, parts, threads, 0);
     }
     for (npy_intp part = 0; part < parts; part++) {
         run_part(scan, part, NULL);

@@ -6,6 +6,8 @@
 #include "elements.h"
 #include "half_loops.h"
 #include "pack.h"
+#include "settings.h"
+#include "threads.h"
 #include "vectors.h"
 
 Tensor *sortable(PyObject *object, npy_intp most, const char **data)
@@ -70,14 +72,14 @@ typedef struct {
 } SortOptions;
 
 /* sort and argsort have the same parameters; `stable` is the default of one. */
-static Tensor *take_sort(PyObject *const *values, int stable, SortOptions *options, const char **data)
+static Tensor *take_sort(PyObject *const *values, int stable, npy_intp most, SortOptions *options, const char **data)
 {
     options->descending = 0;
     options->stable = stable;
     if (!take_flag(values[2], &options->descending) || !take_flag(values[3], &options->stable)) {
         return NULL;
     }
-    Tensor *x = sortable(values[0], limits.at_once, data);
+    Tensor *x = sortable(values[0], most, data);
     if (x == NULL || x->ndim == 0) {
         return NULL;
     }
@@ -144,24 +146,55 @@ int has_both_zeros(const Tensor *x, const char *data)
     return found[0] && found[1];
 }
 
-static PyObject *call_sort(int is_stable, PyObject *const *values, Py_ssize_t count)
+/* Rows that lie one after the other, which threads sort some at a time. */
+typedef struct {
+    const char *from;
+    char *to;
+    DTypeCode code;
+    npy_intp length, rows, each;
+    _Atomic int failed;
+} SortedRows;
+
+enum { ELEMENTS_EACH = 1 << 13 };
+
+static void sort_part(const void *shared, npy_intp part, char *scratch)
 {
-    SortOptions options;
-    const char *data;
+    SortedRows *all = (SortedRows *)shared;
+    const npy_intp bytes = all->length * dtypes[all->code].itemsize, end = least(all->rows, (part + 1) * all->each);
+    for (npy_intp i = part * all->each; i < end; i++) {
+        if (arrange_row(all->from + i * bytes, all->code, all->length, SORTED, (Places){NULL, 0}, 0, all->to + i * bytes) < 0) {
+            all->failed = 1;
+        }
+    }
+}
+
+static int sort_rows_on_threads(const char *from, DTypeCode code, const Rows *rows, npy_intp threads, char *to)
+{
+    SortedRows all = {from, to, code, rows->length, rows->rows, greatest(1, ELEMENTS_EACH / rows->length), 0};
+    const int complete = run_parts_freely(sort_part, &all, (all.rows - 1) / all.each + 1, threads, 0);
+    return complete != 1 || all.failed ? -1 : 0;
+}
+
+static PyObject *sort_elements(const Tensor *x, const char *data, const SortOptions *options)
+{
     char *out;
     Scratch scratch;
-    Tensor *x = take_sort(values, is_stable, &options, &data);
-    if (x == NULL) {
-        return DECLINED;
-    }
     const DTypeCode code = (DTypeCode)x->code;
     const int floating = is_inexact(code);
-    const Rows rows = rows_along(x->ndim, x->shape, options.axis);
+    const Rows rows = rows_along(x->ndim, x->shape, options->axis);
     const npy_intp itemsize = dtypes[code].itemsize;
+    const int is_read = rows.step == 1 && !options->descending && (x->flags & ROW_MAJOR) != 0; /* where it lies */
+    if (x->size > limits.at_once && !is_read) {
+        return DECLINED; /* Python has several threads sort rows that lie otherwise */
+    }
+    const Py_ssize_t threads = x->size > limits.at_once ? most_threads() : 0;
+    if (threads < 0) {
+        return NULL;
+    }
     /* Equal integers are the same. Without `stable`, zeros of both signs lie in any order. */
-    const int many = x->size >= STABLE_BELOW || !options.stable;
+    const int many = x->size >= STABLE_BELOW || !options->stable;
     PyArray_SortFunc *stable = functions_of(code)->sort[NPY_STABLESORT];
-    if (take_scratch(&scratch, rows.length * itemsize) < 0) {
+    if (take_scratch(&scratch, rows.step == 1 ? 1 : rows.length * itemsize) < 0) {
         return NULL;
     }
     PyObject *result = new_array_like_memory(x->ndim, x->shape, code, 0, &out);
@@ -169,19 +202,33 @@ static PyObject *call_sort(int is_stable, PyObject *const *values, Py_ssize_t co
         free_scratch(&scratch);
         return NULL;
     }
-    pack_rows(x, data, out);
-    if (options.descending) {
+    if (!is_read) {
+        pack_rows(x, data, out);
+    }
+    if (options->descending) {
         reverse_order(out, code, x->size);
     }
     int failed = 0, zeros = 0;
-    for (npy_intp i = 0; i < rows.rows && !failed; i++) {
+    const int divided = threads > 1 && rows.rows > 1;
+    if (divided) {
+        failed = sort_rows_on_threads(data, code, &rows, threads, out) < 0;
+    }
+    for (npy_intp i = 0; i < rows.rows && !failed && (!divided || options->stable); i++) {
         char *row = out + row_start(&rows, i) * itemsize;
         char *elements = rows.step == 1 ? row : scratch.data;
         if (rows.step != 1) {
             copy_row(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
         }
-        failed = (floating && !many ? stable(elements, rows.length, NULL) : sort_row(elements, code, rows.length)) < 0;
-        zeros = zeros || (many && options.stable && repeats_zero(elements, code, rows.length));
+        const char *from = is_read ? data + (row - out) : elements;
+        if (divided) {
+            ; /* it is sorted already */
+        } else if (floating && !many) {
+            memmove(elements, from, (size_t)(rows.length * itemsize));
+            failed = stable(elements, rows.length, NULL) < 0;
+        } else {
+            failed = arrange_row(from, code, rows.length, SORTED, (Places){NULL, 0}, threads, elements) < 0;
+        }
+        zeros = zeros || (many && options->stable && repeats_zero(elements, code, rows.length));
         if (rows.step != 1) {
             copy_row(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
         }
@@ -189,16 +236,30 @@ static PyObject *call_sort(int is_stable, PyObject *const *values, Py_ssize_t co
     free_scratch(&scratch);
     if (failed) {
         Py_DECREF(result);
-        return PyErr_NoMemory();
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
     const int both = zeros ? has_both_zeros(x, data) : 0;
     if (both != 0) {
         Py_DECREF(result);
         return both < 0 ? NULL : DECLINED;
     }
-    if (options.descending) {
+    if (options->descending) {
         reverse_order(out, code, x->size);
     }
+    return result;
+}
+
+static PyObject *call_sort(int is_stable, PyObject *const *values, Py_ssize_t count)
+{
+    SortOptions options;
+    const char *data;
+    Tensor *x = take_sort(values, is_stable, limits.at_once < 0 ? limits.at_once : NPY_MAX_INTP, &options, &data);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    Py_INCREF((PyObject *)x); /* other threads, and finalisers, may give the array other memory meanwhile */
+    PyObject *result = sort_elements(x, data, &options);
+    Py_DECREF((PyObject *)x);
     return result;
 }
 
@@ -273,17 +334,13 @@ static int order_by_counting(const char *row, DTypeCode code, npy_intp length, n
     }
 }
 
-/* Rows from so many elements on are sorted by keys (docs/tuning.md, 110), unless the elements are so
-   small that NumPy sorts them digit by digit. */
-enum { KEYED_FROM = 64, KEYED_BYTES = 4 };
-
 static PyObject *call_argsort(int stable, PyObject *const *values, Py_ssize_t count)
 {
     SortOptions options;
     const char *data;
     char *out;
     Scratch copy, row;
-    Tensor *x = take_sort(values, stable, &options, &data);
+    Tensor *x = take_sort(values, stable, limits.at_once, &options, &data);
     if (x == NULL) {
         return DECLINED;
     }

@@ -26,4 +26,11 @@ int has_both_zeros(const Tensor *x, const char *data);
 /* Whether there are several zeros in a sorted row, which takes little time to find out. */
 int repeats_zero(const char *row, DTypeCode code, npy_intp length);
 
+/* The order of rows of so many elements, of so many bytes, is found by keys (docs/tuning.md, 110). NumPy sorts smaller
+   elements digit by digit. */
+enum { KEYED_FROM = 64, KEYED_BYTES = 4 };
+
+/* Sort a row of real elements by NumPy's function. -1 if there is no memory. */
+int sort_by_numpy(char *row, DTypeCode code, npy_intp length);
+
 #endif

@@ -403,7 +403,7 @@ static void settle(Pool *own, const Job *job)
 }
 
 /* Have the team do its job. Call it without the GIL. */
-static void do_job(Team *team)
+static void do_job(Team *team, int is_long)
 {
     Job *job = team->job;
     Pool *own = team->helpers > 0 ? team->pool : NULL;
@@ -418,7 +418,7 @@ static void do_job(Team *team)
     if (job->start - own->ended > STAY_AWAKE) {
         own->burst = 0;
     }
-    begin_job(team, CALLED, 0);
+    begin_job(team, CALLED, is_long);
     job->work(job, team->scratch->start, 1);
     if (!close_gate(&job->gate)) {
         await_empty(&job->gate);
@@ -442,21 +442,21 @@ int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, 
     int complete = acquire_team(&team, scratch, count, threads);
     if (complete) {
         begin_parts(&team, run, parts, count, stops);
-        do_job(&team);
+        do_job(&team, 0);
         complete = atomic_load(&team.interrupt.stopped) ? -1 : 1;
     }
     release_team(&team);
     return complete;
 }
 
-int run_parts_freely(RunPart run, const void *parts, npy_intp count, npy_intp threads)
+int run_parts_freely(RunPart run, const void *parts, npy_intp count, npy_intp threads, int is_long)
 {
     Team team;
     int complete = acquire_team(&team, 0, count, threads);
     if (complete) {
         begin_parts(&team, run, parts, count, 0);
         release_gil(&team.interrupt);
-        do_job(&team);
+        do_job(&team, is_long);
         complete = take_gil(&team.interrupt);
     } else {
         PyErr_NoMemory();

@@ -32,8 +32,7 @@ def isin(array: NDArray, members: NDArray, invert: bool) -> NDArray:
     """Whether each element of `array` equals one of `members`, or none of them if `invert`."""
     if not array.size or not _is_slow_in_numpy(array, members):
         return np.isin(array, members, invert=invert)
-    ascending = members.flatten()
-    sliced_calls.sort_rows(ascending)
+    ascending = sliced_calls.sorted_rows(members.reshape(-1))
     position = sliced_calls.searchsorted(ascending, array, right=False)
     np.minimum(position, ascending.size - 1, out=position)
     compare = np.not_equal if invert else np.equal
@@ -153,15 +152,13 @@ def _runs(flat: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 def _ascending(array: NDArray) -> NDArray:
     """All elements in ascending order."""
-    ascending = zeros_and_ones(array).flatten()
+    elements = zeros_and_ones(array).reshape(-1)
     if array.dtype.kind == "c" or array.itemsize <= 2:
         # NumPy's stable sort of integers of one or two bytes is a radix sort, which takes a tenth
         # of the time of its default. Complex numbers are sorted by comparisons either way; a
         # stable sort keeps the first of several that differ in the signs of zeros only.
-        ascending.sort(kind="stable")
-    else:
-        sliced_calls.sort_rows(ascending)
-    return ascending
+        return np.sort(elements, kind="stable")
+    return sliced_calls.sorted_rows(elements)
 
 
 def _lengths(starts: NDArray, size: int) -> NDArray:
@@ -201,7 +198,7 @@ def bincount(array: NDArray, weights: NDArray | None, length: int, *, extend: bo
         array = array.astype(np.int64)
     try:
         if weights is None:
-            return sliced_calls.bincount(array, length)
+            return sliced_calls.bincount(array, length, extend=extend)
         if weights.dtype.kind in "iu":
             return _added_exactly(array, weights, length)
         sums = np.bincount(array, weights.real, length)

@@ -46,11 +46,10 @@ def sort(array: NDArray, axis: int, *, descending: bool, stable: bool) -> NDArra
     def compute(part: NDArray) -> NDArray:
         if stable or part.shape[axis] < _LONG_ROW:
             part = part.copy() if reverse is None else reverse(part, order="C")
-            part.sort(axis, _kind(stable or part.itemsize == 2))  # as `sort_rows`
+            part.sort(axis, _kind(stable or part.itemsize == 2))  # as `sorted_rows`
         else:
             rows = np.moveaxis(part, axis, -1)
-            rows = rows.copy() if reverse is None else reverse(rows, order="C")
-            sliced_calls.sort_rows(rows)
+            rows = sliced_calls.sorted_rows(rows if reverse is None else reverse(rows, order="C"))
             part = np.ascontiguousarray(np.moveaxis(rows, -1, axis))
         return part if reverse is None else reverse(part, part)
 

@@ -171,16 +171,15 @@ def _sorts_rows(array: NDArray) -> bool:
     return native is not None and array.dtype in COMPILED and array.dtype.kind != "c"
 
 
-def sort_rows(rows: NDArray) -> None:
-    """``rows.sort(axis=-1)`` of an array that lies in one piece (docs/tuning.md, 116)."""
-    if not rows.size:
-        return
-    if native is None or not _sorts_rows(rows):
+def sorted_rows(rows: NDArray) -> NDArray:
+    """``np.sort(rows, axis=-1)`` (docs/tuning.md, 116 and 154)."""
+    if native is None or not rows.size or not _sorts_rows(rows):
         # NumPy's sort of float16 with AVX-512 loses elements of rows with many equal ones (2.4.6).
-        rows.sort(kind="stable" if rows.itemsize == 2 else None)
-        return
-    vector = rows.reshape(-1)
-    native.sort_rows(vector, rows.shape[-1], vector)
+        return np.sort(rows, kind="stable" if rows.itemsize == 2 else None)
+    result = empty(rows.shape, rows.dtype)
+    vector = np.ascontiguousarray(rows).reshape(-1)
+    native.sort_rows(vector, rows.shape[-1], result.reshape(-1))
+    return result
 
 
 def part_rows(rows: NDArray, kth: tuple[int, ...]) -> None:
@@ -236,11 +235,14 @@ def arg_reduce(
     return result if keepdims else result.squeeze(axis)
 
 
-def bincount(array: NDArray, length: int) -> NDArray:
-    """``np.bincount(array, None, length)`` of a vector."""
+def bincount(array: NDArray, length: int, *, extend: bool) -> NDArray:
+    """``np.bincount(array, None, length)`` of a vector; ints are less than `length`, unless
+    `extend`."""
     if native is not None and array.size >= COUNT_MIN:
-        least, greatest = int(array.min()), int(array.max())
-        length = max(length, greatest + 1)
+        least, greatest = 0, length - 1
+        if extend:
+            least, greatest = int(array.min()), int(array.max())
+            length = max(length, greatest + 1)
         if least >= 0 and _is_small_table(length, array.size):
             return count_values(array, 0, length)
     return np.bincount(array, None, length)
