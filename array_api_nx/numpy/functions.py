@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import WRAPPER_ASSIGNMENTS, partial, update_wrapper
+from inspect import unwrap
 from math import prod
 from typing import Any, Final, cast
 
@@ -24,21 +25,22 @@ REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeEr
 """What our functions raise for arguments that NumPy may take: then NumPy computes, or raises."""
 
 _ARRAYS_WITHOUT_AXES: Final = """
-astype atleast_1d atleast_2d atleast_3d broadcast_to cov empty_like expand_dims full_like imag isin
-matrix_transpose meshgrid moveaxis ones_like pad permute_dims ravel real repeat reshape roll squeeze
+astype atleast_1d atleast_2d atleast_3d broadcast_to empty_like expand_dims full_like imag isin
+matrix_transpose meshgrid moveaxis ones_like permute_dims ravel real repeat reshape roll squeeze
 stack swapaxes tensordot tile transpose tril triu where zeros_like
 """
 """Functions whose results without axes are arrays; those of others are scalars."""
 
 
 _NUMPYS: Final = """
-argpartition argsort partition linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.slogdet
+argpartition partition linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.slogdet
 linalg.solve can_cast histogram2d histogramdd nan_to_num unique_all unique_counts unique_inverse
-unique_values
+unique_values allclose array_equal corrcoef cov gradient isclose pad trapezoid fft.fftshift
+fft.ifftshift
 """
-"""Functions that NumPy computes where C declines: orders, because ours are stable and slower; those
-for which ours call LAPACK through NumPy; and those whose results here have other classes, dtypes or
-orders."""
+"""Functions that NumPy computes where C declines: partitions, because ours are slower; those for
+which ours call LAPACK through NumPy; those whose results here have other classes, dtypes or orders;
+and those that NumPy's code computes in no more time on arrays of the face."""
 
 
 def ours(x: Any) -> list[Any]:
@@ -56,6 +58,7 @@ _NUMPYS_PARAMETERS: Final = (
 them."""
 
 _ARRAYS: Final = (ndarray, Array, numpy.ndarray)
+_PLAIN: Final = frozenset([*_ARRAYS, bool, int, float, complex, str, tuple, list, numpy.float64])
 
 
 def is_ours(
@@ -80,9 +83,26 @@ def is_ours(
         return False
     if name in KEEPS_ORDER and not all([x.flags.c_contiguous for x in given]):
         return False
-    items = [x for each in args for x in (each if type(each) in (tuple, list) else (each,))]
-    foreign = [type(x) not in _ARRAYS for x in items if hasattr(type(x), "__array_function__")]
-    return not any(foreign)
+    return not _has_foreign(_classes(args))
+
+
+_MOST_ITEMS: Final = 32  # of a list that may have arrays; longer ones have numbers
+
+
+def _classes(args: Sequence[Any]) -> set[type]:
+    """The classes of arguments, and of the items of lists among them."""
+    found = {*map(type, args)}
+    for x in args:
+        if type(x) is tuple or type(x) is list:
+            found |= _classes(x[:_MOST_ITEMS])
+    return found
+
+
+def _has_foreign(classes: set[type]) -> bool:
+    """Whether one of the classes computes NumPy's functions itself."""
+    return not classes <= _PLAIN and any(
+        [hasattr(each, "__array_function__") for each in classes - _PLAIN]
+    )
 
 
 class _Unbound(partial):  # type: ignore[type-arg]
@@ -108,14 +128,22 @@ def like(numpys: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     return cast("Callable[..., Any]", function)
 
 
-def function_of(numpys: Callable[..., Any], path: str = "") -> Callable[..., Any]:
-    """The face's function for one of NumPy's, whose path there is `path`."""
+def function_of(
+    numpys: Callable[..., Any], path: str = "", again: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """The face's function for one of NumPy's, whose path there is `path`.
+
+    `again` is its code on arrays of the face, if that is to run in place of NumPy's function.
+    """
     name, own = _own(numpys)
-    if own is None or path in KEEPS_ORDER:
-        function, most = _by_numpy_alone(numpys), ANY
+    if own is not None and path not in KEEPS_ORDER:
+        function = _by_ours(numpys, name, own, path, again)
     else:
-        function, most = _by_ours(numpys, name, own, path), most_for_numpy(path)
-    return named(fronted(function, numpys, FUNCTIONS.get(path), name=path, most=most), path)
+        function = _by_numpys(numpys, again)
+    if again is None:
+        most = ANY if own is None else most_for_numpy(path)
+        function = fronted(function, numpys, FUNCTIONS.get(path), name=path, most=most)
+    return named(function, path)
 
 
 def _are_many(arrays: list[Any], most: int) -> bool:
@@ -153,25 +181,42 @@ def named(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     return function
 
 
-def _by_numpy_alone(numpys: Callable[..., Any]) -> Callable[..., Any]:
+def _by_numpys(numpys: Callable[..., Any], again: Callable[..., Any] | None) -> Callable[..., Any]:
+    always = unwrap(numpys) is numpys  # NumPy's functions of numbers look at no classes
+
     def call(*args: Any, **named: Any) -> Any:
+        if again is not None:
+            classes = _classes(args)
+            if (always or ndarray in classes) and not _has_foreign(classes):
+                try:
+                    return again(*args, **named)
+                except Exception:  # NumPy raises its own
+                    pass
         return by_numpy(numpys, *args, **named)
 
     return like(numpys, call)
 
 
 def _by_ours(
-    numpys: Callable[..., Any], name: str, own: Callable[..., Any], path: str
+    numpys: Callable[..., Any],
+    name: str,
+    own: Callable[..., Any],
+    path: str,
+    again: Callable[..., Any] | None,
 ) -> Callable[..., Any]:
     convert = as_faces if name in _ARRAYS_WITHOUT_AXES.split() else scalar
     xp = namespace(None)
+    otherwise = _by_numpys(numpys, again)
+
+    most = most_for_numpy(path)
 
     def call(*args: Any, **named: Any) -> Any:
-        if is_ours(path, args, named):
+        is_small = again is not None and args and type(args[0]) is ndarray and args[0].size <= most
+        if not is_small and is_ours(path, args, named):
             try:
                 return convert(own(xp, *as_standards(args), **as_standards(named)))
             except REFUSALS:
                 pass
-        return by_numpy(numpys, *args, **named)
+        return otherwise(*args, **named)
 
     return like(numpys, call)

@@ -30,6 +30,7 @@ from .arrays import adopt, ndarray, standard
 from .differences import PRIMITIVES
 from .fronts import METHODS, fronted
 from .functions import REFUSALS, is_ours, ours
+from .orders import argsort
 from .thresholds import ANY, most_for_numpy
 
 __all__: list[str] = []
@@ -479,6 +480,7 @@ _MEMBERS: Final[dict[str, Any]] = {
     **{name: _method(name, as_faces) for name in _VIEWS.split()},
     **{name: _function(name) for name in _FUNCTIONS.split()},
     **{name: _part(name) for name in ("real", "imag")},
+    "argsort": lambda self, *args, **named: argsort(self, *args, **named),
     "data": property(lambda self: as_numpys(self).view(_Memory)),
     "flags": property(_Flags),
     "flat": _attribute("flat", _Flat),
@@ -491,6 +493,9 @@ _MEMBERS: Final[dict[str, Any]] = {
     "__new__": staticmethod(_new),
     "resize": _resize,
     "setflags": _setflags,
+    # SciPy takes for matrices, in its iterative solvers, NumPy's own arrays and what has these.
+    "matvec": lambda self, x: self @ x,
+    "rmatvec": lambda self, x: self.conj().T @ x,
     "to_device": lambda self, device, /, *, stream=None: adopt(
         standard(self).to_device(device, stream=stream)
     ),
@@ -533,7 +538,7 @@ def _fronted(name: str, member: Any) -> Any:
     if name in METHODS or (is_numpys and not is_own and hasattr(member, "__code__")):
         numpys = getattr(numpy.ndarray, name) if is_numpys else None
         ufunc, _ = _OPERATORS.get(name, ("", None))
-        has_own = name in (*_OWN.split(), *_FUNCTIONS.split())
+        has_own = name in ("argsort", *_OWN.split(), *_FUNCTIONS.split())
         most = most_for_numpy(ufunc or name) if ufunc or has_own else ANY
         return fronted(member, numpys, METHODS.get(name), name=name, most=most)
     return member

@@ -13,12 +13,16 @@ from typing import Any, Final, cast
 
 import numpy
 
+from ..native import native
 from . import creation
 from .adoption import as_faces, by_numpy
 from .arrays import ndarray
 from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
 from .generators import GENERATORS, GLOBAL, default_rng
+from .orders import argsort, unique
+from .rebound import rebound
+from .thresholds import most_for_numpy
 from .ufuncs import has_loops, ufunc, ufunc_of
 
 __all__ = ["Face", "faced", "kind_of"]
@@ -78,6 +82,8 @@ _OWN: Final[dict[str, Any]] = {
     "vectorize": _Vectorized,
     **{name: _Indexed(getattr(numpy, name)) for name in ("c_", "r_", "mgrid", "ogrid")},
     **{name: getattr(creation, name) for name in creation.__all__},
+    "argsort": named(like(numpy.argsort, argsort), "argsort"),
+    "unique": named(like(numpy.unique, unique), "unique"),
     **{f"random.{name}": value for name, value in GENERATORS.items()},
     "random.default_rng": default_rng,
     "random.mtrand.RandomState": GENERATORS["RandomState"],
@@ -165,7 +171,9 @@ def kind_of(path: str, numpys: Any) -> str:
     if not _is_function(numpys):
         own = path in _OWN or isinstance(numpys, ModuleType)
         return "Of the face" if own else "NumPy's own objects"
-    if path in FUNCTIONS or is_own(numpys) or has_loops(numpys):
+    if rebound(numpys, path, faced) is not None:
+        return "NumPy's code on arrays of the face"
+    if path in FUNCTIONS or path == "unique" or is_own(numpys) or has_loops(numpys):
         return "Computed here"
     return "Of the face" if path in _OWN else "Computed by NumPy"
 
@@ -183,7 +191,7 @@ def faced(path: str, numpys: Any) -> Any:
         own, row = _OWN[path], FUNCTIONS.get(path)
         if row is None:
             return own
-        return named(fronted(own, numpys, row, name=path), path)
+        return named(fronted(own, numpys, row, name=path, most=most_for_numpy(path)), path)
     if isinstance(numpys, ModuleType):
         if not numpys.__name__.startswith("numpy."):
             return numpys
@@ -193,4 +201,4 @@ def faced(path: str, numpys: Any) -> Any:
         return ufunc_of(numpys)
     if not _is_function(numpys):
         return as_faces(numpys)
-    return function_of(numpys, path)
+    return function_of(numpys, path, None if native is None else rebound(numpys, path, faced))

@@ -19,19 +19,17 @@ MANY: Final = 2**19
 ANY: Final = sys.maxsize
 
 _TO_ANY: Final = """
-array_equal atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag
-diagonal divmod dstack fft.fftshift fft.ifftshift frexp gcd gradient heaviside hstack inner
+atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag diagonal
+divmod dstack expand_dims fft.fftshift fft.ifftshift flip frexp gcd heaviside hstack inner
 iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
-meshgrid modf nanmax nanmin nonzero pad repeat result_type
-squeeze stack swapaxes take tile trace tril triu unstack vdot vstack
+meshgrid modf moveaxis nanmax nanmin nonzero repeat result_type squeeze stack swapaxes take tile
+trace transpose tril triu unstack vdot vstack
 """
 """Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these
 belongs the method ``reduce`` of ufuncs."""
 
-_TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot trapezoid"
-_TO_SOME: Final = """
-allclose isclose nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum nanvar
-"""
+_TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot"
+_TO_SOME: Final = "nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum nanvar"
 
 
 _LIMITS: Final = {

@@ -1,0 +1,79 @@
+"""The order of elements, and which of them are distinct, by this package's sorts."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy
+
+from ..frontend.inspection import namespace
+from .adoption import by_numpy
+from .arrays import adopt, ndarray, standard
+from .thresholds import FEW
+
+__all__ = ["argsort", "unique"]
+
+_STABLE: Final = ("stable", "mergesort")
+
+
+def _is_on_cpu(x: Any) -> bool:
+    return type(x) is ndarray and x.dtype.kind != "c" and str(x.device) == "cpu"
+
+
+def argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:
+    """The indices that sort an array: see `numpy.argsort`.
+
+    The order is stable here. NumPy's of equal elements is another one, if it is not asked to be
+    stable: where there are any, NumPy finds it.
+    """
+    asks = (kind, stable)
+    is_stable = asks == (None, True) or (stable is None and kind in _STABLE)
+    is_known = _is_on_cpu(a) and order is None and type(axis) is int and -a.ndim <= axis < a.ndim
+    if is_known and (is_stable or (asks == (None, None) and _may_have_distinct(a))):
+        found = adopt(namespace(None).argsort(standard(a), axis=axis))
+        if is_stable or not _has_equals(a[found]):
+            return found
+    return by_numpy(numpy.argsort, a, axis, kind, order, stable=stable)
+
+
+def _may_have_distinct(a: Any) -> bool:
+    """Whether many elements are likely to differ from one another."""
+    return bool(a.ndim == 1 and a.size > FEW and a.dtype.kind == "f")
+
+
+def _has_equals(ascending: Any) -> bool:
+    """Whether some elements in ascending order are equal, or NaN."""
+    return bool((ascending[1:] == ascending[:-1]).any()) or ascending[-1] != ascending[-1]
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    **others: Any,
+) -> Any:
+    """The distinct elements of an array, in ascending order: see `numpy.unique`."""
+    if not (_is_on_cpu(ar) and axis is None and ar.size and not others):
+        return by_numpy(
+            numpy.unique, ar, return_index, return_inverse, return_counts, axis, **others
+        )
+    xp, x = namespace(None), standard(ar)
+    wanted = (True, return_index, return_inverse, return_counts)
+    if return_index or (return_inverse and return_counts):
+        found: Any = xp.unique_all(x)
+    elif return_inverse:
+        values, inverse = xp.unique_inverse(x)
+        found = values, None, inverse
+    elif return_counts:
+        values, counts = xp.unique_counts(x)
+        found = values, None, None, counts
+    else:
+        found = (xp.unique_values(x),)
+    if ar.dtype.kind == "f" and xp.isnan(found[0][-1]):  # NumPy takes NaN for one element
+        return by_numpy(numpy.unique, ar, return_index, return_inverse, return_counts)
+    results = tuple([adopt(each) for each, given in zip(found, wanted, strict=False) if given])
+    return results if len(results) > 1 else results[0]

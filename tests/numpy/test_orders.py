@@ -1,0 +1,100 @@
+"""The order of elements, and which are distinct, under NumPy's names (numpy/orders.py)."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+import array_api_nx.numpy as np
+
+SIZES = [1, 5, 300, 20_000, 70_000]
+
+FLAGS = [
+    {},
+    {"return_index": True},
+    {"return_inverse": True},
+    {"return_counts": True},
+    {"return_inverse": True, "return_counts": True},
+    {"return_index": True, "return_inverse": True, "return_counts": True},
+]
+
+
+def elements(kind, size):
+    rng = numpy.random.default_rng(size)
+    if kind == "NaN":
+        return numpy.where(rng.random(size) < 0.3, numpy.nan, rng.random(size))
+    if kind == "zeros":
+        return rng.choice([0.0, -0.0, 1.0], size)
+    if kind == "complex":
+        return rng.integers(0, 3, size) + 1j * rng.integers(0, 3, size)
+    if kind in ("float32", "float64"):
+        return rng.random(size).astype(kind)
+    return rng.integers(0, 100 if kind == "int8" else size, size).astype(kind)
+
+
+KINDS = ["float64", "float32", "int64", "int32", "int8", "bool", "complex", "NaN", "zeros"]
+
+
+def assert_same(ours, numpys):
+    assert type(ours) is type(numpys) or type(ours) is np.ndarray
+    for one, other in zip(
+        ours if type(ours) is tuple else (ours,),
+        numpys if type(numpys) is tuple else (numpys,),
+        strict=True,
+    ):
+        assert type(one) is np.ndarray
+        numpy.testing.assert_array_equal(numpy.asarray(one), other, strict=True)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_distinct_elements_are_numpys(kind, size):
+    x = elements(kind, size)
+    for flags in FLAGS:
+        assert_same(np.unique(np.asarray(x), **flags), numpy.unique(x, **flags))
+
+
+def test_distinct_elements_of_several_axes():
+    x = numpy.random.default_rng(1).integers(0, 9, (30, 40))
+    for flags in FLAGS:
+        assert_same(np.unique(np.asarray(x), **flags), numpy.unique(x, **flags))
+        assert_same(np.unique(np.asarray(x), axis=0, **flags), numpy.unique(x, axis=0, **flags))
+        turned = np.asarray(x).T
+        assert_same(np.unique(turned, **flags), numpy.unique(x.T, **flags))
+
+
+def test_nan_may_differ_from_itself():
+    x = elements("NaN", 300)
+    assert_same(np.unique(np.asarray(x), equal_nan=False), numpy.unique(x, equal_nan=False))
+
+
+def test_distinct_elements_of_lists_and_of_nothing():
+    assert np.unique([3, 1, 3]).tolist() == [1, 3]
+    assert np.unique(np.asarray([])).shape == (0,)
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        np.unique(np.arange(3), wrong=True)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_orders_are_numpys(kind, size):
+    x = elements(kind, size)
+    ours = np.asarray(x)
+    for found in (np.argsort(ours), ours.argsort()):
+        numpy.testing.assert_array_equal(numpy.asarray(found), numpy.argsort(x), strict=True)
+    expected = numpy.argsort(x, kind="stable")
+    for found in (np.argsort(ours, kind="stable"), np.argsort(ours, kind="mergesort")):
+        numpy.testing.assert_array_equal(numpy.asarray(found), expected, strict=True)
+
+
+def test_orders_along_axes():
+    x = numpy.random.default_rng(1).random((300, 200))
+    for axis in (0, 1, -1, None):
+        ours = np.argsort(np.asarray(x), axis)
+        numpy.testing.assert_array_equal(numpy.asarray(ours), numpy.argsort(x, axis))
+        ours = np.argsort(np.asarray(x), axis, kind="stable")
+        numpy.testing.assert_array_equal(numpy.asarray(ours), numpy.argsort(x, axis, kind="stable"))
+    with pytest.raises(numpy.exceptions.AxisError):
+        np.argsort(np.asarray(x), 2, kind="stable")
+    with pytest.raises(ValueError, match="kind"):
+        np.argsort(np.arange(70_000.0), kind="no such kind")
