@@ -107,6 +107,15 @@ class ndarray(_Held, _OfNumpys, metaclass=ArrayType):  # type: ignore[misc]
         """
         return self.__array__()
 
+    def matvec(self, x: Any) -> Any:
+        """``self @ x``. SciPy's iterative solvers take for matrices NumPy's own arrays, and what
+        has this method."""
+        return self @ x
+
+    def rmatvec(self, x: Any) -> Any:
+        """``self.conj().T @ x``; see `matvec`."""
+        return self.conj().T @ x
+
 
 _new: Final = object.__new__
 

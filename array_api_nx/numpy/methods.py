@@ -493,9 +493,6 @@ _MEMBERS: Final[dict[str, Any]] = {
     "__new__": staticmethod(_new),
     "resize": _resize,
     "setflags": _setflags,
-    # SciPy takes for matrices, in its iterative solvers, NumPy's own arrays and what has these.
-    "matvec": lambda self, x: self @ x,
-    "rmatvec": lambda self, x: self.conj().T @ x,
     "to_device": lambda self, device, /, *, stream=None: adopt(
         standard(self).to_device(device, stream=stream)
     ),

@@ -129,6 +129,21 @@ def test_scipy_computes_with_them():
     assert result.stdout.split() == ["True", "True"], result.stderr
 
 
+def test_scipys_iterative_solvers_take_them_for_matrices():
+    linalg = pytest.importorskip("scipy.sparse.linalg", reason="SciPy is not installed")
+    rng = numpy.random.default_rng(1)
+    half = rng.random((20, 20))
+    matrix = half @ half.T + 20 * numpy.eye(20) + 1j * (half - half.T)
+    ours, vector = np.asarray(matrix), np.ones(20)
+    found, failed = linalg.cg(ours, vector, rtol=1e-10)
+    assert not failed
+    numpy.testing.assert_allclose(numpy.asarray(ours @ found), numpy.ones(20), rtol=1e-6)
+    operator = linalg.aslinearoperator(ours)
+    numpy.testing.assert_allclose(operator.rmatvec(vector), matrix.conj().T @ numpy.ones(20))
+    largest = linalg.eigsh(ours, 2, return_eigenvectors=False)
+    numpy.testing.assert_allclose(largest, numpy.linalg.eigvalsh(matrix)[-2:])
+
+
 def test_scipy_with_array_api_support_gives_the_standards_arrays():
     stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
     x, _ = data()
