@@ -48,10 +48,12 @@ class _Subclassed(numpy.ndarray):
     __slots__ = ()
 
     def view(self, *args: Any, **named: Any) -> Any:
-        """A view of another dtype or class: see `numpy.ndarray.view`."""
-        plain = any([each is ndarray for each in (*args, named.get("type"))])
-        found = super().view(*_as_numpys(args), **_as_numpys(named))
-        return import_module(".adoption", __package__).adopted(found) if plain else found
+        """A view of another dtype or class: see `numpy.ndarray.view`.
+
+        A view as a plain array is one of NumPy's, which a method ``__array_ufunc__`` of a subclass
+        may hand to that of its base.
+        """
+        return super().view(*_as_numpys(args), **_as_numpys(named))
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(_as_numpys(key))
