@@ -28,10 +28,11 @@ def argsort(
     The order is stable here. NumPy's of equal elements is another one, if it is not asked to be
     stable: where there are any, NumPy finds it.
     """
-    asks = (kind, stable)
-    is_stable = asks == (None, True) or (stable is None and kind in _STABLE)
+    is_plain = kind is None and stable is None
+    by_kind = type(kind) is str and kind in _STABLE and stable is None
+    is_stable = by_kind or (kind is None and stable is True)
     is_known = _is_on_cpu(a) and order is None and type(axis) is int and -a.ndim <= axis < a.ndim
-    if is_known and (is_stable or (asks == (None, None) and _may_have_distinct(a))):
+    if is_known and (is_stable or (is_plain and _may_have_distinct(a))):
         found = adopt(namespace(None).argsort(standard(a), axis=axis))
         if is_stable or not _has_equals(a[found]):
             return found

@@ -10,7 +10,7 @@ import pytest
 import array_api_nx.numpy as np
 from array_api_nx.numpy import rebound
 from array_api_nx.numpy.adoption import count_numpys
-from tests.support.implementations import needs_native
+from tests.support.implementations import needs_call_lists, needs_native
 
 NAMES = rebound._REBOUND.split()
 
@@ -118,7 +118,7 @@ def test_functions_that_are_given_get_arrays_of_the_face():
     assert met == [np.ndarray, np.ndarray]
 
 
-@needs_native
+@needs_call_lists
 def test_nothing_is_left_to_numpy():
     x, before = np.linspace(0, 1, 100), count_numpys(0)
     np.polyval([1, 2, 3], x)
