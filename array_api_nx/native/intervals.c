@@ -7,7 +7,6 @@
 #include "elementwise.h"
 #include "flags.h"
 #include "masks.h"
-#include "memory.h"
 #include "sorting.h"
 #include "threads.h"
 
@@ -15,7 +14,8 @@ enum {
     MOST_INTERVALS = 16,
     MOST_PARTS = 64,
     PARTS_EACH = 4,       /* for each thread */
-    SAMPLE_EACH = 128,    /* elements of the sample for each interval, which then differ in length by a tenth */
+    SAMPLE_EACH = 128,    /* elements of the sample for each interval; the lengths of these then differ by some tenth,
+                             unless many elements are equal */
     BLOCK = 1024,         /* elements whose intervals are found at a time */
     DIVIDED_FROM = 1 << 19, /* bytes (docs/tuning.md, 154) */
 };
@@ -24,13 +24,15 @@ typedef struct {
     const char *from;
     char *to;
     DTypeCode code;
-    npy_intp count, itemsize, each, parts;
+    npy_intp count, itemsize, parts;
+    npy_intp each; /* elements of a part of the row */
     int intervals;
-    char borders[MOST_INTERVALS * sizeof(npy_uint64)]; /* the least element of each interval but the first */
-    npy_intp starts[MOST_INTERVALS][MOST_PARTS];       /* of each part's elements; before, how many they are */
+    npy_uint64 borders[MOST_INTERVALS]; /* as elements: the least one of each interval but the first */
+    npy_intp counts[MOST_INTERVALS][MOST_PARTS]; /* how many elements of an interval a part has */
+    npy_intp starts[MOST_INTERVALS][MOST_PARTS]; /* where they begin in `to` */
     npy_intp ends[MOST_INTERVALS];
     _Atomic int failed;
-} Division;
+} DividedRow;
 
 /* The interval of each element: how many borders are not above it. */
 #define NUMBER(CODE, TYPE, ...)                                                                                   \
@@ -69,25 +71,22 @@ CLONED(static, void, mark, (const npy_uint8 *numbers, npy_intp count, int interv
 }
 
 /* Go over a part of the row: count the elements of each interval, or where they are `written`, write them to their places. */
-static void divide_part(Division *row, npy_intp part, int written)
+static void divide_part(DividedRow *row, npy_intp part, int written)
 {
-    const npy_intp end = least(row->count, (part + 1) * row->each);
+    const npy_intp end = least(row->count, (part + 1) * row->each), itemsize = row->itemsize;
     npy_intp found[MOST_INTERVALS] = {0};
     npy_uint8 numbers[BLOCK];
     char mask[BLOCK];
-    npy_intp room[MOST_INTERVALS];
-    for (int k = 0; k < row->intervals && written; k++) {
-        room[k] = (part + 1 < row->parts ? row->starts[k][part + 1] : row->ends[k]) - row->starts[k][part];
-    }
     for (npy_intp i = part * row->each; i < end; i += BLOCK) {
         const npy_intp count = least(BLOCK, end - i);
-        const char *elements = row->from + i * row->itemsize;
-        number[row->code](elements, count, row->borders, row->intervals, numbers);
+        const char *elements = row->from + i * itemsize;
+        number[row->code](elements, count, (const char *)row->borders, row->intervals, numbers);
         for (int k = 0; k < row->intervals; k++) {
             mark(numbers, count, k, mask);
             if (written) {
-                char *to = row->to + (row->starts[k][part] + found[k]) * row->itemsize;
-                found[k] += compress_run(elements, row->itemsize, mask, count, to, room[k] - found[k]);
+                const npy_intp room = row->counts[k][part] - found[k];
+                char *to = row->to + (row->starts[k][part] + found[k]) * itemsize;
+                found[k] += compress_run(elements, itemsize, mask, count, to, room);
             } else {
                 found[k] += count_true(mask, count);
             }
@@ -95,9 +94,10 @@ static void divide_part(Division *row, npy_intp part, int written)
     }
     for (int k = 0; k < row->intervals; k++) {
         if (written) { /* another thread may have written to the row since it was counted */
-            memset(row->to + (row->starts[k][part] + found[k]) * row->itemsize, 0, (size_t)((room[k] - found[k]) * row->itemsize));
+            const npy_intp missing = row->counts[k][part] - found[k];
+            memset(row->to + (row->starts[k][part] + found[k]) * itemsize, 0, (size_t)(missing * itemsize));
         } else {
-            row->starts[k][part] = found[k];
+            row->counts[k][part] = found[k];
         }
     }
     clear_flags(); /* comparisons with NaN */
@@ -105,17 +105,17 @@ static void divide_part(Division *row, npy_intp part, int written)
 
 static void count_part(const void *shared, npy_intp part, char *scratch)
 {
-    divide_part((Division *)shared, part, 0);
+    divide_part((DividedRow *)shared, part, 0);
 }
 
 static void write_part(const void *shared, npy_intp part, char *scratch)
 {
-    divide_part((Division *)shared, part, 1);
+    divide_part((DividedRow *)shared, part, 1);
 }
 
 static void sort_interval(const void *shared, npy_intp k, char *scratch)
 {
-    Division *row = (Division *)shared;
+    DividedRow *row = (DividedRow *)shared;
     const npy_intp begin = row->starts[k][0];
     if (sort_by_numpy(row->to + begin * row->itemsize, row->code, row->ends[k] - begin) < 0) {
         row->failed = 1;
@@ -123,7 +123,7 @@ static void sort_interval(const void *shared, npy_intp k, char *scratch)
 }
 
 /* Choose borders for so many intervals, or fewer. */
-static int choose_borders(Division *row, int intervals)
+static int choose_borders(DividedRow *row, int intervals)
 {
     npy_uint64 sample[MOST_INTERVALS * SAMPLE_EACH];
     const npy_intp size = intervals * SAMPLE_EACH, itemsize = row->itemsize;
@@ -137,7 +137,7 @@ static int choose_borders(Division *row, int intervals)
     for (int k = 1; k < intervals; k++) {
         const char *border = (const char *)sample + k * SAMPLE_EACH * itemsize;
         if (!is_inexact(row->code) || !isnan(read_float(border, row->code))) {
-            memcpy(row->borders + (row->intervals++ - 1) * itemsize, border, (size_t)itemsize);
+            memcpy((char *)row->borders + (row->intervals++ - 1) * itemsize, border, (size_t)itemsize);
         }
     }
     return 0;
@@ -145,7 +145,7 @@ static int choose_borders(Division *row, int intervals)
 
 static int sort_on_threads(const char *from, DTypeCode code, npy_intp count, npy_intp threads, char *to)
 {
-    Division row = {.from = from, .to = to, .code = code, .count = count, .itemsize = dtypes[code].itemsize};
+    DividedRow row = {.from = from, .to = to, .code = code, .count = count, .itemsize = dtypes[code].itemsize};
     char *copy = from == to ? PyMem_RawMalloc((size_t)(count * row.itemsize)) : NULL;
     if (from == to) {
         if (copy == NULL) {
@@ -161,9 +161,8 @@ static int sort_on_threads(const char *from, DTypeCode code, npy_intp count, npy
     npy_intp begin = 0;
     for (int k = 0; k < row.intervals && done; k++) {
         for (npy_intp part = 0; part < row.parts; part++) {
-            const npy_intp found = row.starts[k][part];
             row.starts[k][part] = begin;
-            begin += found;
+            begin += row.counts[k][part];
         }
         row.ends[k] = begin;
     }
@@ -179,7 +178,7 @@ int sort_by_intervals(const char *from, DTypeCode code, npy_intp count, npy_intp
     if (threads > 1 && bytes >= DIVIDED_FROM) {
         return sort_on_threads(from, code, count, threads, to);
     }
-    PyThreadState *state = threads > 0 ? PyEval_SaveThread() : NULL;
+    PyThreadState *state = threads > 0 && bytes >= DIVIDED_FROM ? PyEval_SaveThread() : NULL;
     if (from != to) {
         memcpy(to, from, (size_t)bytes);
     }

@@ -142,7 +142,8 @@ static INLINE int find_groups(const char *mask, npy_intp count, const char *elem
 }
 
 /* How many groups, from the first on, follow each other and have true elements alone, as far as there is room for these.
-   They are copied together: of a copy of one group GCC makes an instruction that takes several times as long. */
+   They are copied together: for a copy of one group, whose size it knows, GCC writes `rep movs`, which takes several times
+   as long as memcpy. */
 static INLINE int count_whole(const Group *groups, int several, npy_intp room)
 {
     int whole = 1;
@@ -194,11 +195,11 @@ DEFINE_MOVERS(8, 8, __mmask8, epi64, AS_IT_IS)
 DEFINE_MOVERS(16, 4, __mmask8, epi64, DOUBLED)
 #endif
 
-/* Move the chosen elements of a whole group, so that they lie together, or apart where `EXPAND`. Up to GROUP elements
-   are read, and of those that lie together as many are written, too. How many they are; 0 if the processor has no
-   instructions for it. */
+/* Move the chosen elements of a whole group, so that they lie together (COMPRESS), or apart (EXPAND), and return how many
+   they are. GROUP elements are read, whichever are chosen, and where they come to lie together as many are written. */
 typedef npy_intp MoveGroup(const void *from, npy_uint64 bits, void *to);
 
+/* NULL if the processor has no instructions for it. */
 static MoveGroup *group_mover(MaskAction action, npy_intp itemsize)
 {
 #ifdef HAS_MOVERS
@@ -213,9 +214,9 @@ static MoveGroup *group_mover(MaskAction action, npy_intp itemsize)
     return NULL;
 }
 
-/* Of a group with so many true elements each element is written where no instructions move them, which takes less time
-   than to find these. So many are moved by instructions, where there are any. */
-enum { MANY_CHOSEN = 36, SOME_CHOSEN = 8 };
+/* From SOME_CHOSEN true elements of a group on they are moved by instructions. Without such instructions each element of
+   the group is written from MANY_CHOSEN on, which takes less time than to find the true ones. */
+enum { SOME_CHOSEN = 8, MANY_CHOSEN = 36 };
 
 CLONED(extern, npy_intp, compress_run,
        (const char *elements, npy_intp itemsize, const char *mask, npy_intp count, char *out,
@@ -232,14 +233,16 @@ CLONED(extern, npy_intp, compress_run,
             const npy_uint64 bits = groups[group].bits;                                           \
             const TYPE *from = (const TYPE *)elements + groups[group].begin;                      \
             TYPE *to = (TYPE *)out;                                                               \
+            const int is_whole = groups[group].begin + GROUP <= count; /* or the last ones */     \
             if (bits == ALL_BITS && wanted - found >= GROUP) {                                    \
                 const int whole = count_whole(groups + group, several - group, wanted - found);   \
                 memcpy(to + found, from, (size_t)whole * GROUP * sizeof(TYPE));                   \
                 found += whole * GROUP;                                                           \
                 group += whole - 1;                                                               \
-            } else if (move != NULL && COUNT_BITS(bits) >= SOME_CHOSEN && wanted - found >= GROUP) { \
+            } else if (move != NULL && COUNT_BITS(bits) >= SOME_CHOSEN && is_whole &&             \
+                       wanted - found >= GROUP) {                                                 \
                 found += move(from, bits, to + found);                                            \
-            } else if (COUNT_BITS(bits) >= MANY_CHOSEN && wanted - found >= GROUP) {              \
+            } else if (COUNT_BITS(bits) >= MANY_CHOSEN && is_whole && wanted - found >= GROUP) {  \
                 for (int k = 0; k < GROUP; k++) {                                                 \
                     to[found] = from[k];                                                          \
                     found += bits >> k & 1;                                                       \

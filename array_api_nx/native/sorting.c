@@ -194,7 +194,7 @@ static PyObject *sort_elements(const Tensor *x, const char *data, const SortOpti
     /* Equal integers are the same. Without `stable`, zeros of both signs lie in any order. */
     const int many = x->size >= STABLE_BELOW || !options->stable;
     PyArray_SortFunc *stable = functions_of(code)->sort[NPY_STABLESORT];
-    if (take_scratch(&scratch, rows.step == 1 ? 1 : rows.length * itemsize) < 0) {
+    if (take_scratch(&scratch, rows.step == 1 ? 0 : rows.length * itemsize) < 0) {
         return NULL;
     }
     PyObject *result = new_array_like_memory(x->ndim, x->shape, code, 0, &out);
@@ -209,28 +209,29 @@ static PyObject *sort_elements(const Tensor *x, const char *data, const SortOpti
         reverse_order(out, code, x->size);
     }
     int failed = 0, zeros = 0;
-    const int divided = threads > 1 && rows.rows > 1;
-    if (divided) {
+    if (threads > 1 && rows.rows > 1) {
         failed = sort_rows_on_threads(data, code, &rows, threads, out) < 0;
-    }
-    for (npy_intp i = 0; i < rows.rows && !failed && (!divided || options->stable); i++) {
-        char *row = out + row_start(&rows, i) * itemsize;
-        char *elements = rows.step == 1 ? row : scratch.data;
-        if (rows.step != 1) {
-            copy_row(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
+        for (npy_intp i = 0; i < rows.rows && !failed && options->stable; i++) {
+            zeros = zeros || repeats_zero(out + i * rows.length * itemsize, code, rows.length);
         }
-        const char *from = is_read ? data + (row - out) : elements;
-        if (divided) {
-            ; /* it is sorted already */
-        } else if (floating && !many) {
-            memmove(elements, from, (size_t)(rows.length * itemsize));
-            failed = stable(elements, rows.length, NULL) < 0;
-        } else {
-            failed = arrange_row(from, code, rows.length, SORTED, (Places){NULL, 0}, threads, elements) < 0;
-        }
-        zeros = zeros || (many && options->stable && repeats_zero(elements, code, rows.length));
-        if (rows.step != 1) {
-            copy_row(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
+    } else {
+        for (npy_intp i = 0; i < rows.rows && !failed; i++) {
+            char *row = out + row_start(&rows, i) * itemsize;
+            char *elements = rows.step == 1 ? row : scratch.data;
+            const char *from = is_read ? data + (row - out) : elements;
+            if (rows.step != 1) {
+                copy_row(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
+            }
+            if (floating && !many) {
+                memmove(elements, from, (size_t)(rows.length * itemsize));
+                failed = stable(elements, rows.length, NULL) < 0;
+            } else {
+                failed = arrange_row(from, code, rows.length, SORTED, (Places){NULL, 0}, threads, elements) < 0;
+            }
+            zeros = zeros || (many && options->stable && repeats_zero(elements, code, rows.length));
+            if (rows.step != 1) {
+                copy_row(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
+            }
         }
     }
     free_scratch(&scratch);
@@ -253,7 +254,8 @@ static PyObject *call_sort(int is_stable, PyObject *const *values, Py_ssize_t co
 {
     SortOptions options;
     const char *data;
-    Tensor *x = take_sort(values, is_stable, limits.at_once < 0 ? limits.at_once : NPY_MAX_INTP, &options, &data);
+    const npy_intp most = limits.at_once < 0 ? limits.at_once : NPY_MAX_INTP; /* none where Python is to see each call */
+    Tensor *x = take_sort(values, is_stable, most, &options, &data);
     if (x == NULL) {
         return decline_unless_raised();
     }

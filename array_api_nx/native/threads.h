@@ -161,8 +161,9 @@ npy_intp take_task(Job *job, int is_caller);
    be told (`PyErr_SetInterrupt`). */
 int run_parts(RunPart run, const void *parts, npy_intp count, npy_intp scratch, npy_intp threads, int stops);
 
-/* Compute so many parts while other threads of Python run. Workers are woken at once if it is known to be long. 0 with an exception set if there is no memory, or a signal or a
-   loop of another library raised it. */
+/* Compute so many parts while other threads of Python run. Workers are woken at once if the work is known to be long
+   (`is_long`), else as `take_task` says. 0 with an exception set if there is no memory, or a signal or a loop of another
+   library raised it. */
 int run_parts_freely(RunPart run, const void *parts, npy_intp count, npy_intp threads, int is_long);
 
 #endif

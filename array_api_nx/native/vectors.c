@@ -224,7 +224,7 @@ static Find *const even_searches[DTYPE_COUNT][2] = {
 };
 
 /* So many elements are compared with even spacing; fewer values are looked up without asking (docs/tuning.md, 111). */
-enum { PROBES = 16, FEW_VALUES = 64 };
+enum { PROBES = 16, FEW_VALUES = 64, LEAST_EVEN = 3 /* elements that a division may say where to look among */ };
 
 static double float_at(const char *elements, DTypeCode code, npy_intp i)
 {
@@ -233,7 +233,7 @@ static double float_at(const char *elements, DTypeCode code, npy_intp i)
 
 static int is_even(const char *sorted, DTypeCode code, npy_intp length)
 {
-    if (even_searches[code][0] == NULL || length < 3 || length > NPY_MAX_INT32) {
+    if (even_searches[code][0] == NULL || length < LEAST_EVEN || length > NPY_MAX_INT32) {
         return 0;
     }
     const double begin = float_at(sorted, code, 0), width = float_at(sorted, code, length - 1) - begin;

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import WRAPPER_ASSIGNMENTS, partial, update_wrapper
 from inspect import unwrap
 from math import prod
+from types import FunctionType, MethodType
 from typing import Any, Final, cast
 
 import numpy
@@ -38,9 +39,9 @@ linalg.solve can_cast histogram2d histogramdd nan_to_num unique_all unique_count
 unique_values allclose array_equal corrcoef cov gradient isclose pad trapezoid fft.fftshift
 fft.ifftshift
 """
-"""Functions that NumPy computes where C declines: partitions, because ours are slower; those for
-which ours call LAPACK through NumPy; those whose results here have other classes, dtypes or orders;
-and those that NumPy's code computes in no more time on arrays of the face."""
+"""Functions of ours that are not used where C declines: partitions, which are slower; those that
+call LAPACK through NumPy; those whose results have other classes, dtypes or orders; and those that
+NumPy's code computes in no more time on arrays of the face (rebound.py)."""
 
 
 def ours(x: Any) -> list[Any]:
@@ -85,6 +86,8 @@ def is_ours(
         return False
     return not _has_foreign(_classes(args))
 
+
+_FUNCTIONS_GIVEN: Final = {FunctionType, MethodType, partial}
 
 _MOST_ITEMS: Final = 32  # of a list that may have arrays; longer ones have numbers
 
@@ -182,16 +185,20 @@ def named(function: Callable[..., Any], path: str) -> Callable[..., Any]:
 
 
 def _by_numpys(numpys: Callable[..., Any], again: Callable[..., Any] | None) -> Callable[..., Any]:
-    always = unwrap(numpys) is numpys  # NumPy's functions of numbers look at no classes
+    # NumPy's functions that take no arrays, such as bartlett, leave no call to other classes.
+    always = unwrap(numpys) is numpys
 
     def call(*args: Any, **named: Any) -> Any:
         if again is not None:
-            classes = _classes(args)
+            given = (*args, *named.values()) if named else args
+            classes = _classes(given)
             if (always or ndarray in classes) and not _has_foreign(classes):
                 try:
-                    return again(*args, **named)
-                except Exception:  # NumPy raises its own
-                    pass
+                    return as_faces(again(*args, **named))
+                except Exception:
+                    # NumPy raises its own. Functions that were given would be called once more.
+                    if classes & _FUNCTIONS_GIVEN:
+                        raise
         return by_numpy(numpys, *args, **named)
 
     return like(numpys, call)
@@ -207,7 +214,6 @@ def _by_ours(
     convert = as_faces if name in _ARRAYS_WITHOUT_AXES.split() else scalar
     xp = namespace(None)
     otherwise = _by_numpys(numpys, again)
-
     most = most_for_numpy(path)
 
     def call(*args: Any, **named: Any) -> Any:

@@ -21,7 +21,7 @@ from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
 from .generators import GENERATORS, GLOBAL, default_rng
 from .orders import argsort, unique
-from .rebound import rebound
+from .rebound import REBOUND, rebound
 from .thresholds import most_for_numpy
 from .ufuncs import has_loops, ufunc, ufunc_of
 
@@ -171,7 +171,7 @@ def kind_of(path: str, numpys: Any) -> str:
     if not _is_function(numpys):
         own = path in _OWN or isinstance(numpys, ModuleType)
         return "Of the face" if own else "NumPy's own objects"
-    if rebound(numpys, path, faced) is not None:
+    if path in REBOUND:
         return "NumPy's code on arrays of the face"
     if path in FUNCTIONS or path == "unique" or is_own(numpys) or has_loops(numpys):
         return "Computed here"

@@ -2,23 +2,25 @@
 
 Such a function consists of calls of other functions of NumPy. Here its code runs with the face's
 functions in place of those, so that what it computes waits, is fused, and takes all cores, as if
-it stood in a program. Where that raises an exception, NumPy computes, or raises its own.
+it stood in a program. Where that raises an exception, NumPy computes, or raises its own; but if
+functions were given, which may have been called, the exception stays.
 """
 
 from __future__ import annotations
 
 import builtins
 import sys
+import warnings
 from collections.abc import Callable
 from inspect import unwrap
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
 import numpy
 
-__all__ = ["rebound"]
+__all__ = ["REBOUND", "rebound"]
 
-_REBOUND: Final = """
+_NAMES: Final = """
 allclose apply_over_axes argwhere array_equal array_split average bartlett blackman corrcoef cov
 cross digitize extract fft.fftfreq fft.fftshift fft.ifftshift fft.rfftfreq flatnonzero fromfunction
 gradient hamming hanning histogram histogram2d histogramdd i0 indices insert intersect1d isclose
@@ -27,7 +29,9 @@ linalg.tensorinv linalg.tensorsolve pad piecewise polyadd polyfit polysub polyva
 setdiff1d setxor1d sinc sort_complex split trapezoid tri tril_indices tril_indices_from trim_zeros
 triu_indices triu_indices_from union1d unwrap
 """
-"""The functions that take less time so."""
+"""The functions that take less time on arrays of the face than on NumPy's."""
+
+REBOUND: Final = frozenset(_NAMES.split())
 
 
 Faced: TypeAlias = Callable[[str, Any], Any]
@@ -37,7 +41,7 @@ Faced: TypeAlias = Callable[[str, Any], Any]
 def rebound(numpys: Callable[..., Any], path: str, faced: Faced) -> Callable[..., Any] | None:
     """One of NumPy's functions with the face's functions in place of NumPy's; None for others."""
     function = unwrap(numpys)
-    is_known = path in _REBOUND.split() and type(function) is FunctionType
+    is_known = path in REBOUND and type(function) is FunctionType
     return _with_faces(function, faced) if is_known else None
 
 
@@ -45,7 +49,11 @@ _copies: Final[dict[FunctionType, FunctionType]] = {}
 
 
 def _with_faces(function: FunctionType, faced: Faced) -> FunctionType:
-    """A copy of a function of NumPy, for whose code NumPy's names mean the face's objects."""
+    """A copy of a function of NumPy, for whose code NumPy's names mean the face's objects.
+
+    It is known before it has all names, since functions call themselves. Another thread that calls
+    it meanwhile may miss a name, and has NumPy compute.
+    """
     copy = _copies.get(function)
     if copy is None:
         given = function.__globals__
@@ -66,10 +74,31 @@ def _names(code: CodeType) -> set[str]:
     return {*code.co_names}.union(*[_names(each) for each in inner])
 
 
+class _Warnings:
+    """The module ``warnings`` for NumPy's code: a warning comes where a program calls the function,
+    not where this package does."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(warnings, name)
+
+    def warn(self, message: Any, category: Any = None, stacklevel: int = 1, **options: Any) -> None:
+        """See `warnings.warn`."""
+        frame: FrameType | None = sys._getframe(stacklevel)
+        while frame is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
+            frame, stacklevel = frame.f_back, stacklevel + 1
+        warnings.warn(message, category, stacklevel + 1, **options)
+
+
+_OWN: Final = "array_api_nx."
+_WARNINGS: Final = _Warnings()
+
+
 def _faced(value: Any, faced: Faced) -> Any:
-    """The face's object for what a name means in a module of NumPy's."""
+    """The face's object for an object that NumPy's code refers to; others as they are."""
     if value is numpy:
         return sys.modules[__package__]
+    if value is warnings:
+        return _WARNINGS
     module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
     if (module or "").partition(".")[0] != "numpy":
         return value

@@ -12,7 +12,7 @@ from array_api_nx.numpy import rebound
 from array_api_nx.numpy.adoption import count_numpys
 from tests.support.implementations import needs_call_lists, needs_native
 
-NAMES = rebound._REBOUND.split()
+NAMES = sorted(rebound.REBOUND)
 
 CALLS = {
     "allclose": "(x, x + 1e-12)",
@@ -152,3 +152,38 @@ def test_classes_that_compute_functions_themselves_do_so():
     assert np.polyval([1.0, 2.0], Quantity()) == "polyval"
     assert np.insert(np.arange(3.0), 1, Quantity()) == "insert"
     assert np.linalg.multi_dot([np.eye(2), Quantity()]) == "multi_dot"
+    assert np.allclose(np.arange(3.0), b=Quantity()) == "allclose"
+    assert np.union1d(np.arange(3.0), ar2=Quantity()) == "union1d"
+
+
+def test_functions_that_are_given_are_called_once():
+    calls = []
+
+    def fail(x):
+        calls.append(x)
+        raise ValueError("this function failed")
+
+    with pytest.raises(ValueError, match="this function failed"):
+        np.piecewise(np.arange(3.0), [np.arange(3) > 0], [fail])
+    with pytest.raises(ValueError, match="this function failed"):
+        np.fromfunction(fail, (3,))
+    assert len(calls) == 2
+
+
+def test_results_are_arrays_of_the_face():
+    assert type(np.quantile(np.ones((2, 3)), 0.5, keepdims=True)) is np.ndarray
+    assert type(np.fromfunction(lambda i: numpy.asarray(numpy.sin(i)), (3,))) is np.ndarray
+
+
+def test_warnings_come_where_a_function_is_called():
+    for warned, call in (
+        (RuntimeWarning, lambda: np.cov(np.ones(1))),
+        (numpy.exceptions.RankWarning, lambda: np.polyfit(np.ones(3), np.ones(3), 2)),
+    ):
+        with pytest.warns(warned) as seen:
+            call()
+        assert {each.filename for each in seen} <= {
+            __file__,
+            numpy.cov.__wrapped__.__globals__["__file__"],
+        }
+        assert seen[0].filename == __file__
