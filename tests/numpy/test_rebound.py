@@ -182,8 +182,4 @@ def test_warnings_come_where_a_function_is_called():
     ):
         with pytest.warns(warned) as seen:
             call()
-        assert {each.filename for each in seen} <= {
-            __file__,
-            numpy.cov.__wrapped__.__globals__["__file__"],
-        }
-        assert seen[0].filename == __file__
+        assert __file__ in {each.filename for each in seen}
