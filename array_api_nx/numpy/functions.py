@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import WRAPPER_ASSIGNMENTS, partial, update_wrapper
 from inspect import unwrap
 from math import prod
@@ -11,6 +12,7 @@ from typing import Any, Final, cast
 
 import numpy
 
+from ..config import config_context
 from ..frontend.array import Array
 from ..frontend.inspection import namespace
 from ..frontend.numpy_functions import known_functions
@@ -184,6 +186,17 @@ def named(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     return function
 
 
+_HERE: Final = nullcontext()
+
+
+def _where(given: Sequence[Any]) -> AbstractContextManager[Any]:
+    """In this context new arrays are made on the device of the first array that is not on `cpu`."""
+    for x in given:
+        if type(x) is ndarray and _is_elsewhere(x):
+            return config_context(default_device=x.device)
+    return _HERE
+
+
 def _by_numpys(numpys: Callable[..., Any], again: Callable[..., Any] | None) -> Callable[..., Any]:
     # NumPy's functions that take no arrays, such as bartlett, leave no call to other classes.
     always = unwrap(numpys) is numpys
@@ -194,7 +207,8 @@ def _by_numpys(numpys: Callable[..., Any], again: Callable[..., Any] | None) -> 
             classes = _classes(given)
             if (always or ndarray in classes) and not _has_foreign(classes):
                 try:
-                    return as_faces(again(*args, **named))
+                    with _where(given):
+                        return as_faces(again(*args, **named))
                 except Exception:
                     # NumPy raises its own. Functions that were given would be called once more.
                     if classes & _FUNCTIONS_GIVEN:

@@ -25,7 +25,7 @@ CALLS = {
     "blackman": "(9)",
     "corrcoef": "(x, x[::-1])",
     "cov": "(x, x[::-1])",
-    "cross": "(m[:, :3], m[:, 1:4])",
+    "cross": "(m[:, :3], m[:, -3:])",
     "digitize": "(x, [-1.0, 0.0, 1.0])",
     "extract": "(x > 0, x)",
     "fft.fftfreq": "(9, 0.5)",
@@ -108,6 +108,18 @@ def test_every_function_has_a_call():
 def test_results_are_numpys(name, size):
     size = 600 if name in ("linalg.multi_dot", "apply_over_axes") else size
     assert_same(call(np, name, size), call(numpy, name, size))
+
+
+@needs_native
+@pytest.mark.parametrize("device", ["torch:cpu", "jax:cpu", "dask"])
+@pytest.mark.parametrize("name", ["cross", "gradient", "insert", "pad", "trapezoid"])
+def test_results_are_on_the_device_of_the_operands(name, device):
+    pytest.importorskip(device.partition(":")[0], reason=f"{device} is not installed")
+    m = np.asarray(numpy.arange(12.0).reshape(4, 3), device=device)
+    x, call = m[0], CALLS[name].replace("3, 5.0", "1, 5.0")
+    found = eval(f"np.{name}{call}", {"np": np, "m": m, "x": x})
+    for each in found if isinstance(found, tuple | list) else [found]:
+        assert not isinstance(each, np.ndarray) or str(each.device) == device
 
 
 @needs_native
