@@ -187,6 +187,7 @@ def test_results_are_arrays_of_the_face():
     assert type(np.fromfunction(lambda i: numpy.asarray(numpy.sin(i)), (3,))) is np.ndarray
 
 
+@needs_native
 def test_warnings_come_where_a_function_is_called():
     for warned, call in (
         (RuntimeWarning, lambda: np.cov(np.ones(1))),
