@@ -20,7 +20,7 @@ ANY: Final = sys.maxsize
 
 _TO_ANY: Final = """
 atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag diagonal
-divmod dstack expand_dims fft.fftshift fft.ifftshift flip frexp gcd heaviside hstack inner
+divmod dstack expand_dims flip frexp gcd heaviside hstack inner
 iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
 meshgrid modf moveaxis nanmax nanmin nonzero repeat result_type squeeze stack swapaxes take tile
 trace transpose tril triu unstack vdot vstack
