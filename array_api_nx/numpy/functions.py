@@ -22,7 +22,7 @@ from .differences import KEEPS_ORDER, REFUSED, has_special_elements
 from .fronts import FUNCTIONS, fronted
 from .thresholds import ANY, most_for_numpy
 
-__all__ = ["REFUSALS", "function_of", "is_ours", "is_own", "like", "named", "ours"]
+__all__ = ["REFUSALS", "function_of", "is_elsewhere", "is_ours", "is_own", "like", "named", "ours"]
 
 REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeError)
 """What our functions raise for arguments that NumPy may take: then NumPy computes, or raises."""
@@ -77,7 +77,7 @@ def is_ours(
     if not given or any([named.get(x) is not None for x in _NUMPYS_PARAMETERS]):
         return False
     most = most_for_numpy(name)
-    if not any([_is_elsewhere(x) or x.size > most for x in given]) and not (
+    if not any([is_elsewhere(x) or x.size > most for x in given]) and not (
         broadcasts and _are_many(given, most)
     ):
         return False
@@ -162,7 +162,8 @@ def _are_many(arrays: list[Any], most: int) -> bool:
         return False
 
 
-def _is_elsewhere(x: Any) -> bool:
+def is_elsewhere(x: Any) -> bool:
+    """Whether an array of the face is on another device than `cpu`."""
     return str(x.device) != "cpu"
 
 
@@ -192,7 +193,7 @@ _HERE: Final = nullcontext()
 def _where(given: Sequence[Any]) -> AbstractContextManager[Any]:
     """In this context new arrays are made on the device of the first array that is not on `cpu`."""
     for x in given:
-        if type(x) is ndarray and _is_elsewhere(x):
+        if type(x) is ndarray and is_elsewhere(x):
             return config_context(default_device=x.device)
     return _HERE
 

@@ -14,13 +14,12 @@ from typing import Any, Final, cast
 import numpy
 
 from ..native import native
-from . import creation
+from . import orders
 from .adoption import as_faces, by_numpy
 from .arrays import ndarray
 from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
 from .generators import GENERATORS, GLOBAL, default_rng
-from .orders import argsort, unique
 from .rebound import REBOUND, rebound
 from .thresholds import most_for_numpy
 from .ufuncs import has_loops, ufunc, ufunc_of
@@ -49,6 +48,23 @@ def _call_vectorized(self: Any, *args: Any, **named: Any) -> Any:
 
 class _Vectorized(numpy.vectorize):
     __call__ = fronted(_call_vectorized, numpy.vectorize.__call__)
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: Any = None,
+    like: Any = None,
+) -> Any:
+    """`a` as an array, itself where it is one: see `numpy.asarray`.
+
+    `device` may name any device of array_api_nx.
+    """
+    found = by_numpy(numpy.asarray, a, dtype, order, copy=copy)
+    return found if device is None or type(found) is not ndarray else found.to_device(device)
 
 
 def _outer(a: Any, b: Any, out: Any = None) -> Any:
@@ -81,9 +97,11 @@ _OWN: Final[dict[str, Any]] = {
     "ufunc": ufunc,
     "vectorize": _Vectorized,
     **{name: _Indexed(getattr(numpy, name)) for name in ("c_", "r_", "mgrid", "ogrid")},
-    **{name: getattr(creation, name) for name in creation.__all__},
-    "argsort": named(like(numpy.argsort, argsort), "argsort"),
-    "unique": named(like(numpy.unique, unique), "unique"),
+    "asarray": asarray,
+    **{
+        name: named(like(getattr(numpy, name), getattr(orders, name)), name)
+        for name in orders.__all__
+    },
     **{f"random.{name}": value for name, value in GENERATORS.items()},
     "random.default_rng": default_rng,
     "random.mtrand.RandomState": GENERATORS["RandomState"],
@@ -173,7 +191,7 @@ def kind_of(path: str, numpys: Any) -> str:
         return "Of the face" if own else "NumPy's own objects"
     if path in REBOUND:
         return "NumPy's code on arrays of the face"
-    if path in FUNCTIONS or path == "unique" or is_own(numpys) or has_loops(numpys):
+    if path in FUNCTIONS or path in orders.__all__ or is_own(numpys) or has_loops(numpys):
         return "Computed here"
     return "Of the face" if path in _OWN else "Computed by NumPy"
 

@@ -9,6 +9,7 @@ import numpy
 from ..frontend.inspection import namespace
 from .adoption import by_numpy
 from .arrays import adopt, ndarray, standard
+from .functions import is_elsewhere
 from .thresholds import FEW
 
 __all__ = ["argsort", "unique"]
@@ -16,8 +17,8 @@ __all__ = ["argsort", "unique"]
 _STABLE: Final = ("stable", "mergesort")
 
 
-def _is_on_cpu(x: Any) -> bool:
-    return type(x) is ndarray and x.dtype.kind != "c" and str(x.device) == "cpu"
+def _has_our_order(x: Any) -> bool:
+    return type(x) is ndarray and x.dtype.kind != "c" and not is_elsewhere(x)
 
 
 def argsort(
@@ -31,7 +32,8 @@ def argsort(
     is_plain = kind is None and stable is None
     by_kind = type(kind) is str and kind in _STABLE and stable is None
     is_stable = by_kind or (kind is None and stable is True)
-    is_known = _is_on_cpu(a) and order is None and type(axis) is int and -a.ndim <= axis < a.ndim
+    has_axis = type(axis) is int and _has_our_order(a) and -a.ndim <= axis < a.ndim
+    is_known = has_axis and order is None
     if is_known and (is_stable or (is_plain and _may_have_distinct(a))):
         found = adopt(namespace(None).argsort(standard(a), axis=axis))
         if is_stable or not _has_equals(a[found]):
@@ -58,7 +60,7 @@ def unique(
     **others: Any,
 ) -> Any:
     """The distinct elements of an array, in ascending order: see `numpy.unique`."""
-    if not (_is_on_cpu(ar) and axis is None and ar.size and not others):
+    if not (_has_our_order(ar) and axis is None and ar.size and not others):
         return by_numpy(
             numpy.unique, ar, return_index, return_inverse, return_counts, axis, **others
         )

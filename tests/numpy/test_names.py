@@ -227,3 +227,26 @@ def test_objects_that_are_called_keep_their_methods() -> None:
     assert face.ma.add.reduce(x) == 5
     assert face.ma.add(x, face.arange(4)).tolist() == [0, None, 4, 6]
     assert face.ma.sum(face.arange(4)) == 6
+
+
+def test_an_array_is_itself_as_an_array():
+    x = face.arange(3)
+    assert face.asarray(x) is x
+    assert face.asarray(x, dtype=int) is x
+    assert face.asarray(x, dtype=float).dtype == face.float64
+    assert face.asarray(x, copy=True) is not x
+
+
+def test_numpys_arrays_keep_their_memory():
+    array = numpy.zeros(3)
+    face.asarray(array)[0] = 1
+    assert array[0] == 1
+    assert face.asarray([[1, 2], [3, 4]], order="F").strides == (8, 16)
+    refused(ValueError, "copy", face.asarray, [1, 2], copy=False)
+
+
+def test_an_array_on_a_device():
+    x = face.asarray([1.0, 2.0], device="cpu")
+    assert str(x.device) == "cpu"
+    assert face.asarray("a", device="cpu").dtype.kind == "U"
+    refused(ValueError, "nowhere", face.asarray, [1.0], device="nowhere")
