@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ..config import count_watching, current, hints, watchers
 from ..core.forks import hold_at_forks
@@ -89,16 +89,55 @@ class Evaluation(NamedTuple):
 
 
 Listener: TypeAlias = Callable[[Transfer | Evaluation], None]
+Each = TypeVar("Each")
 
-# A context variable holds for a thread, or a task of an event loop, and what inherits its context.
-_listeners: Final[ContextVar[tuple[Listener, ...]]] = ContextVar(
-    "array_api_nx.listeners", default=()
-)
-_unobserved: Final[ContextVar[bool]] = ContextVar("array_api_nx.unobserved", default=False)
-# Replaced, not changed, so that it can be gone through while another thread adds to it.
-_listeners_everywhere: tuple[Listener, ...] = ()
 _lock: Final = Lock()
 hold_at_forks(_lock)
+
+
+class Present(Generic[Each]):
+    """What `with` statements have put in place, each for its own thread or for all threads."""
+
+    def __init__(self, name: str) -> None:
+        # A context variable holds for a thread, or a task of an event loop, and what inherits its
+        # context.
+        self._here: ContextVar[tuple[Each, ...]] = ContextVar(f"array_api_nx.{name}", default=())
+        # Replaced, not changed, so that it can be gone through while another thread adds to it.
+        self._everywhere: tuple[Each, ...] = ()
+
+    def get(self) -> tuple[Each, ...]:
+        """What is in place in this thread."""
+        return (*self._here.get(), *self._everywhere)
+
+    @contextmanager
+    def including(self, one: Each, *, all_threads: bool) -> Iterator[None]:
+        """A context in which `one` is in place: in this thread, or in all threads."""
+        self._change(lambda there: (*there, one), all_threads)
+        try:
+            yield
+        finally:
+            self._change(lambda there: _without(there, one), all_threads)
+
+    def _change(
+        self, change: Callable[[tuple[Each, ...]], tuple[Each, ...]], all_threads: bool
+    ) -> None:
+        if all_threads:
+            with _lock:
+                self._everywhere = change(self._everywhere)
+        else:
+            self._here.set(change(self._here.get()))
+
+
+def _without(there: tuple[Each, ...], one: Each) -> tuple[Each, ...]:
+    """`there` without the last one that is `one`, if there is one."""
+    for i in reversed(range(len(there))):
+        if there[i] is one:
+            return (*there[:i], *there[i + 1 :])
+    return there
+
+
+_listeners: Final[Present[Listener]] = Present("listeners")
+_unobserved: Final[ContextVar[bool]] = ContextVar("array_api_nx.unobserved", default=False)
 
 _OPERATORS: Final = {
     "add": "+", "and": "&", "eq": "==", "floordiv": "//", "ge": ">=", "gt": ">", "le": "<=",
@@ -242,22 +281,10 @@ def listening(listener: Listener, *, all_threads: bool = False) -> Iterator[None
     listener: Called in the thread that transfers or evaluates; must raise nothing.
     all_threads: Whether it gets those of all threads, not only of this one.
     """
-    global _listeners_everywhere
     count_watching(1)
     try:
-        if all_threads:
-            with _lock:
-                _listeners_everywhere = (*_listeners_everywhere, listener)
-        else:
-            _listeners.set((*_listeners.get(), listener))
-        try:
+        with _listeners.including(listener, all_threads=all_threads):
             yield
-        finally:
-            if all_threads:
-                with _lock:
-                    _listeners_everywhere = _without(_listeners_everywhere, listener)
-            else:
-                _listeners.set(_without(_listeners.get(), listener))
     finally:
         count_watching(-1)
 
@@ -275,16 +302,8 @@ def unobserved() -> Iterator[None]:
         _unobserved.reset(token)
 
 
-def _without(listeners: tuple[Listener, ...], listener: Listener) -> tuple[Listener, ...]:
-    """`listeners` without the last one that is `listener`, if there is one."""
-    for i in reversed(range(len(listeners))):
-        if listeners[i] is listener:
-            return (*listeners[:i], *listeners[i + 1 :])
-    return listeners
-
-
 def _tell(event: Transfer | Evaluation) -> None:
-    for listener in (*_listeners.get(), *_listeners_everywhere):
+    for listener in _listeners.get():
         listener(event)
 
 

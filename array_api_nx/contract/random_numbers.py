@@ -139,7 +139,7 @@ def _drawn(
     work = d.int64 if span <= 2**31 else d.uint64
     high, low_bits = x1.cast(work), x0.cast(work)
     value = (_times(high, span) + (_times(low_bits, span) >> 32)) >> 32
-    return _from(value, dtype, low)
+    return (value.cast(dtype) + low).handle  # `value` has at most 32 bits
 
 
 def _distributed(
@@ -214,11 +214,6 @@ def _normal(beyond: HandleValue, negative: HandleValue, dtype: DType) -> Handle:
 def _times(x: HandleValue, factor: int) -> HandleValue:
     """A product of at most 64 bits."""
     return x << 32 if factor == MAX_NARROW_SPAN else x * factor
-
-
-def _from(offset: HandleValue, dtype: DType, low: int) -> Handle:
-    """`low` plus an offset of at most 32 bits."""
-    return (offset.cast(dtype) + low).handle
 
 
 def _wide(blocks: HandleValue, dtype: DType, low: int, span: int) -> Handle:

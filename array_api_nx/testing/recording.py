@@ -12,8 +12,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from importlib import import_module
 from threading import RLock
@@ -21,6 +20,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from ..contract.callers import PACKAGE, caller
+from ..contract.events import Present
 from ..core.dtypes import DType
 from ..device import Device
 from ..frontend import recorded_calls
@@ -104,9 +104,7 @@ class Calls(Record[Call]):
         return table(("calls", "name", "dtypes", "keywords"), rows)
 
 
-# Who records here, in this thread or task; and in all threads. Replaced, not changed.
-_recorders: Final[ContextVar[tuple[Calls, ...]]] = ContextVar("array_api_nx.recorders", default=())
-_recorders_everywhere: tuple[Calls, ...] = ()
+_recorders: Final[Present[Calls]] = Present("recorders")
 
 _lock: Final = RLock()
 
@@ -148,7 +146,6 @@ def recorded(*namespaces: ModuleType, all_threads: bool = False) -> Iterator[Cal
         1  Array.__add__  float64
         1  sum            float64  axis
     """
-    global _recorders_everywhere
     chosen = namespaces or (sys.modules[_NAMESPACE],)
     for each in chosen:
         if not isinstance(each, ModuleType) or not each.__name__.startswith(_NAMESPACE):
@@ -157,29 +154,12 @@ def recorded(*namespaces: ModuleType, all_threads: bool = False) -> Iterator[Cal
                 "out for array_api_nx"
             )
     calls = Calls()
-    entered: list[ModuleType] = []
-    try:
+    with ExitStack() as stack:
         for each in chosen:
             _replace(each)
-            entered.append(each)
-        if all_threads:
-            with _lock:
-                _recorders_everywhere = (*_recorders_everywhere, calls)
-        else:
-            _recorders.set((*_recorders.get(), calls))
+            stack.callback(_restore, each)
+        stack.enter_context(_recorders.including(calls, all_threads=all_threads))
         yield calls
-    finally:
-        if all_threads:
-            with _lock:
-                _recorders_everywhere = _without(_recorders_everywhere, calls)
-        else:
-            _recorders.set(_without(_recorders.get(), calls))
-        for each in entered:
-            _restore(each)
-
-
-def _without(recorders: tuple[Calls, ...], calls: Calls) -> tuple[Calls, ...]:
-    return tuple([each for each in recorders if each is not calls])
 
 
 # ---------------------------------------------------------------------- what records
@@ -190,7 +170,7 @@ def _recording(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def recording(*arguments: object, **keywords: object) -> object:
-        recorders = (*_recorders.get(), *_recorders_everywhere)
+        recorders = _recorders.get()
         frame = sys._getframe(1)
         while frame.f_code.co_filename == recorded_calls.__file__ and frame.f_back is not None:
             frame = frame.f_back  # in a trace

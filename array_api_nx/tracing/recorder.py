@@ -365,7 +365,7 @@ class Recorder:
     def update(self, target: Traced, method: str, arguments: Sequence[Argument]) -> None:
         """Write to memory: from now on it holds the result of an update."""
         storage = target.memory
-        whole = Traced(self, storage, View.row_major(storage.shape))
+        whole = target.through(View.row_major(storage.shape))
         (result,) = self.record(
             method, (whole, target.view, *arguments), [ArrayType(storage.shape, storage.dtype)]
         )

@@ -7,7 +7,7 @@ later call, are asked for; errors and warnings that depend on elements come then
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Final, NamedTuple, final
@@ -20,7 +20,7 @@ from ...contract.checked import CheckedBackend
 from ...contract.errors import LimitError
 from ...contract.events import evaluated
 from ...contract.numpy_dtypes import NDArray
-from ...contract.program import Argument, ValueView
+from ...contract.program import Argument, ValueView, operands_in
 from ...core import dtypes as d
 from ...core.symbolic import DimLike
 from ...core.view import View
@@ -28,7 +28,7 @@ from ...explain.explanation import Explanation
 from ...primitives import table as p
 from ...primitives.rules import ArrayType, Elements
 from ...primitives.table import Primitive
-from ...tracing.recorder import Traced, TracedStorage
+from ...tracing.recorder import Recorder, Traced, TracedStorage
 from .elementless import Elementless, ElementlessBackend, ShapeRecorder
 
 _ASKING_WHETHER_LAZY: Final = (("array_api_compat.common._helpers", "is_lazy_array"),)
@@ -59,7 +59,7 @@ class PendingCall:
     def waiting(self) -> list[PendingCall]:
         """The calls whose results this one reads and that are still to be made."""
         read = (*self.arguments, *self.keywords.values())
-        return [call for call in map(_call_of, _read_in(read)) if call.results is None]
+        return [call for call in map(_call_of, operands_in(read)) if call.results is None]
 
 
 def in_order(call: PendingCall) -> list[PendingCall]:
@@ -79,14 +79,6 @@ class CallResult(NamedTuple):
 
     call: PendingCall
     position: int
-
-
-def _read_in(x: Argument) -> Iterator[ValueView]:
-    if isinstance(x, ValueView):
-        yield x
-    elif isinstance(x, tuple):
-        for part in x:
-            yield from _read_in(part)
 
 
 def _call_of(operand: ValueView) -> PendingCall:
@@ -126,13 +118,7 @@ class CallRecorder(ShapeRecorder):
     ) -> DimLike:
         return count(self._look(x, "the shape of a result depends on its elements"))
 
-    def update(self, target: Traced, method: str, arguments: Sequence[Argument]) -> None:
-        storage = target.memory
-        whole = target.through(View.row_major(storage.shape))
-        (result,) = self.record(
-            method, (whole, target.view, *arguments), [ArrayType(storage.shape, storage.dtype)]
-        )
-        storage.value = result.memory.value
+    update = Recorder.update
 
 
 class LazyBackend(ElementlessBackend):
