@@ -126,12 +126,7 @@ def histogram(
             f"bins must be a number or edges, not {bins!r}; compute edges by a rule with "
             "numpy.histogram_bin_edges"
         )
-    are_finite = not isinstance(bins, Array | Sequence)
-    if isinstance(bins, Array | Sequence):
-        x, edges = _given_edges(x, bins)
-    else:
-        edges = _equal_edges(x, as_int(bins, "bins"), range)
-    x, compared = _in_one_dtype(x, edges)
+    x, edges, compared, are_finite = _with_edges(x, bins, range)
     size = compared.shape[0]
     if weights is None and type(size) is int and size <= _FEW_EDGES:
         counts = _counts_by_comparing(x, compared)
@@ -232,12 +227,8 @@ def histogramdd(
     edges = []
     each_bins = [adopted(each, "bins") for each in per_axis]
     for x, each, bounds in zip(points, each_bins, ranges, strict=True):
-        if isinstance(each, Array | Sequence) and not isinstance(each, str):
-            x, given_edges = _given_edges(x, each)
-            edges.append(given_edges)
-        else:
-            edges.append(_equal_edges(x, as_int(each, "bins"), bounds))
-        x, compared = _in_one_dtype(x, edges[-1])
+        x, own_edges, compared, _ = _with_edges(x, each, bounds)
+        edges.append(own_edges)
         count = compared.shape[0] - 1
         inside = xp.logical_and(x >= compared[0], x <= compared[-1])
         # The last interval includes its upper edge.
@@ -289,12 +280,20 @@ def _coordinates(sample: Array | Sequence[Array]) -> list[Array]:
     return points
 
 
-def _in_one_dtype(x: Array, edges: Array) -> tuple[Array, Array]:
-    """Elements and edges in a floating-point dtype, to be compared."""
+def _with_edges(
+    x: Array, bins: Bins, bounds: tuple[float, float] | None
+) -> tuple[Array, Array, Array, bool]:
+    """Elements and edges of bins on one device: the elements, the edges, these in the
+    floating-point dtype of the elements, and whether they are known to be finite."""
+    are_finite = False
+    if isinstance(bins, Array | Sequence) and not isinstance(bins, str):
+        x, edges = _given_edges(x, bins)
+    else:
+        edges, are_finite = _equal_edges(x, as_int(bins, "bins"), bounds), True
     dtype = edges.dtype if edges.dtype in d.FLOATING else edges._device.real
     if x.dtype in d.FLOATING:
         dtype = xp.result_type(x.dtype, dtype)
-    return cast(x, dtype), cast(edges, dtype)
+    return cast(x, dtype), edges, cast(edges, dtype), are_finite
 
 
 def _given_edges(x: Array, bins: Array | Sequence[float]) -> tuple[Array, Array]:

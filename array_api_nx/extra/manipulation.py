@@ -128,7 +128,7 @@ def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
     >>> xp.extra.atleast_2d(xp.asarray([1, 2]))
     Array([[1, 2]], dtype=int64)
     """
-    return _each([_with_axes_before(x, 2) for x in map(only_array, arrays)])
+    return _each([_with_two_axes(x) for x in map(only_array, arrays)])
 
 
 def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
@@ -145,14 +145,12 @@ def atleast_3d(*arrays: Array) -> Array | tuple[Array, ...]:
 
 
 def _with_three_axes(x: Array) -> Array:
-    x = _with_axes_before(x, 2)
+    x = _with_two_axes(x)
     return x if x.ndim > 2 else xp.expand_dims(x, axis=2)
 
 
-def _with_axes_before(x: Array, ndim: int) -> Array:
-    for _ in range(ndim - x.ndim):
-        x = xp.expand_dims(x, axis=0)
-    return x
+def _with_two_axes(x: Array) -> Array:
+    return x if x.ndim > 1 else xp.reshape(x, (1, -1))
 
 
 def _each(arrays: list[Array]) -> Array | tuple[Array, ...]:

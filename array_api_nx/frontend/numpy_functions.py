@@ -74,10 +74,6 @@ def _clip(
     return xp.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
-def _concatenate(xp: Foreign, arrays: Foreign, /, axis: int | None = 0) -> Foreign:
-    return xp.concat(arrays, axis=axis)
-
-
 def _dot(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
     a, b = xp.asarray(a), xp.asarray(b)
     if not a.ndim or not b.ndim:
@@ -87,23 +83,11 @@ def _dot(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
     return xp.tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
 
 
-def _einsum(xp: Foreign, *operands: Foreign, optimize: Foreign = True) -> Foreign:
-    return xp.extra.einsum(*operands, optimize=optimize or True)
-
-
-def _empty_like(xp: Foreign, prototype: Foreign, /, dtype: Foreign = None) -> Foreign:
-    return xp.empty_like(prototype, dtype=dtype)
-
-
 def _inner(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
     a, b = xp.asarray(a), xp.asarray(b)
     if not a.ndim or not b.ndim:
         return a * b
     return xp.tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 1,)))
-
-
-def _outer(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
-    return xp.linalg.outer(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
 
 
 def _percentile(name: str) -> Function:
@@ -123,23 +107,6 @@ def _percentile(name: str) -> Function:
         return getattr(xp.extra, name)(a, q, axis, method=method, keepdims=keepdims)
 
     return percentile
-
-
-# The methods also take sizes and axes as several arguments.
-
-
-def _reshape(xp: Foreign, a: Foreign, /, shape: Foreign, **named: Foreign) -> Foreign:
-    return _method("reshape")(xp, a, shape, **named)
-
-
-def _transpose(xp: Foreign, a: Foreign, axes: Foreign = None) -> Foreign:
-    return _method("transpose")(xp, a, axes)
-
-
-def _searchsorted(
-    xp: Foreign, a: Foreign, v: Foreign, side: Foreign = "left", sorter: Foreign = None
-) -> Foreign:
-    return xp.searchsorted(a, v, side=side, sorter=sorter)
 
 
 def _sort(
@@ -176,14 +143,6 @@ def _trace(xp: Foreign, a: Foreign, offset: int = 0) -> Foreign:
     return xp.linalg.trace(a, offset=offset)
 
 
-def _vdot(xp: Foreign, a: Foreign, b: Foreign, /) -> Foreign:
-    return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
-
-
-def _where(xp: Foreign, condition: Foreign, *choices: Foreign) -> Foreign:
-    return xp.where(condition, *choices)
-
-
 def _stacked(before: int, axis: int) -> Function:
     """NumPy's `vstack`, `hstack` and so on: arrays of at least `before` axes, joined along one."""
 
@@ -214,12 +173,15 @@ _OWN: Final[dict[str, Function]] = {
     "bincount": _bincount,
     "can_cast": lambda xp, *args, **named: np.can_cast(*_dtypes(args), **named),
     "clip": _clip,
-    "concat": _concatenate,
-    "concatenate": _concatenate,
+    **dict.fromkeys(
+        ("concat", "concatenate"), lambda xp, arrays, /, axis=0: xp.concat(arrays, axis=axis)
+    ),
     "dot": _dot,
     "dstack": _stacked(3, 2),
-    "einsum": _einsum,
-    "empty_like": _empty_like,
+    "einsum": lambda xp, *operands, optimize=True: xp.extra.einsum(
+        *operands, optimize=optimize or True
+    ),
+    "empty_like": lambda xp, prototype, /, dtype=None: xp.empty_like(prototype, dtype=dtype),
     "hstack": _stacked(1, 1),
     "imag": lambda xp, val: val.imag,
     "inner": _inner,
@@ -227,22 +189,25 @@ _OWN: Final[dict[str, Function]] = {
     "isrealobj": lambda xp, x: not xp.isdtype(x.dtype, "complex floating"),
     "nanpercentile": _percentile("nanquantile"),
     "ndim": lambda xp, a: a.ndim,
-    "outer": _outer,
+    "outer": lambda xp, a, b: xp.linalg.outer(xp.reshape(a, (-1,)), xp.reshape(b, (-1,))),
     "percentile": _percentile("quantile"),
     "real": lambda xp, val: val.real,
     "result_type": lambda xp, *args: np.result_type(*_dtypes(args)),
-    "permute_dims": _transpose,  # transpose is the same function
-    "reshape": _reshape,
-    "searchsorted": _searchsorted,
+    # Of the next two, the methods also take axes and sizes as several arguments.
+    "permute_dims": lambda xp, a, axes=None: _method("transpose")(xp, a, axes),  # or transpose
+    "reshape": lambda xp, a, /, shape, **named: _method("reshape")(xp, a, shape, **named),
+    "searchsorted": lambda xp, a, v, side="left", sorter=None: xp.searchsorted(
+        a, v, side=side, sorter=sorter
+    ),
     "shape": lambda xp, a: a.shape,
     "size": _size,
     "sort": _sort,
     "swapaxes": _swapaxes,
     "take": _take,
     "trace": _trace,
-    "vdot": _vdot,
+    "vdot": lambda xp, a, b, /: xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,))),
     "vstack": _stacked(2, 0),
-    "where": _where,
+    "where": lambda xp, condition, *choices: xp.where(condition, *choices),
 }
 
 
