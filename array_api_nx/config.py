@@ -368,22 +368,10 @@ class config_context(ContextDecorator):
     ) -> None:
         if unknown:
             raise TypeError(_no_setting(next(iter(unknown))))
-        given = {
-            "fusion": fusion,
-            "fusion_threshold": fusion_threshold,
-            "num_threads": num_threads,
-            "default_device": default_device,
-            "extras": extras,
-            "host_access": host_access,
-            "operands": operands,
-            "placement": placement,
-            "transfers": transfers,
-            "progress": progress,
-        }
         self._changes: dict[str, Given] = {
             field: _CHECKS[field](field, value)
-            for field, value in given.items()
-            if value is not None
+            for field, value in locals().items()
+            if field in _CHECKS and value is not None
         }
         threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
         counts = (

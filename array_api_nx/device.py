@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from . import config
-from .backends.engines.devices import ENGINES, EngineSpec, Traits, options_of
+from .backends.engines.devices import ENGINES, EngineSpec, Traits
+from .backends.engines.devices import options_of as options_of
 from .backends.limited.devices import LIMITED
 from .contract.backend import Backend
 from .core import dtypes as d
@@ -19,23 +20,6 @@ from .native import native
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-__all__ = [
-    "Device",
-    "as_device",
-    "available",
-    "default_device",
-    "default_dtype",
-    "device_of",
-    "is_loaded",
-    "known_devices",
-    "named_devices",
-    "nearest",
-    "options_of",
-    "register",
-    "register_engine",
-    "use_backend",
-]
 
 ENTRY_POINTS: Final = "array_api_nx.backends"
 """The group of entry points by which other packages register backends. The name of an entry point

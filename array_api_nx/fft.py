@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from .contract.backend import Norm
+from .contract.arguments import Norm
 from .contract.numpy_dtypes import DTypeLike
 from .core import dtypes as d
 from .core.dtypes import COMPLEX, REAL_FLOATING, as_dtype

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Literal
 from numpy.linalg import LinAlgError as LinAlgError
 
 from .config import current
-from .contract.backend import Backend, Handle
+from .contract.arguments import Handle
+from .contract.backend import Backend
 from .contract.numpy_dtypes import DTypeLike
 from .core.dtypes import COMPLEX, int64
 from .core.shape import as_int

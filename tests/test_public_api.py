@@ -25,6 +25,7 @@ STANDARD = json.loads(
 )
 SECTIONS = STANDARD["sections"]
 
+NOT_OF_EXTRA = {"lstsq", "norm", "stride_tricks"}  # what modules of `extra` have for others
 DTYPES = {
     *["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
     *["float32", "float64", "complex64", "complex128"],
@@ -162,6 +163,10 @@ def test_functions_beyond_the_standard_are_found_without_being_listed(name):
 
 def test_names_beyond_the_standard_are_known_without_an_import():
     assert {*xp.extra.__all__, "cross", "lib", "random", "special"} == BEYOND
+    names = [each.name for each in pkgutil.iter_modules(xp.extra.__path__)]
+    chapters = [import_module(f"array_api_nx.extra.{name}") for name in names]
+    listed = {name for chapter in chapters for name in getattr(chapter, "__all__", ())}
+    assert {*xp.extra.__all__} == listed - NOT_OF_EXTRA | {"apply_ufunc", "in_one_pass"}
     code = "import sys, array_api_nx as xp; hasattr(xp, 'unknown'), hasattr(xp, 'random_name')\n"
     code += (
         "print([x for x in ('extra', 'random', 'special') if f'array_api_nx.{x}' in sys.modules])"

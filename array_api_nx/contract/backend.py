@@ -6,34 +6,7 @@ from inspect import getmembers, isfunction
 from typing import Final
 
 from . import random_numbers, replay
-from .arguments import (
-    AxisOrder,
-    Handle,
-    Info,
-    Keys,
-    Native,
-    Norm,
-    Operand,
-    Overlap,
-    Padding,
-    Scalar,
-)
 from .interface import Interface
-
-__all__ = [
-    "METHODS",
-    "AxisOrder",
-    "Backend",
-    "Handle",
-    "Info",
-    "Keys",
-    "Native",
-    "Norm",
-    "Operand",
-    "Overlap",
-    "Padding",
-    "Scalar",
-]
 
 
 class Backend(Interface):

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from .ufuncs import UfuncLoop
 Argument: TypeAlias = Any
 """What a step is called with; see the module's text. Each method of the contract takes another kind
 of it at each place."""
+Kind = TypeVar("Kind")
 Generated: TypeAlias = Callable[..., Any]
 """A function that was made from its text."""
 
@@ -341,13 +342,18 @@ def _function(code: str) -> Generated:
     return function
 
 
-def operands_in(x: object) -> Iterator[ValueView]:
-    """The operands within arguments."""
-    if isinstance(x, ValueView):
+def found_in(x: object, kind: type[Kind]) -> Iterator[Kind]:
+    """The objects of a kind within nested tuples and lists."""
+    if isinstance(x, kind):
         yield x
     elif isinstance(x, tuple | list):
         for part in x:
-            yield from operands_in(part)
+            yield from found_in(part, kind)
+
+
+def operands_in(x: object) -> Iterator[ValueView]:
+    """The operands within arguments."""
+    return found_in(x, ValueView)
 
 
 def moved(x: Argument, numbers: Mapping[int, int]) -> Argument:

@@ -18,7 +18,8 @@ from ..core.symbolic_layout import stride_order
 from ..core.view import View
 from ..native import native
 from ..primitives.rules import window_counts
-from .backend import AxisOrder, Backend, Native, Operand, Padding, Scalar
+from .arguments import AxisOrder, Native, Operand, Padding, Scalar
+from .backend import Backend
 
 
 @final

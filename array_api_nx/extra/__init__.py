@@ -6,13 +6,16 @@ neither `dir` nor ``__all__`` of the top level lists it, and ``config_context(ex
 it there, so that code which is meant to run on every namespace finds out what it relies on.
 """
 
-# ruff: noqa: F403, F405 - each chapter lists its functions in its `__all__`
+# ruff: noqa: F403 - each chapter lists its functions in its `__all__`
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..frontend.docstrings import complete_docstrings
-from ..frontend.evaluation import in_one_pass
-from ..frontend.ufuncs import apply_ufunc
+from ..frontend.evaluation import in_one_pass as in_one_pass
+from ..frontend.missing import FUNCTIONS_BEYOND
+from ..frontend.ufuncs import apply_ufunc as apply_ufunc
 from .convolution import *
 from .correlation import *
 from .counting import *
@@ -27,73 +30,14 @@ from .selecting import *
 from .statistical import *
 from .windows import *
 
-__all__ = [
-    "allclose",
-    "apply_ufunc",
-    "argpartition",
-    "array_equal",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "bincount",
-    "concatenate",
-    "conv",
-    "convolve",
-    "corrcoef",
-    "cov",
-    "cumprod",
-    "cumsum",
-    "cumulative_max",
-    "cumulative_min",
-    "diag",
-    "diagonal",
-    "einsum",
-    "fold",
-    "gradient",
-    "histogram",
-    "histogram2d",
-    "histogramdd",
-    "in_one_pass",
-    "interp",
-    "isclose",
-    "logspace",
-    "logsumexp",
-    "max_pool",
-    "mean_pool",
-    "median",
-    "nan_to_num",
-    "nanargmax",
-    "nanargmin",
-    "nancumprod",
-    "nancumsum",
-    "nanmax",
-    "nanmean",
-    "nanmedian",
-    "nanmin",
-    "nanprod",
-    "nanquantile",
-    "nanstd",
-    "nansum",
-    "nanvar",
-    "pad",
-    "partition",
-    "put_along_axis",
-    "quantile",
-    "ravel",
-    "roots",
-    "sinc",
-    "sliding_window_view",
-    "softmax",
-    "top_k",
-    "transpose",
-    "trapezoid",
-    "unfold",
-]
+# Not for type checkers, which read literal strings alone, and hide all other names.
+if not TYPE_CHECKING:
+    __all__ = list(FUNCTIONS_BEYOND)
 
 
 def __dir__() -> list[str]:
     # Without the modules that this package consists of.
-    return __all__
+    return FUNCTIONS_BEYOND
 
 
-complete_docstrings(globals(), __all__)
+complete_docstrings(globals(), FUNCTIONS_BEYOND)

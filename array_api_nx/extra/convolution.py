@@ -7,7 +7,8 @@ from itertools import product
 from math import prod
 from typing import Final, Literal
 
-from ..contract.backend import Backend, Handle, Padding
+from ..contract.arguments import Handle, Padding
+from ..contract.backend import Backend
 from ..core.shape import as_int
 from ..frontend import standard as xp
 from ..frontend.array import Array, wrap

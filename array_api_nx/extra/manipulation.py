@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from .. import linalg
-from ..contract.backend import Backend, Handle
+from ..contract.arguments import Handle
+from ..contract.backend import Backend
 from ..core import dtypes as d
 from ..core.shape import as_int, check_shape
 from ..frontend import standard as xp

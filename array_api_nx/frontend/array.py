@@ -20,7 +20,7 @@ from .docstrings import complete_docstrings
 from .missing import MissingAttribute, missing_attributes
 
 if TYPE_CHECKING:
-    from ..contract.backend import Handle
+    from ..contract.arguments import Handle
     from ..contract.numpy_dtypes import DTypeLike, NDArray
     from ..core.dtypes import DType
     from ..device import Device

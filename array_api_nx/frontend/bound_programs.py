@@ -7,8 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ..contract import replay
-from ..contract.arguments import Run
-from ..contract.backend import Handle
+from ..contract.arguments import Handle, Run
 from ..core.polynomial import Var
 from ..core.real import Real, evaluated
 from ..core.symbolic import Dim, Sizes, bind

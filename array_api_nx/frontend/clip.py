@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..contract.backend import Operand
+from ..contract.arguments import Operand
 from ..core.dtypes import BOUNDS, INTEGRAL, DType, holds
 from ..core.shape import broadcast_shapes
 from ..native import with_native

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .. import config
-from ..contract.backend import Info
+from ..contract.arguments import Info
 from ..device import Device, is_loaded, known_devices, named_devices
 from .inspection import namespace
 

@@ -41,7 +41,7 @@ from .operands import (
 from .scalars import SCALARS, check_scalar, is_beyond
 
 if TYPE_CHECKING:
-    from ..contract.backend import Operand
+    from ..contract.arguments import Operand
 
 if native is not None:
     native.set_primitives(p.of_family("unary"), p.of_family("binary"))

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from ..config import hints
-from ..contract.backend import Native
+from ..contract.arguments import Native
 from ..contract.handles import HOST
 from ..contract.numpy_dtypes import has_negative_strides
 from ..core import dtypes as d

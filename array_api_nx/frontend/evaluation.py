@@ -7,7 +7,8 @@ from contextlib import nullcontext
 from typing import TypeVar
 
 from ..config import config_context, current
-from ..contract.backend import Backend, Handle
+from ..contract.arguments import Handle
+from ..contract.backend import Backend
 from ..explain.explanation import Explanation
 from ..native import with_native
 from .array import Array

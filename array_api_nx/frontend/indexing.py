@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 
 import numpy as np
 
-from ..contract.backend import Handle, Keys, Operand
+from ..contract.arguments import Handle, Keys, Operand
 from ..core import dtypes as d
 from ..core.dtypes import as_dtype, holds
 from ..core.indexing import (
@@ -40,7 +40,7 @@ from .operands import (
     only_array,
     together,
 )
-from .scalars import check_scalar
+from .scalars import SCALARS, check_scalar
 
 __all__ = [
     "take",
@@ -189,7 +189,7 @@ def _write(x: Array, key: Index, stored: Operand) -> None:
     if keys is not None:
         _set(x, target, keys, stored)
         return
-    if type(stored) not in _SCALARS:
+    if type(stored) not in SCALARS:
         stored_shape = backend.shape(stored)
         if stored_shape:  # a 0-dimensional array fits everywhere
             _check_fits(stored_shape, backend.shape(target))
@@ -226,9 +226,6 @@ def _select(
         selections.clear()
     selections[lookup, shape] = selection
     return selection, None
-
-
-_SCALARS: Final = frozenset({bool, int, float, complex})
 
 
 def _stored(x: Array, value: ArrayOrScalar) -> Operand:

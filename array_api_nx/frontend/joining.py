@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from ..contract.backend import Handle, Operand
+from ..contract.arguments import Handle, Operand
 from ..core.dtypes import INTEGRAL, promote
 from ..core.shape import as_counts, as_int, check_shape, normalise_axis, repeatable_axes
 from ..native import with_native

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from operator import index
 
-from ..contract.backend import Handle
+from ..contract.arguments import Handle
 from ..core.declined import DECLINED
 from ..core.dtypes import same_kind
 from ..core.shape import (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, Final, TypeVar
 
-from ..contract.backend import Handle
+from ..contract.arguments import Handle
 from ..core import shape as core_shape
 from ..core.shape import as_int, as_shape, check_shape, normalise_axes, resolve_reshape
 from ..native import with_native

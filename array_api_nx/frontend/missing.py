@@ -14,19 +14,19 @@ from typing import Final, Never
 from ..core.lacking_dtypes import NEAREST
 from ..core.spelling import swapped
 
-BEYOND: Final = frozenset(
-    """
+FUNCTIONS_BEYOND: Final = """
 allclose apply_ufunc argpartition array_equal atleast_1d atleast_2d atleast_3d bincount
-concatenate conv convolve corrcoef cov cross cumprod cumsum cumulative_max cumulative_min diag
-diagonal einsum fold gradient histogram histogram2d histogramdd in_one_pass interp isclose lib
-logspace logsumexp max_pool mean_pool median nan_to_num nanargmax nanargmin nancumprod nancumsum
-nanmax nanmean nanmedian nanmin nanprod nanquantile nanstd nansum nanvar pad partition
-put_along_axis quantile random ravel roots sinc sliding_window_view softmax special top_k
-transpose trapezoid unfold
+concatenate conv convolve corrcoef cov cumprod cumsum cumulative_max cumulative_min diag diagonal
+einsum fold gradient histogram histogram2d histogramdd in_one_pass interp isclose logspace
+logsumexp max_pool mean_pool median nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax
+nanmean nanmedian nanmin nanprod nanquantile nanstd nansum nanvar pad partition put_along_axis
+quantile ravel roots sinc sliding_window_view softmax top_k transpose trapezoid unfold
 """.split()  # noqa: SIM905 - a list of names
-)
-"""What the standard lacks and the top level has without listing it: the functions of `extra`, and
-modules. They are known by name, so that to ask for another one imports nothing."""
+"""The functions of `extra`."""
+
+BEYOND: Final = frozenset([*FUNCTIONS_BEYOND, "cross", "lib", "random", "special"])
+"""What the standard lacks and the top level has without listing it: known by name, so that to ask
+for another one imports nothing."""
 
 
 def _tables() -> dict[str, dict[str, str]]:

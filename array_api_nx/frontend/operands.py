@@ -27,7 +27,7 @@ from .interop import as_numpy, from_numpy, moved, taking, to_device
 from .scalars import SYMBOLIC, scalar_type, scalar_value
 
 if TYPE_CHECKING:
-    from ..contract.backend import Handle
+    from ..contract.arguments import Handle
 
 ArrayOrScalar: TypeAlias = "Array | PythonScalar"
 

@@ -8,19 +8,8 @@ them while calls are recorded.
 
 from __future__ import annotations
 
-from . import creation as _creation
-from . import data_type as _data_type
-from . import elementwise as _elementwise
-from . import indexing as _indexing
-from . import joining as _joining
-from . import linear_algebra as _linear_algebra
-from . import manipulation as _manipulation
-from . import ranges as _ranges
-from . import searching as _searching
-from . import set as _set
-from . import sorting as _sorting
-from . import statistical as _statistical
-from . import utility as _utility
+from importlib import import_module as _import_module
+
 from .creation import *
 from .data_type import *
 from .elementwise import *
@@ -37,17 +26,10 @@ from .utility import *
 
 # Not `__all__`: of that, type checkers read literal strings alone, and hide all other names.
 _NAMES = [
-    *_creation.__all__,
-    *_ranges.__all__,
-    *_data_type.__all__,
-    *_elementwise.__all__,
-    *_indexing.__all__,
-    *_linear_algebra.__all__,
-    *_joining.__all__,
-    *_manipulation.__all__,
-    *_searching.__all__,
-    *_set.__all__,
-    *_sorting.__all__,
-    *_statistical.__all__,
-    *_utility.__all__,
+    name
+    for chapter in """
+    creation ranges data_type elementwise indexing linear_algebra joining manipulation searching set
+    sorting statistical utility
+    """.split()  # noqa: SIM905 - a list of names
+    for name in _import_module(f".{chapter}", __package__).__all__
 ]

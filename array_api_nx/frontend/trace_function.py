@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 import numpy as np
 
 from ..config import config_context
-from ..contract.backend import AxisOrder, Handle
+from ..contract.arguments import AxisOrder, Handle
 from ..contract.numpy_dtypes import DTypeLike
 from ..contract.program import Input, Program, symbols_in
 from ..core.call_local import hide_while_collecting

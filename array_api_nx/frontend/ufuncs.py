@@ -35,7 +35,7 @@ from .operands import (
     refuses_numpy,
     unary_operand,
 )
-from .scalars import check_scalar, scalar_type
+from .scalars import SCALARS, check_scalar, scalar_type
 
 Function: TypeAlias = Callable[..., Array]
 Results: TypeAlias = "Array | tuple[Array, ...]"
@@ -91,16 +91,13 @@ def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[A
                 return _mixed(ufunc, compiler, operands)
             device = x._device
             kinds.append(x._dtype)
-        elif type(x) in _SCALARS:
+        elif type(x) in SCALARS:
             kinds.append(type(x))
         else:
             return _mixed(ufunc, compiler, operands)
     if device is None:
         return _mixed(ufunc, compiler, operands)
     return _computed(ufunc, compiler, operands, tuple(kinds), device)
-
-
-_SCALARS: Final = frozenset({bool, int, float, complex})
 
 
 def _loop_for_native(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None:
@@ -288,7 +285,7 @@ def array_ufunc(
     """`Array.__array_ufunc__`: see there."""
     if method == "__call__" and not options and ufunc.signature is None:
         for x in inputs:
-            if type(x) is not Array and type(x) not in _SCALARS and not _is_numpys(x):
+            if type(x) is not Array and type(x) not in SCALARS and not _is_numpys(x):
                 break
         else:
             return apply_ufunc(ufunc, *inputs)

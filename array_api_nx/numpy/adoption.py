@@ -20,18 +20,6 @@ from ..frontend.interop import from_numpy, to_numpy
 from ..native import native
 from .arrays import adopt, ndarray, standard
 
-__all__ = [
-    "adopted",
-    "as_faces",
-    "as_numpys",
-    "as_standards",
-    "by_numpy",
-    "called",
-    "count_numpys",
-    "known_numpys",
-    "scalar",
-]
-
 Given: TypeAlias = "dict[int, tuple[numpy.ndarray[Any, Any], Any]]"
 """The arrays that were given, with the array of NumPy for each, by the id of that."""
 

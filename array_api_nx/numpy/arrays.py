@@ -16,8 +16,6 @@ import numpy
 from ..frontend.array import Array, wrap
 from ..native import native
 
-__all__ = ["ArrayType", "adopt", "ndarray", "standard"]
-
 
 class ArrayType(type):
     """The class of `ndarray`: NumPy's own arrays are instances, too, and subclasses are NumPy's."""

@@ -15,8 +15,6 @@ from ..core.dtypes import DType
 from ..primitives import table as p
 from ..primitives.table import Primitive
 
-__all__ = ["KEEPS_ORDER", "PRIMITIVES", "REFUSED", "has_special_elements"]
-
 PRIMITIVES: Final = p.ufuncs()
 """By NumPy's ufunc: the primitive that computes it here."""
 

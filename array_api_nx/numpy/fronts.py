@@ -15,8 +15,6 @@ from ..native import native
 from .differences import KEEPS_ORDER, REFUSED
 from .thresholds import ANY
 
-__all__ = ["FUNCTIONS", "METHODS", "fronted"]
-
 _REDUCED: Final = "axis=, *, keepdims="
 
 _FUNCTIONS: Final = f"""

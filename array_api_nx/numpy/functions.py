@@ -22,8 +22,6 @@ from .differences import KEEPS_ORDER, REFUSED, has_special_elements
 from .fronts import FUNCTIONS, fronted
 from .thresholds import ANY, most_for_numpy
 
-__all__ = ["REFUSALS", "function_of", "is_elsewhere", "is_ours", "is_own", "like", "named", "ours"]
-
 REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeError)
 """What our functions raise for arguments that NumPy may take: then NumPy computes, or raises."""
 

@@ -9,8 +9,6 @@ import numpy
 from .adoption import as_numpys, by_numpy
 from .fronts import fronted
 
-__all__ = ["GENERATORS", "GLOBAL", "default_rng"]
-
 
 def _plain(generator: Any) -> Any:
     """NumPy's own generator with the same stream. NumPy's methods call each other as methods of

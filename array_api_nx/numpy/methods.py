@@ -33,8 +33,6 @@ from .functions import REFUSALS, is_ours, ours
 from .orders import argsort
 from .thresholds import ANY, most_for_numpy
 
-__all__: list[str] = []
-
 # Classes of operands that our operators take. Other classes may define the operator themselves.
 _OPERANDS: Final = (ndarray, Array, numpy.ndarray, bool, int, float, complex)
 

@@ -24,8 +24,6 @@ from .rebound import REBOUND, rebound
 from .thresholds import most_for_numpy
 from .ufuncs import has_loops, ufunc, ufunc_of
 
-__all__ = ["Face", "faced", "kind_of"]
-
 
 class _Indexed:
     """An object of NumPy's that makes arrays of keys, such as ``np.r_``."""

@@ -24,8 +24,6 @@ from numba.extending import typeof_impl
 from .adoption import as_numpys
 from .arrays import ndarray
 
-__all__: list[str] = []
-
 
 @typeof_impl.register(ndarray)  # type: ignore[untyped-decorator]
 def _typeof(x: Any, context: Any) -> Any:

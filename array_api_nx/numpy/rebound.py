@@ -18,8 +18,6 @@ from typing import Any, Final, TypeAlias
 
 import numpy
 
-__all__ = ["REBOUND", "rebound"]
-
 _NAMES: Final = """
 allclose apply_over_axes argwhere array_equal array_split average bartlett blackman corrcoef cov
 cross digitize extract fft.fftfreq fft.fftshift fft.ifftshift fft.rfftfreq flatnonzero fromfunction

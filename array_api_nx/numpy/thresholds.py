@@ -11,8 +11,6 @@ from typing import Final
 
 from ..native import native
 
-__all__ = ["ANY", "most_for_numpy"]
-
 SOME: Final = 2**13
 FEW: Final = 2**15
 MANY: Final = 2**19

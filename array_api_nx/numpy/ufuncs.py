@@ -16,8 +16,6 @@ from .fronts import fronted
 from .functions import REFUSALS, is_ours, like, named
 from .thresholds import most_for_numpy
 
-__all__ = ["UfuncType", "apply", "has_loops", "ufunc", "ufunc_of"]
-
 
 def has_loops(numpys: Any) -> bool:
     """Whether a ufunc is computed by loops of ours."""

@@ -8,8 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..contract.arguments import Kind
-from ..contract.backend import Handle
+from ..contract.arguments import Handle, Kind
 from ..contract.distributions import GREATEST_MEAN, MOST_TRIALS
 from ..contract.numpy_dtypes import DTypeLike
 from ..contract.random_numbers import MAX_NARROW_SPAN

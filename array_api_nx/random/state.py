@@ -12,8 +12,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.random import SeedSequence
 
-from ..contract.arguments import Kind
-from ..contract.backend import Handle
+from ..contract.arguments import Handle, Kind
 from ..contract.numpy_dtypes import DTypeLike
 from ..contract.random_numbers import DRAWN, MAX_NARROW_SPAN, numbers_per_block
 from ..core import dtypes as d

@@ -13,14 +13,15 @@ are constants.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import nan, prod
 from typing import Final, NoReturn
 
-from ..contract.backend import Backend, Handle, Info, Keys, Operand, Scalar
+from ..contract.arguments import Handle, Info, Keys, Operand, Scalar
+from ..contract.backend import Backend
 from ..contract.derived import Derived, Method, derive, method_of, resemble
 from ..contract.numpy_dtypes import NDArray
-from ..contract.program import Argument
+from ..contract.program import Argument, found_in
 from ..contract.replay import inverse
 from ..core import dtypes as d
 from ..core.dtypes import DType
@@ -152,7 +153,7 @@ class TracingBackend(Derived):  # type: ignore[misc]  # see Derived
     ) -> list[Traced]:
         """Record a step and return its results."""
         # NumPy's results are row-major where the axes of all operands have that order.
-        known = all([has_row_major_order(x) for x in _traced_in(arguments)])
+        known = all([has_row_major_order(x) for x in found_in(arguments, Traced)])
         return self._recorded(known, method, arguments, results, keywords)
 
     def _recorded(
@@ -459,15 +460,6 @@ class _Answers:
 
 def _type_of(x: Argument) -> Argument:
     return TracedType(x) if isinstance(x, Traced) else x
-
-
-def _traced_in(x: Argument) -> Iterator[Traced]:
-    """The handles within nested tuples and lists."""
-    if isinstance(x, Traced):
-        yield x
-    elif isinstance(x, tuple | list):
-        for part in x:
-            yield from _traced_in(part)
 
 
 def memory_order(x: Traced) -> Shape | None:

@@ -13,7 +13,7 @@ from itertools import count
 from math import nan
 from typing import Any, Final, NoReturn, Self, TypeAlias, final
 
-from ..contract.backend import AxisOrder, Handle, Scalar
+from ..contract.arguments import AxisOrder, Handle, Scalar
 from ..contract.callers import ErrorSettings, caller, errstate, is_called_by, warn
 from ..contract.program import Argument, Guard, Input, Program, Step, Value, ValueView, symbols_in
 from ..contract.replay import inverse

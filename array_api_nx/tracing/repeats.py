@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..contract.backend import Scalar
+from ..contract.arguments import Scalar
 from ..contract.program import Step, Value, moved
 from ..core.view import View
 from .recorder import Recorder, Traced, TracedStorage

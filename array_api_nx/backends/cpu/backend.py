@@ -17,8 +17,8 @@ import numpy as np
 
 from ...config import current
 from ...contract import replay
+from ...contract.arguments import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.arrays import open_mesh
-from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.numpy_dtypes import NDArray, is_aligned
 from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from ...contract.backend import Norm
+from ...contract.arguments import Norm
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from ...core import dtypes as d

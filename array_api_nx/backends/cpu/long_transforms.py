@@ -22,7 +22,7 @@ from typing import Final
 
 import numpy as np
 
-from ...contract.backend import Norm
+from ...contract.arguments import Norm
 from ...contract.numpy_dtypes import NDArray
 from ...core.dtypes import DType
 from .engine import threads

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...contract.backend import Handle, Info, Native, Scalar
+from ...contract.arguments import Handle, Info, Native, Scalar
 from ...contract.events import evaluated, unobserved
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from ...contract.backend import Handle, Native
+from ...contract.arguments import Handle, Native
 from ...contract.derived import Method, method_of
 from ...contract.strided import Tensor
 from ...core.derived import on_arrival

@@ -14,8 +14,7 @@ import dask.array as da
 import numpy as np
 
 from ...contract import random_numbers
-from ...contract.arguments import Kind, Run
-from ...contract.backend import Handle, Operand, Padding, Scalar
+from ...contract.arguments import Handle, Kind, Operand, Padding, Run, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
 from ...contract.replay import prepare_around

@@ -17,7 +17,7 @@ import dask.array as da
 import numpy as np
 
 from ...config import DEFAULTS, config_context
-from ...contract.backend import Handle
+from ...contract.arguments import Handle
 from ...contract.events import unobserved
 from ...contract.numpy_dtypes import NDArray, suitable
 from ...contract.program import Argument

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import dask.array as da
 import numpy as np
 
-from ...contract.backend import Keys, Operand, Scalar
+from ...contract.arguments import Keys, Operand, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...core import dtypes as d

@@ -10,7 +10,7 @@ import dask.array as da
 from dask._task_spec import GraphNode
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
-from ...contract.backend import Native
+from ...contract.arguments import Native
 from ...explain.explanation import Explanation
 from ...explain.model import MemoryExplanation, PassExplanation, StepExplanation, count, size_text
 

@@ -15,7 +15,7 @@ from dask.diagnostics import ProgressBar
 from dask.order import order
 
 from ...config import current
-from ...contract.backend import Native
+from ...contract.arguments import Native
 from ...contract.errors import EngineError
 from ...contract.events import evaluated
 

@@ -13,7 +13,7 @@ import dask.array as da
 import numpy as np
 from dask.utils import format_bytes
 
-from ...contract.backend import AxisOrder, Info, Native, Operand, Scalar
+from ...contract.arguments import AxisOrder, Info, Native, Operand, Scalar
 from ...contract.derived import Derived, Method, derive, method_of
 from ...contract.events import evaluated
 from ...contract.numpy_dtypes import NDArray

@@ -12,13 +12,14 @@ Elementwise kernels are not looked up in it: they are the engine's functions, in
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import wraps
 from math import prod
 from typing import Concatenate, Final, NoReturn, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
-from ...contract.backend import METHODS, Native, Scalar
+from ...contract.arguments import Native, Scalar
+from ...contract.backend import METHODS
 from ...contract.errors import CannotCompileError, EngineError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
@@ -43,14 +44,11 @@ class Dtypes(dict[DType, Native]):
         self._name = name
 
     def __missing__(self, dtype: DType) -> NoReturn:
+        narrower = [*[other for other in self if KIND[other] == KIND[dtype]], dtype]
         raise TypeError(
             f"device {self._name} has no {dtype}; convert to another dtype first, as with "
-            f"astype(..., {next(_narrower(dtype, self), dtype)}), or use another device"
+            f"astype(..., {narrower[0]}), or use another device"
         )
-
-
-def _narrower(dtype: DType, there: dict[DType, Native]) -> Iterator[DType]:
-    return iter([other for other in there if KIND[other] == KIND[dtype]])
 
 
 def wrap(array: Native) -> Tensor:
@@ -281,7 +279,7 @@ class EngineBackend(StridedBackend):
 
     def array(self, x: Tensor) -> Native:
         """The engine's array of `x`; to be read only."""
-        array = x.array
+        array = x.array  # read once: another thread may give the tensor a view
         return self.bind(x) if array is None else array
 
     def in_memory_of(self, x: Tensor, array: Native) -> Tensor:

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from ...contract.arguments import Run
-from ...contract.backend import Native
+from ...contract.arguments import Native, Run
 from ...contract.errors import CannotCompileError
 from ...contract.program import Argument, Program
 from ...contract.replay import Direct, kept_values, prepare_around

@@ -11,7 +11,8 @@ import cupy
 import cupyx
 import numpy as np
 
-from ...contract.backend import METHODS, Native, Scalar
+from ...contract.arguments import Native, Scalar
+from ...contract.backend import METHODS
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d

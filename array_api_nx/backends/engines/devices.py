@@ -12,7 +12,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-from ...contract.backend import Backend, Native
+from ...contract.arguments import Native
+from ...contract.backend import Backend
 from ...core import dtypes as d
 from ...core.dtypes import DType
 

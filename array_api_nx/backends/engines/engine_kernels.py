@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ...config import hints
-from ...contract.backend import Native, Scalar
+from ...contract.arguments import Native, Scalar
 from ...contract.events import transferred
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d

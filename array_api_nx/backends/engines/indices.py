@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
-from ...contract.backend import Native
+from ...contract.arguments import Native
 from ...core import dtypes as d
 from ...core.shape import MAX_NDIM, broadcast_shapes
 from ...core.symbolic import DimLike

@@ -19,8 +19,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...contract.arguments import Run
-from ...contract.backend import METHODS, AxisOrder, Native, Operand, Padding, Scalar
+from ...contract.arguments import AxisOrder, Native, Operand, Padding, Run, Scalar
+from ...contract.backend import METHODS
 from ...contract.handles import HOST
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Program
@@ -83,11 +83,6 @@ class JaxBackend(NamespaceBackend):
 
     def flatten(self, array: Native) -> tuple[Native, View]:
         return array, View.row_major(tuple(array.shape))
-
-    def array(self, x: Tensor) -> Native:
-        # Read once: another thread may give the tensor a view.
-        array = x.array
-        return self.bind(x) if array is None else array
 
     def read(self, memory: Native, view: View) -> tuple[Native, bool]:
         shape: KnownInts = view.shape

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...contract.backend import Native
+from ...contract.arguments import Native
 from ...core.dtypes import CANONICAL
 from ...primitives import table as p
 from ...primitives.table import Primitive

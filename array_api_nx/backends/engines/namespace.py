@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from ...contract import composed
+from ...contract.arguments import Keys, Native, Norm, Operand, Scalar
 from ...contract.arrays import open_mesh
-from ...contract.backend import Keys, Native, Norm, Operand, Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop

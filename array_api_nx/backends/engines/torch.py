@@ -11,7 +11,7 @@ import array_api_compat.torch as xp
 import numpy as np
 import torch
 
-from ...contract.backend import Native, Scalar
+from ...contract.arguments import Native, Scalar
 from ...contract.handles import HOST
 from ...contract.numpy_dtypes import NDArray, has_negative_strides
 from ...contract.strided import Storage, Tensor

@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from ...contract.arguments import Run
-from ...contract.backend import Native, Operand, Padding, Scalar
+from ...contract.arguments import Native, Operand, Padding, Run, Scalar
 from ...contract.program import Program
 from ...contract.replay import resolved, steps_at
 from ...contract.strided import Storage, Tensor

@@ -11,7 +11,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from ...contract.backend import Native
+from ...contract.arguments import Native
 from .compiled_programs import ArrayFunction
 from .torch_kernels import from_bits, to_bits
 

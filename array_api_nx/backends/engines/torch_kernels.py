@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import torch
 
-from ...contract.backend import Native
+from ...contract.arguments import Native
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.derived import derived

@@ -24,7 +24,7 @@ from typing import Final
 
 import torch
 
-from ...contract.backend import Native
+from ...contract.arguments import Native
 from .special import Ufuncs, of_rows
 from .torch_kernels import ENGINE
 

@@ -16,9 +16,10 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
-from ...contract.backend import Native
+from ...contract.arguments import Native
 from ...contract.program import Argument, Program
 from ...core.symbolic import Dim
+from ...core.symbolic_layout import row_major_strides
 from ...core.view import View
 from .compiled_programs import Compiled, ElementError
 
@@ -49,12 +50,7 @@ class SymbolicView:
     @staticmethod
     def row_major(shape: tuple[Size, ...]) -> SymbolicView:
         """See `View.row_major`."""
-        strides: list[Size] = []
-        step: Size = 1
-        for size in reversed(shape):
-            strides.append(step)
-            step = step * size
-        return SymbolicView(shape, tuple(reversed(strides)), 0)
+        return SymbolicView(shape, row_major_strides(shape), 0)
 
 
 class Symbols:

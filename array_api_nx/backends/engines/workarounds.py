@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Final, NamedTuple
 
-from ...contract.backend import Native
+from ...contract.arguments import Native
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import table as p

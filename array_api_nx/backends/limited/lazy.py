@@ -14,7 +14,8 @@ from typing import Final, NamedTuple, final
 
 import numpy as np
 
-from ...contract.backend import Backend, Handle, Operand, Scalar
+from ...contract.arguments import Handle, Operand, Scalar
+from ...contract.backend import Backend
 from ...contract.callers import ErrorSettings, errstate, is_called_by
 from ...contract.checked import CheckedBackend
 from ...contract.errors import LimitError

@@ -27,7 +27,8 @@ from collections.abc import Mapping, Sequence
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from ...contract.backend import Backend, Handle, Keys, Native, Operand, Scalar
+from ...contract.arguments import Handle, Keys, Native, Operand, Scalar
+from ...contract.backend import Backend
 from ...contract.callers import is_called_by
 from ...contract.checked import CheckedBackend
 from ...contract.derived import Method

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from ...backends.cpu.storage import NumPyMemory
-from ...contract.backend import Backend, Handle, Operand
+from ...contract.arguments import Handle, Operand
+from ...contract.backend import Backend
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, StridedBackend, tensor_over
 from ...core import dtypes as d

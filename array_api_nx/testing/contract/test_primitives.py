@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ...contract.backend import Backend, Handle, Keys, Operand
+from ...contract.arguments import Handle, Keys, Operand
+from ...contract.backend import Backend
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import rules

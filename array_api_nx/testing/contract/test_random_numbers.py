@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ...contract.arguments import Kind
-from ...contract.backend import Backend, Handle
+from ...contract.arguments import Handle, Kind
+from ...contract.backend import Backend
 from ...contract.random_numbers import DRAWN
 from ...core import dtypes as d
 from ...core.dtypes import DType

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...contract.backend import Backend, Handle
+from ...contract.arguments import Handle
+from ...contract.backend import Backend
 from ...contract.checked_call import HeldType
 from ...contract.derived import method_of
 from ...core import dtypes as d

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...contract.backend import Scalar
+from ...contract.arguments import Scalar
 from ...contract.numpy_dtypes import NDArray
 from ...contract.ufuncs import UfuncLoop, ufunc_loop
 from ...core import dtypes as d

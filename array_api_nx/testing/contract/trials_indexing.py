@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.backend import Keys
+from ...contract.arguments import Keys
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType

@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...contract.arguments import Padding
-from ...contract.backend import Norm, Overlap
+from ...contract.arguments import Norm, Overlap, Padding
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType

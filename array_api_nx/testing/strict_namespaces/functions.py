@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .array import StrictArray
 from .dtypes import SCALARS, STRICT, Group, group_of
 from .errors import Section
 from .operands import ANY, check_devices, check_kinds, check_pair, check_scalar
+from .operators import PYTHON_SCALARS
 from .rules import RULES, StrictCall
 from .signatures import ELEMENTWISE, PROMOTED, Function
 from .versions import lacks
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .policy import Policy
 
 _new = object.__new__
-_SCALARS: Final = frozenset({bool, int, float, complex})
 
 
 def signature_of(function: Function, version: str) -> Signature:
@@ -200,7 +200,7 @@ def _check_together(function: Function, group: Group, given: Sequence[Any], vers
     check_devices(function.name, arrays)
     dtype = d.promote(*[array.dtype for array in arrays])
     for each in given:
-        if type(each) in _SCALARS:
+        if type(each) in PYTHON_SCALARS:
             check_scalar(function.name, dtype, each, version, group)
 
 

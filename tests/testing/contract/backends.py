@@ -10,7 +10,8 @@ import pytest
 from array_api_nx import Device
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.contract import composed
-from array_api_nx.contract.backend import Backend, Handle
+from array_api_nx.contract.arguments import Handle
+from array_api_nx.contract.backend import Backend
 from array_api_nx.contract.checked import CheckedBackend
 from array_api_nx.core.dtypes import DType
 from array_api_nx.primitives import table as p

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from ....contract.backend import Info
+from ....contract.arguments import Info
 from ....native import HOW_TO_BUILD, native
 from . import memory_pool, threads
 
