@@ -25,32 +25,16 @@ from contextvars import ContextVar
 from typing import Any, Final, TypeAlias
 
 from . import polynomial as poly
-from .deciding import BoundsError, Decider, UnboundError, UndecidedError, decider, deciding
+from .deciding import BoundsError as BoundsError
+from .deciding import Decider as Decider
+from .deciding import UnboundError as UnboundError
+from .deciding import UndecidedError as UndecidedError
+from .deciding import decider
+from .deciding import deciding as deciding
 from .frozen import set_slot
-from .polynomial import Var
-from .real import Expression, Outcome, Real, compare, real
-
-__all__ = [
-    "Bindings",
-    "BoundsError",
-    "Decider",
-    "Dim",
-    "DimLike",
-    "KnownInts",
-    "Number",
-    "Outcome",
-    "Sizes",
-    "SymbolicShape",
-    "UnboundError",
-    "UndecidedError",
-    "Var",
-    "bind",
-    "deciding",
-    "dim_of_var",
-    "dynamic",
-    "eval_dim",
-    "static",
-]
+from .polynomial import Var as Var
+from .real import Expression, Real, compare, real
+from .real import Outcome as Outcome
 
 
 def _exact(

@@ -15,7 +15,8 @@ Sizes and strides are ints, or `Dim` expressions (core/symbolic.py) in views of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from math import prod
 from typing import Any, Final, TypeAlias, TypeVar, final
 
@@ -52,6 +53,27 @@ _V = TypeVar("_V", "View", "View | None")
 
 _filled: Final[list[dict[Any, Any]]] = []
 """The memo that each remembered transform went into, so that all can be emptied together."""
+
+
+def _remembered(memo: str) -> Callable[[Callable[[View, _K], _V]], Callable[[View, _K], _V]]:
+    """A decorator of a transform: what it gives is kept in the memo of that name."""
+
+    def decorate(transform: Callable[[View, _K], _V]) -> Callable[[View, _K], _V]:
+        @wraps(transform)
+        def found(self: View, given: _K) -> _V:
+            known: dict[_K, _V] = getattr(self, memo)
+            try:
+                return known[given]
+            except KeyError:
+                view = transform(self, given)
+                if self.is_static:
+                    return _remember(known, given, view)
+                known[given] = view
+                return view
+
+        return found
+
+    return decorate
 
 
 @final
@@ -236,6 +258,7 @@ class View(Frozen):
 
     # ------------------------------------------------------------------ transforms
 
+    @_remembered("reshaped")
     def reshape(self, shape: Shape) -> View | None:
         """The same elements in the same order under another shape.
 
@@ -244,12 +267,6 @@ class View(Frozen):
             permutations), or if the mask is cut across.
         ValueError: If the numbers of elements differ.
         """
-        try:
-            return self.reshaped[shape]
-        except KeyError:
-            return self._remember(self.reshaped, shape, self._reshape(shape))
-
-    def _reshape(self, shape: Shape) -> View | None:
         shape = checked_shape(shape)
         if shape == self.shape:
             return self
@@ -272,34 +289,24 @@ class View(Frozen):
             return None
         return _make(shape, found[0], self.offset, found[1], self.is_read_only)
 
+    @_remembered("expanded")
     def expand(self, shape: Shape) -> View:
         """Axes of size 1 repeated to the sizes of `shape`, and new axes put in front.
 
         ValueError: If an axis of another size than 1 would change, or dimensions would be lost.
         """
-        try:
-            return self.expanded[shape]
-        except KeyError:
-            return self._remember(self.expanded, shape, self._expand(shape))
-
-    def _expand(self, shape: Shape) -> View:
         shape = checked_shape(shape)
         if shape == self.shape:
             return self
         strides, mask = expanded_layout(self.shape, self.strides, self.mask, shape)
         return _make(shape, strides, self.offset, mask, self.is_read_only)
 
+    @_remembered("permuted")
     def permute(self, axes: tuple[int, ...]) -> View:
         """Axes in another order: axis i of the result is axis ``axes[i]`` of this view.
 
         ValueError: If `axes` is not a permutation of the axes, counted from the front.
         """
-        try:
-            return self.permuted[axes]
-        except KeyError:
-            return self._remember(self.permuted, axes, self._permute(axes))
-
-    def _permute(self, axes: tuple[int, ...]) -> View:
         if sorted(axes) != list(range(self.ndim)):
             raise ValueError(
                 f"axes {axes} are no permutation of the {self.ndim} axes of the array; "
@@ -331,6 +338,7 @@ class View(Frozen):
         assert view is not None  # only a dropped axis can make a slice inexpressible
         return view
 
+    @_remembered("sliced")
     def slice(self, selection: SymbolicSelection) -> View | None:
         """The elements that a normalised basic index selects.
 
@@ -338,12 +346,6 @@ class View(Frozen):
         Returns: None if an index that drops its axis points into padding.
         ValueError: If a size is symbolic, or an item does not lie within its axis.
         """
-        try:
-            return self.sliced[selection]
-        except KeyError:
-            return self._remember(self.sliced, selection, self._slice(selection))
-
-    def _slice(self, selection: SymbolicSelection) -> View | None:
         if self.mask and not is_static_selection(selection):
             raise ValueError(f"cannot slice the masked {self!r} by symbolic sizes")
         found = sliced_layout(self.shape, self.strides, self.offset, self.mask, selection)
@@ -368,14 +370,9 @@ class View(Frozen):
             mask.append((start + before, end + before))
         return _make(tuple(shape), strides, offset, tuple(mask), self.is_read_only)
 
+    @_remembered("flipped")
     def flip(self, axes: tuple[bool, ...]) -> View:
         """The axes marked True reversed."""
-        try:
-            return self.flipped[axes]
-        except KeyError:
-            return self._remember(self.flipped, axes, self._flip(axes))
-
-    def _flip(self, axes: tuple[bool, ...]) -> View:
         if len(axes) != self.ndim:
             raise ValueError(f"{len(axes)} marks do not fit {self.ndim} dimensions")
         view = self.slice(
@@ -436,12 +433,6 @@ class View(Frozen):
         return has_solution(sorted(bounds.items(), reverse=True), other_high - 1 - low)
 
     # ------------------------------------------------------------------ helpers
-
-    def _remember(self, memo: dict[_K, _V], key: _K, view: _V) -> _V:
-        if self.is_static:
-            return _remember(memo, key, view)
-        memo[key] = view
-        return view
 
     def _concrete(self, what: str) -> tuple[tuple[int, ...], tuple[int, ...], int]:
         """Shape, strides and offset, for what works on numbers alone."""

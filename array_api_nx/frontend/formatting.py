@@ -23,9 +23,14 @@ def array_repr(x: Array) -> str:
     where it is not the default one; large arrays abbreviated."""
     if not x._device.backend.has_elements(x._handle):
         return _without_elements(x)
+    return _repr(x, _shown(x))
+
+
+def _shown(x: Array) -> NDArray:
+    """The elements of `x`, reported as such that are shown."""
     if hints.watched:
         reading(x, "print", "python")
-    return _repr(x, host_copy(x))
+    return host_copy(x)
 
 
 def _repr(x: Array, host: NDArray) -> str:
@@ -51,9 +56,7 @@ def array_str(x: Array) -> str:
     """The elements alone; large arrays abbreviated."""
     if not x._device.backend.has_elements(x._handle):
         return _without_elements(x)
-    if hints.watched:
-        reading(x, "print", "python")
-    return str(host_copy(x))
+    return str(_shown(x))
 
 
 def _without_elements(x: Array) -> str:
@@ -75,9 +78,7 @@ def array_format(x: Array, spec: str) -> str:
             f"the format {spec!r} is for scalars, not for an array of shape {shape}; "
             "format its elements one by one, or leave out the format"
         )
-    if hints.watched:
-        reading(x, "print", "python")
-    return format(host_copy(x).item(), spec)
+    return format(_shown(x).item(), spec)
 
 
 @method("_repr_html_")
@@ -120,8 +121,6 @@ def array_bundle(
         state = "pending" if told.pending else "computed"
         text = f"Array(shape={x.shape}, dtype={x.dtype}, device={str(x.device)!r}, {state})"
         return {"text/plain": text, "text/html": card("Array", facts, told.in_short())}
-    if hints.watched:
-        reading(x, "print", "python")
-    host = host_copy(x)
+    host = _shown(x)
     page = card("Array", facts, preformatted(str(host)), told.in_short(was=True))
     return {"text/plain": _repr(x, host), "text/html": page}

@@ -407,10 +407,8 @@ def sliced(x: da.Array, selection: Selection) -> da.Array:
             continue
         start, count, step = item
         end = start + count * step
-        if step < 0 and (count == 0 or end < 0):
-            keys.append(slice(start, None, step) if count else slice(0, 0))
-        else:
-            keys.append(slice(start, end, step) if count else slice(0, 0))
+        # Before the first element there is no index to end at.
+        keys.append(slice(start, end if end >= 0 else None, step) if count else slice(0, 0))
     return tidy(x[tuple(keys)])
 
 
