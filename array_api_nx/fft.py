@@ -8,9 +8,9 @@ do, and with "ortho" both divide by its square root. All results are new arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from .contract.arguments import Norm
+from .contract.arguments import OPPOSITE, Norm
 from .contract.numpy_dtypes import DTypeLike
 from .core import dtypes as d
 from .core.dtypes import COMPLEX, REAL_FLOATING, as_dtype
@@ -52,14 +52,6 @@ def __dir__() -> list[str]:
 # Not for type checkers, to which any misspelt name would be an `object`.
 if not TYPE_CHECKING:
     __getattr__ = getter(__name__)
-
-
-_OPPOSITE: Final[dict[str, Norm]] = {
-    "backward": "forward",
-    "ortho": "ortho",
-    "forward": "backward",
-}
-"""Per norm, the one with which a forward transform scales as the inverse does with it."""
 
 
 # ---------------------------------------------------------------------- complex input
@@ -225,7 +217,7 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     ValueError: If a size is below 1, or `norm` is another one.
     """
     _check_norm(norm)
-    return elementwise.conj(rfft(x, n=n, axis=axis, norm=_OPPOSITE[norm]))
+    return elementwise.conj(rfft(x, n=n, axis=axis, norm=OPPOSITE[norm]))
 
 
 # ---------------------------------------------------------------------- frequencies
@@ -351,7 +343,7 @@ def _transformed(
         return wrap(getattr(backend, op.name)(handle, along, norm), dtype, x._device)
     half = cast(_resized(x, along, [*sizes[:-1], sizes[-1] // 2 + 1]), compute)
     if name == "hfft":
-        half, norm = elementwise.conj(half), _OPPOSITE[norm]
+        half, norm = elementwise.conj(half), OPPOSITE[norm]
     return wrap(backend.irfft(half._handle, along, sizes[-1], norm), dtype, x._device)
 
 
@@ -367,7 +359,7 @@ def _one_by_one(op: Primitive, x: Array, pairs: list[tuple[int, int]], norm: Nor
 
 
 def _check_norm(norm: str) -> None:
-    if norm not in _OPPOSITE:
+    if norm not in OPPOSITE:
         raise ValueError(f"there is no norm {norm!r}; give 'backward', 'ortho' or 'forward'")
 
 

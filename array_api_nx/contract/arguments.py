@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 Handle: TypeAlias = Any
 """An array of a backend; opaque to everyone else."""
@@ -32,6 +32,12 @@ Info: TypeAlias = "dict[str, str | float | bool | Info | None]"
 Padding: TypeAlias = "tuple[tuple[int, int], ...]"
 Overlap: TypeAlias = 'Literal["full", "same", "valid"]'
 Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
+OPPOSITE: Final[dict[str, Norm]] = {
+    "backward": "forward",
+    "ortho": "ortho",
+    "forward": "backward",
+}
+"""Per norm, the one with which a forward transform scales as the inverse does with it."""
 Kind: TypeAlias = Literal[
     "bits", "uniform", "normal", "integers", "exponential", "gamma", "beta", "poisson", "binomial"
 ]

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from ...contract.arguments import Norm
+from ...contract.arguments import OPPOSITE, Norm
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from ...core import dtypes as d
@@ -19,13 +19,6 @@ from .storage import NumPyMemory, wrap
 
 _Transform: TypeAlias = Callable[..., NDArray]
 """One of numpy.fft along one axis: ``function(array, size, axis, norm, out)``."""
-
-_OPPOSITE: Final[dict[Norm, Norm]] = {
-    "backward": "forward",
-    "ortho": "ortho",
-    "forward": "backward",
-}
-"""Per norm, the one with which the forward transform scales as the inverse does with it."""
 
 _HALVED_MIN: Final = 64
 """From this size on, half of the transform of real numbers is computed, and the other half is
@@ -129,7 +122,7 @@ def _compute(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, ou
     if x.dtype.kind == "f" and name != "rfft" and n >= _HALVED_MIN:
         before = (slice(None),) * axis
         half = out[*before, : n // 2 + 1]
-        _compute(np.fft.rfft, x, n, axis, _OPPOSITE[norm] if is_inverse else norm, half)
+        _compute(np.fft.rfft, x, n, axis, OPPOSITE[norm] if is_inverse else norm, half)
         # The rest are the conjugates of the elements before, in reverse order.
         mirrored, rest = out[*before, (n - 1) // 2 : 0 : -1], out[*before, n // 2 + 1 :]
         if is_inverse:
@@ -139,7 +132,7 @@ def _compute(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, ou
             np.conjugate(mirrored, rest)
     elif x.dtype not in d.DOUBLE and norm == ("forward" if is_inverse else "backward"):
         # Where nothing is scaled, NumPy transforms single precision as double, in twice the time.
-        _apply(function, x, n, axis, _OPPOSITE[norm], out)
+        _apply(function, x, n, axis, OPPOSITE[norm], out)
         if out.flags.c_contiguous:
             numbers = out.view(d.REAL_OF[out.dtype])
             np.multiply(numbers, n, numbers)
