@@ -1,16 +1,18 @@
 """What einops asks for arrays: with it plain ``einops.rearrange(x, ...)`` takes them.
 
-einops finds the class below among the subclasses of its `AbstractBackend`. This module is imported
-after einops, wherever that is imported, before this package or after it; never without einops.
+einops finds the classes below among the subclasses of its `AbstractBackend`. This module is
+imported after einops, wherever that is imported, before this package or after it; never without
+einops.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
-from einops._backends import AbstractBackend
+from einops._backends import AbstractBackend, NumpyBackend
 
 from . import extra
 from .contract.numpy_dtypes import NDArray
@@ -18,7 +20,7 @@ from .core.dtypes import FLOATING
 from .frontend import creation, joining, manipulation, ranges, statistical, utility
 from .frontend.array import Array
 
-__all__ = ["ArrayBackend"]
+__all__ = ["ArrayBackend", "FaceBackend"]
 
 _REDUCTIONS: Final[dict[str, Callable[..., Array]]] = {
     "all": utility.all,
@@ -75,3 +77,16 @@ class ArrayBackend(AbstractBackend):  # type: ignore[misc]  # where einops is no
 
     def einsum(self, pattern: str, *x: Array) -> Array:
         return extra.einsum(pattern, *x)
+
+
+class FaceBackend(NumpyBackend):  # type: ignore[misc]  # where einops is not installed
+    """Arrays of `array_api_nx.numpy`, by einops' own calls of NumPy's names."""
+
+    framework_name = "array_api_nx.numpy"
+
+    def __init__(self) -> None:
+        self.np = sys.modules[self.framework_name]
+
+    def is_appropriate_type(self, tensor: object) -> bool:
+        # NumPy's own arrays are instances of the class, too.
+        return type(tensor) is self.np.ndarray

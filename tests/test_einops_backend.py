@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+import array_api_nx.numpy as face
 from tests.support.processes import python
 
 einops = pytest.importorskip("einops", reason="einops is not installed")
@@ -99,3 +100,12 @@ def test_either_may_be_imported_first(first):
     )
     printed = python("-W", "error", "-c", code)
     assert printed.split("\n")[:3] == ["False", "(6,)", "True"]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_arrays_of_numpys_names(name):
+    result, expected = OPERATIONS[name](face.asarray(HOST)), OPERATIONS[name](HOST)
+    assert isinstance(result, face.ndarray | np.generic)
+    assert type(expected) is np.ndarray or type(result) is type(expected)
+    np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-15)
+    assert type(einops.rearrange(HOST, "a b c -> c a b")) is np.ndarray

@@ -241,6 +241,17 @@ static int are_many(PyObject *const *args, Py_ssize_t count, npy_intp most)
     return size > most;
 }
 
+/* Whether an operand's class may compute an operator itself, or may take NumPy's arrays alone, as SciPy's sparse arrays
+   do. */
+static int is_foreign(PyObject *operand)
+{
+    if (PyArray_Check(operand)) {
+        return !PyArray_CheckExact(operand);
+    }
+    return !(is_face(operand) || is_array(operand) || PyArray_IsAnyScalar(operand) || PyList_Check(operand) ||
+             PyTuple_Check(operand) || PySlice_Check(operand) || operand == Py_None || operand == Py_Ellipsis);
+}
+
 /* NumPy's answer for operands of up to `most` elements. */
 static PyObject *call_numpys(const Function *self, npy_intp most, PyObject *const *args, Py_ssize_t count,
                              PyObject *names)
@@ -255,11 +266,9 @@ static PyObject *call_numpys(const Function *self, npy_intp most, PyObject *cons
     if (self->is_operation && are_many(args, count, most)) {
         return DECLINED;
     }
-    /* Python calls the operator of the right operand first if its class is a subclass of the left one's: a subclass of NumPy's
-       ndarray has to be able to answer before NumPy does. */
+    /* Here only NumPy's part of an operator is called: an operand that has one of its own goes to Python's code. */
     const int is_slot = Py_IS_TYPE(self->numpys, &PyWrapperDescr_Type);
-    while (made < total && !(is_slot && PyArray_Check(args[made]) && !PyArray_CheckExact(args[made])) &&
-           (given[made] = to_numpys(args[made], most)) != NULL) {
+    while (made < total && !(is_slot && is_foreign(args[made])) && (given[made] = to_numpys(args[made], most)) != NULL) {
         made++;
     }
     if (made == total) {

@@ -45,6 +45,10 @@ _UFUNCS: Final[dict[str, numpy.ufunc]] = {
 """By the operator's name."""
 
 
+# The method that Python asks of the right operand if the left one has no answer.
+_REFLECTIONS: Final = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
 def _computed(name: str, function: Any, reflected: bool, self: Any, other: Any) -> Any:
     """``function(self, other)``, or with the operands in the other order if it is `reflected`.
 
@@ -61,7 +65,26 @@ def _computed(name: str, function: Any, reflected: bool, self: Any, other: Any) 
         except REFUSALS:
             pass
     count_numpys(1)
-    return as_faces(called(function, [as_numpys(x) for x in operands], {}), None, self._device)
+    if is_known or reflected or isinstance(other, numpy.ndarray):
+        found = called(function, [as_numpys(x) for x in operands], {})
+    else:
+        found = _with_foreign(function.__name__.strip("_"), self, other)
+    return as_faces(found, None, self._device)
+
+
+def _with_foreign(name: str, self: Any, other: Any) -> Any:
+    """What an operator gives for an operand of another class, or NotImplemented.
+
+    Its class is asked as Python would ask it, and if it does not know arrays of the face, it is
+    asked with NumPy's: SciPy's sparse arrays take these alone.
+    """
+    array = as_numpys(self)
+    found = called(getattr(numpy.ndarray, f"__{name}__"), [array, as_numpys(other)], {})
+    reflection = getattr(type(other), f"__{_REFLECTIONS.get(name, f'r{name}')}__", None)
+    for given in (self, array):
+        if found is NotImplemented and reflection is not None:
+            found = reflection(other, given)
+    return found
 
 
 def _updated(name: str, function: Any, self: Any, other: Any) -> Any:

@@ -129,6 +129,16 @@ def test_scipy_computes_with_them():
     assert result.stdout.split() == ["True", "True"], result.stderr
 
 
+def test_scipys_sparse_arrays_are_operands():
+    sparse = pytest.importorskip("scipy.sparse", reason="SciPy is not installed")
+    for kind in (sparse.csr_array, sparse.coo_matrix):
+        matrix, x = kind(numpy.eye(3)), np.arange(9.0).reshape(3, 3)
+        for compute in (operator.add, operator.sub, operator.matmul, operator.ne):
+            array = numpy.asarray(x)
+            numpy.testing.assert_array_equal(compute(matrix, x), compute(matrix, array))
+            numpy.testing.assert_array_equal(compute(x, matrix), compute(array, matrix))
+
+
 def test_scipys_iterative_solvers_take_them_for_matrices():
     linalg = pytest.importorskip("scipy.sparse.linalg", reason="SciPy is not installed")
     rng = numpy.random.default_rng(1)

@@ -347,3 +347,27 @@ def test_no_degrees_of_freedom_are_warned_of(axis):
         found = x.var(axis=axis, ddof=4)
     assert numpy.isnan(found).all() or (found == 0).all()
     assert x.std(axis=1, ddof=1).tolist() == [0.0, 0.0]
+
+
+class OfNumpys:
+    """Computes with NumPy's own arrays alone, as SciPy's sparse arrays do."""
+
+    __array_priority__ = 10.0
+
+    def _compute(self, other):
+        return other.sum() + 1 if type(other) is numpy.ndarray else NotImplemented
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __and__ = __rand__ = _compute
+    __matmul__ = __rmatmul__ = _compute
+    __eq__ = __ne__ = __lt__ = __gt__ = _compute
+    __hash__ = None
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "and_", "matmul", "eq", "ne", "lt", "gt"])
+def test_operands_that_know_numpys_arrays_alone_get_them(name):
+    compute = getattr(operator, name)
+    for x in (np.asarray([1, 2, 3]), np.arange(40_000)):
+        assert compute(x, OfNumpys()) == compute(OfNumpys(), x) == x.sum() + 1
+    assert compute(numpy.asarray([1, 2]), OfNumpys()) == 4
+    with pytest.raises(TypeError, match="unsupported operand"):
+        np.ones(3) * OfNumpys()
