@@ -211,6 +211,30 @@ static PyObject *function_get(PyObject *object, PyObject *instance, PyObject *ty
     return instance == NULL || Py_IS_TYPE(object, unbound_type) ? Py_NewRef(object) : PyMethod_New(object, instance);
 }
 
+/* NumPy's function for one of the face, NULL for one of the standard's, and any other object itself. */
+static PyObject *numpys_of(PyObject *object)
+{
+    const int is_function = Py_IS_TYPE(object, function_type) || Py_IS_TYPE(object, unbound_type);
+    return is_function ? ((Function *)object)->numpys : object;
+}
+
+/* A function of the face is equal to NumPy's: NumPy hands its own to the methods `__array_function__` of a program's
+   classes, which look for it among the functions that the program named. */
+static PyObject *function_compare(PyObject *object, PyObject *other, int op)
+{
+    PyObject *numpys = numpys_of(object);
+    if ((op != Py_EQ && op != Py_NE) || numpys == NULL || numpys != numpys_of(other)) {
+        return PyBaseObject_Type.tp_richcompare(object, other, op);
+    }
+    return PyBool_FromLong(op == Py_EQ);
+}
+
+static Py_hash_t function_hash(PyObject *object)
+{
+    PyObject *numpys = numpys_of(object);
+    return numpys == NULL ? PyBaseObject_Type.tp_hash(object) : PyObject_Hash(numpys);
+}
+
 /* Pickles as the name in its module, as functions do. */
 static PyObject *function_reduce(PyObject *object, PyObject *ignored)
 {
@@ -241,6 +265,8 @@ static PyType_Slot function_slots[] = {
     {Py_tp_dealloc, function_dealloc},
     {Py_tp_repr, function_repr},
     {Py_tp_descr_get, function_get},
+    {Py_tp_richcompare, function_compare},
+    {Py_tp_hash, function_hash},
     {Py_tp_methods, function_methods},
     {Py_tp_members, function_members},
     {Py_tp_getset, function_attributes},

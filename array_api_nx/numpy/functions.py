@@ -146,6 +146,9 @@ def function_of(
     if again is None:
         most = ANY if own is None else most_for_numpy(path)
         function = fronted(function, numpys, FUNCTIONS.get(path), name=path, most=most)
+    elif unwrap(numpys) is not numpys:
+        # NumPy computes where there is no array of the face, however few elements that has.
+        function = fronted(function, numpys, most=-1)
     return named(function, path)
 
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 import numpy
 import pytest
 
+import array_api_nx
 import array_api_nx.numpy as np
 from array_api_nx.numpy.adoption import count_numpys
 from array_api_nx.numpy.functions import is_ours
@@ -226,3 +227,38 @@ def test_calls_that_are_numpys_give_arrays_of_the_face_at_any_size(size):
         assert type(found) is np.ndarray
         assert found.dtype == expected.dtype
         numpy.testing.assert_array_equal(found, expected)
+
+
+HANDLED = {}
+
+
+class Diagonal:
+    """A class that computes some functions itself, as NumPy's documentation shows."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __array_function__(self, function, types, args, named):
+        return HANDLED[function](*args, **named) if function in HANDLED else NotImplemented
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **named):
+        return "doubled" if ufunc == np.multiply and method == "__call__" else NotImplemented
+
+
+@needs_native
+@pytest.mark.parametrize("name", ["sum", "concatenate", "isclose", "linalg.norm", "where", "cov"])
+def test_classes_find_the_functions_that_they_compute(name):
+    function, numpys = attrgetter(name)(np), attrgetter(name)(numpy)
+    assert (function == numpys, function != numpys, hash(function)) == (True, False, hash(numpys))
+    HANDLED[function] = lambda *args, **named: "handled"
+    args = {"concatenate": ([Diagonal(1), np.ones(2)],), "isclose": (np.ones(2), Diagonal(1))}
+    assert function(*args.get(name, (Diagonal(1),))) == "handled"
+    assert np.ones(2) * Diagonal(1) == np.multiply(3, Diagonal(1)) == "doubled"
+    with pytest.raises(TypeError):
+        np.median(Diagonal(1))
+
+
+def test_functions_are_equal_to_no_other_function():
+    assert np.sum != np.prod
+    assert array_api_nx.sum != np.sum
+    assert len({np.sum, np.prod, np.isclose, np.allclose, array_api_nx.sum, array_api_nx.prod}) == 6
