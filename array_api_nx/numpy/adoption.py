@@ -92,7 +92,8 @@ def _converted(x: Any, convert: Callable[[Any], Any]) -> Any:
         items = [convert(each) for each in x]
         same = all([new is old for new, old in zip(items, x, strict=True)])
         return x if same else kind(items)
-    return kind._make([convert(each) for each in x]) if hasattr(kind, "_make") else x
+    is_named = isinstance(x, tuple) and hasattr(kind, "_make")
+    return kind._make([convert(each) for each in x]) if is_named else x
 
 
 def as_faces(x: Any, given: Given | None = None, device: Device | None = None) -> Any:

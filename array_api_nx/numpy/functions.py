@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import WRAPPER_ASSIGNMENTS, partial, update_wrapper
 from inspect import unwrap
 from math import prod
@@ -95,9 +94,10 @@ _MOST_ITEMS: Final = 32  # of a list that may have arrays; longer ones have numb
 def _classes(args: Sequence[Any]) -> set[type]:
     """The classes of arguments, and of the items of lists among them."""
     found = {*map(type, args)}
-    for x in args:
-        if type(x) is tuple or type(x) is list:
-            found |= _classes(x[:_MOST_ITEMS])
+    if tuple in found or list in found:
+        for x in args:
+            if type(x) is tuple or type(x) is list:
+                found |= _classes(x[:_MOST_ITEMS])
     return found
 
 
@@ -165,7 +165,7 @@ def _are_many(arrays: list[Any], most: int) -> bool:
 
 def is_elsewhere(x: Any) -> bool:
     """Whether an array of the face is on another device than `cpu`."""
-    return str(x.device) != "cpu"
+    return bool(x._device.name != "cpu")
 
 
 def _own(numpys: Any) -> tuple[str, Callable[..., Any] | None]:
@@ -188,15 +188,12 @@ def named(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     return function
 
 
-_HERE: Final = nullcontext()
-
-
-def _where(given: Sequence[Any]) -> AbstractContextManager[Any]:
-    """In this context new arrays are made on the device of the first array that is not on `cpu`."""
+def _elsewhere(given: Sequence[Any]) -> Any:
+    """The device of the first array that is not on `cpu`, or None."""
     for x in given:
         if type(x) is ndarray and is_elsewhere(x):
-            return config_context(default_device=x.device)
-    return _HERE
+            return x.device
+    return None
 
 
 def _by_numpys(numpys: Callable[..., Any], again: Callable[..., Any] | None) -> Callable[..., Any]:
@@ -209,7 +206,10 @@ def _by_numpys(numpys: Callable[..., Any], again: Callable[..., Any] | None) -> 
             classes = _classes(given)
             if (always or ndarray in classes) and not _has_foreign(classes):
                 try:
-                    with _where(given):
+                    device = _elsewhere(given)
+                    if device is None:
+                        return as_faces(again(*args, **named))
+                    with config_context(default_device=device):  # where it makes new arrays
                         return as_faces(again(*args, **named))
                 except Exception:
                     # NumPy raises its own. Functions that were given would be called once more.
