@@ -124,7 +124,7 @@ class Native(_ModuleType):
     def set_limits(self, at_once: int, large: int, recorded: int, tracked: int, /) -> None: ...
     def set_expressions(
         self,
-        modes: _Callable[[], int | None],
+        modes: _Callable[[object], int | None],
         numpys: object,
         own: object,
         report: _Callable[[list[tuple[str, int, int]]], None],
@@ -143,7 +143,7 @@ class Native(_ModuleType):
     def set_operations(
         self,
         ask: _Callable[
-            [Any, Any], tuple[np.ufunc, int, str, int, int, int, bool, bool, bool] | None
+            [Any, Any], tuple[np.ufunc, int, str, int, int, int, int, bool, bool] | None
         ],
         /,
     ) -> None: ...

@@ -50,10 +50,11 @@ CONSUMERS: Final = frozenset({"scipy", "sklearn"})
 """Packages whose code takes NumPy's arrays in some places and those of any library in others."""
 
 
-def is_consumer() -> bool:
+def is_consumer(module: object = "") -> bool:
     """Whether the line outside this package, and outside NumPy, that led here is one of
-    `CONSUMERS`."""
-    return str(calling_frame().f_globals.get("__name__")).partition(".")[0] in CONSUMERS
+    `CONSUMERS`. Its module is looked for if it is not given."""
+    found = module or calling_frame().f_globals.get("__name__")
+    return str(found).partition(".")[0] in CONSUMERS
 
 
 def is_called_by(functions: Sequence[tuple[str, str]]) -> bool:

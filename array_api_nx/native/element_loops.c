@@ -20,16 +20,19 @@ static PyObject *ask;
 /* Nanoseconds that a loop takes over `serial_limit` elements (backends/cpu/engine/loops.py). */
 #define SERIAL_TIME 3000.0
 
+/* As in backends/cpu/engine/loops.py. */
+enum { INEXACT, EXACT_IN_ROWS, EXACT };
+
 int read_loop(PyObject *answer, ElementLoop *loop)
 {
     PyObject *ufunc, *name;
-    int index, operand, result, reversible, is_arithmetic, is_alone;
+    int index, operand, result, exactness, is_arithmetic, is_alone;
     Py_ssize_t serial_limit;
     if (answer == Py_None) {
         loop->state = NONE;
     } else if (answer != NULL &&
-               PyArg_ParseTuple(answer, "O!iUiinppp", &PyUFunc_Type, &ufunc, &index, &name, &operand,
-                                &result, &serial_limit, &reversible, &is_arithmetic, &is_alone)) {
+               PyArg_ParseTuple(answer, "O!iUiinipp", &PyUFunc_Type, &ufunc, &index, &name, &operand,
+                                &result, &serial_limit, &exactness, &is_arithmetic, &is_alone)) {
         const char *types = read_ufunc_loop(ufunc, index, &loop->function, &loop->data);
         if (types == NULL || operand < 0 || operand >= DTYPE_COUNT || result < 0 || result >= DTYPE_COUNT ||
             operands_of(ufunc) >= WALK_OPERANDS) {
@@ -42,7 +45,8 @@ int read_loop(PyObject *answer, ElementLoop *loop)
             loop->result = (npy_uint8)result;
             loop->serial_limit = serial_limit;
             loop->time = serial_limit > 0 ? (float)(SERIAL_TIME / (double)serial_limit) : 1;
-            loop->reversible = (char)reversible;
+            loop->is_exact = exactness == EXACT;
+            loop->is_exact_in_rows = exactness != INEXACT;
             /* NumPy's loops of float16 raise flags by functions. */
             loop->is_arithmetic = (char)(is_arithmetic && (replaced || !is_float16(operand)));
             loop->is_alone = (char)is_alone;

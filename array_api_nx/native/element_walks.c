@@ -99,7 +99,7 @@ static int is_too_long(const ElementLoop *loop, npy_intp count)
 static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
 {
     const LinkOperation link = is_inexact(loop->operand) ? loop->link : NO_LINK; /* walk.c has rows of floats alone */
-    WalkLoop described = {loop->function, loop->data, {0}, link, loop->reversible, loop->serial_limit};
+    WalkLoop described = {loop->function, loop->data, {0}, link, loop->is_exact, loop->serial_limit};
     for (int i = 0; i < walk->operands - 1; i++) {
         described.itemsizes[i] = dtypes[loop->operand].itemsize;
     }
@@ -139,7 +139,7 @@ PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int 
     Walk walk;
     npy_intp shape[ARRAY_DIMS];
     int flags = 0;
-    if (!begin_walk(&walk, operands, count, loop->reversible, shape)) {
+    if (!begin_walk(&walk, operands, count, loop->is_exact, shape)) {
         return compute_nothing(loop, operands, count);
     }
     if (is_too_long(loop, walk.count)) {
@@ -170,7 +170,7 @@ PyObject *write_by_walk(const ElementLoop *loop, PyObject *object, Tensor *const
         return are_empty(operands, count + 1, &walk.ndim, shape) && has_shape(target, walk.ndim, shape) ? Py_NewRef(object)
                                                                                                        : DECLINED;
     }
-    if (!begin_walk(&walk, operands, count + 1, loop->reversible, shape) || !has_shape(target, walk.ndim, shape) ||
+    if (!begin_walk(&walk, operands, count + 1, loop->is_exact, shape) || !has_shape(target, walk.ndim, shape) ||
         is_too_long(loop, walk.count)) {
         return DECLINED;
     }

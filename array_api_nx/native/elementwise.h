@@ -35,7 +35,8 @@ typedef struct {
     npy_intp serial_limit;   /* elements up to which one thread is as fast as several */
     float time;              /* nanoseconds for an element in the caches */
     char is_for_finite;      /* whether its results for infinite operands have to be corrected */
-    char reversible;         /* whether the bits are the same if it reads backwards */
+    char is_exact;           /* whether its bits do not depend on how the operands lie */
+    char is_exact_in_rows;   /* nor, at least, on how rows lie, in each of which elements follow one another */
     char is_arithmetic;      /* whether it raises floating-point flags by vector instructions alone */
     char is_quiet;           /* whether it raises none */
     char is_alone;           /* whether no other thread may run parts of it */

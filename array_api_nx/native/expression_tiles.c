@@ -16,11 +16,12 @@ enum { READ_BYTES = 4096 };
    140). */
 enum { STRAIGHT_BYTES = 131072 };
 
-/* Whether the elements of all rows are adjacent, so that tiles need no copies. */
-static int are_adjacent(const Pass *pass)
+/* Whether the elements of each row are adjacent, or one and the same, so that tiles of one row need no copies. */
+static int are_rows(const Pass *pass)
 {
     for (int i = 0; i < count_operands(pass); i++) {
-        if (pass->areas[i].strides[pass->ndim - 1] != pass->areas[i].itemsize) {
+        const npy_intp step = pass->areas[i].strides[pass->ndim - 1];
+        if (step != pass->areas[i].itemsize && (step != 0 || i >= pass->leaf_count || pass->fold != NULL)) {
             return 0;
         }
     }
@@ -33,7 +34,7 @@ static npy_intp tile_bytes(const Pass *pass)
     if (plan->step_count != 1) {
         return TILE_BYTES;
     }
-    if (!are_adjacent(pass)) {
+    if (!are_rows(pass)) {
         return pass->fold != NULL || pass->is_copy ? ALONE_BYTES : TILE_BYTES;
     }
     const int is_straight = pass->is_copy || (pass->fold == NULL ? !pass->is_buffered : pass->fold->is_read);
@@ -368,6 +369,21 @@ enum { WHOLE_ROWS_BYTES = 1 << 18 };
 /* Columns that vectors compute, whatever the dtype. */
 enum { VECTOR_COLUMNS = 16 };
 
+/* Bytes of rows that are tiles by themselves if an operand has one element for each row: to copy it into a tile of several
+   rows takes longer than to call loops for each row (docs/tuning.md, 155). */
+enum { LONG_ROW = 1024 };
+
+/* Whether rows are tiles by themselves. */
+static int are_long(const Pass *pass)
+{
+    const int last = pass->ndim - 1;
+    int repeated = 0;
+    for (int i = 0; i < pass->leaf_count && last > 0; i++) {
+        repeated |= pass->areas[i].strides[last] == 0 && pass->areas[i].strides[last - 1] != 0;
+    }
+    return repeated && pass->shape[last] * pass->plan->largest >= LONG_ROW;
+}
+
 /* Tiles of a transposed operand are copied from columns of a few cache lines, and computed on rows that are long. */
 static TileShape shape_tiles(const Pass *pass)
 {
@@ -392,7 +408,7 @@ static TileShape shape_tiles(const Pass *pass)
         return (TileShape){0, all_rows, least(all_columns, READ_BYTES / largest), tile_bytes(pass) + APART};
     }
     const npy_intp most = greatest(1, tile_bytes(pass) / largest), columns = least(all_columns, most);
-    return (TileShape){0, columns < all_columns || pass->is_stepped ? 1 : least(all_rows, greatest(1, most / columns)), columns,
+    return (TileShape){0, columns < all_columns || pass->is_stepped || are_long(pass) ? 1 : least(all_rows, greatest(1, most / columns)), columns,
                        tile_bytes(pass) + APART};
 }
 

@@ -330,6 +330,15 @@ Tensor *turn(Tensor *x, int ndim)
     return tensor_over_storage((Storage *)x->storage, x->offset, ndim, shape, strides);
 }
 
+int lies_in_rows(const Tensor *x, int ndim, const npy_intp *shape)
+{
+    if (ndim == 0 || shape[ndim - 1] == 1) {
+        return 0;
+    }
+    const npy_intp columns = x->ndim == 0 ? 1 : x->shape[x->ndim - 1], step = columns == 1 ? 0 : x->strides[x->ndim - 1];
+    return step == 0 || step == dtypes[x->code].itemsize;
+}
+
 PyObject *turn_result(PyObject *result)
 {
     if (result == NULL || result == DECLINED || tensor_of(result)->ndim < 2) {

@@ -47,6 +47,10 @@ static inline int make_room(Tensor *tensor, int ndim)
     return allocate_room(tensor, ndim);
 }
 
+/* Whether in each row of a result of a shape, which has several columns, the elements of an operand follow one another, or
+   are one and the same. */
+int lies_in_rows(const Tensor *x, int ndim, const npy_intp *shape);
+
 /* Whether the elements of an array lie column by column, perhaps with gaps or backwards, and not row by row: then NumPy's
    results lie as those of its axes in the opposite order. */
 int lies_by_columns(const Tensor *x);

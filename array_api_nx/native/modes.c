@@ -35,10 +35,10 @@ static int is_inside(PyObject *module)
     return 0;
 }
 
-/* The answer of Python; 0 with an exception set. */
-static int ask_python(Modes *modes)
+/* The answer of Python for a module; 0 with an exception set. */
+static int ask_python(PyObject *module, Modes *modes)
 {
-    PyObject *answer = PyObject_CallNoArgs(ask_modes);
+    PyObject *answer = PyObject_CallOneArg(ask_modes, module);
     const npy_int64 number = answer == NULL || answer == Py_None ? -1 : PyLong_AsLongLong(answer);
     Py_XDECREF(answer);
     *modes = (Modes){number < 0 ? -1 : (int)(number & 15), (int)(number >> 4 & 1), (npy_intp)(number >> 8)};
@@ -72,10 +72,16 @@ static PyObject *find_outer_module(void)
     return module;
 }
 
+/* Where the answer for a module under these settings is kept. (Settings of NumPy have memory of 16 bytes at least.) */
+static Answer *place_of(PyObject *module, PyObject *numpys)
+{
+    return &answers[((npy_uintp)module / 64 + (npy_uintp)numpys / 16) % ANSWERS];
+}
+
 /* What was answered for a module under these settings; NULL if it has not been asked for. */
 static const Modes *find_answer(PyObject *module, PyObject *numpys, PyObject *own)
 {
-    const Answer *answer = &answers[(npy_uintp)module / 64 % ANSWERS];
+    const Answer *answer = place_of(module, numpys);
     return answer->module == module && answer->numpys == numpys && answer->own == own ? &answer->modes : NULL;
 }
 
@@ -111,13 +117,13 @@ int find_modes(Modes *modes)
         return 1;
     }
     Py_INCREF(module);
-    if (!ask_python(modes)) {
+    if (!ask_python(module, modes)) {
         Py_DECREF(numpys);
         Py_DECREF(own);
         Py_DECREF(module);
         return 0;
     }
-    Answer *answer = &answers[(npy_uintp)module / 64 % ANSWERS];
+    Answer *answer = place_of(module, numpys);
     answer->modes = *modes;
     Py_XSETREF(answer->module, module);
     Py_XSETREF(answer->numpys, numpys);

@@ -162,7 +162,8 @@ void describe_operation(const ElementLoop *loop, int count, Operation *operation
     for (int i = 0; i < count; i++) {
         operation->operands[i] = loop->operand;
     }
-    operation->is_exact = (npy_uint8)loop->reversible;
+    operation->is_exact = (npy_uint8)loop->is_exact;
+    operation->is_exact_in_rows = (npy_uint8)loop->is_exact_in_rows;
     operation->raises = loop->is_quiet ? RAISES_NONE : loop->is_arithmetic ? RAISES_IN_VECTORS : RAISES_ANY;
     operation->link = loop->link;
 }

@@ -42,7 +42,7 @@ typedef struct {
     npy_uint8 operands[NODE_OPERANDS], result; /* DTypeCode of each */
     npy_uint8 count;    /* of the operands */
     float time;         /* nanoseconds for an element in the caches */
-    npy_uint8 is_exact; /* whether its bits do not depend on how the operands lie */
+    npy_uint8 is_exact, is_exact_in_rows; /* as of an ElementLoop */
     npy_uint8 raises;   /* which exceptions are looked for after the function */
     LinkOperation link; /* if orders can compute it (orders.h) */
 } Operation;

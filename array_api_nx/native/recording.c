@@ -97,9 +97,9 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
     Storage *storage = (Storage *)x->storage;
     const int whole = has_shape(x, node->ndim, node->shape);
     operand->is_apart = 0;
-    const int lies_as_result = whole && (x->flags & ROW_MAJOR);
-    if (awaits_reduction(x) && (node->operation.is_exact || lies_as_result) &&
-        (storage->pending->reduction != NULL || !whole || !shows_pending(x))) {
+    const int lies_well = node->operation.is_exact || (whole && (x->flags & ROW_MAJOR)) ||
+                          (node->operation.is_exact_in_rows && lies_in_rows(x, node->ndim, node->shape));
+    if (awaits_reduction(x) && lies_well && (storage->pending->reduction != NULL || !whole || !shows_pending(x))) {
         if (!broadcast_strides(node->ndim, node->shape, x->ndim, x->shape, x->strides, operand->strides)) {
             return 0;
         }
@@ -127,8 +127,7 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
         memcpy(&operand->number, data, (size_t)dtypes[x->code].itemsize);
         return 1;
     }
-    if (x->ndim > node->ndim ||
-        (!node->operation.is_exact && !lies_as_result)) {
+    if (x->ndim > node->ndim || !lies_well) {
         return 0;
     }
     if (x->size <= limits.tracked || (is_lent(x) && !reads_shared && distinct_size(x) <= node->size / COPIED_TIMES)) {

@@ -109,6 +109,32 @@ def test_what_waits(name, x):
         assert not pending(y)
 
 
+COMPLEX = {
+    "a column": (lambda x: x * x[:, :1] + x, True),
+    "a row": (lambda x: x - x[0], True),
+    "parts of rows": (lambda x: x[:, 1:] * x[:, :-1], True),
+    "absolute values": (lambda x: xp.abs(x[:, 1:]), True),
+    "columns": (lambda x: x.T + xp.ones((6, 4)), False),
+    "every other element": (lambda x: x[:, ::2] * 2.0, False),
+    "rows of one": (lambda x: x[:, :1] * x[:, 1:2], False),
+}
+"""What waits of complex numbers: where the elements of each row follow one another, or are one."""
+
+
+@for_each("name", COMPLEX)
+@for_each("dtype", ["complex64", "complex128"])
+def test_complex_numbers_wait_where_they_lie_in_rows(name, dtype, x):
+    compute, waits = COMPLEX[name]
+    parts = xp.asarray(numbers((4, 6)) / 7.0)
+    z = xp.astype(parts + 1j * xp.flip(parts, axis=0), getattr(xp, dtype))
+    with settings("off"):
+        oracle = numpy_of(compute(z))
+    with deferring():
+        y = compute(z)
+        assert pending(y) == waits
+        assert_same(numpy_of(y), oracle)
+
+
 @for_each("name", MOVEMENT)
 def test_movement_over_pending_stays_pending(name, x):
     move = MOVEMENT[name]

@@ -68,15 +68,15 @@ _MOST: Final = 2**48
 """No array has so many elements."""
 
 
-def _modes() -> int | None:
-    """Whether operations may wait here.
+def _modes(module: object) -> int | None:
+    """Whether operations may wait in a line of a module, whose name is given; None if it has none.
 
     Returns: The floating-point errors to warn of (NumPy's bits), whether operations may read memory
         that others can write, and the setting `fusion_threshold`. None if nothing may wait.
     """
     settings = current()
     # Errors that are to be raised, or passed to a function, must come with the call.
-    errors = None if settings.fusion == "off" else fperrors.modes()
+    errors = None if settings.fusion == "off" else fperrors.modes(str(module))
     if errors is None:
         return None
     shared = _SHARED if settings.fusion == "always" else 0

@@ -35,11 +35,19 @@ if the threads are still awake from an earlier loop, and about as fast if they m
 _BOOL: Final = np.dtype(bool)
 
 
+INEXACT: Final = 0
+EXACT_IN_ROWS: Final = 1
+EXACT: Final = 2
+
+
 class Loop(NamedTuple):
     """An operation, element by element, on given dtypes.
 
     name: NumPy's name for it in warnings.
     cost: Roughly the nanoseconds per element, if all operands are in cache.
+    exactness: How far the bits of results depend on how the operands lie (native/element_loops.c):
+        `EXACT` not at all, since every bit is defined; `EXACT_IN_ROWS` not as long as the elements
+        of each row follow one another; `INEXACT` perhaps.
     """
 
     name: str
@@ -47,6 +55,7 @@ class Loop(NamedTuple):
     output: DType
     cost: float
     ufunc: np.ufunc
+    exactness: int
 
     @property
     def serial_limit(self) -> int:
@@ -55,11 +64,6 @@ class Loop(NamedTuple):
         # A cheap loop takes as long as the second-level cache takes to deliver the operands.
         time = self.cost if self.cost > _CHEAP else _PER_BYTE * traffic
         return int(_WORTH_THREADS / time)
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether every bit is defined, so that the layout of the operands cannot change one."""
-        return self.cost <= EXACT_COST
 
 
 # ---------------------------------------------------------------------- ufuncs
@@ -79,14 +83,17 @@ def _of_ufunc(
     signature = f"{''.join([each.char for each in inputs])}->{output.char}"
     if signature not in ufunc.types:
         return None
+    exactness = EXACT if cost <= EXACT_COST else INEXACT
     if inputs[0].kind == "c":
+        # Sums would be exact, but loops read elements that lie apart faster than passes copy them.
+        exactness = min(exactness, EXACT_IN_ROWS)
         # The absolute value is hypot's; all but arithmetic has the functions of the C library.
         cost *= 8 if output.kind == "f" else 4 if cost < 0.4 else 20
     elif inputs[0].kind == "b":
         cost /= 8  # a vector has eight times as many elements
     elif inputs[0] in d.BELOW_DOUBLE and cost > 0.4:
         cost /= 2
-    return Loop(name, inputs, output, cost, ufunc)
+    return Loop(name, inputs, output, cost, ufunc, exactness)
 
 
 def is_arithmetic(op: Primitive) -> bool:
@@ -181,7 +188,7 @@ MATMUL: Final[np.ufunc] = np.matmul if native is None else native.matmul
 
 # ---------------------------------------------------------------------- the extension's loops
 
-Described: TypeAlias = tuple[np.ufunc, int, str, int, int, int, bool, bool, bool]
+Described: TypeAlias = tuple[np.ufunc, int, str, int, int, int, int, bool, bool]
 
 
 def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
@@ -189,7 +196,7 @@ def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
 
     Returns: The ufunc and the number of its loop; NumPy's name in warnings; the dtypes to which
         operands are cast first and of the result, as numbers in `COMPILED`; what `serial_limit`,
-        `is_exact` and `is_arithmetic` say; and whether one thread computes all. None where NumPy's
+        `exactness` and `is_arithmetic` say; and whether one thread computes all. None where NumPy's
         result has to be corrected, where the dtype is not legal, and where the extension knows no
         such elements, as float16 without a compiler that has it.
     """
@@ -221,7 +228,7 @@ def _described(
         COMPILED.index(operand),
         COMPILED.index(result),
         loop.serial_limit,
-        loop.is_exact,
+        loop.exactness,
         is_arithmetic,
         is_alone,
     )

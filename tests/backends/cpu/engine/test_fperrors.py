@@ -71,6 +71,15 @@ def test_no_modes_where_numpy_does_more_than_warn(name, mode):
         assert modes() is None
 
 
+def test_modes_of_the_module_of_a_line():
+    with np.errstate(all="warn"):
+        assert [modes(name) for name in ("scipy", "sklearn.utils", "scipylike", "None")] == [
+            0, 0, 15, 15
+        ]  # fmt: skip
+    with np.errstate(all="warn", over="raise"):
+        assert modes("scipy") is None
+
+
 def test_modes_follow_every_change():
     def changes():
         found = [modes()]
