@@ -10,7 +10,7 @@
 /* What threadpoolctl looks for in the dynamic symbol table, to know this library. */
 Py_EXPORTED_SYMBOL const int array_api_nx_native = 1;
 
-/* Nanoseconds for which a worker that has finished stays awake (docs/tuning.md, 130). */
+/* Nanoseconds for which a worker that has finished stays awake from the end of the job on (docs/tuning.md, 130). */
 enum { STAY_AWAKE = 10000 };
 
 /* Nanoseconds of work from which the caller wakes a worker (docs/tuning.md, 131). 0 in tests: then every
@@ -21,8 +21,8 @@ static _Atomic npy_int64 worth_waking = 100000;
    (docs/tuning.md, 148). */
 enum { BURST = 4 };
 
-/* Nanoseconds for which the caller waits for the last tasks of workers before it sleeps: about the time of
-   one task. */
+/* Nanoseconds for which the caller waits for the last tasks of workers before it sleeps, and a worker that has finished for
+   those of the caller: about the time of one task. */
 enum { WAIT_AWAKE = 50000 };
 
 /* Helpers are called while they have saved more time than they have cost. So their credit goes from
@@ -166,12 +166,16 @@ static void wake(Worker *worker, int call)
     }
 }
 
-/* Wait until the worker is called. Returns CALLED or CALLED_WITH_GIL. */
+/* Wait until the worker is called: awake as long as the job that it took part in goes on, since another one may follow.
+   Returns CALLED or CALLED_WITH_GIL. */
 static int await_call(Worker *worker)
 {
-    const npy_int64 end = read_clock() + STAY_AWAKE;
-    while (atomic_load(&worker->state) == AWAKE && read_clock() < end) {
+    const npy_int64 start = read_clock();
+    npy_int64 now = start, end = start + STAY_AWAKE;
+    while (atomic_load(&worker->state) == AWAKE && now < end) {
         pause_shortly();
+        now = read_clock();
+        end = now - start < WAIT_AWAKE && !is_closed(&worker->pool->job.gate) ? now + STAY_AWAKE : end;
     }
     int state = AWAKE;
     if (atomic_compare_exchange_strong(&worker->state, &state, ASLEEP)) {

@@ -10,7 +10,7 @@
    interpreter's end.
 
    To wake a worker costs the caller some microseconds. It does so only once the clock says that its work
-   is long enough (see `call_for_help`). A worker that has finished stays awake for a few microseconds,
+   is long enough (see `call_for_help`). A worker that has finished stays awake for a few microseconds after the job,
    during which the next job gets it at no cost.
 
    Threads notify each other by atomic numbers of new and finished work. A thread that waits
