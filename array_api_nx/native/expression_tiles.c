@@ -408,8 +408,8 @@ static TileShape shape_tiles(const Pass *pass)
         return (TileShape){0, all_rows, least(all_columns, READ_BYTES / largest), tile_bytes(pass) + APART};
     }
     const npy_intp most = greatest(1, tile_bytes(pass) / largest), columns = least(all_columns, most);
-    return (TileShape){0, columns < all_columns || pass->is_stepped || are_long(pass) ? 1 : least(all_rows, greatest(1, most / columns)), columns,
-                       tile_bytes(pass) + APART};
+    const int is_row = columns < all_columns || pass->is_stepped || are_long(pass);
+    return (TileShape){0, is_row ? 1 : least(all_rows, greatest(1, most / columns)), columns, tile_bytes(pass) + APART};
 }
 
 npy_intp scratch_for_tiles(const Pass *pass)

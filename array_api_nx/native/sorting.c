@@ -1,8 +1,10 @@
 /* sort and argsort by the functions that NumPy's dtypes have for rows, and searchsorted. */
 
 #include "sorting.h"
+#include "boxes.h"
 #include "buckets.h"
 #include "chapters.h"
+#include "copies.h"
 #include "elements.h"
 #include "half_loops.h"
 #include "pack.h"
@@ -146,103 +148,127 @@ int has_both_zeros(const Tensor *x, const char *data)
     return found[0] && found[1];
 }
 
-/* Rows that lie one after the other, which threads sort some at a time. */
+/* Rows of a row-major array, which become those of another one, sorted; threads sort some at a time. */
 typedef struct {
-    const char *from;
+    const char *from; /* or the memory of `to` itself */
     char *to;
     DTypeCode code;
-    npy_intp length, rows, each;
-    _Atomic int failed;
+    Rows rows;
+    npy_intp each; /* rows of a part, which begin side by side where elements of a row do not follow one another */
+    int keeps_order; /* whether equal elements have to keep theirs */
+    int finds_zeros; /* whether zeros are looked for, of which some may be negative */
+    _Atomic int failed, repeats_zeros;
 } SortedRows;
 
-enum { ELEMENTS_EACH = 1 << 13 };
+/* Elements of a part. Rows whose elements lie apart are copied for it: lines of the caches have elements of several such rows,
+   so that a part has at least FEWEST_ROWS of them, but where they are LONG_ROW. */
+enum { ELEMENTS_EACH = 1 << 13, FEWEST_ROWS = 8, LONG_ROW = 1 << 16 };
+
+static void arrange_one(SortedRows *all, const char *from, char *to, npy_intp threads)
+{
+    const npy_intp length = all->rows.length;
+    if (all->keeps_order) {
+        memmove(to, from, (size_t)(length * dtypes[all->code].itemsize));
+        if (functions_of(all->code)->sort[NPY_STABLESORT](to, length, NULL) < 0) {
+            all->failed = 1;
+        }
+    } else if (arrange_row(from, all->code, length, SORTED, (Places){NULL, 0}, threads, to) < 0) {
+        all->failed = 1;
+    }
+    if (all->finds_zeros && repeats_zero(to, all->code, length)) {
+        all->repeats_zeros = 1;
+    }
+}
+
+/* How many parts the rows have that begin side by side. */
+static npy_intp parts_abreast(const SortedRows *all)
+{
+    return (all->rows.step - 1) / all->each + 1;
+}
 
 static void sort_part(const void *shared, npy_intp part, char *scratch)
 {
     SortedRows *all = (SortedRows *)shared;
-    const npy_intp bytes = all->length * dtypes[all->code].itemsize, end = least(all->rows, (part + 1) * all->each);
-    for (npy_intp i = part * all->each; i < end; i++) {
-        if (arrange_row(all->from + i * bytes, all->code, all->length, SORTED, (Places){NULL, 0}, 0, all->to + i * bytes) < 0) {
-            all->failed = 1;
+    const npy_intp length = all->rows.length, step = all->rows.step, itemsize = dtypes[all->code].itemsize;
+    const npy_intp bytes = length * itemsize;
+    if (step == 1) {
+        const npy_intp end = least(all->rows.rows, (part + 1) * all->each);
+        for (npy_intp i = part * all->each; i < end; i++) {
+            arrange_one(all, all->from + i * bytes, all->to + i * bytes, 0);
         }
+        return;
+    }
+    const npy_intp abreast = parts_abreast(all), column = part % abreast * all->each;
+    const npy_intp start = (part / abreast * step * length + column) * itemsize, count = least(all->each, step - column);
+    char *block = PyMem_RawMalloc((size_t)(count * bytes));
+    if (block == NULL) {
+        all->failed = 1;
+        return;
+    }
+    const Tile copy = {block, bytes, itemsize};
+    copy_tile(copy, (Tile){(char *)all->from + start, itemsize, step * itemsize}, itemsize, count, length);
+    for (npy_intp i = 0; i < count; i++) {
+        arrange_one(all, block + i * bytes, block + i * bytes, 0);
+    }
+    copy_tile((Tile){all->to + start, itemsize, step * itemsize}, copy, itemsize, count, length);
+    PyMem_RawFree(block);
+}
+
+static void sort_rows(SortedRows *all, npy_intp threads)
+{
+    const Rows *rows = &all->rows;
+    const npy_intp fewest = rows->step > 1 && rows->length < LONG_ROW ? FEWEST_ROWS : 1;
+    if (rows->rows == 1) {
+        arrange_one(all, all->from, all->to, threads);
+        return;
+    }
+    all->each = greatest(fewest, ELEMENTS_EACH / rows->length);
+    const npy_intp parts = rows->step == 1 ? (rows->rows - 1) / all->each + 1 : rows->rows / rows->step * parts_abreast(all);
+    if (threads > 1) {
+        all->failed |= run_parts_freely(sort_part, all, parts, threads, 0) != 1;
+        return;
+    }
+    for (npy_intp part = 0; part < parts; part++) {
+        sort_part(all, part, NULL);
     }
 }
 
-static int sort_rows_on_threads(const char *from, DTypeCode code, const Rows *rows, npy_intp threads, char *to)
-{
-    SortedRows all = {from, to, code, rows->length, rows->rows, greatest(1, ELEMENTS_EACH / rows->length), 0};
-    const int complete = run_parts_freely(sort_part, &all, (all.rows - 1) / all.each + 1, threads, 0);
-    return complete != 1 || all.failed ? -1 : 0;
-}
-
-static PyObject *sort_elements(const Tensor *x, const char *data, const SortOptions *options)
+static PyObject *sort_elements(Tensor *x, const char *data, const SortOptions *options)
 {
     char *out;
-    Scratch scratch;
     const DTypeCode code = (DTypeCode)x->code;
-    const int floating = is_inexact(code);
-    const Rows rows = rows_along(x->ndim, x->shape, options->axis);
-    const npy_intp itemsize = dtypes[code].itemsize;
-    const int is_read = rows.step == 1 && !options->descending && (x->flags & ROW_MAJOR) != 0; /* where it lies */
-    if (x->size > limits.at_once && !is_read) {
-        return DECLINED; /* Python has several threads sort rows that lie otherwise */
-    }
+    const int is_read = !options->descending && (x->flags & ROW_MAJOR) != 0; /* where it lies */
     const Py_ssize_t threads = x->size > limits.at_once ? most_threads() : 0;
     if (threads < 0) {
         return NULL;
     }
-    /* Equal integers are the same. Without `stable`, zeros of both signs lie in any order. */
-    const int many = x->size >= STABLE_BELOW || !options->stable;
-    PyArray_SortFunc *stable = functions_of(code)->sort[NPY_STABLESORT];
-    if (take_scratch(&scratch, rows.step == 1 ? 0 : rows.length * itemsize) < 0) {
-        return NULL;
+    const int is_copied = !is_read && code != BOOL; /* on all cores */
+    PyObject *result = is_copied ? copy_into_shape(x, x->ndim, x->shape)
+                                 : new_array_like_memory(x->ndim, x->shape, code, 0, &out);
+    if (result == NULL || result == DECLINED) {
+        return result;
     }
-    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, 0, &out);
-    if (result == NULL) {
-        free_scratch(&scratch);
-        return NULL;
+    if (is_copied && (out = data_of(tensor_of(result))) == NULL) {
+        Py_DECREF(result);
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
-    if (!is_read) {
-        pack_rows(x, data, out);
+    if (!is_read && !is_copied) {
+        pack_rows(x, data, out); /* which makes all that is true 1 */
     }
     if (options->descending) {
         reverse_order(out, code, x->size);
     }
-    int failed = 0, zeros = 0;
-    if (threads > 1 && rows.rows > 1) {
-        failed = sort_rows_on_threads(data, code, &rows, threads, out) < 0;
-        for (npy_intp i = 0; i < rows.rows && !failed && options->stable; i++) {
-            zeros = zeros || repeats_zero(out + i * rows.length * itemsize, code, rows.length);
-        }
-    } else {
-        for (npy_intp i = 0; i < rows.rows && !failed; i++) {
-            char *row = out + row_start(&rows, i) * itemsize;
-            char *elements = rows.step == 1 ? row : scratch.data;
-            const char *from = is_read ? data + (row - out) : elements;
-            if (rows.step != 1) {
-                copy_row(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
-            }
-            if (floating && !many) {
-                memmove(elements, from, (size_t)(rows.length * itemsize));
-                failed = stable(elements, rows.length, NULL) < 0;
-            } else {
-                failed = arrange_row(from, code, rows.length, SORTED, (Places){NULL, 0}, threads, elements) < 0;
-            }
-            zeros = zeros || (many && options->stable && repeats_zero(elements, code, rows.length));
-            if (rows.step != 1) {
-                copy_row(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
-            }
-        }
-    }
-    free_scratch(&scratch);
-    if (failed) {
+    /* Equal integers are the same. Without `stable`, zeros of both signs lie in any order. */
+    const int many = x->size >= STABLE_BELOW || !options->stable;
+    SortedRows all = {.from = is_read ? data : out, .to = out, .code = code};
+    all.rows = rows_along(x->ndim, x->shape, options->axis);
+    all.keeps_order = is_inexact(code) && !many;
+    all.finds_zeros = many && options->stable;
+    sort_rows(&all, threads);
+    const int both = !all.failed && all.repeats_zeros ? has_both_zeros(x, data) : 0;
+    if (all.failed || both != 0) {
         Py_DECREF(result);
-        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-    }
-    const int both = zeros ? has_both_zeros(x, data) : 0;
-    if (both != 0) {
-        Py_DECREF(result);
-        return both < 0 ? NULL : DECLINED;
+        return both > 0 ? DECLINED : PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
     if (options->descending) {
         reverse_order(out, code, x->size);

@@ -73,8 +73,11 @@ SENTENCES = {
         ("axes of more than {} elements, blocks of {} KiB are added in pairs", AT_ONCE, 2),
         ("Up to {} elements an operation costs less than to put it off", THRESHOLD),
         ("Above {} elements it is computed with the same loops", AT_ONCE),
-        ("the lines along other axes than the one sorted | {} elements", sliced_calls.SORT_MIN),
-        ("| `argsort` | likewise | {} elements", sliced_calls.ARGSORT_MIN),
+        ("| `sort` | the lines, with the extension | {} elements", AT_ONCE),
+        (
+            "the lines along other axes than the one sorted | {} elements",
+            sliced_calls.ARGSORT_MIN,
+        ),
         ("a single row of more than {} elements several threads do so", AT_ONCE),
         ("of several axes one after the other | {} elements", sliced_calls.FFT_MIN),
         ("of a matrix of its elements | {} elements of the result", long_transforms.LONG_MIN),

@@ -264,7 +264,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
 
     # ------------------------------------------------------------------ sorting and searching
 
-    sort = on_arrays(sorting.sort)
+    def sort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
+        found: Tensor | None = _in_c("sort", x, axis, descending, stable)
+        if found is not None:
+            return found
+        return wrap(sorting.sort(self.array(x), axis, descending=descending, stable=stable))
+
     argsort = on_arrays(sorting.argsort)
     partition = on_arrays(sorting.partition)
     argpartition = on_arrays(sorting.argpartition)
@@ -332,7 +337,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return result
 
     def copy(self, x: Tensor) -> Tensor:
-        return wrap(self.array(x).copy())
+        copied: Tensor | None = _in_c("copy", x)
+        return wrap(self.array(x).copy()) if copied is None else copied
 
     def assign(self, target: Tensor, value: Operand) -> None:
         written = self.array(value) if type(value) is Tensor else value

@@ -31,7 +31,6 @@ Key: TypeAlias = "tuple[slice, ...]"
 
 # Operations on more elements than these are divided into slices, if the shape allows it; others are
 # one call of NumPy (docs/tuning.md, 71).
-SORT_MIN: Final = 2**18
 ARGSORT_MIN: Final = 2**16
 PARTITION_MIN: Final = 2**17
 PART_MIN: Final = 2**12  # counts the elements of a row that `part_rows` does not leave to NumPy
