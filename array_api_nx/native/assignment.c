@@ -106,19 +106,6 @@ static int find_overlap(const Expression *expression, const Node *root, Target *
     return target->overlaps == APART_FROM_OPERANDS || time_of(expression) < LONG_PASS;
 }
 
-/* How many operands of an expression lie in a storage. */
-static npy_intp count_reads(const Expression *expression, const Storage *storage)
-{
-    npy_intp count = 0;
-    for (int i = 0; i < expression->node_count; i++) {
-        const Node *node = expression->nodes[i];
-        for (int k = 0; k < node->operation.count; k++) {
-            count += node->operands[k].storage == storage;
-        }
-    }
-    return count;
-}
-
 /* Whether a value shows all of its storage with the axes in the opposite order, as results of column-major operands do. */
 static int is_turned(const Tensor *value, const Node *root)
 {

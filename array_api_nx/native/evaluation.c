@@ -424,14 +424,60 @@ static void end_folds_of_root(Fold *fold, Errors *errors)
     Py_XDECREF(operand);
 }
 
+npy_intp count_reads(const Expression *expression, const Storage *storage)
+{
+    npy_intp count = 0;
+    for (int i = 0; i < expression->node_count; i++) {
+        const Node *node = expression->nodes[i];
+        for (int k = 0; k < node->operation.count; k++) {
+            count += node->operands[k].storage == storage;
+        }
+    }
+    return count;
+}
+
+/* Give the root of one operation the memory of an operand that nothing else refers to, as that of a temporary array, and
+   describe it: fewer bytes have to be in the caches than in memory of its own. The storage of the operand; or NULL. */
+static Storage *take_memory(const Expression *expression, Target *target)
+{
+    const Node *root = expression->nodes[0];
+    const DTypeCode code = (DTypeCode)root->operation.result;
+    npy_intp step = dtypes[code].itemsize;
+    if (expression->node_count != 1 || !expression->is_flat || time_of(expression) >= LONG_PASS) {
+        return NULL; /* an operand that is overwritten is not there for a computation after Ctrl-C, or of single operations */
+    }
+    for (int i = 0; i < root->operation.count; i++) {
+        Storage *storage = root->operands[i].storage;
+        if (storage == NULL || storage->pending != NULL || (storage->memory == NULL && storage->block == NULL) ||
+            storage->code != code || storage->bytes != root->size * step || root->operands[i].offset != 0 ||
+            !storage->writeable || !is_private(storage) || Py_REFCNT(storage) != count_reads(expression, storage)) {
+            continue;
+        }
+        move_memory(root->storage, storage);
+        target->data = root->storage->address;
+        target->overlaps = OVER_OPERANDS;
+        for (int dim = root->ndim - 1; dim >= 0; dim--) {
+            target->strides[dim] = step;
+            step *= root->shape[dim];
+        }
+        return storage;
+    }
+    return NULL;
+}
+
 int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
                        Errors *errors)
 {
     const int first = target != NULL || (fold != NULL && fold->drops_root); /* without the root */
     Storage *stored[MOST_STORED];
+    Target own;
+    Storage *taken = target == NULL && fold == NULL ? take_memory(expression, &own) : NULL;
     errors->count = 0;
-    const int allocated = allocate(expression, first);
-    const int complete = allocated ? run(plan, expression, target, fold, errors) : 0;
+    const int allocated = taken != NULL || allocate(expression, first);
+    const int complete = allocated ? run(plan, expression, taken != NULL ? &own : target, fold, errors) : 0;
+    if (complete != 1 && taken != NULL) {
+        move_memory(taken, expression->nodes[0]->storage);
+    }
     if (complete != 1) {
         for (int k = first; allocated && k < expression->stored_count; k++) {
             empty_storage(expression->nodes[expression->stored[k]]->storage);

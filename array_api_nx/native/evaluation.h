@@ -61,6 +61,9 @@ int find_threads(const Node *root, Expression *expression);
    wait for that node any more. What is to be computed before is; or all that `result` waits for, if that is not NULL. */
 const Plan *prepare_expression(Storage *storage, Storage *result, Expression *expression, Errors *errors);
 
+/* How many operands of an expression lie in a storage. */
+npy_intp count_reads(const Expression *expression, const Storage *storage);
+
 /* Compute an expression, whose root is written to a target or, if that is NULL, to new memory of its own; and reduce
    it, if there is a fold, whose result has memory. Stored values and reductions are then no longer pending, but for a root
    that has a target or is dropped by its folds, which is left to the caller. 0 with an exception set, and nothing stored, if

@@ -12,6 +12,8 @@ import pytest
 
 import array_api_nx as xp
 from tests.native.hazards import numbers
+from tests.support.arrays import address
+from tests.support.implementations import needs_native
 from tests.support.programs import assert_same, deferring, numpy_of, pending, settings
 
 pytestmark = pytest.mark.usefixtures("threshold")
@@ -187,3 +189,78 @@ def test_elements_far_from_each_other_warn_once():
     with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide") as met:
         numpy_of(x[:, :, 2] / (x[:, :, 3] - 1))
     assert len(met) == 1
+
+
+# ---------------------------------------------------------------------- memory of operands
+
+LONG = 40_000
+
+
+def temporary():
+    """An array in memory of its own, and where that is."""
+    x = xp.cumulative_sum(xp.ones(LONG))
+    return x, address(np.asarray(x))
+
+
+@needs_native
+@pytest.mark.parametrize(
+    "operate",
+    [
+        lambda x: x * 2.0,
+        lambda x: 2.0 - x,
+        lambda x: x * x,
+        xp.sqrt,
+        lambda x: x + xp.arange(float(LONG)),
+    ],
+)
+def test_an_operation_takes_the_memory_of_a_temporary_operand(operate):
+    expected = np.array(operate(xp.asarray(np.arange(1.0, LONG + 1))))
+    x, place = temporary()
+    y = operate(x)
+    del x
+    found = np.asarray(y)
+    np.testing.assert_array_equal(found, expected)
+    assert address(found) == place
+
+
+@needs_native
+@pytest.mark.parametrize(
+    "keep",
+    [
+        lambda x: x,
+        lambda x: x[1:],
+        np.asarray,
+        lambda x: np.asarray(x)[3:],
+        lambda x: x + 1.0,  # which waits
+        lambda x: xp.sum(x * 3.0),
+        lambda x: memoryview(np.asarray(x)),
+    ],
+)
+def test_memory_that_something_else_refers_to_is_not_taken(keep):
+    x = xp.cumulative_sum(xp.ones(LONG))
+    kept = keep(x)
+    before = np.array(keep(xp.asarray(np.arange(1.0, LONG + 1))))
+    y = x * 2.0
+    del x
+    np.testing.assert_array_equal(np.asarray(y), 2.0 * np.arange(1.0, LONG + 1))
+    np.testing.assert_array_equal(np.array(kept), before)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_memory_of_operands_under_errors(threads):
+    x = xp.cumulative_sum(xp.ones(LONG)) - 1.0
+    xp.evaluate(x)
+    with settings("context", num_threads=threads), warned() as texts:
+        y = 1.0 / x
+        del x
+        xp.evaluate(y)
+    assert texts == ["divide by zero encountered in divide"]
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(np.asarray(y), 1.0 / np.arange(float(LONG)))
+
+
+def test_memory_of_numpys_arrays_is_not_taken():
+    x = np.arange(float(LONG))
+    y = xp.asarray(x) * 2.0
+    xp.evaluate(y)
+    np.testing.assert_array_equal(x, np.arange(float(LONG)))

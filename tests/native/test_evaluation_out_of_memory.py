@@ -84,13 +84,18 @@ def assign_held(x, y, number):
     return value[1:] + 0.0
 
 
+def take_memory(x, y, number):
+    value = xp.cumulative_sum(x, axis=-1) * (y if number % 2 else 2.0)
+    return value[1:] + 0.0
+
+
 def fail_in_call(x, y, number):
     return xp.sin(x) / chain(y, y, number) + 1.0
 
 
 STATEMENTS = [
     read, read_one, hold, update, total, total_held,
-    assign, assign_below, assign_held, fail_in_call,
+    assign, assign_below, assign_held, take_memory, fail_in_call,
 ]  # fmt: skip
 
 
