@@ -102,6 +102,8 @@ def as_faces(x: Any, given: Given | None = None, device: Device | None = None) -
     An array that was given comes back as the one that it was.
     """
     kind = type(x)
+    if kind is ndarray:
+        return x
     if kind is numpy.ndarray:
         known = None if given is None else given.get(id(x))
         return adopted(x, device) if known is None else known[1]

@@ -18,10 +18,10 @@ ANY: Final = sys.maxsize
 
 _TO_ANY: Final = """
 atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag diagonal
-divmod dstack expand_dims flip frexp gcd heaviside hstack inner
+divmod dstack empty_like expand_dims flip frexp gcd heaviside hstack inner
 iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
-meshgrid modf moveaxis nanmax nanmin nonzero repeat result_type squeeze stack swapaxes take tile
-trace transpose tril triu unstack vdot vstack
+modf moveaxis nanmax nanmin nonzero repeat result_type squeeze stack swapaxes take tile
+trace transpose tril triu unstack vdot vstack zeros_like
 """
 """Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these
 belongs the method ``reduce`` of ufuncs."""

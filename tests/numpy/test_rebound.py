@@ -54,6 +54,7 @@ CALLS = {
     "linalg.qr": "(m[:6])",
     "linalg.tensorinv": "(m[:4, :4], 1)",
     "linalg.tensorsolve": "(m[:4, :4], x[:4])",
+    "meshgrid": "(x[:5], x[:3])",
     "pad": "(m, 2)",
     "piecewise": "(x, [x < 0, x >= 0], [lambda t: -t, 1.0])",
     "polyadd": "(x[:4], x[:6])",
