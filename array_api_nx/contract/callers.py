@@ -68,15 +68,17 @@ def is_called_by(functions: Sequence[tuple[str, str]]) -> bool:
     return any([module.endswith(f".{end}") and name in names for end, name in functions])
 
 
-def errstate() -> ErrorSettings:
+def errstate(module: object = "") -> ErrorSettings:
     """NumPy's errstate, as it holds for the line outside this package that led here.
 
     Lines of `CONSUMERS` ignore instead of warning. Their code for arrays of any library is written
     for libraries without warnings: it expects infinities and NaN, and uses `numpy.errstate` for
     NumPy's arrays alone.
+
+    module: The module of that line, if it is known.
     """
     settings: ErrorSettings = dict(np.geterr())
-    if is_consumer():
+    if is_consumer(module):
         return {name: "ignore" if mode == "warn" else mode for name, mode in settings.items()}
     return settings
 

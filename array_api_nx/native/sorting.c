@@ -155,7 +155,7 @@ typedef struct {
     DTypeCode code;
     Rows rows;
     npy_intp each; /* rows of a part, which begin side by side where elements of a row do not follow one another */
-    int keeps_order; /* whether equal elements have to keep theirs */
+    int keeps_order; /* whether equal elements have to stay in the order in which they lie in the row */
     int finds_zeros; /* whether zeros are looked for, of which some may be negative */
     _Atomic int failed, repeats_zeros;
 } SortedRows;

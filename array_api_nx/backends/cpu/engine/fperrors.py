@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ....contract.callers import errstate, is_consumer, warn
+from ....contract.callers import errstate, warn
 from ....native import native
 
 # NumPy's bits for the flags that an operation raises.
@@ -66,18 +66,16 @@ thing."""
 
 
 def modes(module: object = "") -> Modes | None:
-    """The flags of which NumPy warns under the current errstate, as it holds for the line outside
-    this package that led here: see `errstate`.
+    """The flags of which NumPy warns under the current errstate.
 
     To ask NumPy takes about a microsecond. Small operations and programs ask only after there were
     errors.
 
-    module: The module of that line, if it is known.
+    module: That of the line outside this package that led here, if it is known.
     Returns: None if an error is to be raised, printed, logged or passed to a function: then the
         computation cannot be deferred.
     """
-    found = _MODES.get(_in_order(np.geterr()))
-    return 0 if found and is_consumer(module) else found
+    return _MODES.get(_in_order(errstate(module)))
 
 
 def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
