@@ -126,6 +126,7 @@ class Native(_ModuleType):
         self,
         modes: _Callable[[object], int | None],
         numpys: object,
+        ignoring: object,
         own: object,
         report: _Callable[[list[tuple[str, int, int]]], None],
         cast: object,

@@ -3,8 +3,8 @@
 #include "names.h"
 #include "nodes.h"
 
-/* policy._modes, NumPy's context variable of the settings that it reads, and that of ours. */
-static PyObject *ask_modes, *numpys_variable, *own_variable;
+/* See `set_modes`. */
+static PyObject *ask_modes, *numpys_variable, *ignoring_settings, *own_variable;
 
 /* What was answered for lines of a module under these settings. */
 typedef struct {
@@ -162,8 +162,26 @@ void end_list_modes(const ListRun *before)
     list_modes = before->modes;
 }
 
-void set_modes(PyObject *modes, PyObject *numpys, PyObject *own)
+PyObject *ignore_errors(void)
 {
+    return numpys_variable == NULL ? NULL : PyContextVar_Set(numpys_variable, ignoring_settings);
+}
+
+int restore_errors(PyObject *before)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    const int done = PyContextVar_Reset(numpys_variable, before) == 0;
+    Py_DECREF(before);
+    if (done || type != NULL) {
+        PyErr_Restore(type, value, traceback);
+    }
+    return done;
+}
+
+void set_modes(PyObject *modes, PyObject *numpys, PyObject *ignoring, PyObject *own)
+{
+    Py_XSETREF(ignoring_settings, Py_NewRef(ignoring));
     Py_XSETREF(ask_modes, Py_NewRef(modes));
     Py_XSETREF(numpys_variable, numpys == Py_None ? NULL : Py_NewRef(numpys));
     Py_XSETREF(own_variable, Py_NewRef(own));

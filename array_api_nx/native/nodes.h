@@ -162,8 +162,14 @@ int find_errors(void);
 /* Whether the line that runs is not one of this package, NumPy or contextlib: Python warns there. */
 int is_users_line(void);
 
-/* policy._modes, NumPy's context variable of the settings that it reads, and that of ours. */
-void set_modes(PyObject *modes, PyObject *numpys, PyObject *own);
+/* policy._modes, NumPy's context variable of the settings that it reads, what that has while errors are ignored, and the
+   variable of our settings. */
+void set_modes(PyObject *modes, PyObject *numpys, PyObject *ignoring, PyObject *own);
+
+/* Ignore floating-point errors, as numpy.errstate(all="ignore") does, until `restore_errors`, which keeps an exception that is
+   set. NULL if that cannot be, perhaps with an exception set; 0 with an exception set. */
+PyObject *ignore_errors(void);
+int restore_errors(PyObject *before);
 
 /* Have operations on arrays of any size wait, until `record_as_before`, before which all that waits then is computed
    or dropped: operands may be shared, and none are copied. */

@@ -7,6 +7,7 @@
 #include "conversion.h"
 #include "elementwise.h"
 #include "movement.h"
+#include "nest.h"
 #include "parts.h"
 #include "flags.h"
 #include "small_matrices.h"
@@ -128,6 +129,58 @@ static int multiply_outer(const Tensor *x, const Tensor *y, char *const *args)
     return 1;
 }
 
+/* The most multiplications in a stack of products that are made here, on one thread: by small_matrices.c, by BLAS, and by
+   NumPy's loops for dtypes that BLAS does not know. They take some 200 microseconds (docs/tuning.md, 156). */
+enum { MOST_SMALL = 1 << 20, MOST_BY_BLAS = 1 << 23, MOST_BY_LOOPS = 1 << 18 };
+
+/* Whether a stack of so many products is computed here. What small_matrices.c does not compute, and has one right matrix, is
+   left to Python, which makes one product of it. */
+static int is_small_stack(const Tensor *x, const Tensor *y, npy_intp count, const npy_intp *sizes)
+{
+    const int is_small = is_computed_small(x->code, sizes);
+    const npy_intp most = is_small ? MOST_SMALL : is_inexact((DTypeCode)x->code) ? MOST_BY_BLAS : MOST_BY_LOOPS;
+    const npy_intp of_one = sizes[1] * sizes[3]; /* elements of a result, which are no more than limits.large */
+    return (is_small || y->ndim > 2) && x->size <= limits.large && y->size <= limits.large &&
+           of_one <= limits.large / count && sizes[2] <= most / (count * of_one);
+}
+
+/* Whether NumPy lays out the products of a stack row by row: where no operand has its matrices in another order. */
+static int is_in_order(int ndim, const npy_intp *strides)
+{
+    npy_intp least = NPY_MAX_INTP;
+    for (int dim = 0; dim < ndim; dim++) {
+        if (strides[dim] < 0 || strides[dim] > least) {
+            return 0;
+        }
+        least = strides[dim] != 0 ? strides[dim] : least;
+    }
+    return 1;
+}
+
+/* The products of a stack, which steps[0..2] are left to be set for: the matrices of each operand and of the result lie as
+   far apart as the strides say along the axes of the stack. */
+static int run_stack(int code, char **args, int ndim, const npy_intp *shape, const npy_intp *const *strides,
+                     npy_intp *sizes, npy_intp *steps, int is_brief)
+{
+    npy_intp merged[ARRAY_DIMS], merged_strides[3][ARRAY_DIMS], index[ARRAY_DIMS] = {0};
+    npy_intp *const apart[3] = {merged_strides[0], merged_strides[1], merged_strides[2]};
+    const int axes = merge_axes(ndim, shape, 3, strides, merged, apart), outer = axes > 0 ? axes - 1 : 0;
+    int flags = 0, dim;
+    sizes[0] = axes > 0 ? merged[outer] : 1;
+    for (int i = 0; i < 3; i++) {
+        steps[i] = axes > 0 ? apart[i][outer] : 0;
+    }
+    do {
+        char *of_call[3] = {args[0], args[1], args[2]}; /* which NumPy's loops change */
+        flags |= run_core_loop(&matmul, code, of_call, sizes, steps, is_brief);
+        dim = next_index(outer, merged, index);
+        for (int i = 0; i < 3; i++) {
+            args[i] += distance(dim, outer, merged, apart[i]);
+        }
+    } while (dim >= 0);
+    return flags;
+}
+
 PyObject *multiply_matrices(PyObject *first, PyObject *second)
 {
     Tensor *x, *y;
@@ -139,20 +192,31 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     if ((x = layout_of_any(first)) != NULL && (y = layout_of_any(second)) != NULL && x->code != y->code) {
         return multiply_promoted(first, x, second, y);
     }
-    if (!take_operands(first, second, &x, &y, args) || x->ndim < 1 || x->ndim > 2 ||
-        y->ndim < 1 || y->ndim > 2) {
+    if (!take_operands(first, second, &x, &y, args) || x->ndim < 1 || y->ndim < 1) {
         return DECLINED;
     }
-    const int rows_missing = x->ndim == 1, columns_missing = y->ndim == 1;
-    const npy_intp rows = rows_missing ? 1 : x->shape[0];
-    const npy_intp columns = columns_missing ? 1 : y->shape[1];
-    const npy_intp inner = x->shape[x->ndim - 1];
-    const int code = x->code;
-    if (inner != y->shape[0] || rows > limits.large / columns || !find_core_loop(&matmul, code)) {
+    const int rows_missing = x->ndim == 1, columns_missing = y->ndim == 1, code = x->code;
+    const int left_axes = x->ndim - (rows_missing ? 1 : 2), right_axes = y->ndim - (columns_missing ? 1 : 2);
+    const npy_intp rows = rows_missing ? 1 : x->shape[left_axes];
+    const npy_intp columns = columns_missing ? 1 : y->shape[right_axes + 1];
+    const npy_intp inner = x->shape[x->ndim - 1], itemsize = dtypes[code].itemsize;
+    npy_intp shape[ARRAY_DIMS], left[ARRAY_DIMS], right[ARRAY_DIMS], target[ARRAY_DIMS], count = 1;
+    /* How many products; then rows, inner size, columns. */
+    npy_intp sizes[4] = {1, rows, inner, columns};
+    int axes = 0;
+    if (inner != y->shape[right_axes] || rows > limits.large / columns || !find_core_loop(&matmul, code) ||
+        !broadcast_shape(&axes, shape, left_axes, x->shape) || !broadcast_shape(&axes, shape, right_axes, y->shape)) {
         return DECLINED;
     }
-    npy_intp shape[2];
-    int ndim = 0;
+    for (int dim = 0; dim < axes; dim++) {
+        count = count > limits.large ? count : count * shape[dim];
+    }
+    broadcast_strides(axes, shape, left_axes, x->shape, x->strides, left);
+    broadcast_strides(axes, shape, right_axes, y->shape, y->strides, right);
+    if (axes > 0 && !(is_small_stack(x, y, count, sizes) && is_in_order(axes, left) && is_in_order(axes, right))) {
+        return DECLINED;
+    }
+    int ndim = axes;
     if (!rows_missing) {
         shape[ndim++] = rows;
     }
@@ -164,25 +228,27 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
         return NULL;
     }
     clear_flags();
-    if (inner == 1 && ndim == 2 && !is_complex((DTypeCode)code) && code != BOOL && multiply_outer(x, y, args)) {
+    if (inner == 1 && ndim == 2 && axes == 0 && !is_complex((DTypeCode)code) && code != BOOL && multiply_outer(x, y, args)) {
         return settle(result, matmul.name, take_flags());
     }
-    const npy_intp itemsize = dtypes[code].itemsize;
-    /* How many products; then rows, inner size, columns. */
-    const npy_intp sizes[4] = {1, rows, inner, columns};
     /* From product to product; then along the axes of each operand. */
-    const npy_intp steps[9] = {
+    npy_intp steps[9] = {
         0,
         0,
         0,
-        rows_missing ? 0 : step_of(rows, x->strides[0]),
+        rows_missing ? 0 : step_of(rows, x->strides[left_axes]),
         step_of(inner, x->strides[x->ndim - 1]),
-        step_of(inner, y->strides[0]),
-        columns_missing ? 0 : step_of(columns, y->strides[1]),
+        step_of(inner, y->strides[right_axes]),
+        columns_missing ? 0 : step_of(columns, y->strides[right_axes + 1]),
         rows_missing ? 0 : step_of(rows, columns * itemsize),
         columns_missing ? 0 : step_of(columns, itemsize),
     };
-    const int flags = run_core_loop(&matmul, code, args, sizes, steps, x->size <= MOST_BRIEF && y->size <= MOST_BRIEF);
+    const npy_intp *const strides[3] = {left, right, target};
+    npy_intp apart = rows * columns * itemsize;
+    for (int dim = axes - 1; dim >= 0; apart *= shape[dim--]) {
+        target[dim] = apart;
+    }
+    const int flags = run_stack(code, args, axes, shape, strides, sizes, steps, x->size <= MOST_BRIEF && y->size <= MOST_BRIEF);
     if (PyErr_Occurred()) { /* it may have been without memory for a copy */
         Py_DECREF(result);
         return NULL;

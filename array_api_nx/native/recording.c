@@ -579,21 +579,21 @@ PyObject *cast_row, *where_row;
 
 static PyObject *set_expressions(PyObject *module, PyObject *args)
 {
-    PyObject *modes, *numpys, *own, *report, *cast, *where;
-    if (!PyArg_ParseTuple(args, "OOOOOO", &modes, &numpys, &own, &report, &cast, &where)) {
+    PyObject *modes, *numpys, *ignoring, *own, *report, *cast, *where;
+    if (!PyArg_ParseTuple(args, "OOOOOOO", &modes, &numpys, &ignoring, &own, &report, &cast, &where)) {
         return NULL;
     }
     Py_XSETREF(cast_row, Py_NewRef(cast));
     Py_XSETREF(where_row, Py_NewRef(where));
-    set_modes(modes, numpys, own);
+    set_modes(modes, numpys, ignoring, own);
     set_report(report);
     Py_RETURN_NONE;
 }
 
 PyMethodDef recording_methods[] = {
     {"set_expressions", set_expressions, METH_VARARGS,
-     "set_expressions(modes, numpys, own, report, cast, where)\n--\n\n"
-     "policy._modes, the context variables of what it reads, NumPy's and ours, fperrors.report, and the rows of "
-     "casts and of choices."},
+     "set_expressions(modes, numpys, ignoring, own, report, cast, where)\n--\n\n"
+     "policy._modes, NumPy's context variable that it reads, what that has while errors are ignored, our context "
+     "variable, fperrors.report, and the rows of casts and of choices."},
     {NULL, NULL, 0, NULL},
 };

@@ -7,6 +7,7 @@
 #include "small_matrices.h"
 #include "parts.h"
 #include "compiler.h"
+#include "dtypes.h"
 #include "flags.h"
 #include "ufunc_fields.h"
 
@@ -15,17 +16,21 @@
 /* ---------------------------------------------------------------- products */
 
 /* Rows, columns and terms of a sum of the matrices that are multiplied here. With 8 columns, the sums
-   of a row are one vector or two; from about 12 on BLAS is as fast on one thread. */
+   of a row are one vector or two; from about 12 on BLAS is as fast on one thread. Single products with
+   one row or one column are NumPy's, those of stacks are not. */
 enum { SMALLEST = 2, LARGEST = 8 };
 
-static int is_small(npy_intp size)
+/* `sizes` are the number of products, rows, terms and columns. */
+static int is_computed(const npy_intp *sizes)
 {
-    return size >= SMALLEST && size <= LARGEST;
+    const npy_intp smallest = sizes[0] > 1 ? 1 : SMALLEST;
+    return sizes[1] >= smallest && sizes[1] <= LARGEST && sizes[2] >= smallest && sizes[2] <= LARGEST &&
+           sizes[3] >= smallest && sizes[3] <= LARGEST;
 }
 
-static int is_computed(npy_intp rows, npy_intp inner, npy_intp columns)
+int is_computed_small(int code, const npy_intp *sizes)
 {
-    return is_small(rows) && is_small(inner) && is_small(columns);
+    return (code == FLOAT32 || code == FLOAT64) && is_computed(sizes);
 }
 
 /* For each type of elements: the product of two matrices, the right one row-major and with a number of
@@ -77,6 +82,7 @@ static int is_computed(npy_intp rows, npy_intp inner, npy_intp columns)
                      (args, sizes, steps))                                                         \
     {                                                                                              \
         switch (sizes[3]) {                                                                        \
+        case 1: multiply_stack_##type(args, sizes, steps, 1); break;                               \
         case 2: multiply_stack_##type(args, sizes, steps, 2); break;                               \
         case 3: multiply_stack_##type(args, sizes, steps, 3); break;                               \
         case 4: multiply_stack_##type(args, sizes, steps, 4); break;                               \
@@ -90,7 +96,7 @@ static int is_computed(npy_intp rows, npy_intp inner, npy_intp columns)
     static void matmul_##type(char **args, const npy_intp *sizes, const npy_intp *steps,           \
                               void *numpy_loop)                                                    \
     {                                                                                              \
-        if (is_computed(sizes[1], sizes[2], sizes[3]) && steps[8] == sizeof(type)) {               \
+        if (is_computed(sizes) && (steps[8] == sizeof(type) || sizes[3] == 1)) {                   \
             multiply_small_##type(args, sizes, steps);                                             \
         } else {                                                                                   \
             ((const NumPyLoop *)numpy_loop)->function(args, sizes, steps,                          \
@@ -157,8 +163,8 @@ static PyObject *computes_product(PyObject *module, PyObject *args)
                           &inner, &columns)) {
         return NULL;
     }
-    return PyBool_FromLong((dtype->type_num == NPY_FLOAT || dtype->type_num == NPY_DOUBLE) &&
-                           is_computed(rows, inner, columns));
+    const npy_intp sizes[4] = {2, rows, inner, columns};
+    return PyBool_FromLong((dtype->type_num == NPY_FLOAT || dtype->type_num == NPY_DOUBLE) && is_computed(sizes));
 }
 
 PyObject *get_matmul(void)
@@ -320,7 +326,7 @@ static PyObject *invert(PyObject *module, PyObject *args)
 static PyMethodDef functions[] = {
     {"computes_product", computes_product, METH_VARARGS,
      "computes_product(dtype, rows, inner, columns)\n--\n\n"
-     "Whether `matmul` computes products of such matrices itself, not BLAS."},
+     "Whether `matmul` computes stacks of products of such matrices itself, not BLAS."},
     {"invert", invert, METH_VARARGS,
      "invert(matrices, inverses)\n--\n\n"
      "Write the inverses of a stack of matrices of float32 or float64 with 2 to 5 rows. False if "

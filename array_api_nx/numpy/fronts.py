@@ -43,6 +43,7 @@ _FUNCTIONS: Final = f"""
     clip        clip        a, a_min, a_max
     dot         matmul      a, b
     inner       inner       a, b, /
+    einsum      einsum
     vdot        vdot        a, b, /
     diff        diff        a, *, axis=
     append      append      arr, values, axis=

@@ -27,7 +27,9 @@ trace transpose tril triu unstack vdot vstack zeros_like
 belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot"
-_TO_SOME: Final = "nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum nanvar"
+_TO_SOME: Final = """
+einsum nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum nanvar
+"""
 
 
 _LIMITS: Final = {

@@ -67,6 +67,29 @@ def test_matmul(dtype, errors):
             compare(xp.tensordot, x1, x2, axes=int(rng.integers(3)))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64"])
+def test_stacks(dtype):
+    """Broadcast to each other, of any layout, small and less small."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n, k, m = (int(rng.choice([1, 2, 3, 8, 9, 20])) for _ in range(3))
+        stack = rng.choice([1, 2, 3, 5], int(rng.integers(1, 4))).tolist()
+        operands = []
+        for rows, columns in ((n, k), (k, m)):
+            own = stack[int(rng.integers(len(stack) + 1)) :] if rng.random() < 0.4 else stack
+            shape = [*[1 if rng.random() < 0.2 else size for size in own], rows, columns]
+            order = rng.permutation(len(shape)) if rng.random() < 0.5 else np.arange(len(shape))
+            x = rng.integers(-3, 4, np.asarray(shape)[order]).astype(dtype)
+            x = x.transpose(np.argsort(order))
+            operands.append(x[..., ::-1] if rng.random() < 0.2 else x)
+        x, y = operands
+        compare(operator.matmul, *map(xp.asarray, (x, y)))
+        assert np.array_equal(np.asarray(xp.asarray(x) @ xp.asarray(y)), x @ y)
+    x = xp.asarray(rng.standard_normal((4, 3, 3)).astype(dtype))
+    assert is_answered_in_c(operator.matmul, x, x)
+    compare(operator.matmul, x, xp.ones((3, 3, 3), dtype=x.dtype))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int32"])
 def test_many_elements(dtype):
     """Around 4,096 elements, from which other threads run meanwhile, and 32,768."""

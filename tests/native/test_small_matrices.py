@@ -90,7 +90,9 @@ def test_other_dtypes_and_results_are_numpys():
 
 def test_it_tells_what_it_computes():
     dtype = np.dtype("float64")
-    for sizes in ((1, 4, 4), (4, 1, 4), (4, 4, 1), (4, 4, 9), (0, 4, 4)):
+    for sizes in ((1, 4, 4), (4, 1, 4), (4, 4, 1), (1, 1, 1), (8, 8, 8)):
+        assert native.computes_product(dtype, *sizes)
+    for sizes in ((9, 4, 4), (4, 9, 4), (4, 4, 9), (0, 4, 4)):
         assert not native.computes_product(dtype, *sizes)
     assert not native.computes_product(np.dtype("int64"), 4, 4, 4)
     refused(TypeError, None, native.computes_product, "float64", 4, 4, 4)

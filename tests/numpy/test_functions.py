@@ -3,6 +3,8 @@
 import inspect
 import operator
 import pickle
+import re
+import warnings
 from collections import UserList, deque
 from operator import attrgetter
 
@@ -150,6 +152,70 @@ def test_sums_of_products_have_numpys_dtypes_and_classes(n):
             expected = numpy.einsum(subscripts, x, *more, **options)
             assert found.dtype == expected.dtype
             assert isinstance(found, np.ndarray) == isinstance(expected, numpy.ndarray)
+
+
+_SUBSCRIPTS = """
+ij->ji  ii->i  ii  ij->  ij->j  ji  bA  iij->ji  ...i->i...  ...->...  ij...  ij,jk->ik  ij,kj->ki
+ji,jk->ik  ij,j->i  i,ij->j  i,i  i,i->i  i,j->ji  ij,ij  ij,ji->  ij,ij->i  ijk,k->ij  ijk,kl
+ijk,jkl->il  bij,bjk->bik  bij,bkj->bki  bij,bj  bij,bij->b  bij,bij->ib  ii,ij->j  ...i,...i
+...ij,...j->...i  ij...,j  ...,i  i, ij -> j  ij,kl  ijk,ikl->jl  ij,jk,kl->il  i,i,i->i
+"""
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "complex64", "complex128", "int64", "int16"]
+)
+def test_sums_of_products_are_numpys(dtype):
+    """Of one operand and of two by C, whose elements lie row by row, column by column, or apart."""
+    rng = numpy.random.default_rng(0)
+    for subscripts in _SUBSCRIPTS.strip().replace("\n", "  ").split("  "):
+        terms = subscripts.replace(" ", "").partition("->")[0].split(",")
+        for size in (1, 2, 5, 12):
+            operands = []
+            for term in terms:
+                x = rng.integers(-3, 4, (size,) * len(term.replace("...", "xy"))).astype(dtype)
+                x = x * numpy.asarray(0.5 + 0.5j if dtype[0] == "c" else 1, dtype)
+                kind = rng.integers(3)
+                operands.append(
+                    x.T.copy().T
+                    if kind == 0
+                    else x.repeat(2, -1)[..., ::2]
+                    if x.ndim and kind == 1
+                    else x
+                )
+            found = np.einsum(subscripts, *map(np.asarray, operands))
+            expected = numpy.einsum(subscripts, *operands)
+            assert found.shape == expected.shape
+            assert found.dtype == expected.dtype
+            assert isinstance(found, np.ndarray) == isinstance(expected, numpy.ndarray)
+            assert numpy.array_equal(found, expected), subscripts
+
+
+def test_sums_of_products_show_the_operand_and_do_not_warn():
+    x = np.asarray([[1e200, numpy.inf], [0.0, 2.0]])
+    np.einsum("ii->i", x)[1] = 3
+    assert x[1, 1] == 3
+    np.einsum("ij->ji", x)[0, 1] = 4
+    assert x[1, 0] == 4
+    x[1, 0] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for subscripts in ("ij,jk->ik", "ij,ij->i", "ij,ij->ij"):
+            assert str(np.einsum(subscripts, x, x)) == str(numpy.einsum(subscripts, x, x))
+        # What was to be warned of before still is.
+        with pytest.raises(RuntimeWarning):
+            x @ x
+
+
+@pytest.mark.parametrize(
+    "subscripts", ["ij,jk->iz", "ij,jk->ii", "i", "ij,jk,kl", "ij,k.->", "i1,jk", "ij>ji"]
+)
+def test_subscripts_that_do_not_fit_are_refused_as_numpys(subscripts):
+    x = numpy.ones((2, 2))
+    with pytest.raises(ValueError, match=r"ein|subscripts|operand") as expected:
+        numpy.einsum(subscripts, x, x)
+    with pytest.raises(ValueError, match=re.escape(str(expected.value))):
+        np.einsum(subscripts, np.asarray(x), np.asarray(x))
 
 
 def test_functions_that_dispatch_get_and_give_numpys_arrays():

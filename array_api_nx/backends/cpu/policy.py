@@ -86,7 +86,13 @@ def _modes(module: object) -> int | None:
 if native is not None:
     native.set_observer(partial(evaluated, "cpu"))
     native.set_expressions(
-        _modes, fperrors.settings_variable, config.stack, fperrors.report, p.CAST, p.WHERE
+        _modes,
+        fperrors.settings_variable,
+        fperrors.ignoring_settings,
+        config.stack,
+        fperrors.report,
+        p.CAST,
+        p.WHERE,
     )
     native.set_reductions(
         (p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL, p.COUNT_NONZERO, p.MEAN, p.VAR)

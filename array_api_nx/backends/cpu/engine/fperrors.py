@@ -58,11 +58,20 @@ _MODES: Final = {
 }
 
 
-settings_variable: Final[object] = getattr(
+settings_variable: Final[Any] = getattr(
     import_module("numpy._core.umath"), "_extobj_contextvar", None
 )
 """NumPy's context variable of its errstate, which `modes` reads; None where NumPy has no such
 thing."""
+
+
+def _ignoring() -> object:
+    with np.errstate(all="ignore"):
+        return None if settings_variable is None else settings_variable.get()
+
+
+ignoring_settings: Final[object] = _ignoring()
+"""What that variable has while all errors are ignored."""
 
 
 def modes(module: object = "") -> Modes | None:

@@ -383,20 +383,21 @@ def matmul(left: NDArray, right: NDArray) -> NDArray:
 
 
 def _stack_product(left: NDArray, right: NDArray) -> NDArray | None:
-    """`matmul` of stacks of small matrices; None, with nothing done, for others."""
+    """`matmul` of stacks of matrices; None, with nothing done, for others, and for a stack times
+    one matrix that is no small one."""
     if left.ndim < 2 or right.ndim < 2 or left.ndim + right.ndim < 5:
         return None
     rows, inner = left.shape[-2:]
     columns = right.shape[-1]
     dtype, multiplications = left.dtype, rows * inner * columns
     is_native = native is not None and native.computes_product(dtype, rows, inner, columns)
+    is_divided = is_native
     if not is_native:
         has_matrices = dtype.kind in "fc" and min(rows, inner, columns) > 1
-        if has_matrices and multiplications < _BLAS_MIN:
-            return None
-        if max(rows, inner, columns) > _MATRIX_MAX:
-            return None
-        if not (_are_rows(left) and _are_rows(right)):
+        is_divided = not (has_matrices and multiplications < _BLAS_MIN)
+        is_divided &= max(rows, inner, columns) <= _MATRIX_MAX
+        is_divided &= _are_rows(left) and _are_rows(right)
+        if not is_divided and right.ndim == 2:
             return None
     try:
         outer = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
@@ -409,7 +410,7 @@ def _stack_product(left: NDArray, right: NDArray) -> NDArray | None:
         per_ns = _MULTIPLICATIONS_PER_NS if dtype.kind in "fc" else 1
         duration = _PRODUCT_NS + multiplications // per_ns
     result = empty((*outer, rows, columns), dtype)
-    keys = divide(outer, None, max(1, _MATMUL_SLICE_NS // duration))
+    keys = divide(outer, None, max(1, _MATMUL_SLICE_NS // duration)) if is_divided else None
     if keys is None:
         fperrors.located(loops.MATMUL, left, right, result)
         return result

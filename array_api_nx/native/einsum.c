@@ -1,0 +1,409 @@
+/* np.einsum of one array or two: views of the arrays, whose product is a product of matrices, or one of elements that is summed
+   afterwards. */
+
+#include "chapters.h"
+#include "elementwise.h"
+#include "movement.h"
+#include "nodes.h"
+#include "reductions.h"
+
+/* Behind the letters of the alphabet come those of the axes under an ellipsis, from the last of these on. */
+enum { ALPHABET = 52, LETTERS = 64, OPERANDS = 2, LEFT = 0, RIGHT = 1 };
+
+typedef npy_uint64 Letters; /* a bit for each */
+
+/* What the subscripts say. A letter that comes twice in an operand stands for the diagonal. */
+typedef struct {
+    int operands;
+    Tensor *arrays[OPERANDS];
+    Letters in[OPERANDS];
+    npy_intp strides[OPERANDS][LETTERS], sizes[LETTERS]; /* in bytes; of all elements along an axis */
+    int order[OPERANDS + 1][LETTERS], lengths[OPERANDS + 1]; /* the letters of each operand once, and of the result */
+    int hidden; /* the most axes under an ellipsis */
+    Letters out;
+} Subscripts;
+
+/* The axes of a view, one after the other. */
+static void add_axis(NewView *view, npy_intp size, npy_intp stride)
+{
+    view->shape[view->ndim] = size;
+    view->strides[view->ndim++] = size == 1 ? 0 : stride;
+}
+
+static int number_of(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? letter - 'A' : letter >= 'a' && letter <= 'z' ? letter - 'a' + 26 : -1;
+}
+
+static int has(Letters letters, int letter)
+{
+    return (int)(letters >> letter & 1);
+}
+
+/* Append a letter to those of an operand or of the result, unless it is there. */
+static void append(Subscripts *read, int of, Letters *letters, int letter)
+{
+    if (!has(*letters, letter)) {
+        read->order[of][read->lengths[of]++] = letter;
+        *letters |= (Letters)1 << letter;
+    }
+}
+
+static int is_ellipsis(const char *text)
+{
+    return text[0] == '.' && text[1] == '.' && text[2] == '.';
+}
+
+/* Give an axis of an operand a letter. 0 if there is no such axis, or if its size is not that of others with the letter. */
+static int take_letter(Subscripts *read, int of, int dim, int letter)
+{
+    const Tensor *x = read->arrays[of];
+    const Letters known = read->in[LEFT] | read->in[RIGHT];
+    if (letter < 0 || letter >= LETTERS || dim >= x->ndim || (has(known, letter) && read->sizes[letter] != x->shape[dim])) {
+        return 0;
+    }
+    read->sizes[letter] = x->shape[dim];
+    read->strides[of][letter] = x->strides[dim] + (has(read->in[of], letter) ? read->strides[of][letter] : 0);
+    append(read, of, &read->in[of], letter);
+    return 1;
+}
+
+/* The letters of one operand, up to a comma, an arrow or the end. NULL if they do not fit its axes. */
+static const char *read_term(Subscripts *read, int of, const char *text)
+{
+    int hidden = read->arrays[of]->ndim, dim = 0, has_hidden = 0;
+    const char *end = text;
+    for (; *end != '\0' && *end != ',' && *end != '-'; end++) {
+        hidden -= number_of(*end) >= 0;
+    }
+    for (; text < end; text++) {
+        if (*text == ' ') {
+            continue;
+        }
+        if (!is_ellipsis(text)) {
+            if (!take_letter(read, of, dim++, number_of(*text))) {
+                return NULL;
+            }
+            continue;
+        }
+        for (int i = hidden - 1; i >= 0; i--) {
+            if (!take_letter(read, of, dim++, ALPHABET + i)) {
+                return NULL;
+            }
+        }
+        if (has_hidden) {
+            return NULL;
+        }
+        has_hidden = 1;
+        read->hidden = hidden > read->hidden ? hidden : read->hidden;
+        text += 2;
+    }
+    return dim == read->arrays[of]->ndim ? text : NULL;
+}
+
+/* The axes under an ellipsis are axes of the result. */
+static void append_hidden(Subscripts *read)
+{
+    for (int i = read->hidden - 1; i >= 0; i--) {
+        append(read, read->operands, &read->out, ALPHABET + i);
+    }
+}
+
+/* The letters of the result: those behind an arrow, or those that come once, sorted. 0 if C does not take them. */
+static int read_result(Subscripts *read, const char *text, const char *terms)
+{
+    if (*text == '\0') {
+        int counts[ALPHABET] = {0};
+        for (; *terms != '\0'; terms++) {
+            const int letter = number_of(*terms);
+            if (letter >= 0) {
+                counts[letter]++;
+            }
+        }
+        append_hidden(read);
+        for (int letter = 0; letter < ALPHABET; letter++) {
+            if (counts[letter] == 1) {
+                append(read, read->operands, &read->out, letter);
+            }
+        }
+        return 1;
+    }
+    if (text[0] != '-' || text[1] != '>') {
+        return 0;
+    }
+    int shows_hidden = read->hidden == 0;
+    for (text += 2; *text != '\0'; text++) {
+        const int letter = number_of(*text);
+        if (is_ellipsis(text)) {
+            append_hidden(read);
+            shows_hidden = 1;
+            text += 2;
+        } else if (letter >= 0 && !has(read->out, letter) && has(read->in[LEFT] | read->in[RIGHT], letter)) {
+            append(read, read->operands, &read->out, letter);
+        } else if (*text != ' ') {
+            return 0;
+        }
+    }
+    return shows_hidden;
+}
+
+/* 0 for subscripts and arrays that are left to Python. */
+static int read_subscripts(Subscripts *read, PyObject *const *values, Py_ssize_t count)
+{
+    read->operands = (int)count - 1;
+    if (count < 2 || count > OPERANDS + 1 || !PyUnicode_Check(values[0]) || !PyUnicode_IS_COMPACT_ASCII(values[0])) {
+        return 0;
+    }
+    const char *const terms = (const char *)PyUnicode_1BYTE_DATA(values[0]), *text = terms;
+    for (int i = 0; i < read->operands; i++) {
+        Tensor *x = read->arrays[i] = movable(values[i + 1]);
+        if (x == NULL || x->size == 0 || x->code != read->arrays[0]->code || (i > 0 && *text++ != ',') ||
+            (text = read_term(read, i, text)) == NULL) {
+            return 0;
+        }
+    }
+    return read_result(read, text, terms);
+}
+
+/* A view of an operand with an axis for each of some letters, in an order; where the operand lacks one, its elements are
+   repeated once, so that it is broadcast. */
+static PyObject *show_letters(const Subscripts *read, int of, const int *order, int count)
+{
+    NewView view = {.ndim = 0};
+    if (count > ARRAY_DIMS) {
+        return DECLINED;
+    }
+    start_layout(read->arrays[of], &view);
+    for (int i = 0; i < count; i++) {
+        const int is_there = has(read->in[of], order[i]);
+        add_axis(&view, is_there ? read->sizes[order[i]] : 1, is_there ? read->strides[of][order[i]] : 0);
+    }
+    return show(read->arrays[of], &view);
+}
+
+/* The result with its axes in the order that was asked for, from an array whose axes have letters. Steals the reference. */
+static PyObject *put_in_order(const Subscripts *read, PyObject *array, const int *order, int count)
+{
+    const int *const wanted = read->order[read->operands];
+    if (array == NULL || array == DECLINED || memcmp(order, wanted, (size_t)count * sizeof(int)) == 0) {
+        return array;
+    }
+    NewView view = {.ndim = 0};
+    Tensor *x = movable(array);
+    if (x != NULL) {
+        start_layout(x, &view);
+        for (int i = 0; i < count; i++) {
+            int dim = 0;
+            while (order[dim] != wanted[i]) {
+                dim++;
+            }
+            add_axis(&view, x->shape[dim], x->strides[dim]);
+        }
+    }
+    PyObject *result = x == NULL ? NULL : show(x, &view);
+    Py_DECREF(array);
+    return result != NULL ? result : decline_unless_raised();
+}
+
+/* The sum of an array, whose axes have letters, along those that the result lacks. Steals the reference. */
+static PyObject *sum_rest(const Subscripts *read, PyObject *array, const int *order, int count)
+{
+    static const Implementation *sum;
+    int kept[LETTERS], axes = 0, left = 0;
+    if (array == NULL || array == DECLINED || (sum == NULL && (sum = find_implementation("sum")) == NULL)) {
+        return array;
+    }
+    for (int i = 0; i < count; i++) {
+        axes += !has(read->out, order[i]);
+    }
+    PyObject *axis = axes > 0 ? PyTuple_New(axes) : NULL, *result = NULL;
+    for (int i = 0, item = 0; i < count; i++) {
+        if (has(read->out, order[i])) {
+            kept[left++] = order[i];
+        } else if (axis != NULL) {
+            PyTuple_SET_ITEM(axis, item++, PyLong_FromLong(i)); /* small ints are always there */
+        }
+    }
+    if (axis != NULL) {
+        PyObject *const given[MOST_PARAMETERS] = {array, axis};
+        result = sum->compute(sum->code, given, 1);
+        Py_DECREF(axis);
+    } else if (axes == 0) {
+        result = Py_NewRef(array);
+    }
+    Py_DECREF(array);
+    return put_in_order(read, result, kept, left);
+}
+
+/* Products of elements, which are summed where the result lacks their axes. */
+static PyObject *multiply_elements(const Subscripts *read)
+{
+    int order[LETTERS], count = 0;
+    Letters met = 0;
+    const int *const wanted = read->order[2];
+    const int is_sum = ((read->in[LEFT] | read->in[RIGHT]) & ~read->out) != 0;
+    for (int i = 0; i < (is_sum ? read->lengths[LEFT] : read->lengths[2]); i++) {
+        order[count++] = is_sum ? read->order[LEFT][i] : wanted[i];
+        met |= (Letters)1 << order[i];
+    }
+    for (int i = 0; i < read->lengths[RIGHT]; i++) {
+        if (!has(met, read->order[RIGHT][i])) {
+            order[count++] = read->order[RIGHT][i];
+        }
+    }
+    PyObject *x = show_letters(read, LEFT, order, count), *product = x;
+    PyObject *y = x == NULL || x == DECLINED ? NULL : show_letters(read, RIGHT, order, count);
+    if (x != NULL && x != DECLINED) {
+        product = y == NULL || y == DECLINED ? y : compute_binary(OP_MULTIPLY, x, y);
+        Py_DECREF(x);
+        if (y != NULL && y != DECLINED) {
+            Py_DECREF(y);
+        }
+    }
+    return sum_rest(read, product, order, count);
+}
+
+/* Some letters of an operand as one axis, which is appended to a view of it; 0 if they do not lie so. */
+static int add_group(NewView *view, const Subscripts *read, int of, const int *group, int count)
+{
+    npy_intp size = 1, stride = 0;
+    for (int i = count - 1; i >= 0; i--) {
+        const npy_intp extent = read->sizes[group[i]], step = read->strides[of][group[i]];
+        if (extent != 1 && size != 1 && step != size * stride) {
+            return 0;
+        }
+        stride = size == 1 ? step : stride;
+        size *= extent;
+    }
+    add_axis(view, size, stride);
+    return 1;
+}
+
+/* The axes of such a group again, whose elements are `stride` bytes apart in a product. */
+static void add_axes_of_group(NewView *view, const Subscripts *read, const int *group, int count, npy_intp stride)
+{
+    const int first = view->ndim;
+    view->ndim += count;
+    for (int i = count - 1; i >= 0; i--) {
+        view->shape[first + i] = read->sizes[group[i]];
+        view->strides[first + i] = stride;
+        stride *= read->sizes[group[i]];
+    }
+}
+
+/* The letters of an order that are among some. */
+static int choose(const int *order, int count, Letters letters, int *chosen)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        if (has(letters, order[i])) {
+            chosen[found++] = order[i];
+        }
+    }
+    return found;
+}
+
+/* The product of matrices, or of stacks of them: letters of both operands and the result number the matrices, letters that
+   the result lacks are summed, the others are rows and columns. Declined if the axes of one of these do not lie as one. */
+static PyObject *multiply_as_matrices(const Subscripts *read)
+{
+    const Letters both = read->in[LEFT] & read->in[RIGHT], stack = both & read->out;
+    const int *const wanted = read->order[2];
+    /* The axes of the first operand come first in the result. */
+    int first = LEFT;
+    for (int i = read->lengths[2] - 1; i >= 0; i--) {
+        first = has(both, wanted[i]) ? first : has(read->in[LEFT], wanted[i]) ? LEFT : RIGHT;
+    }
+    const int second = first == LEFT ? RIGHT : LEFT;
+    int order[LETTERS], inner[LETTERS];
+    const int stacked = choose(wanted, read->lengths[2], stack, order);
+    int *const rows = order + stacked;
+    const int row_count = choose(read->order[first], read->lengths[first], read->in[first] & ~both, rows);
+    int *const columns = rows + row_count;
+    const int column_count = choose(read->order[second], read->lengths[second], read->in[second] & ~both, columns);
+    const int inner_count = choose(read->order[first], read->lengths[first], both & ~read->out, inner);
+    const int count = stacked + row_count + column_count;
+    /* Without a stack, vectors are vectors. */
+    const int has_rows = row_count > 0 || stacked > 0, has_columns = column_count > 0 || stacked > 0;
+    NewView left = {.ndim = 0}, right = {.ndim = 0};
+    if (count + 2 > ARRAY_DIMS) {
+        return DECLINED;
+    }
+    start_layout(read->arrays[first], &left);
+    start_layout(read->arrays[second], &right);
+    for (int i = 0; i < stacked; i++) {
+        add_axis(&left, read->sizes[order[i]], read->strides[first][order[i]]);
+        add_axis(&right, read->sizes[order[i]], read->strides[second][order[i]]);
+    }
+    if ((has_rows && !add_group(&left, read, first, rows, row_count)) || !add_group(&left, read, first, inner, inner_count) ||
+        !add_group(&right, read, second, inner, inner_count) ||
+        (has_columns && !add_group(&right, read, second, columns, column_count))) {
+        return DECLINED;
+    }
+    PyObject *x = show(read->arrays[first], &left), *y = x == NULL ? NULL : show(read->arrays[second], &right);
+    PyObject *product = y == NULL ? NULL : PyNumber_MatrixMultiply(x, y);
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    if (product == NULL || !is_array(product)) {
+        return product;
+    }
+    Tensor *of = movable(product);
+    NewView view = {.ndim = 0};
+    PyObject *result = NULL;
+    if (of != NULL) {
+        start_layout(of, &view);
+        for (int i = 0; i < stacked; i++) {
+            add_axis(&view, of->shape[i], of->strides[i]);
+        }
+        add_axes_of_group(&view, read, rows, row_count, row_count > 0 ? of->strides[stacked] : 0);
+        add_axes_of_group(&view, read, columns, column_count, column_count > 0 ? of->strides[of->ndim - 1] : 0);
+        result = show(of, &view);
+    }
+    Py_DECREF(product);
+    if (result == NULL) {
+        return decline_unless_raised();
+    }
+    return put_in_order(read, result, order, count);
+}
+
+static PyObject *compute(const Subscripts *read)
+{
+    if (read->operands == 1) {
+        const int count = read->lengths[LEFT];
+        if ((read->in[LEFT] & ~read->out) == 0) {
+            return show_letters(read, LEFT, read->order[1], count);
+        }
+        return sum_rest(read, show_letters(read, LEFT, read->order[LEFT], count), read->order[LEFT], count);
+    }
+    const Letters both = read->in[LEFT] & read->in[RIGHT], summed = both & ~read->out;
+    if (((read->in[LEFT] | read->in[RIGHT]) & ~both & ~read->out) != 0) {
+        return DECLINED; /* one operand is summed alone */
+    }
+    const int has_free = ((read->in[LEFT] | read->in[RIGHT]) & ~both) != 0, is_stack = (both & read->out) != 0;
+    const int is_vector = !is_stack && read->lengths[LEFT] == 1 && read->lengths[RIGHT] == 1;
+    return summed != 0 && (has_free || is_vector) ? multiply_as_matrices(read) : multiply_elements(read);
+}
+
+static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Subscripts read = {.operands = 0};
+    if (!read_subscripts(&read, values, count)) {
+        return decline_unless_raised();
+    }
+    const DTypeCode code = (DTypeCode)read.arrays[0]->code;
+    if (accumulator_of(code) != code || dtypes[code].itemsize < (npy_intp)sizeof(npy_float)) {
+        return DECLINED; /* sums of narrow dtypes have others here */
+    }
+    PyObject *before = ignore_errors(); /* which NumPy does not look for */
+    PyObject *result = before == NULL ? decline_unless_raised() : compute(&read);
+    if (before != NULL && !restore_errors(before) && result != NULL) {
+        Py_DECREF(result);
+        return NULL;
+    }
+    return result;
+}
+
+Implementation einsum_functions[] = {
+    {"einsum", einsum, 0, "*"},
+    {NULL, NULL, 0, NULL},
+};
