@@ -28,80 +28,83 @@ static int is_computed(const npy_intp *sizes)
            sizes[3] >= smallest && sizes[3] <= LARGEST;
 }
 
-int is_computed_small(int code, const npy_intp *sizes)
-{
-    return (code == FLOAT32 || code == FLOAT64) && is_computed(sizes);
-}
-
-/* For each type of elements: the product of two matrices, the right one row-major and with a number of
-   columns that the compiler knows; the products of two stacks; the inner loop of the ufunc, whose own
-   data is NumPy's loop. products.c explains the arguments of such loops. */
-#define DEFINE_PRODUCTS(type)                                                                      \
-    static INLINE void multiply_##type(const char *left, npy_intp row_step, npy_intp inner_step,   \
-                                       const type *right, char *result, npy_intp result_step,      \
-                                       npy_intp rows, npy_intp inner, const int columns)           \
-    {                                                                                              \
-        for (npy_intp i = 0; i < rows; i++) {                                                      \
-            type sums[LARGEST] = {0};                                                              \
-            for (npy_intp k = 0; k < inner; k++) {                                                 \
-                const type factor = *(const type *)(left + i * row_step + k * inner_step);         \
-                ROUND_BY_ROUND                                                                     \
-                UNROLLED                                                                           \
-                for (int j = 0; j < columns; j++) {                                                \
-                    sums[j] += factor * right[k * columns + j];                                    \
-                }                                                                                  \
-            }                                                                                      \
-            memcpy(result + i * result_step, sums, (size_t)columns * sizeof(type));                \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    static INLINE void multiply_stack_##type(char *const *args, const npy_intp *sizes,             \
-                                             const npy_intp *steps, const int columns)             \
-    {                                                                                              \
-        const npy_intp rows = sizes[1], inner = sizes[2], size = sizeof(type);                     \
-        const int is_packed = steps[6] == size && steps[5] == columns * size;                      \
-        type packed[LARGEST * LARGEST];                                                            \
-        for (npy_intp n = 0; n < sizes[0]; n++) {                                                  \
-            const char *right = args[1] + n * steps[1];                                            \
-            if (!is_packed && (n == 0 || steps[1] != 0)) {                                         \
-                for (npy_intp k = 0; k < inner; k++) {                                             \
-                    for (int j = 0; j < columns; j++) {                                            \
-                        packed[k * columns + j] =                                                  \
-                            *(const type *)(right + k * steps[5] + j * steps[6]);                  \
-                    }                                                                              \
-                }                                                                                  \
-            }                                                                                      \
-            multiply_##type(args[0] + n * steps[0], steps[3], steps[4],                            \
-                            is_packed ? (const type *)right : packed, args[2] + n * steps[2],      \
-                            steps[7], rows, inner, columns);                                       \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    CLONED_FOR_FUSED(static, void, multiply_small_##type,                                          \
-                     (char *const *args, const npy_intp *sizes, const npy_intp *steps),            \
-                     (args, sizes, steps))                                                         \
-    {                                                                                              \
-        switch (sizes[3]) {                                                                        \
-        case 1: multiply_stack_##type(args, sizes, steps, 1); break;                               \
-        case 2: multiply_stack_##type(args, sizes, steps, 2); break;                               \
-        case 3: multiply_stack_##type(args, sizes, steps, 3); break;                               \
-        case 4: multiply_stack_##type(args, sizes, steps, 4); break;                               \
-        case 5: multiply_stack_##type(args, sizes, steps, 5); break;                               \
-        case 6: multiply_stack_##type(args, sizes, steps, 6); break;                               \
-        case 7: multiply_stack_##type(args, sizes, steps, 7); break;                               \
-        default: multiply_stack_##type(args, sizes, steps, LARGEST);                               \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    static void matmul_##type(char **args, const npy_intp *sizes, const npy_intp *steps,           \
-                              void *numpy_loop)                                                    \
-    {                                                                                              \
-        if (is_computed(sizes) && (steps[8] == sizeof(type) || sizes[3] == 1)) {                   \
-            multiply_small_##type(args, sizes, steps);                                             \
-        } else {                                                                                   \
-            ((const NumPyLoop *)numpy_loop)->function(args, sizes, steps,                          \
-                                                      ((const NumPyLoop *)numpy_loop)->data);      \
-        }                                                                                          \
+/* For each dtype: the product of two matrices, the right one row-major and with a number of columns that the compiler knows;
+   the products of two stacks; the inner loop of the ufunc, whose own data is NumPy's loop. Elements are of a type, or of two
+   parts of it: then the products with the real parts and those with the imaginary parts of the left matrix are summed apart.
+   products.c explains the arguments of such loops. */
+#define DEFINE_PRODUCTS(name, type, parts)                                                                               \
+    static INLINE void multiply_##name(const char *left, npy_intp row_step, npy_intp inner_step,                         \
+                                       const type *right, char *result, npy_intp result_step,                            \
+                                       npy_intp rows, npy_intp inner, const int columns)                                 \
+    {                                                                                                                    \
+        const int width = columns * (parts);                                                                             \
+        for (npy_intp i = 0; i < rows; i++) {                                                                            \
+            type sums[LARGEST * (parts)] = {0}, crossed[LARGEST * (parts)] = {0};                                        \
+            for (npy_intp k = 0; k < inner; k++) {                                                                       \
+                const type *factor = (const type *)(left + i * row_step + k * inner_step);                               \
+                ROUND_BY_ROUND                                                                                           \
+                UNROLLED                                                                                                 \
+                for (int j = 0; j < width; j++) {                                                                        \
+                    sums[j] += factor[0] * right[k * width + j];                                                         \
+                    if ((parts) == 2) {                                                                                  \
+                        crossed[j] += factor[(parts) - 1] * right[k * width + j];                                        \
+                    }                                                                                                    \
+                }                                                                                                        \
+            }                                                                                                            \
+            for (int j = 0; (parts) == 2 && j < width; j += (parts)) {                                                   \
+                sums[j] -= crossed[j + (parts) - 1];                                                                     \
+                sums[j + (parts) - 1] += crossed[j];                                                                     \
+            }                                                                                                            \
+            memcpy(result + i * result_step, sums, (size_t)width * sizeof(type));                                        \
+        }                                                                                                                \
+    }                                                                                                                    \
+                                                                                                                         \
+    static INLINE void multiply_stack_##name(char *const *args, const npy_intp *sizes,                                   \
+                                             const npy_intp *steps, const int columns)                                   \
+    {                                                                                                                    \
+        const npy_intp rows = sizes[1], inner = sizes[2], size = (parts) * sizeof(type);                                 \
+        const int is_packed = steps[6] == size && steps[5] == columns * size;                                            \
+        type packed[LARGEST * LARGEST * (parts)];                                                                        \
+        for (npy_intp n = 0; n < sizes[0]; n++) {                                                                        \
+            const char *right = args[1] + n * steps[1];                                                                  \
+            if (!is_packed && (n == 0 || steps[1] != 0)) {                                                               \
+                for (npy_intp k = 0; k < inner; k++) {                                                                   \
+                    for (int j = 0; j < columns; j++) {                                                                  \
+                        memcpy(packed + (k * columns + j) * (parts), right + k * steps[5] + j * steps[6], (size_t)size); \
+                    }                                                                                                    \
+                }                                                                                                        \
+            }                                                                                                            \
+            multiply_##name(args[0] + n * steps[0], steps[3], steps[4],                                                  \
+                            is_packed ? (const type *)right : packed, args[2] + n * steps[2],                            \
+                            steps[7], rows, inner, columns);                                                             \
+        }                                                                                                                \
+    }                                                                                                                    \
+                                                                                                                         \
+    CLONED_FOR_FUSED(static, void, multiply_small_##name,                                                                \
+                     (char *const *args, const npy_intp *sizes, const npy_intp *steps),                                  \
+                     (args, sizes, steps))                                                                               \
+    {                                                                                                                    \
+        switch (sizes[3]) {                                                                                              \
+        case 1: multiply_stack_##name(args, sizes, steps, 1); break;                                                     \
+        case 2: multiply_stack_##name(args, sizes, steps, 2); break;                                                     \
+        case 3: multiply_stack_##name(args, sizes, steps, 3); break;                                                     \
+        case 4: multiply_stack_##name(args, sizes, steps, 4); break;                                                     \
+        case 5: multiply_stack_##name(args, sizes, steps, 5); break;                                                     \
+        case 6: multiply_stack_##name(args, sizes, steps, 6); break;                                                     \
+        case 7: multiply_stack_##name(args, sizes, steps, 7); break;                                                     \
+        default: multiply_stack_##name(args, sizes, steps, LARGEST);                                                     \
+        }                                                                                                                \
+    }                                                                                                                    \
+                                                                                                                         \
+    static void matmul_##name(char **args, const npy_intp *sizes, const npy_intp *steps,                                 \
+                              void *numpy_loop)                                                                          \
+    {                                                                                                                    \
+        if (is_computed(sizes) && (steps[8] == (parts) * sizeof(type) || sizes[3] == 1)) {                               \
+            multiply_small_##name(args, sizes, steps);                                                                   \
+        } else {                                                                                                         \
+            ((const NumPyLoop *)numpy_loop)->function(args, sizes, steps,                                                \
+                                                      ((const NumPyLoop *)numpy_loop)->data);                            \
+        }                                                                                                                \
     }
 
 typedef struct {
@@ -110,29 +113,49 @@ typedef struct {
 } NumPyLoop;
 
 FUSED_BEGIN /* as in BLAS: a sum of products that overflow is infinite, not NaN */
-DEFINE_PRODUCTS(npy_float)
-DEFINE_PRODUCTS(npy_double)
+DEFINE_PRODUCTS(float, npy_float, 1)
+DEFINE_PRODUCTS(double, npy_double, 1)
+DEFINE_PRODUCTS(cfloat, npy_float, 2)
+DEFINE_PRODUCTS(cdouble, npy_double, 2)
 FUSED_END
 
-enum { MOST_TYPES = 32 };
+enum { MOST_TYPES = 32, OWN_LOOPS = 4 };
 
 /* The loops of the ufunc: their functions, the last argument of each, their types. */
 static struct {
     PyUFuncGenericFunction functions[MOST_TYPES];
     void *data[MOST_TYPES];
     char types[3 * MOST_TYPES];
-    NumPyLoop singles, doubles;
+    NumPyLoop numpys[OWN_LOOPS]; /* those behind ours */
 } loops;
 
-/* Put a function in front of a loop. */
-static void set_before(NumPyLoop *loop, int number, PyUFuncGenericFunction function)
+/* Our loops, by NumPy's number of the dtype. */
+static const struct {
+    int type;
+    PyUFuncGenericFunction function;
+} own_loops[] = {
+    {NPY_FLOAT, (PyUFuncGenericFunction)matmul_float},
+    {NPY_DOUBLE, (PyUFuncGenericFunction)matmul_double},
+    {NPY_CFLOAT, (PyUFuncGenericFunction)matmul_cfloat},
+    {NPY_CDOUBLE, (PyUFuncGenericFunction)matmul_cdouble},
+};
+
+/* The place of a dtype there; -1 if there is no loop for it. */
+static int find_own_loop(int type)
 {
-    *loop = (NumPyLoop){loops.functions[number], loops.data[number]};
-    loops.functions[number] = function;
-    loops.data[number] = loop;
+    int i = OWN_LOOPS - 1;
+    while (i >= 0 && own_loops[i].type != type) {
+        i--;
+    }
+    return i;
 }
 
-/* Copy numpy.matmul's loops, with our functions in front of two; those for objects are left out. */
+int is_computed_small(int code, const npy_intp *sizes)
+{
+    return find_own_loop(dtypes[code].type_number) >= 0 && is_computed(sizes);
+}
+
+/* Copy numpy.matmul's loops, with ours in front of them; those for objects are left out. */
 static int copy_loops(PyObject *ufunc)
 {
     int count = 0;
@@ -143,12 +166,11 @@ static int copy_loops(PyObject *ufunc)
             continue;
         }
         memcpy(loops.types + 3 * count, types, 3);
-        if (types[0] == types[1] && types[1] == types[2]) {
-            if (types[0] == NPY_FLOAT) {
-                set_before(&loops.singles, count, (PyUFuncGenericFunction)matmul_npy_float);
-            } else if (types[0] == NPY_DOUBLE) {
-                set_before(&loops.doubles, count, (PyUFuncGenericFunction)matmul_npy_double);
-            }
+        const int own = types[0] == types[1] && types[1] == types[2] ? find_own_loop(types[0]) : -1;
+        if (own >= 0) {
+            loops.numpys[own] = (NumPyLoop){loops.functions[count], loops.data[count]};
+            loops.functions[count] = own_loops[own].function;
+            loops.data[count] = &loops.numpys[own];
         }
         count++;
     }
@@ -164,7 +186,7 @@ static PyObject *computes_product(PyObject *module, PyObject *args)
         return NULL;
     }
     const npy_intp sizes[4] = {2, rows, inner, columns};
-    return PyBool_FromLong((dtype->type_num == NPY_FLOAT || dtype->type_num == NPY_DOUBLE) && is_computed(sizes));
+    return PyBool_FromLong(find_own_loop(dtype->type_num) >= 0 && is_computed(sizes));
 }
 
 PyObject *get_matmul(void)

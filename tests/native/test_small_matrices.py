@@ -48,7 +48,7 @@ def _with_flags(function, *operands):
         return function(*operands), reduce(or_, met)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_results_and_warnings_are_numpys(dtype):
     rng = np.random.default_rng(1)
     for rows, inner, columns in product(SIZES, repeat=3):
