@@ -2,6 +2,7 @@
    afterwards. */
 
 #include "chapters.h"
+#include "conversion.h"
 #include "elementwise.h"
 #include "movement.h"
 #include "nodes.h"
@@ -384,8 +385,32 @@ static PyObject *compute(const Subscripts *read)
     return summed != 0 && (has_free || is_vector) ? multiply_as_matrices(read) : multiply_elements(read);
 }
 
+static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count);
+
+/* Of two dtypes: one operand is cast to that of the other. */
+static PyObject *sum_promoted(PyObject *const *values, Tensor *x, Tensor *y)
+{
+    const DTypeCode common = (DTypeCode)promotions[x->code][y->code];
+    const int is_left = common == y->code;
+    if (common == NO_DTYPE || (common != x->code && !is_left)) {
+        return DECLINED;
+    }
+    PyObject *promoted = cast_array(is_left ? x : y, common);
+    if (promoted == NULL || promoted == DECLINED) {
+        return promoted;
+    }
+    PyObject *const given[3] = {values[0], is_left ? promoted : values[1], is_left ? values[2] : promoted};
+    PyObject *result = einsum(0, given, 3);
+    Py_DECREF(promoted);
+    return result;
+}
+
 static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count)
 {
+    Tensor *x, *y;
+    if (count == 3 && (x = layout_of_any(values[1])) != NULL && (y = layout_of_any(values[2])) != NULL && x->code != y->code) {
+        return sum_promoted(values, x, y);
+    }
     Subscripts read = {.operands = 0};
     if (!read_subscripts(&read, values, count)) {
         return decline_unless_raised();

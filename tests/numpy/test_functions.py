@@ -191,6 +191,19 @@ def test_sums_of_products_are_numpys(dtype):
             assert numpy.array_equal(found, expected), subscripts
 
 
+@pytest.mark.parametrize(
+    "dtypes", [("int64", "float64"), ("float64", "float32"), ("float32", "c16")]
+)
+def test_sums_of_products_of_two_dtypes_are_numpys(dtypes):
+    x, y = (numpy.arange(-4, 5).reshape(3, 3).astype(dtype) for dtype in dtypes)
+    for subscripts in ("ij,jk->ki", "ij,ij->j", "ij,kl->iljk"):
+        for first, second in ((x, y), (y, x)):
+            found = np.einsum(subscripts, np.asarray(first), np.asarray(second))
+            expected = numpy.einsum(subscripts, first, second)
+            assert found.dtype == expected.dtype
+            assert numpy.array_equal(found, expected)
+
+
 def test_sums_of_products_show_the_operand_and_do_not_warn():
     x = np.asarray([[1e200, numpy.inf], [0.0, 2.0]])
     np.einsum("ii->i", x)[1] = 3
