@@ -6,6 +6,7 @@
 #include "chapters.h"
 #include "copies.h"
 #include "elements.h"
+#include "flags.h"
 #include "half_loops.h"
 #include "pack.h"
 #include "settings.h"
@@ -540,7 +541,10 @@ static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_
         data = scratch.data;
     }
     PyObject *result = new_array_like_memory(y->ndim, y->shape, NX_INT64, 0, &out);
-    if (result != NULL) {
+    if (result != NULL && x->strides[0] == dtypes[code].itemsize && is_worth_turns(sorted, code, x->size, y->size)) {
+        find_places_of(sorted, code, x->size, data, y->size, right, (npy_int64 *)out);
+        clear_flags(); /* comparisons with NaN */
+    } else if (result != NULL) {
         searches[code][right](sorted, x->strides[0], x->size, data, y->size, (npy_int64 *)out);
     }
     if (copies) {

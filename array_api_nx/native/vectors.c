@@ -224,7 +224,9 @@ static Find *const even_searches[DTYPE_COUNT][2] = {
 };
 
 /* So many elements are compared with even spacing; fewer values are looked up without asking (docs/tuning.md, 111). */
-enum { PROBES = 16, FEW_VALUES = 64, LEAST_EVEN = 3 /* elements that a division may say where to look among */ };
+enum { PROBES = 16, FEW_VALUES = 64 };
+enum { READ_FOR_EACH = 16 };  /* the most elements for each value that are read to find out whether they are sorted */
+enum { LEAST_EVEN = 3 }; /* elements that a division may say where to look among */
 
 static double float_at(const char *elements, DTypeCode code, npy_intp i)
 {
@@ -327,6 +329,36 @@ int order_of_keys(const char *elements, DTypeCode code, npy_intp count, const Ke
     return 0;
 }
 
+void find_places_of(const char *sorted, DTypeCode code, npy_intp all, const char *wanted, npy_intp count, int right,
+                    npy_int64 *places)
+{
+    const VectorLoops *own = &loops[code];
+    const npy_uint64 nan = is_inexact(code) ? ~(npy_uint64)0 >> (64 - 8 * dtypes[code].itemsize) : 0;
+    npy_intp low = 0, length = all;
+    while (nan != 0 && low < length) { /* to the first NaN */
+        const npy_intp middle = low + ((length - low) >> 1);
+        if (own->key(sorted, middle) == nan) {
+            length = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    const int evenly = count >= FEW_VALUES && is_even(sorted, code, length);
+    (evenly ? even_searches[code] : own->find)[right](sorted, length, all, wanted, count, places);
+}
+
+int is_worth_turns(const char *elements, DTypeCode code, npy_intp length, npy_intp count)
+{
+    if (code == BOOL || count < FEW_VALUES || length > READ_FOR_EACH * count) {
+        return 0;
+    }
+    npy_intp i = 1;
+    while (i < length && loops[code].key(elements, i - 1) <= loops[code].key(elements, i)) {
+        i++;
+    }
+    return i >= length;
+}
+
 /* ------------------------------------------------------------------ for Python */
 
 char *vector_data(PyObject *object, int type, int is_written, npy_intp *size)
@@ -391,7 +423,7 @@ static PyObject *find_places(PyObject *module, PyObject *args)
 {
     PyObject *array, *values, *out;
     int right;
-    npy_intp length, count, room, all;
+    npy_intp count, room, all;
     if (!PyArg_ParseTuple(args, "OOpO:find_places", &array, &values, &right, &out)) {
         return NULL;
     }
@@ -402,25 +434,8 @@ static PyObject *find_places(PyObject *module, PyObject *args)
         (places = vector_data(out, NPY_INT64, 1, &room)) == NULL || !check_sizes(count == room)) {
         return NULL;
     }
-    const VectorLoops *own = &loops[vector_code(array)];
-    const npy_intp itemsize = dtypes[vector_code(array)].itemsize;
-    const npy_uint64 nan = is_inexact(vector_code(array)) ? ~(npy_uint64)0 >> (64 - 8 * itemsize) : 0;
     Py_BEGIN_ALLOW_THREADS
-    npy_intp low = 0;
-    length = all;
-    while (nan != 0 && low < length) { /* to the first NaN */
-        const npy_intp middle = low + ((length - low) >> 1);
-        if (own->key(sorted, middle) == nan) {
-            length = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    if (count < FEW_VALUES || !is_even(sorted, vector_code(array), length)) {
-        own->find[right](sorted, length, all, wanted, count, (npy_int64 *)places);
-    } else {
-        even_searches[vector_code(array)][right](sorted, length, all, wanted, count, (npy_int64 *)places);
-    }
+    find_places_of(sorted, vector_code(array), all, wanted, count, right, (npy_int64 *)places);
     clear_flags(); /* comparisons with NaN */
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;

@@ -26,6 +26,14 @@ void write_keys(const char *elements, DTypeCode code, npy_intp count, const KeyS
 int order_of_keys(const char *elements, DTypeCode code, npy_intp count, const KeyScale *scale,
                   npy_uint64 *keys);
 
+/* Write to `places` where to insert `wanted` into `all` sorted elements; several searches take turns. */
+void find_places_of(const char *sorted, DTypeCode code, npy_intp all, const char *wanted, npy_intp count, int right,
+                    npy_int64 *places);
+
+/* Whether `find_places_of` is to look up `count` values: there are so many that it is worth finding out that the elements
+   are sorted. NumPy gives other places among elements that are not. */
+int is_worth_turns(const char *elements, DTypeCode code, npy_intp length, npy_intp count);
+
 /* The data of a vector that lies in one piece; NULL with an exception set for another object. A type
    number of -1 stands for any dtype of up to 16 bytes. */
 char *vector_data(PyObject *object, int type, int is_written, npy_intp *size);

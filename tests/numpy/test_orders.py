@@ -98,3 +98,14 @@ def test_orders_along_axes():
         np.argsort(np.asarray(x), 2, kind="stable")
     with pytest.raises(ValueError, match="kind"):
         np.argsort(np.arange(70_000.0), kind="no such kind")
+
+
+@pytest.mark.parametrize("size", [1, 63, 300, 20_000])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "complex"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_many_values_are_looked_up_as_numpy_does(kind, size, side):
+    values = elements(kind, 300)
+    unsorted = elements(kind, size)
+    for array in (numpy.sort(unsorted), numpy.sort(unsorted)[::2], unsorted):
+        found = np.searchsorted(np.array(array), np.array(values), side)
+        assert_same(found, numpy.searchsorted(array, values, side))
