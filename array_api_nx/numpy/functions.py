@@ -19,7 +19,7 @@ from .adoption import as_faces, as_standards, by_numpy, scalar
 from .arrays import ndarray
 from .differences import KEEPS_ORDER, REFUSED, has_special_elements
 from .fronts import FUNCTIONS, fronted
-from .thresholds import ANY, most_for_numpy
+from .thresholds import ANY, EDGES_GIVEN, most_for_numpy
 
 REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeError)
 """What our functions raise for arguments that NumPy may take: then NumPy computes, or raises."""
@@ -74,6 +74,8 @@ def is_ours(
     if not given or any([named.get(x) is not None for x in _NUMPYS_PARAMETERS]):
         return False
     most = most_for_numpy(name)
+    if name == "histogram" and ours((named.get("bins", args[1:2]),)):
+        most = EDGES_GIVEN
     if not any([is_elsewhere(x) or x.size > most for x in given]) and not (
         broadcasts and _are_many(given, most)
     ):

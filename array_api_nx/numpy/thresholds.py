@@ -15,6 +15,8 @@ SOME: Final = 2**13
 FEW: Final = 2**15
 MANY: Final = 2**19
 ANY: Final = sys.maxsize
+EDGES_GIVEN: Final = 2**17
+"""For a histogram between edges in an array: NumPy sorts the elements."""
 
 _TO_ANY: Final = """
 atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag diagonal
@@ -28,13 +30,18 @@ belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot"
 _TO_SOME: Final = """
-einsum nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum nanvar
+einsum histogram interp nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum
+nanvar
 """
 
 
 _LIMITS: Final = {
     name: most
-    for names, most in ((_TO_SOME, SOME), (_TO_MANY, MANY), (_TO_ANY, ANY))
+    for names, most in (
+        (_TO_SOME, SOME),
+        (_TO_MANY, MANY),
+        (_TO_ANY, ANY),
+    )
     for name in names.split()
 }
 

@@ -5,7 +5,15 @@ import pytest
 
 import array_api_nx.numpy as np
 from array_api_nx.numpy.adoption import count_numpys
-from array_api_nx.numpy.thresholds import ANY, FEW, MANY, SOME, most_for_numpy
+from array_api_nx.numpy.functions import is_ours
+from array_api_nx.numpy.thresholds import (
+    ANY,
+    EDGES_GIVEN,
+    FEW,
+    MANY,
+    SOME,
+    most_for_numpy,
+)
 from tests.support.implementations import needs_native
 
 
@@ -17,8 +25,8 @@ def calls_of_numpy(function, *args):
 
 @needs_native
 def test_the_limit_of_a_function_is_found_by_numpys_name():
-    limits = [most_for_numpy(name) for name in ("exp", "nansum", "squeeze", "add.reduce")]
-    assert limits == [FEW, SOME, ANY, MANY]
+    names = ("nansum", "exp", "add.reduce", "squeeze")
+    assert [most_for_numpy(name) for name in names] == [SOME, FEW, MANY, ANY]
 
 
 @needs_native
@@ -27,6 +35,15 @@ def test_numpy_computes_arrays_up_to_the_limit_alone(name):
     function, most = getattr(np, name), most_for_numpy(name)
     assert calls_of_numpy(function, np.ones(most)) == 1
     assert calls_of_numpy(function, np.ones(most + 1)) == 0
+
+
+@needs_native
+def test_histograms_between_edges_are_numpys_up_to_more_elements():
+    x, edges = np.ones(10_000), np.linspace(0, 2, 50)
+    assert is_ours("histogram", (x, 50), {})
+    assert not is_ours("histogram", (x, edges), {})
+    assert not is_ours("histogram", (x,), {"bins": edges})
+    assert is_ours("histogram", (np.ones(EDGES_GIVEN + 1), edges), {})
 
 
 @pytest.mark.parametrize("name", ["squeeze", "flipud", "ascontiguousarray", "ravel"])
