@@ -90,6 +90,18 @@ def _inner(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
     return xp.tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 1,)))
 
 
+def _lexsort(xp: Foreign, keys: Foreign, axis: int = -1) -> Foreign:
+    """The order by the last of the keys, where these are equal by the one before, and so on."""
+    first, *others = keys
+    if any([key.shape != first.shape for key in others]):
+        raise ValueError("all keys need the same shape")
+    order = xp.argsort(first, axis=axis)
+    for key in others:
+        found = xp.argsort(xp.take_along_axis(key, order, axis=axis), axis=axis)
+        order = xp.take_along_axis(order, found, axis=axis)
+    return order
+
+
 def _percentile(name: str) -> Function:
     """NumPy's `percentile` or `nanpercentile`, by the function here with quantiles."""
 
@@ -107,6 +119,17 @@ def _percentile(name: str) -> Function:
         return getattr(xp.extra, name)(a, q, axis, method=method, keepdims=keepdims)
 
     return percentile
+
+
+def _select(xp: Foreign, condlist: Foreign, choicelist: Foreign, default: Foreign = 0) -> Foreign:
+    """The elements of the first choice whose condition is true."""
+    if type(condlist) is not list or type(choicelist) is not list:
+        raise TypeError("of an array each element would be a condition")
+    dtype = np.result_type(*_dtypes([*choicelist, default]))
+    found = xp.asarray(default, dtype=dtype)
+    for condition, choice in [*zip(condlist, choicelist, strict=True)][::-1]:
+        found = xp.where(condition, choice, found)
+    return found if found.ndim < 2 else xp.asarray(found, copy=True)
 
 
 def _sort(
@@ -187,6 +210,7 @@ _OWN: Final[dict[str, Function]] = {
     "inner": _inner,
     "iscomplexobj": lambda xp, x: xp.isdtype(x.dtype, "complex floating"),
     "isrealobj": lambda xp, x: not xp.isdtype(x.dtype, "complex floating"),
+    "lexsort": _lexsort,
     "nanpercentile": _percentile("nanquantile"),
     "ndim": lambda xp, a: a.ndim,
     "outer": lambda xp, a, b: xp.linalg.outer(xp.reshape(a, (-1,)), xp.reshape(b, (-1,))),
@@ -196,6 +220,7 @@ _OWN: Final[dict[str, Function]] = {
     # Of the next two, the methods also take axes and sizes as several arguments.
     "permute_dims": lambda xp, a, axes=None: _method("transpose")(xp, a, axes),  # or transpose
     "reshape": lambda xp, a, /, shape, **named: _method("reshape")(xp, a, shape, **named),
+    "select": _select,
     "searchsorted": lambda xp, a, v, side="left", sorter=None: xp.searchsorted(
         a, v, side=side, sorter=sorter
     ),

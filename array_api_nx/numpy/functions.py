@@ -26,8 +26,8 @@ REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError, AttributeEr
 
 _ARRAYS_WITHOUT_AXES: Final = """
 astype atleast_1d atleast_2d atleast_3d broadcast_to empty_like expand_dims full_like imag isin
-matrix_transpose meshgrid moveaxis ones_like permute_dims ravel real repeat reshape roll squeeze
-stack swapaxes tensordot tile transpose tril triu where zeros_like
+matrix_transpose meshgrid moveaxis ones_like permute_dims ravel real repeat reshape roll select
+squeeze stack swapaxes tensordot tile transpose tril triu where zeros_like
 """
 """Functions whose results without axes are arrays; those of others are scalars."""
 

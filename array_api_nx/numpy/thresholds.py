@@ -11,6 +11,7 @@ from typing import Final
 
 from ..native import native
 
+VERY_FEW: Final = 2**9
 SOME: Final = 2**13
 FEW: Final = 2**15
 MANY: Final = 2**19
@@ -29,6 +30,7 @@ trace transpose tril triu unstack vdot vstack zeros_like
 belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot"
+_TO_VERY_FEW: Final = "lexsort select"
 _TO_SOME: Final = """
 einsum histogram interp nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum
 nanvar
@@ -38,6 +40,7 @@ nanvar
 _LIMITS: Final = {
     name: most
     for names, most in (
+        (_TO_VERY_FEW, VERY_FEW),
         (_TO_SOME, SOME),
         (_TO_MANY, MANY),
         (_TO_ANY, ANY),

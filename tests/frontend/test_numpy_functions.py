@@ -66,6 +66,7 @@ pad(v, 2, mode="reflect") | percentile(a, [25, 50], axis=1) | percentile(a, 30, 
 prod(a, axis=0) | quantile(a, 0.3) | quantile(a, [0.1, 0.9], axis=1, keepdims=True) | ravel(a)
 repeat(a, 2) | repeat(a, 2, axis=0) | reshape(a, (3, 2)) | reshape(a, -1) | roll(a, 1, axis=1)
 result_type(a, "float32") | roots(v) | searchsorted(a[0, 1:], 1.5) | searchsorted(i[:1], i, "right")
+lexsort((i, i[::-1])) | select([a < 1, a > 2], [a, -a], 0.5)
 shape(a) | size(a) | size(a, 1) | sinc(a) | sort(a) | sort(a, axis=None)
 sort(a, 0, kind="stable") | squeeze(a[:1], axis=0) | std(a, ddof=1) | sum(a, 1, keepdims=True)
 var(a, 0) | sum(a, where=a > 2)

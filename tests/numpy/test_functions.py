@@ -62,6 +62,44 @@ def test_percentiles_have_numpys_dtypes(n):
             assert np.percentile(np.asarray(x), q).dtype == numpy.percentile(x, q).dtype
 
 
+@pytest.mark.parametrize("n", [10, 1000])
+def test_choices_are_numpys(n):
+    x = numpy.linspace(-1, 1, n)
+    k, rows = numpy.arange(n), numpy.stack([x, -x])
+    for conditions, choices, default in (
+        ([x < -0.5, x < 0.5], [x, 2 * x], 0),
+        ([x < -0.5, x < 0.5], [k, x.astype("f4")], 1.5),
+        ([x < -0.5, x > 0.5], [k.astype("i1"), 3], -1),
+        ([x < -0.5, x > 0.5], [k.astype("u8"), k], 0),
+        ([x < 0], [k.astype("i1")], 300),
+        ([x < 0, rows > 0], [1.0, 2], numpy.float32(0)),
+        ([x < 0], [rows], 1j),
+        ([rows.T < 0], [rows.T], 0),
+        ([x < 0], [x > -0.5], False),
+    ):
+        found = np.select([np.array(c) for c in conditions], [given(c) for c in choices], default)
+        expected = numpy.select(conditions, choices, default)
+        assert type(found) is np.ndarray
+        assert found.strides == expected.strides
+        numpy.testing.assert_array_equal(numpy.asarray(found), expected, strict=True)
+    y = np.array(x)
+    refused(TypeError, "boolean", np.select, [y], [y])
+    refused(ValueError, "same length", np.select, [y > 0], [y, y])
+    refused(ValueError, None, np.select, [y > 0], [y[1:]])
+
+
+def given(x):
+    return np.array(x) if isinstance(x, numpy.ndarray) else x
+
+
+@needs_native
+def test_choices_are_made_without_numpy():
+    x = np.array(numpy.linspace(-1, 1, 1000))
+    conditions, before = [x < -0.5, x < 0.5], count_numpys(0)
+    np.select(conditions, [x, 2 * x], 0.0)
+    assert count_numpys(0) == before
+
+
 def test_functions_are_methods_of_classes_where_numpys_are():
     class Layer:
         array = np.array

@@ -6,6 +6,9 @@ import numpy
 import pytest
 
 import array_api_nx.numpy as np
+from array_api_nx.numpy.adoption import count_numpys
+from tests.support.implementations import needs_native
+from tests.support.refusals import refused
 
 SIZES = [1, 5, 300, 20_000, 70_000]
 
@@ -98,6 +101,31 @@ def test_orders_along_axes():
         np.argsort(np.asarray(x), 2, kind="stable")
     with pytest.raises(ValueError, match="kind"):
         np.argsort(np.arange(70_000.0), kind="no such kind")
+
+
+@pytest.mark.parametrize("size", [5, 1000, 20_000, 70_000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_orders_by_several_keys_are_numpys(kind, size):
+    first, second = elements(kind, size), elements("int8", size)
+    for keys in ((first, second), (second, first), (first,), (first, first[::-1], second)):
+        assert_same(np.lexsort([np.array(key) for key in keys]), numpy.lexsort(keys))
+
+
+def test_orders_by_rows_of_an_array():
+    keys = numpy.random.default_rng(2).integers(0, 5, (3, 40, 50))
+    for axis in (-1, 0, 1):
+        assert_same(np.lexsort(np.array(keys), axis), numpy.lexsort(keys, axis))
+        assert_same(np.lexsort(tuple(np.array(keys)), axis), numpy.lexsort(keys, axis))
+    for other in (keys[0], keys[:, :1], keys[:, :, :9]):
+        refused(ValueError, None, np.lexsort, (np.array(other), np.array(keys)))
+        refused(ValueError, None, np.lexsort, (np.array(keys), np.array(other)))
+
+
+@needs_native
+def test_orders_by_keys_are_found_without_numpy():
+    x, before = np.array(elements("zeros", 1000)), count_numpys(0)
+    np.lexsort((x, x[::-1]))
+    assert count_numpys(0) == before
 
 
 @pytest.mark.parametrize("size", [1, 63, 300, 20_000])

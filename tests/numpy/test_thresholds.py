@@ -12,6 +12,7 @@ from array_api_nx.numpy.thresholds import (
     FEW,
     MANY,
     SOME,
+    VERY_FEW,
     most_for_numpy,
 )
 from tests.support.implementations import needs_native
@@ -25,8 +26,8 @@ def calls_of_numpy(function, *args):
 
 @needs_native
 def test_the_limit_of_a_function_is_found_by_numpys_name():
-    names = ("nansum", "exp", "add.reduce", "squeeze")
-    assert [most_for_numpy(name) for name in names] == [SOME, FEW, MANY, ANY]
+    names = ("select", "nansum", "exp", "add.reduce", "squeeze")
+    assert [most_for_numpy(name) for name in names] == [VERY_FEW, SOME, FEW, MANY, ANY]
 
 
 @needs_native
