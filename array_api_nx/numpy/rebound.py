@@ -20,12 +20,12 @@ import numpy
 
 _NAMES: Final = """
 allclose apply_over_axes argwhere array_equal array_split average bartlett blackman corrcoef cov
-cross digitize extract fft.fftfreq fft.fftshift fft.ifftshift fft.rfftfreq flatnonzero fromfunction
-gradient hamming hanning histogram histogram2d histogramdd i0 indices insert intersect1d isclose
-kaiser kron linalg.matrix_power linalg.matrix_rank linalg.multi_dot linalg.pinv linalg.qr
-linalg.tensorinv linalg.tensorsolve meshgrid pad piecewise polyadd polyfit polysub polyval quantile
-rot90 setdiff1d setxor1d sinc sort_complex split trapezoid tri tril_indices tril_indices_from
-trim_zeros triu_indices triu_indices_from union1d unwrap
+cross digitize extract fft.fft2 fft.fftfreq fft.fftshift fft.ifft2 fft.ifftshift fft.irfft2
+fft.rfft2 fft.rfftfreq flatnonzero fromfunction gradient hamming hanning histogram histogram2d
+histogramdd i0 indices insert intersect1d isclose kaiser kron linalg.matrix_power linalg.matrix_rank
+linalg.multi_dot linalg.pinv linalg.qr linalg.tensorinv linalg.tensorsolve meshgrid pad piecewise
+polyadd polyfit polysub polyval quantile rot90 setdiff1d setxor1d sinc sort_complex split trapezoid
+tri tril_indices tril_indices_from trim_zeros triu_indices triu_indices_from union1d unwrap
 """
 """The functions that take less time on arrays of the face than on NumPy's."""
 
@@ -104,6 +104,14 @@ def _faced(value: Any, faced: Faced) -> Any:
         return faced(module.removeprefix("numpy."), value)
     name = getattr(value, "__name__", "")
     path = f"{module}.{name}".removeprefix("numpy.")
-    function = unwrap(value) if path in REBOUND or vars(numpy).get(name) is not value else None
+    is_public = vars(numpy).get(name) is value or _is_at(path, value)
+    function = None if is_public and path not in REBOUND else unwrap(value)
     # One of these functions within another needs no second check of its arguments.
     return _with_faces(function, faced) if type(function) is FunctionType else faced(path, value)
+
+
+def _is_at(path: str, value: Any) -> bool:
+    """Whether NumPy has an object at a path that programs may use, as ``linalg.inv``."""
+    module, _, name = path.rpartition(".")
+    public = sys.modules.get(f"numpy.{module}") if "._" not in f".{path}" else None
+    return getattr(public, name, None) is value

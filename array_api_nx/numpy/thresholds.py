@@ -14,6 +14,7 @@ from ..native import native
 VERY_FEW: Final = 2**9
 SOME: Final = 2**13
 FEW: Final = 2**15
+MORE: Final = 2**16
 MANY: Final = 2**19
 ANY: Final = sys.maxsize
 EDGES_GIVEN: Final = 2**17
@@ -30,6 +31,8 @@ trace transpose tril triu unstack vdot vstack zeros_like
 belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot"
+_TO_MORE: Final = "fft.fft fft.fftn fft.ifft fft.ifftn fft.irfft fft.irfftn"
+_TO_TWICE_MORE: Final = "fft.rfft fft.rfftn"  # which take half the time
 _TO_VERY_FEW: Final = "lexsort select"
 _TO_SOME: Final = """
 einsum histogram interp nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum
@@ -42,6 +45,8 @@ _LIMITS: Final = {
     for names, most in (
         (_TO_VERY_FEW, VERY_FEW),
         (_TO_SOME, SOME),
+        (_TO_MORE, MORE),
+        (_TO_TWICE_MORE, 2 * MORE),
         (_TO_MANY, MANY),
         (_TO_ANY, ANY),
     )

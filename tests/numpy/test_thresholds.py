@@ -11,6 +11,7 @@ from array_api_nx.numpy.thresholds import (
     EDGES_GIVEN,
     FEW,
     MANY,
+    MORE,
     SOME,
     VERY_FEW,
     most_for_numpy,
@@ -26,8 +27,8 @@ def calls_of_numpy(function, *args):
 
 @needs_native
 def test_the_limit_of_a_function_is_found_by_numpys_name():
-    names = ("select", "nansum", "exp", "add.reduce", "squeeze")
-    assert [most_for_numpy(name) for name in names] == [VERY_FEW, SOME, FEW, MANY, ANY]
+    names = ("select", "nansum", "exp", "fft.fft", "add.reduce", "squeeze")
+    assert [most_for_numpy(name) for name in names] == [VERY_FEW, SOME, FEW, MORE, MANY, ANY]
 
 
 @needs_native
