@@ -243,6 +243,25 @@ static int assign_number(Tensor *x, PyObject *key, PyObject *value)
     return element != NULL;
 }
 
+/* What an array stores for a number of a dtype that does not promote to its own: its truth, or its whole part, where C can
+   write that. Otherwise the value as it is. A new reference, or NULL with an exception set. */
+static PyObject *lower_number(const Tensor *x, PyObject *value)
+{
+    const DTypeCode scalar = dtype_of_scalar(value), found = scalar != NO_DTYPE ? scalar : dtype_of_numpy_scalar(value);
+    if (x == NULL || is_inexact((DTypeCode)x->code) || found == NO_DTYPE || is_complex(found) || found == (DTypeCode)x->code) {
+        return Py_NewRef(value);
+    }
+    if (x->code == BOOL) {
+        const int truth = PyObject_IsTrue(value);
+        return truth < 0 ? NULL : PyBool_FromLong(truth);
+    }
+    if (!is_inexact(found)) {
+        return PyNumber_Long(value);
+    }
+    const double number = PyFloat_AsDouble(value);
+    return fabs(number) < 9e18 ? PyLong_FromDouble(number) : Py_NewRef(value); /* others may warn, or be refused */
+}
+
 int face_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     if (value == NULL) {
@@ -251,9 +270,10 @@ int face_assign(PyObject *self, PyObject *key, PyObject *value)
     if (assign_number(layout_of(self), key, value)) {
         return 0;
     }
-    PyObject *own = PyErr_Occurred() ? NULL : key_of(key);
-    int done = own == NULL ? -1 : is_numpys_key(own) ? 0 : assign_elements(self, own, value);
+    PyObject *own = PyErr_Occurred() ? NULL : key_of(key), *number = own == NULL ? NULL : lower_number(layout_of(self), value);
+    int done = number == NULL ? -1 : is_numpys_key(own) ? 0 : assign_elements(self, own, number);
     Py_XDECREF(own);
+    Py_XDECREF(number);
     if (done == 0) {
         done = PyErr_Occurred() ? -1 : assign_by_numpy(self, key, value);
     }

@@ -101,6 +101,32 @@ def test_what_c_declines_to_write_numpy_writes():
     assert large.sum() == 15
 
 
+_NUMBERS = (
+    *(0, 1, -1, 2, 128, -129, 2**63, 2**64, 0.0, 0.5, -2.7, 9.1e18, -9.3e18, numpy.nan, numpy.inf),
+    *(True, 0j, 1 + 2j, numpy.True_, numpy.int64(300), numpy.int8(-1), numpy.uint64(2**63 + 5)),
+    *(numpy.float64(2.7), numpy.float64(numpy.nan), numpy.float32(300.7), numpy.float16(2.5)),
+    *(numpy.complex128(2 + 1j), numpy.longdouble(1.5), numpy.array(3), "a", None),
+)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "int64", "uint64", "float32"])
+@pytest.mark.parametrize("number", _NUMBERS, ids=repr)
+def test_numbers_are_stored_as_numpy_stores_them(dtype, number):
+    for key in (..., slice(1, 3), 1):
+        seen = []
+        for module in (numpy, np):
+            x = module.zeros(4, dtype=dtype)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                try:
+                    x[key] = number
+                except Exception as error:
+                    seen.append((type(error), str(error)))
+                else:
+                    seen.append((x.tolist(), [str(each.message) for each in caught]))
+        assert str(seen[0]) == str(seen[1])
+
+
 def test_parts_of_complex_numbers_and_flat_elements_are_written():
     z = np.arange(4) * (1 + 2j)
     z.imag = np.ones(4)
