@@ -330,6 +330,9 @@ def _of_known_size(
 # The most partitions in place of a sort (docs/tuning.md, 94).
 _PARTITIONS_MAX: Final = 2
 
+# Slices of so many elements are partitioned at all positions at once.
+_LONG_ROW: Final = 2**12
+
 # Up to so many elements are sorted (docs/tuning.md, 117).
 _SORTED_MAX: Final = 2**8
 
@@ -354,8 +357,12 @@ def _elements(slices: Array, axis: int, positions: list[int]) -> tuple[dict[int,
         else:
             pairs.append([position])
     size = slices.size
+    ordered = None
     if len(pairs) > _PARTITIONS_MAX or (type(size) is int and size <= _SORTED_MAX):
         ordered = xp.sort(slices, axis=axis, stable=False)
+    elif len(pairs) > 1 and slices.shape[axis] >= _LONG_ROW:
+        ordered = wrap(backend.partition(slices._handle, tuple(positions), axis), dtype, device)
+    if ordered is not None:
         return {k: part(ordered, k, k + 1) for k in positions}, part(ordered, positions[-1], None)
     found: dict[int, Array] = {}
     before, after = slices, slices

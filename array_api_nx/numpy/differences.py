@@ -69,6 +69,8 @@ def has_special_elements(name: str, operands: tuple[Any, ...]) -> bool:
     """
     if name == "einsum":  # numbers among its operands are not promoted as weak ones
         return not all([hasattr(x, "dtype") for x in operands[1:]])
+    if name.endswith("quantile"):  # by whole numbers those of integers are integers
+        return len(operands) < 2 or numpy.asarray(operands[1]).dtype != numpy.float64
     if name == "floor_divide":  # of infinities
         return any([_kind(x) == "f" for x in operands])
     exponent = operands[-1]

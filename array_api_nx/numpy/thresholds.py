@@ -31,6 +31,7 @@ trace transpose tril triu unstack vdot vstack zeros_like
 belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot"
+_TO_TWICE_SOME: Final = "median percentile quantile"
 _TO_MORE: Final = "fft.fft fft.fftn fft.ifft fft.ifftn fft.irfft fft.irfftn"
 _TO_TWICE_MORE: Final = "fft.rfft fft.rfftn"  # which take half the time
 _TO_VERY_FEW: Final = "lexsort select"
@@ -45,6 +46,7 @@ _LIMITS: Final = {
     for names, most in (
         (_TO_VERY_FEW, VERY_FEW),
         (_TO_SOME, SOME),
+        (_TO_TWICE_SOME, 2 * SOME),
         (_TO_MORE, MORE),
         (_TO_TWICE_MORE, 2 * MORE),
         (_TO_MANY, MANY),

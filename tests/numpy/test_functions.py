@@ -192,6 +192,21 @@ def test_sums_of_products_have_numpys_dtypes_and_classes(n):
             assert isinstance(found, np.ndarray) == isinstance(expected, numpy.ndarray)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize(
+    "q", [1, 1.0, [0, 1], 0.3, [0.25, 0.75], [0.1, 0.25, 0.9], numpy.float32(0.5)]
+)
+def test_quantiles_of_many_have_numpys_dtypes(dtype, q):
+    """The second pair of places takes slices that are long."""
+    for shape in ((MANY,), (2, 20_000)):
+        x = (numpy.arange(numpy.prod(shape)) * 7919 % 1009).astype(dtype).reshape(shape)
+        for function in ("quantile", "nanquantile"):
+            found = getattr(np, function)(np.asarray(x), q, axis=-1)
+            expected = getattr(numpy, function)(x, q, axis=-1)
+            assert found.dtype == expected.dtype
+            assert numpy.allclose(found, expected)
+
+
 _SUBSCRIPTS = """
 ij->ji  ii->i  ii  ij->  ij->j  ji  bA  iij->ji  ...i->i...  ...->...  ij...  ij,jk->ik  ij,kj->ki
 ji,jk->ik  ij,j->i  i,ij->j  i,i  i,i->i  i,j->ji  ij,ij  ij,ji->  ij,ij->i  ijk,k->ij  ijk,kl
