@@ -404,7 +404,7 @@ def _stack_product(left: NDArray, right: NDArray) -> NDArray | None:
     except ValueError:
         return None
     if is_native:
-        duration = 1 + multiplications // _NATIVE_MULTIPLICATIONS_PER_NS
+        duration = 2 + multiplications // _NATIVE_MULTIPLICATIONS_PER_NS
     else:
         # BLAS knows no integers; NumPy multiplies them one by one.
         per_ns = _MULTIPLICATIONS_PER_NS if dtype.kind in "fc" else 1

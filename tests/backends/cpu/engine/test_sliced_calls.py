@@ -294,7 +294,7 @@ def test_matmul(dtype, divided):
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (3, 2), (64, 64)])
 def test_matmul_of_broadcast_stacks(shape, divided):
     rng = np.random.default_rng(10)
-    left, right = rng.random((12, 1, *shape)), rng.random((13, *shape[::-1]))
+    left, right = rng.random((24, 1, *shape)), rng.random((26, *shape[::-1]))
     expected = MATMUL(left, right)
     np.testing.assert_allclose(expected, np.matmul(left, right), rtol=1e-14)
     everywhere(partial(BACKEND.matmul, wrap(left), wrap(right)), expected, divided)
