@@ -187,10 +187,7 @@ static void order_result(const Gather *selection, npy_intp *index_strides,
         region_strides[order[i]] = step;
         step *= region->shape[order[i]];
     }
-    for (int dim = selection->ndim - 1; dim >= 0; dim--) {
-        index_strides[dim] = step;
-        step *= selection->shape[dim];
-    }
+    step_by_rows(selection->ndim, selection->shape, step, index_strides);
 }
 
 /* Arrange what belongs to the axes of the index arrays, and to those of the region, as in the

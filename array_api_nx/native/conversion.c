@@ -280,14 +280,11 @@ static PyObject *view_ndarray(PyArrayObject *array, DTypeCode code)
    follow each other. */
 static PyObject *share_large(PyArrayObject *array, DTypeCode code)
 {
-    npy_intp strides[ARRAY_DIMS], step = dtypes[code].itemsize;
+    npy_intp strides[ARRAY_DIMS];
     if (is_watched || !PyArray_IS_C_CONTIGUOUS(array)) {
         return DECLINED;
     }
-    for (int dim = PyArray_NDIM(array) - 1; dim >= 0; dim--) {
-        strides[dim] = step;
-        step *= PyArray_DIM(array, dim);
-    }
+    step_by_rows(PyArray_NDIM(array), PyArray_DIMS(array), dtypes[code].itemsize, strides);
     PyObject *view = view_ndarray(array, code);
     PyObject *flat = view == NULL ? NULL : PyArray_Ravel((PyArrayObject *)view, NPY_CORDER);
     Storage *storage = flat == NULL ? NULL : storage_over(flat, code);

@@ -283,13 +283,12 @@ static int add_group(NewView *view, const Subscripts *read, int of, const int *g
 /* The axes of such a group again, whose elements are `stride` bytes apart in a product. */
 static void add_axes_of_group(NewView *view, const Subscripts *read, const int *group, int count, npy_intp stride)
 {
-    const int first = view->ndim;
-    view->ndim += count;
-    for (int i = count - 1; i >= 0; i--) {
-        view->shape[first + i] = read->sizes[group[i]];
-        view->strides[first + i] = stride;
-        stride *= read->sizes[group[i]];
+    npy_intp *const shape = view->shape + view->ndim;
+    for (int i = 0; i < count; i++) {
+        shape[i] = read->sizes[group[i]];
     }
+    step_by_rows(count, shape, stride, view->strides + view->ndim);
+    view->ndim += count;
 }
 
 /* The letters of an order that are among some. */
@@ -420,12 +419,7 @@ static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count)
         return DECLINED; /* sums of narrow dtypes have others here */
     }
     PyObject *before = ignore_errors(); /* which NumPy does not look for */
-    PyObject *result = before == NULL ? decline_unless_raised() : compute(&read);
-    if (before != NULL && !restore_errors(before) && result != NULL) {
-        Py_DECREF(result);
-        return NULL;
-    }
-    return result;
+    return before == NULL ? decline_unless_raised() : restore_errors(before, compute(&read));
 }
 
 Implementation einsum_functions[] = {

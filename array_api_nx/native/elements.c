@@ -153,12 +153,8 @@ int shows_region(const Tensor *given, const char *data, const Region *region)
 /* Write elements that may lie in the region themselves: they are copied first. 0 if there is no memory. */
 static int write_overlapping(const Region *region, const char *from, const npy_intp *from_strides)
 {
-    npy_intp strides[ARRAY_DIMS], step = region->itemsize;
-    for (int dim = region->ndim - 1; dim >= 0; dim--) {
-        strides[dim] = step;
-        step *= region->shape[dim];
-    }
-    char *copy = PyMem_Malloc((size_t)step);
+    npy_intp strides[ARRAY_DIMS];
+    char *copy = PyMem_Malloc((size_t)step_by_rows(region->ndim, region->shape, region->itemsize, strides));
     if (copy == NULL) {
         return 0;
     }

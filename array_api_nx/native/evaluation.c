@@ -87,11 +87,7 @@ void begin_pass(Pass *pass, const Plan *plan, const Expression *expression, cons
         if (block != NULL && area->data == NULL && node->shared >= 0) {
             area->data = address_in_scratch(block, node);
         }
-        npy_intp step = area->itemsize;
-        for (int dim = ndim - 1; dim >= 0; dim--) {
-            row_major[k][dim] = step;
-            step *= root->shape[dim];
-        }
+        step_by_rows(ndim, root->shape, area->itemsize, row_major[k]);
         given[pass->leaf_count + k] = row_major[k];
     }
     for (int i = count_operands(pass); fold != NULL; fold = fold->next, i++) {
@@ -442,24 +438,21 @@ static Storage *take_memory(const Expression *expression, Target *target)
 {
     const Node *root = expression->nodes[0];
     const DTypeCode code = (DTypeCode)root->operation.result;
-    npy_intp step = dtypes[code].itemsize;
+    const npy_intp itemsize = dtypes[code].itemsize;
     if (expression->node_count != 1 || !expression->is_flat || time_of(expression) >= LONG_PASS) {
         return NULL; /* an operand that is overwritten is not there for a computation after Ctrl-C, or of single operations */
     }
     for (int i = 0; i < root->operation.count; i++) {
         Storage *storage = root->operands[i].storage;
         if (storage == NULL || storage->pending != NULL || (storage->memory == NULL && storage->block == NULL) ||
-            storage->code != code || storage->bytes != root->size * step || root->operands[i].offset != 0 ||
+            storage->code != code || storage->bytes != root->size * itemsize || root->operands[i].offset != 0 ||
             !storage->writeable || !is_private(storage) || Py_REFCNT(storage) != count_reads(expression, storage)) {
             continue;
         }
         move_memory(root->storage, storage);
         target->data = root->storage->address;
         target->overlaps = OVER_OPERANDS;
-        for (int dim = root->ndim - 1; dim >= 0; dim--) {
-            target->strides[dim] = step;
-            step *= root->shape[dim];
-        }
+        step_by_rows(root->ndim, root->shape, itemsize, target->strides);
         return storage;
     }
     return NULL;

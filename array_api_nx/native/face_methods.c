@@ -7,6 +7,7 @@
 #include "indexing.h"
 #include "layouts.h"
 #include "movement.h"
+#include "nodes.h"
 #include "scalars.h"
 
 /* None, after all elements of an array were written; DECLINED if C does not write them. */
@@ -230,9 +231,10 @@ static PyObject *inner(int is_vdot, PyObject *const *values, Py_ssize_t count)
         return turned;
     }
     PyObject *const operands[2] = {values[0], turned};
-    PyObject *product = matmul->compute(matmul->code, operands, 2);
+    PyObject *const before = is_vdot ? ignore_errors() : NULL; /* which NumPy's vdot does not look for */
+    PyObject *product = PyErr_Occurred() ? NULL : matmul->compute(matmul->code, operands, 2);
     Py_DECREF(turned);
-    return product;
+    return before == NULL ? product : restore_errors(before, product);
 }
 
 /* number in x. */

@@ -167,16 +167,19 @@ PyObject *ignore_errors(void)
     return numpys_variable == NULL ? NULL : PyContextVar_Set(numpys_variable, ignoring_settings);
 }
 
-int restore_errors(PyObject *before)
+PyObject *restore_errors(PyObject *before, PyObject *result)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    const int done = PyContextVar_Reset(numpys_variable, before) == 0;
+    const int failed = PyContextVar_Reset(numpys_variable, before) < 0;
     Py_DECREF(before);
-    if (done || type != NULL) {
+    if (!failed || type != NULL) {
         PyErr_Restore(type, value, traceback);
     }
-    return done;
+    if (failed && result != NULL && result != DECLINED) {
+        Py_DECREF(result);
+    }
+    return failed ? NULL : result;
 }
 
 void set_modes(PyObject *modes, PyObject *numpys, PyObject *ignoring, PyObject *own)

@@ -293,11 +293,7 @@ int find_strides(const Tensor *x, NewView *layout)
     if (!(x->flags & ROW_MAJOR)) {
         return regroup(x, layout);
     }
-    npy_intp step = dtypes[x->code].itemsize;
-    for (int i = layout->ndim - 1; i >= 0; i--) {
-        layout->strides[i] = step;
-        step *= layout->shape[i];
-    }
+    step_by_rows(layout->ndim, layout->shape, dtypes[x->code].itemsize, layout->strides);
     return 1;
 }
 

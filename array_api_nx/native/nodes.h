@@ -166,10 +166,12 @@ int is_users_line(void);
    variable of our settings. */
 void set_modes(PyObject *modes, PyObject *numpys, PyObject *ignoring, PyObject *own);
 
-/* Ignore floating-point errors, as numpy.errstate(all="ignore") does, until `restore_errors`, which keeps an exception that is
-   set. NULL if that cannot be, perhaps with an exception set; 0 with an exception set. */
+/* Ignore floating-point errors, as numpy.errstate(all="ignore") does, until `restore_errors`. NULL if that cannot be, perhaps
+   with an exception set. */
 PyObject *ignore_errors(void);
-int restore_errors(PyObject *before);
+
+/* Steals the reference to what was before, and that to the result of a function, which it returns; NULL with an exception set. */
+PyObject *restore_errors(PyObject *before, PyObject *result);
 
 /* Have operations on arrays of any size wait, until `record_as_before`, before which all that waits then is computed
    or dropped: operands may be shared, and none are copied. */

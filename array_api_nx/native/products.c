@@ -244,10 +244,7 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
         columns_missing ? 0 : step_of(columns, itemsize),
     };
     const npy_intp *const strides[3] = {left, right, target};
-    npy_intp apart = rows * columns * itemsize;
-    for (int dim = axes - 1; dim >= 0; apart *= shape[dim--]) {
-        target[dim] = apart;
-    }
+    step_by_rows(axes, shape, rows * columns * itemsize, target);
     const int flags = run_stack(code, args, axes, shape, strides, sizes, steps, x->size <= MOST_BRIEF && y->size <= MOST_BRIEF);
     if (PyErr_Occurred()) { /* it may have been without memory for a copy */
         Py_DECREF(result);

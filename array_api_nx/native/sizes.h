@@ -26,6 +26,16 @@ static inline npy_intp magnitude(npy_intp stride)
     return stride < 0 ? -stride : stride;
 }
 
+/* Set the strides of elements that lie row by row, `step` bytes apart along the last axis. Returns the bytes of all. */
+static inline npy_intp step_by_rows(int ndim, const npy_intp *shape, npy_intp step, npy_intp *strides)
+{
+    for (int dim = ndim - 1; dim >= 0; dim--) {
+        strides[dim] = step;
+        step *= shape[dim];
+    }
+    return step;
+}
+
 /* How many bytes before its first element the lowest element of a layout lies (0 or negative), and how
    many after it the highest. The layout must have elements. */
 static inline void find_reach(int ndim, const npy_intp *shape, const npy_intp *strides,

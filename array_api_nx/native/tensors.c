@@ -248,11 +248,7 @@ int ensure_storage(Tensor *tensor)
     if (PyArray_IS_C_CONTIGUOUS(array)) {
         /* View.row_major has the steps of the shape, whatever strides NumPy gives to axes along
            which nothing is stepped over. */
-        npy_intp step = dtypes[tensor->code].itemsize;
-        for (int i = tensor->ndim - 1; i >= 0; i--) {
-            tensor->strides[i] = step;
-            step *= tensor->shape[i];
-        }
+        step_by_rows(tensor->ndim, tensor->shape, dtypes[tensor->code].itemsize, tensor->strides);
     }
     if (tensor->size > limits.tracked) {
         /* Others may have the array, too. From now on Python finds it by the storage alone. */

@@ -124,11 +124,7 @@ int order_walk(Walk *walk, int reversible)
 
 void lay_out(Walk *walk, int i, npy_intp itemsize)
 {
-    npy_intp stride = itemsize;
-    for (int dim = walk->ndim - 1; dim >= 0; dim--) {
-        walk->strides[i][dim] = stride;
-        stride *= walk->shape[dim];
-    }
+    step_by_rows(walk->ndim, walk->shape, itemsize, walk->strides[i]);
 }
 
 int merge_walk(const Walk *walk, Walk *merged)

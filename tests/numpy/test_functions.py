@@ -266,6 +266,7 @@ def test_sums_of_products_show_the_operand_and_do_not_warn():
     x[1, 0] = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        assert str(np.vdot(x[0], x[1])) == str(numpy.vdot(*numpy.asarray(x)))
         for subscripts in ("ij,jk->ik", "ij,ij->i", "ij,ij->ij"):
             assert str(np.einsum(subscripts, x, x)) == str(numpy.einsum(subscripts, x, x))
         # What was to be warned of before still is.
