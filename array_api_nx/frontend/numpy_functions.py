@@ -129,7 +129,7 @@ def _select(xp: Foreign, condlist: Foreign, choicelist: Foreign, default: Foreig
     found = xp.asarray(default, dtype=dtype)
     for condition, choice in [*zip(condlist, choicelist, strict=True)][::-1]:
         found = xp.where(condition, choice, found)
-    return found if found.ndim < 2 else xp.asarray(found, copy=True)
+    return found
 
 
 def _sort(

@@ -83,7 +83,8 @@ def is_ours(
     refused = REFUSED.get(name, ())
     if any([not x.size or x.dtype in refused for x in given]) or has_special_elements(name, args):
         return False
-    if name in KEEPS_ORDER and not all([x.flags.c_contiguous for x in given]):
+    by_rows = name in KEEPS_ORDER or name == "select"  # whose results NumPy lays out row by row
+    if by_rows and not all([x.flags.c_contiguous for x in given]):
         return False
     return not _has_foreign(_classes(args))
 

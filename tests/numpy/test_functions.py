@@ -93,6 +93,7 @@ def given(x):
 
 
 @needs_native
+@needs_call_lists
 def test_choices_are_made_without_numpy():
     x = np.array(numpy.linspace(-1, 1, 1000))
     conditions, before = [x < -0.5, x < 0.5], count_numpys(0)
