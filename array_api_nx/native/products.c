@@ -204,17 +204,21 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     /* How many products; then rows, inner size, columns. */
     npy_intp sizes[4] = {1, rows, inner, columns};
     int axes = 0;
+    const int is_stack = left_axes + right_axes > 0;
     if (inner != y->shape[right_axes] || rows > limits.large / columns || !find_core_loop(&matmul, code) ||
-        !broadcast_shape(&axes, shape, left_axes, x->shape) || !broadcast_shape(&axes, shape, right_axes, y->shape)) {
+        (is_stack && (!broadcast_shape(&axes, shape, left_axes, x->shape) ||
+                      !broadcast_shape(&axes, shape, right_axes, y->shape)))) {
         return DECLINED;
     }
     for (int dim = 0; dim < axes; dim++) {
         count = count > limits.large ? count : count * shape[dim];
     }
-    broadcast_strides(axes, shape, left_axes, x->shape, x->strides, left);
-    broadcast_strides(axes, shape, right_axes, y->shape, y->strides, right);
-    if (axes > 0 && !(is_small_stack(x, y, count, sizes) && is_in_order(axes, left) && is_in_order(axes, right))) {
-        return DECLINED;
+    if (is_stack) {
+        broadcast_strides(axes, shape, left_axes, x->shape, x->strides, left);
+        broadcast_strides(axes, shape, right_axes, y->shape, y->strides, right);
+        if (!is_small_stack(x, y, count, sizes) || !is_in_order(axes, left) || !is_in_order(axes, right)) {
+            return DECLINED;
+        }
     }
     int ndim = axes;
     if (!rows_missing) {
@@ -228,7 +232,7 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
         return NULL;
     }
     clear_flags();
-    if (inner == 1 && ndim == 2 && axes == 0 && !is_complex((DTypeCode)code) && code != BOOL && multiply_outer(x, y, args)) {
+    if (inner == 1 && ndim == 2 && !is_stack && !is_complex((DTypeCode)code) && code != BOOL && multiply_outer(x, y, args)) {
         return settle(result, matmul.name, take_flags());
     }
     /* From product to product; then along the axes of each operand. */
@@ -243,9 +247,15 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
         rows_missing ? 0 : step_of(rows, columns * itemsize),
         columns_missing ? 0 : step_of(columns, itemsize),
     };
-    const npy_intp *const strides[3] = {left, right, target};
-    step_by_rows(axes, shape, rows * columns * itemsize, target);
-    const int flags = run_stack(code, args, axes, shape, strides, sizes, steps, x->size <= MOST_BRIEF && y->size <= MOST_BRIEF);
+    const int is_brief = x->size <= MOST_BRIEF && y->size <= MOST_BRIEF;
+    int flags;
+    if (is_stack) {
+        const npy_intp *const strides[3] = {left, right, target};
+        step_by_rows(axes, shape, rows * columns * itemsize, target);
+        flags = run_stack(code, args, axes, shape, strides, sizes, steps, is_brief);
+    } else {
+        flags = run_core_loop(&matmul, code, args, sizes, steps, is_brief);
+    }
     if (PyErr_Occurred()) { /* it may have been without memory for a copy */
         Py_DECREF(result);
         return NULL;
