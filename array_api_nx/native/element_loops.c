@@ -18,7 +18,7 @@ static PyObject *primitives[MAX_OPERATIONS];
 static PyObject *ask;
 
 /* Nanoseconds that a loop takes over `serial_limit` elements (backends/cpu/engine/loops.py). */
-#define SERIAL_TIME 3000.0
+#define SERIAL_TIME 24000.0
 
 /* As in backends/cpu/engine/loops.py. */
 enum { INEXACT, EXACT_IN_ROWS, EXACT };

@@ -53,7 +53,7 @@ static void run_part(const void *parts, npy_intp number, char *scratch)
 /* Cut the first axis that has enough indices, or else the longest one. The parts of a row begin at lines of their own. */
 static void cut(const Walk *walk, Parts *parts)
 {
-    const npy_intp share = share_of(walk->count, parts->loop->serial_limit), wanted = (walk->count - 1) / share + 1;
+    const npy_intp wanted = (walk->count - 1) / task_size(parts->loop->serial_limit) + 1;
     const int last = walk->ndim - 1;
     parts->axis = 0;
     for (int axis = 1; axis <= last && walk->shape[parts->axis] < wanted; axis++) {

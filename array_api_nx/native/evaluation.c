@@ -231,7 +231,7 @@ static int is_read_in_steps(const Pass *pass, const Expression *expression)
 {
     const int last = pass->ndim - 1;
     int stepped = 0, halved = 0; /* `halved`: every other element, which vector instructions copy */
-    if (pass->overlaps || (pass->fold != NULL && pass->fold->is_read) || pass->shape[last] <= PACKED_COLUMNS ||
+    if ((pass->fold != NULL && pass->fold->is_read) || pass->shape[last] <= PACKED_COLUMNS ||
         expression->nodes[expression->node_count - 1]->size * expression->leaf_count * 8 > STEPPED_BYTES) {
         return 0;
     }
@@ -298,6 +298,10 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
             return 0;
         }
         clear_all(flags, plan->step_count);
+        if (pass.is_buffered && target->overlaps == OVER_OPERANDS) {
+            pass.is_buffered = 0; /* each operation has its own flags, and so no operand is needed again */
+            pass.one_by_one = NULL;
+        }
     }
     pass.streams = is_streamed(&pass, target);
     if (!in_rows) {

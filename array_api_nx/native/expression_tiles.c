@@ -35,6 +35,9 @@ static npy_intp tile_bytes(const Pass *pass)
         return TILE_BYTES;
     }
     if (!are_rows(pass)) {
+        if (pass->is_stepped && pass->fold == NULL && !pass->is_buffered) {
+            return STRAIGHT_BYTES;
+        }
         return pass->fold != NULL || pass->is_copy ? ALONE_BYTES : TILE_BYTES;
     }
     const int is_straight = pass->is_copy || (pass->fold == NULL ? !pass->is_buffered : pass->fold->is_read);

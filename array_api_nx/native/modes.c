@@ -131,6 +131,12 @@ int find_modes(Modes *modes)
     return 1;
 }
 
+int find_own_settings(PyObject **settings)
+{
+    *settings = NULL;
+    return own_variable == NULL || PyContextVar_Get(own_variable, NULL, settings) == 0;
+}
+
 int find_errors(void)
 {
     Modes modes;

@@ -159,6 +159,9 @@ int find_modes(Modes *modes);
 /* Their errors; -2 with an exception set. */
 int find_errors(void);
 
+/* What our context variable has: a new reference; NULL if there is no such variable yet. 0 with an exception set. */
+int find_own_settings(PyObject **settings);
+
 /* Whether the line that runs is not one of this package, NumPy or contextlib: Python warns there. */
 int is_users_line(void);
 

@@ -60,7 +60,7 @@ LIMIT_LOOP(minimum_doubles, npy_double, >)
 
 /* A function of contiguous elements that is correctly rounded everywhere. */
 #define ELEMENT_LOOP(NAME, TYPE, FUNCTION)                                                                 \
-    CLONED_FOR_ROTATIONS(static, void, NAME,                                                               \
+    CLONED(static, void, NAME,                                                                             \
                          (char **args, npy_intp const *count, npy_intp const *steps, void *data),          \
                          (args, count, steps, data))                                                       \
     {                                                                                                      \

@@ -32,18 +32,50 @@ int apply_errstate(PyObject *name, int flags)
     return done == NULL ? -1 : 0;
 }
 
-/* threads.count(), which is asked for large arrays only. */
-static PyObject *count_threads;
+/* threads.count(), which is asked for large arrays only, and what it said under some settings: once a computation has filled
+   the caches, a call of Python code takes microseconds (docs/tuning.md, 157). */
+static PyObject *count_threads, *counted_under;
+static Py_ssize_t counted;
+static int may_keep_count;         /* whether it says the same again under the same settings */
+static unsigned times_set_counter; /* it may be set anew while it runs */
 
 Py_ssize_t most_threads(void)
 {
+    PyObject *own;
     if (count_threads == NULL) {
         return 1;
     }
+    if (!find_own_settings(&own)) {
+        return -1;
+    }
+    if (own != NULL && own == counted_under) {
+        Py_DECREF(own);
+        return counted;
+    }
+    const unsigned asked = times_set_counter;
     PyObject *number = PyObject_CallNoArgs(count_threads);
     const Py_ssize_t threads = number == NULL ? -1 : PyLong_AsSsize_t(number);
     Py_XDECREF(number);
+    if (threads > 0 && may_keep_count && asked == times_set_counter) {
+        counted = threads;
+        Py_XSETREF(counted_under, Py_XNewRef(own));
+    }
+    Py_XDECREF(own);
     return threads;
+}
+
+static PyObject *set_thread_count(PyObject *module, PyObject *args)
+{
+    PyObject *count;
+    int keeps;
+    if (!PyArg_ParseTuple(args, "Op", &count, &keeps)) {
+        return NULL;
+    }
+    times_set_counter++;
+    may_keep_count = keeps;
+    Py_CLEAR(counted_under);
+    Py_XSETREF(count_threads, Py_NewRef(count));
+    Py_RETURN_NONE;
 }
 
 /* The object `config.hints`, and where its slots `device` and `strict_operands` lie. */
@@ -153,7 +185,6 @@ static PyObject *set_hints(PyObject *module, PyObject *object)
 }
 
 KEEP_ARGUMENT(set_errors, errstate_function)
-KEEP_ARGUMENT(set_thread_count, count_threads)
 
 static PyObject *set_views_from(PyObject *module, PyObject *args)
 {
@@ -191,8 +222,9 @@ PyMethodDef settings_methods[] = {
      "whether Python is to look at NumPy's arrays."},
     {"set_errors", set_errors, METH_O,
      "set_errors(apply)\n--\n\nWhat is called as apply(name, flags) after floating-point errors."},
-    {"set_thread_count", set_thread_count, METH_O,
-     "set_thread_count(count)\n--\n\nWhat tells how many threads a computation may use."},
+    {"set_thread_count", set_thread_count, METH_VARARGS,
+     "set_thread_count(count, keeps)\n--\n\n"
+     "What tells how many threads a computation may use, and whether the number may be kept for the same settings."},
     {"set_views", set_views_from, METH_VARARGS,
      "set_views(View, make)\n--\n\n"
      "The class of views, and what makes one of shape, strides, offset, mask and is_read_only."},

@@ -39,13 +39,12 @@ typedef struct {
 /* A part of a loop begins at a multiple of this many elements, so that no two write to the same lines. */
 enum { GRAIN = 1024 };
 
-/* The elements of a task of a loop over `count`: at least `serial_limit`, which take 3 microseconds in
-   the caches, and at most four times as many, so that the caller never waits long for the last task. In
-   between the first task, after which the caller may wake helpers, is a small part of the job
+/* The elements of a task of a loop: a quarter of `serial_limit`, which take 6 microseconds in the caches. So there are four
+   tasks at least, and the first one, after which the caller may wake helpers, is a small part of the job
    (docs/tuning.md, 133). */
-static inline npy_intp share_of(npy_intp count, npy_intp serial_limit)
+static inline npy_intp task_size(npy_intp serial_limit)
 {
-    return greatest(greatest(serial_limit, 1), least(count / 32, 4 * serial_limit));
+    return greatest(serial_limit / 4, 1);
 }
 
 /* Compute one of the parts that something is divided into, with scratch memory. */

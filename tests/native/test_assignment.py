@@ -1,5 +1,7 @@
 """Expressions that are written to memory that their operands lie in, too."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -40,3 +42,28 @@ def test_targets_between_the_elements_of_operands(dtype, shape):
             mine[target] = (mine[one] - mine[other] * 2).copy()
             ours[target] = ours[one] - ours[other] * 2
             assert np.array_equal(np.asarray(ours), mine, equal_nan=dtype != "int16")
+
+
+def _messages(namespace, x, y, target, source):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        x[target] = x[source] / y[target] - namespace.sqrt(x[target])
+        x[target] += 2 * y[target]
+    return {str(warning.message) for warning in caught}
+
+
+@pytest.mark.parametrize("shift", [0, 1, 5, -5])
+@pytest.mark.parametrize("size", [200, 3000, 40_000])
+@pytest.mark.parametrize("columns", [1, 3, 9])
+def test_columns_are_computed_in_place(columns, size, shift):
+    """The loops read elements that are not adjacent where they lie, also in the target."""
+    rng = np.random.default_rng(size + shift)
+    x, y = rng.normal(size=(2, size + 10, columns))
+    y[size // 2, 0] = 0
+    ours, others = xp.asarray(x, copy=True), xp.asarray(y, copy=True)
+    target = (slice(5, size + 5), 0)
+    source = (slice(5 + shift, size + 5 + shift), columns - 1)
+    expected = _messages(np, x, y, target, source)
+    assert _messages(xp, ours, others, target, source) == expected
+    assert len(expected) == 2
+    assert np.asarray(ours).tobytes() == x.tobytes()

@@ -405,7 +405,7 @@ def test_a_value_that_is_computed_while_threads_are_counted():
 
     asked = []
     a, b, target = made(200_000), made(200_000, 2), xp.zeros(200_000)
-    native.set_thread_count(count)
+    native.set_thread_count(count, False)
     try:
         value = a * b + 1
         target[...] = value
@@ -413,7 +413,7 @@ def test_a_value_that_is_computed_while_threads_are_counted():
         asked.clear()
         total = xp.max(value)
     finally:
-        native.set_thread_count(threads.count)
+        native.set_thread_count(threads.count, True)
     np.testing.assert_array_equal(host(target), host(a) * host(b) + 1)
     assert float(total) == ((host(a) * host(b) + 1) * host(a)).max()
     assert asked

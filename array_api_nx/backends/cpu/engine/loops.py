@@ -20,7 +20,7 @@ from ....core.dtypes import DType
 from ....native import native
 from ....primitives import table as p
 from ....primitives.table import EXACT_COST, Primitive
-from . import fperrors, threads
+from . import fperrors
 
 _CHEAP: Final = 0.4
 """Nanoseconds per element up to which a loop waits for the second-level cache, not for itself."""
@@ -28,9 +28,9 @@ _CHEAP: Final = 0.4
 _PER_BYTE: Final = 0.011
 """Nanoseconds to read or write a byte in the second-level cache."""
 
-_WORTH_THREADS: Final = 3_000.0
-"""Nanoseconds of work from which a loop over whole arrays is divided among threads. That is faster
-if the threads are still awake from an earlier loop, and about as fast if they must be woken."""
+_WORTH_THREADS: Final = 24_000.0
+"""Nanoseconds of work from which a loop over whole arrays is divided among threads, which takes a
+few microseconds (docs/tuning.md, 133)."""
 
 _BOOL: Final = np.dtype(bool)
 
@@ -236,5 +236,4 @@ def _described(
 
 if native is not None:
     native.set_operations(loop_for_native)
-    native.set_thread_count(threads.count)
     native.set_errors(fperrors.apply_errstate)

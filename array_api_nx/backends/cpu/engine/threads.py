@@ -124,6 +124,7 @@ class Limits:
             others = {t: n for t, n in self.by_thread.items() if t.is_alive() and t is not thread}
             own = {} if isinstance(limit, Unlimited) else {thread: max(1, limit)}
             self.by_thread = others | own
+            _tell_native()
 
 
 class Unlimited(int):
@@ -203,7 +204,15 @@ def _after_fork() -> None:
     limits.lock = Lock()
     available.cache_clear()
     default.cache_clear()
+    _tell_native()
 
 
+def _tell_native() -> None:
+    """Have C ask again, and keep the answer unless limits are in force, which end with threads."""
+    if native is not None:
+        native.set_thread_count(count, not limits.by_thread)
+
+
+_tell_native()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
