@@ -9,6 +9,7 @@
 #include "nest.h"
 #include "nodes.h"
 #include "parts.h"
+#include "products.h"
 
 /* Let the implementation compute, where a dtype may be anything that NumPy makes one of. */
 static PyObject *call_with_dtype(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
@@ -188,6 +189,12 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
     }
     if (self->is_operation && place == self->parameters.total && count + named == place + 1) {
         result = compute_into((OperationCode)self->code, args, (int)place, out);
+        if (result != DECLINED) {
+            return result;
+        }
+    }
+    if (self->compute == call_matmul && place == 2 && count + named == 3) {
+        result = multiply_into(args[0], args[1], out);
         if (result != DECLINED) {
             return result;
         }

@@ -6,11 +6,14 @@
 #include "chapters.h"
 #include "conversion.h"
 #include "elementwise.h"
+#include "elements.h"
 #include "movement.h"
 #include "nest.h"
+#include "nodes.h"
 #include "parts.h"
 #include "flags.h"
 #include "small_matrices.h"
+#include "tall_products.h"
 #include "ufunc_fields.h"
 
 static CoreLoops matmul, vecdot;
@@ -22,18 +25,11 @@ int find_core_loop(CoreLoops *loops, int code)
             find_ufunc_loop(loops->ufunc, dtypes[code].type_number, &loops->functions[code], &loops->data[code]));
 }
 
-/* Two arrays of one dtype, not empty, with elements that are there. Products of large matrices are left to Python,
-   which makes one of several. */
+/* Two arrays of one dtype, not empty, with elements that are there. */
 static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor **y, char **data)
 {
-    if (!is_array(first) || !is_array(second) || (*x = layout_of(first)) == NULL ||
-        (*y = layout_of(second)) == NULL || (*x)->code != (*y)->code) {
-        return 0;
-    }
-    const npy_intp most = limits.at_once < 0                   ? limits.at_once
-                          : (*x)->ndim == 1 || (*y)->ndim == 1 ? NPY_MAX_INTP
-                                                               : limits.large;
-    return (*x)->size <= most && (*y)->size <= most && (*x)->size > 0 && (*y)->size > 0 &&
+    return limits.at_once >= 0 && is_array(first) && is_array(second) && (*x = layout_of(first)) != NULL &&
+           (*y = layout_of(second)) != NULL && (*x)->code == (*y)->code && (*x)->size > 0 && (*y)->size > 0 &&
            (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
 }
 
@@ -88,15 +84,17 @@ static PyObject *cast_factor(PyObject *object, Tensor *x, DTypeCode code)
     return x->code == code ? Py_NewRef(object) : cast_array(x, code);
 }
 
-/* Of two dtypes. */
-static PyObject *multiply_promoted(PyObject *first, Tensor *x, PyObject *second, Tensor *y)
+static PyObject *multiply(PyObject *first, PyObject *second, PyObject *out);
+
+/* A product of operands of two dtypes. */
+static PyObject *multiply_promoted(PyObject *first, Tensor *x, PyObject *second, Tensor *y, PyObject *out)
 {
     const DTypeCode common = (DTypeCode)promotions[x->code][y->code];
     if (common == NO_DTYPE || limits.at_once < 1 || x->ndim < 1 || x->ndim > 2 || y->ndim < 1 || y->ndim > 2) {
         return DECLINED;
     }
     PyObject *a = cast_factor(first, x, common), *b = a == NULL || a == DECLINED ? a : cast_factor(second, y, common);
-    PyObject *result = b == NULL || b == DECLINED ? b : multiply_matrices(a, b);
+    PyObject *result = b == NULL || b == DECLINED ? b : multiply(a, b, out);
     if (a != NULL && a != DECLINED) {
         Py_DECREF(a);
         if (b != NULL && b != DECLINED) {
@@ -181,16 +179,25 @@ static int run_stack(int code, char **args, int ndim, const npy_intp *shape, con
     return flags;
 }
 
-PyObject *multiply_matrices(PyObject *first, PyObject *second)
+/* Whether a product can be written to an array: its elements then lie at `*data`. Perhaps 0 with an exception set. */
+static int can_take_product(Tensor *target, int code, int ndim, const npy_intp *shape, Tensor *const *factors, char **data)
+{
+    return target != NULL && target->code == code && target->size > 0 && has_shape(target, ndim, shape) &&
+           is_writeable(target) && (data[2] = data_of(target)) != NULL &&
+           !may_overlap(target, data[2], factors[0], data[0]) && !may_overlap(target, data[2], factors[1], data[1]);
+}
+
+/* The product of two arrays: written to `out`, a new reference, unless that is NULL. */
+static PyObject *multiply(PyObject *first, PyObject *second, PyObject *out)
 {
     Tensor *x, *y;
     char *args[3];
-    PyObject *nothing = multiply_nothing(first, second);
+    PyObject *nothing = out == NULL ? multiply_nothing(first, second) : DECLINED;
     if (nothing != DECLINED) {
         return nothing;
     }
     if ((x = layout_of_any(first)) != NULL && (y = layout_of_any(second)) != NULL && x->code != y->code) {
-        return multiply_promoted(first, x, second, y);
+        return multiply_promoted(first, x, second, y, out);
     }
     if (!take_operands(first, second, &x, &y, args) || x->ndim < 1 || y->ndim < 1) {
         return DECLINED;
@@ -205,7 +212,7 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     npy_intp sizes[4] = {1, rows, inner, columns};
     int axes = 0;
     const int is_stack = left_axes + right_axes > 0;
-    if (inner != y->shape[right_axes] || rows > limits.large / columns || !find_core_loop(&matmul, code) ||
+    if (inner != y->shape[right_axes] || rows > MOST_ELEMENTS / columns || !find_core_loop(&matmul, code) ||
         (is_stack && (!broadcast_shape(&axes, shape, left_axes, x->shape) ||
                       !broadcast_shape(&axes, shape, right_axes, y->shape)))) {
         return DECLINED;
@@ -227,14 +234,6 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     if (!columns_missing) {
         shape[ndim++] = columns;
     }
-    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)code, 0, &args[2]);
-    if (result == NULL) {
-        return NULL;
-    }
-    clear_flags();
-    if (inner == 1 && ndim == 2 && !is_stack && !is_complex((DTypeCode)code) && code != BOOL && multiply_outer(x, y, args)) {
-        return settle(result, matmul.name, take_flags());
-    }
     /* From product to product; then along the axes of each operand. */
     npy_intp steps[9] = {
         0,
@@ -247,12 +246,33 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
         rows_missing ? 0 : step_of(rows, columns * itemsize),
         columns_missing ? 0 : step_of(columns, itemsize),
     };
+    PyObject *result;
+    if (out != NULL) {
+        Tensor *const factors[2] = {x, y}, *const written = layout_of(out);
+        if (is_stack || !can_take_product(written, code, ndim, shape, factors, args)) {
+            return decline_unless_raised();
+        }
+        steps[7] = rows_missing ? 0 : step_of(rows, written->strides[0]);
+        steps[8] = columns_missing ? 0 : step_of(columns, written->strides[ndim - 1]);
+        result = Py_NewRef(out);
+    } else if ((result = new_array_like_memory(ndim, shape, (DTypeCode)code, 0, &args[2])) == NULL) {
+        return NULL;
+    }
+    clear_flags();
+    if (inner == 1 && ndim == 2 && !is_stack && out == NULL && !is_complex((DTypeCode)code) && code != BOOL && multiply_outer(x, y, args)) {
+        return settle(result, matmul.name, take_flags());
+    }
     const int is_brief = x->size <= MOST_BRIEF && y->size <= MOST_BRIEF;
     int flags;
     if (is_stack) {
         const npy_intp *const strides[3] = {left, right, target};
         step_by_rows(axes, shape, rows * columns * itemsize, target);
         flags = run_stack(code, args, axes, shape, strides, sizes, steps, is_brief);
+    } else if (!is_brief && is_tall_product((DTypeCode)code, sizes, steps)) {
+        if (!multiply_tall_freely((DTypeCode)code, args, sizes, steps, &flags)) {
+            Py_DECREF(result);
+            return NULL;
+        }
     } else {
         flags = run_core_loop(&matmul, code, args, sizes, steps, is_brief);
     }
@@ -263,7 +283,17 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     return settle(result, matmul.name, flags);
 }
 
-static PyObject *call_matmul(int which, PyObject *const *values, Py_ssize_t count)
+PyObject *multiply_matrices(PyObject *first, PyObject *second)
+{
+    return multiply(first, second, NULL);
+}
+
+PyObject *multiply_into(PyObject *first, PyObject *second, PyObject *out)
+{
+    return multiply(first, second, out);
+}
+
+PyObject *call_matmul(int which, PyObject *const *values, Py_ssize_t count)
 {
     return multiply_matrices(values[0], values[1]);
 }

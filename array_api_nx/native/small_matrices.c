@@ -6,6 +6,7 @@
 
 #include "small_matrices.h"
 #include "parts.h"
+#include "tall_products.h"
 #include "compiler.h"
 #include "dtypes.h"
 #include "flags.h"
@@ -32,7 +33,7 @@ static int is_computed(const npy_intp *sizes)
    the products of two stacks; the inner loop of the ufunc, whose own data is NumPy's loop. Elements are of a type, or of two
    parts of it: then the products with the real parts and those with the imaginary parts of the left matrix are summed apart.
    products.c explains the arguments of such loops. */
-#define DEFINE_PRODUCTS(name, type, parts)                                                                               \
+#define DEFINE_PRODUCTS(name, type, parts, code)                                                                         \
     static INLINE void multiply_##name(const char *left, npy_intp row_step, npy_intp inner_step,                         \
                                        const type *right, char *result, npy_intp result_step,                            \
                                        npy_intp rows, npy_intp inner, const int columns)                                 \
@@ -101,6 +102,8 @@ static int is_computed(const npy_intp *sizes)
     {                                                                                                                    \
         if (is_computed(sizes) && (steps[8] == (parts) * sizeof(type) || sizes[3] == 1)) {                               \
             multiply_small_##name(args, sizes, steps);                                                                   \
+        } else if (is_tall_product(code, sizes, steps)) {                                                                \
+            multiply_tall(code, args, sizes, steps);                                                                     \
         } else {                                                                                                         \
             ((const NumPyLoop *)numpy_loop)->function(args, sizes, steps,                                                \
                                                       ((const NumPyLoop *)numpy_loop)->data);                            \
@@ -113,10 +116,10 @@ typedef struct {
 } NumPyLoop;
 
 FUSED_BEGIN /* as in BLAS: a sum of products that overflow is infinite, not NaN */
-DEFINE_PRODUCTS(float, npy_float, 1)
-DEFINE_PRODUCTS(double, npy_double, 1)
-DEFINE_PRODUCTS(cfloat, npy_float, 2)
-DEFINE_PRODUCTS(cdouble, npy_double, 2)
+DEFINE_PRODUCTS(float, npy_float, 1, FLOAT32)
+DEFINE_PRODUCTS(double, npy_double, 1, FLOAT64)
+DEFINE_PRODUCTS(cfloat, npy_float, 2, COMPLEX64)
+DEFINE_PRODUCTS(cdouble, npy_double, 2, COMPLEX128)
 FUSED_END
 
 enum { MOST_TYPES = 32, OWN_LOOPS = 4 };
