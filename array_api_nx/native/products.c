@@ -127,19 +127,40 @@ static int multiply_outer(const Tensor *x, const Tensor *y, char *const *args)
     return 1;
 }
 
+/* ------------------------------------------------------------------ products of matrices */
+
+/* `x @ y`: one product of matrices, or a stack of them, whose axes come before those of the matrices. */
+typedef struct {
+    DTypeCode code;
+    Tensor *x, *y;
+    char *args[3]; /* where the elements of x, y and the result begin */
+    npy_intp shape[ARRAY_DIMS]; /* of the result: the axes of the stack, then rows and columns, which vectors do not have */
+    int ndim, stack_axes;
+    npy_intp left[ARRAY_DIMS], right[ARRAY_DIMS]; /* the strides of x and y along the axes of the stack */
+    /* The arguments of a loop of numpy.matmul. Numbers of products, rows, terms of each sum, columns; and bytes from product to
+       product in x, y and the result, then along both axes of x's matrices, of y's, and of the result's. */
+    npy_intp sizes[4], steps[9];
+} Product;
+
 /* The most multiplications in a stack of products that are made here, on one thread: by small_matrices.c, by BLAS, and by
    NumPy's loops for dtypes that BLAS does not know. They take some 200 microseconds (docs/tuning.md, 156). */
 enum { MOST_SMALL = 1 << 20, MOST_BY_BLAS = 1 << 23, MOST_BY_LOOPS = 1 << 18 };
 
-/* Whether a stack of so many products is computed here. What small_matrices.c does not compute, and has one right matrix, is
-   left to Python, which makes one product of it. */
-static int is_small_stack(const Tensor *x, const Tensor *y, npy_intp count, const npy_intp *sizes)
+/* Whether a stack is computed here. If small_matrices.c does not compute its matrices, and all of them are multiplied by one,
+   Python makes one product of it. */
+static int is_small_stack(const Product *product)
 {
-    const int is_small = is_computed_small(x->code, sizes);
-    const npy_intp most = is_small ? MOST_SMALL : is_inexact((DTypeCode)x->code) ? MOST_BY_BLAS : MOST_BY_LOOPS;
-    const npy_intp of_one = sizes[1] * sizes[3]; /* elements of a result, which are no more than limits.large */
+    const npy_intp *sizes = product->sizes;
+    const Tensor *x = product->x, *y = product->y;
+    const int is_small = is_computed_small(product->code, sizes);
+    const npy_intp most = is_small ? MOST_SMALL : is_inexact(product->code) ? MOST_BY_BLAS : MOST_BY_LOOPS;
+    const npy_intp elements = sizes[1] * sizes[3]; /* of one product */
+    npy_intp count = 1;
+    for (int dim = 0; dim < product->stack_axes; dim++) {
+        count = count > limits.large ? count : count * product->shape[dim];
+    }
     return (is_small || y->ndim > 2) && x->size <= limits.large && y->size <= limits.large &&
-           of_one <= limits.large / count && sizes[2] <= most / (count * of_one);
+           elements <= limits.large / count && sizes[2] <= most / (count * elements);
 }
 
 /* Whether NumPy lays out the products of a stack row by row: where no operand has its matrices in another order. */
@@ -155,127 +176,145 @@ static int is_in_order(int ndim, const npy_intp *strides)
     return 1;
 }
 
-/* The products of a stack, which steps[0..2] are left to be set for: the matrices of each operand and of the result lie as
-   far apart as the strides say along the axes of the stack. */
-static int run_stack(int code, char **args, int ndim, const npy_intp *shape, const npy_intp *const *strides,
-                     npy_intp *sizes, npy_intp *steps, int is_brief)
+/* Fill in all but where the result lies. 0 if the shapes do not fit, or the product is left to Python. */
+static int describe(Product *product)
 {
-    npy_intp merged[ARRAY_DIMS], merged_strides[3][ARRAY_DIMS], index[ARRAY_DIMS] = {0};
-    npy_intp *const apart[3] = {merged_strides[0], merged_strides[1], merged_strides[2]};
-    const int axes = merge_axes(ndim, shape, 3, strides, merged, apart), outer = axes > 0 ? axes - 1 : 0;
+    const Tensor *x = product->x, *y = product->y;
+    const int has_rows = x->ndim > 1, has_columns = y->ndim > 1;
+    const int left_axes = has_rows ? x->ndim - 2 : 0, right_axes = has_columns ? y->ndim - 2 : 0;
+    const npy_intp rows = has_rows ? x->shape[left_axes] : 1, columns = has_columns ? y->shape[right_axes + 1] : 1;
+    const npy_intp inner = x->shape[x->ndim - 1], itemsize = dtypes[product->code].itemsize;
+    if (inner != y->shape[right_axes] || rows > MOST_ELEMENTS / columns || !find_core_loop(&matmul, product->code)) {
+        return 0;
+    }
+    product->sizes[0] = 1;
+    product->sizes[1] = rows;
+    product->sizes[2] = inner;
+    product->sizes[3] = columns;
+    product->stack_axes = 0;
+    if (left_axes + right_axes > 0) {
+        if (!broadcast_shape(&product->stack_axes, product->shape, left_axes, x->shape) ||
+            !broadcast_shape(&product->stack_axes, product->shape, right_axes, y->shape)) {
+            return 0;
+        }
+        const int axes = product->stack_axes;
+        broadcast_strides(axes, product->shape, left_axes, x->shape, x->strides, product->left);
+        broadcast_strides(axes, product->shape, right_axes, y->shape, y->strides, product->right);
+        if (!is_small_stack(product) || !is_in_order(axes, product->left) || !is_in_order(axes, product->right)) {
+            return 0;
+        }
+    }
+    npy_intp *steps = product->steps;
+    steps[0] = steps[1] = steps[2] = 0;
+    steps[3] = has_rows ? step_of(rows, x->strides[left_axes]) : 0;
+    steps[4] = step_of(inner, x->strides[x->ndim - 1]);
+    steps[5] = step_of(inner, y->strides[right_axes]);
+    steps[6] = has_columns ? step_of(columns, y->strides[right_axes + 1]) : 0;
+    steps[7] = has_rows ? step_of(rows, columns * itemsize) : 0;
+    steps[8] = has_columns ? step_of(columns, itemsize) : 0;
+    product->ndim = product->stack_axes;
+    if (has_rows) {
+        product->shape[product->ndim++] = rows;
+    }
+    if (has_columns) {
+        product->shape[product->ndim++] = columns;
+    }
+    return 1;
+}
+
+/* Have the product written to an array. 0, perhaps with an exception set, if it cannot be. */
+static int write_to(Product *product, Tensor *target)
+{
+    char *const *args = product->args;
+    if (product->stack_axes > 0 || target == NULL || target->code != product->code || target->size == 0 ||
+        !has_shape(target, product->ndim, product->shape) || !is_writeable(target) ||
+        (product->args[2] = data_of(target)) == NULL || may_overlap(target, args[2], product->x, args[0]) ||
+        may_overlap(target, args[2], product->y, args[1])) {
+        return 0;
+    }
+    product->steps[7] = product->x->ndim > 1 ? step_of(product->sizes[1], target->strides[0]) : 0;
+    product->steps[8] = product->y->ndim > 1 ? step_of(product->sizes[3], target->strides[target->ndim - 1]) : 0;
+    return 1;
+}
+
+/* Call the loop for a stack: once for each index of all its axes that cannot be merged with the last one. Returns the
+   floating-point flags. */
+static int run_stack(Product *product, int is_brief)
+{
+    npy_intp shape[ARRAY_DIMS], strides[3][ARRAY_DIMS], result[ARRAY_DIMS], index[ARRAY_DIMS] = {0};
+    npy_intp *const merged[3] = {strides[0], strides[1], strides[2]}, *sizes = product->sizes;
+    const npy_intp *const given[3] = {product->left, product->right, result};
+    step_by_rows(product->stack_axes, product->shape, sizes[1] * sizes[3] * dtypes[product->code].itemsize, result);
+    const int axes = merge_axes(product->stack_axes, product->shape, 3, given, shape, merged), outer = axes > 0 ? axes - 1 : 0;
     int flags = 0, dim;
-    sizes[0] = axes > 0 ? merged[outer] : 1;
+    sizes[0] = axes > 0 ? shape[outer] : 1;
     for (int i = 0; i < 3; i++) {
-        steps[i] = axes > 0 ? apart[i][outer] : 0;
+        product->steps[i] = axes > 0 ? merged[i][outer] : 0;
     }
     do {
-        char *of_call[3] = {args[0], args[1], args[2]}; /* which NumPy's loops change */
-        flags |= run_core_loop(&matmul, code, of_call, sizes, steps, is_brief);
-        dim = next_index(outer, merged, index);
+        char *args[3] = {product->args[0], product->args[1], product->args[2]}; /* NumPy's loops change them */
+        flags |= run_core_loop(&matmul, product->code, args, sizes, product->steps, is_brief);
+        dim = next_index(outer, shape, index);
         for (int i = 0; i < 3; i++) {
-            args[i] += distance(dim, outer, merged, apart[i]);
+            product->args[i] += distance(dim, outer, shape, merged[i]);
         }
     } while (dim >= 0);
     return flags;
 }
 
-/* Whether a product can be written to an array: its elements then lie at `*data`. Perhaps 0 with an exception set. */
-static int can_take_product(Tensor *target, int code, int ndim, const npy_intp *shape, Tensor *const *factors, char **data)
+/* Compute; `is_new` says that the result lies in one piece, apart from all else. The floating-point flags, perhaps with an
+   exception set. */
+static int run(Product *product, int is_new)
 {
-    return target != NULL && target->code == code && target->size > 0 && has_shape(target, ndim, shape) &&
-           is_writeable(target) && (data[2] = data_of(target)) != NULL &&
-           !may_overlap(target, data[2], factors[0], data[0]) && !may_overlap(target, data[2], factors[1], data[1]);
+    const DTypeCode code = product->code;
+    const npy_intp *sizes = product->sizes;
+    const int is_brief = product->x->size <= MOST_BRIEF && product->y->size <= MOST_BRIEF;
+    int flags = 0;
+    if (product->stack_axes > 0) {
+        return run_stack(product, is_brief);
+    }
+    clear_flags();
+    if (is_new && sizes[2] == 1 && product->ndim == 2 && !is_complex(code) && code != BOOL &&
+        multiply_outer(product->x, product->y, product->args)) {
+        return take_flags();
+    }
+    if (!is_brief && is_tall_product(code, sizes, product->steps)) {
+        multiply_tall_freely(code, product->args, sizes, product->steps, &flags);
+        return flags;
+    }
+    return run_core_loop(&matmul, code, product->args, sizes, product->steps, is_brief);
 }
 
 /* The product of two arrays: written to `out`, a new reference, unless that is NULL. */
 static PyObject *multiply(PyObject *first, PyObject *second, PyObject *out)
 {
+    Product product;
     Tensor *x, *y;
-    char *args[3];
-    PyObject *nothing = out == NULL ? multiply_nothing(first, second) : DECLINED;
-    if (nothing != DECLINED) {
-        return nothing;
+    PyObject *result = out == NULL ? multiply_nothing(first, second) : DECLINED;
+    if (result != DECLINED) {
+        return result;
     }
     if ((x = layout_of_any(first)) != NULL && (y = layout_of_any(second)) != NULL && x->code != y->code) {
         return multiply_promoted(first, x, second, y, out);
     }
-    if (!take_operands(first, second, &x, &y, args) || x->ndim < 1 || y->ndim < 1) {
+    if (!take_operands(first, second, &x, &y, product.args) || x->ndim < 1 || y->ndim < 1) {
         return DECLINED;
     }
-    const int rows_missing = x->ndim == 1, columns_missing = y->ndim == 1, code = x->code;
-    const int left_axes = x->ndim - (rows_missing ? 1 : 2), right_axes = y->ndim - (columns_missing ? 1 : 2);
-    const npy_intp rows = rows_missing ? 1 : x->shape[left_axes];
-    const npy_intp columns = columns_missing ? 1 : y->shape[right_axes + 1];
-    const npy_intp inner = x->shape[x->ndim - 1], itemsize = dtypes[code].itemsize;
-    npy_intp shape[ARRAY_DIMS], left[ARRAY_DIMS], right[ARRAY_DIMS], target[ARRAY_DIMS], count = 1;
-    /* How many products; then rows, inner size, columns. */
-    npy_intp sizes[4] = {1, rows, inner, columns};
-    int axes = 0;
-    const int is_stack = left_axes + right_axes > 0;
-    if (inner != y->shape[right_axes] || rows > MOST_ELEMENTS / columns || !find_core_loop(&matmul, code) ||
-        (is_stack && (!broadcast_shape(&axes, shape, left_axes, x->shape) ||
-                      !broadcast_shape(&axes, shape, right_axes, y->shape)))) {
+    product.code = (DTypeCode)x->code;
+    product.x = x;
+    product.y = y;
+    if (!describe(&product)) {
         return DECLINED;
     }
-    for (int dim = 0; dim < axes; dim++) {
-        count = count > limits.large ? count : count * shape[dim];
-    }
-    if (is_stack) {
-        broadcast_strides(axes, shape, left_axes, x->shape, x->strides, left);
-        broadcast_strides(axes, shape, right_axes, y->shape, y->strides, right);
-        if (!is_small_stack(x, y, count, sizes) || !is_in_order(axes, left) || !is_in_order(axes, right)) {
-            return DECLINED;
-        }
-    }
-    int ndim = axes;
-    if (!rows_missing) {
-        shape[ndim++] = rows;
-    }
-    if (!columns_missing) {
-        shape[ndim++] = columns;
-    }
-    /* From product to product; then along the axes of each operand. */
-    npy_intp steps[9] = {
-        0,
-        0,
-        0,
-        rows_missing ? 0 : step_of(rows, x->strides[left_axes]),
-        step_of(inner, x->strides[x->ndim - 1]),
-        step_of(inner, y->strides[right_axes]),
-        columns_missing ? 0 : step_of(columns, y->strides[right_axes + 1]),
-        rows_missing ? 0 : step_of(rows, columns * itemsize),
-        columns_missing ? 0 : step_of(columns, itemsize),
-    };
-    PyObject *result;
     if (out != NULL) {
-        Tensor *const factors[2] = {x, y}, *const written = layout_of(out);
-        if (is_stack || !can_take_product(written, code, ndim, shape, factors, args)) {
-            return decline_unless_raised();
-        }
-        steps[7] = rows_missing ? 0 : step_of(rows, written->strides[0]);
-        steps[8] = columns_missing ? 0 : step_of(columns, written->strides[ndim - 1]);
-        result = Py_NewRef(out);
-    } else if ((result = new_array_like_memory(ndim, shape, (DTypeCode)code, 0, &args[2])) == NULL) {
-        return NULL;
-    }
-    clear_flags();
-    if (inner == 1 && ndim == 2 && !is_stack && out == NULL && !is_complex((DTypeCode)code) && code != BOOL && multiply_outer(x, y, args)) {
-        return settle(result, matmul.name, take_flags());
-    }
-    const int is_brief = x->size <= MOST_BRIEF && y->size <= MOST_BRIEF;
-    int flags;
-    if (is_stack) {
-        const npy_intp *const strides[3] = {left, right, target};
-        step_by_rows(axes, shape, rows * columns * itemsize, target);
-        flags = run_stack(code, args, axes, shape, strides, sizes, steps, is_brief);
-    } else if (!is_brief && is_tall_product((DTypeCode)code, sizes, steps)) {
-        if (!multiply_tall_freely((DTypeCode)code, args, sizes, steps, &flags)) {
-            Py_DECREF(result);
-            return NULL;
-        }
+        result = write_to(&product, layout_of(out)) ? Py_NewRef(out) : decline_unless_raised();
     } else {
-        flags = run_core_loop(&matmul, code, args, sizes, steps, is_brief);
+        result = new_array_like_memory(product.ndim, product.shape, product.code, 0, &product.args[2]);
     }
+    if (result == NULL || result == DECLINED) {
+        return result;
+    }
+    const int flags = run(&product, out == NULL);
     if (PyErr_Occurred()) { /* it may have been without memory for a copy */
         Py_DECREF(result);
         return NULL;
