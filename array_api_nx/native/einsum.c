@@ -1,5 +1,9 @@
 /* np.einsum of one array or two: views of the arrays, whose product is a product of matrices, or one of elements that is summed
-   afterwards. */
+   afterwards.
+
+   `nij,kj->nik` is a stack of products of matrices: n, which both operands and the result have, numbers them; i is their rows,
+   k their columns, and j, which the result lacks, is summed. `aij,bj->bai` is one such product, where a and i together are the
+   rows. `ij,ij->i`, without an axis that one operand has alone, is a product of elements that is summed along j. */
 
 #include "chapters.h"
 #include "conversion.h"
@@ -236,7 +240,7 @@ static PyObject *sum_rest(const Subscripts *read, PyObject *array, const int *or
     return put_in_order(read, result, kept, left);
 }
 
-/* Products of elements, which are summed where the result lacks their axes. */
+/* Products of elements, as of `ij,ij->i`, which are summed where the result lacks their axes. */
 static PyObject *multiply_elements(const Subscripts *read)
 {
     int order[LETTERS], count = 0;
@@ -264,7 +268,7 @@ static PyObject *multiply_elements(const Subscripts *read)
     return sum_rest(read, product, order, count);
 }
 
-/* Some letters of an operand as one axis, which is appended to a view of it; 0 if they do not lie so. */
+/* Append some letters of an operand to a view of it, as one axis; 0 if their elements do not lie the same way apart. */
 static int add_group(NewView *view, const Subscripts *read, int of, const int *group, int count)
 {
     npy_intp size = 1, stride = 0;
@@ -280,7 +284,7 @@ static int add_group(NewView *view, const Subscripts *read, int of, const int *g
     return 1;
 }
 
-/* The axes of such a group again, whose elements are `stride` bytes apart in a product. */
+/* Append the axes of such letters to a view of a product, where they are one axis, with elements `stride` bytes apart. */
 static void add_axes_of_group(NewView *view, const Subscripts *read, const int *group, int count, npy_intp stride)
 {
     npy_intp *const shape = view->shape + view->ndim;
@@ -303,8 +307,36 @@ static int choose(const int *order, int count, Letters letters, int *chosen)
     return found;
 }
 
-/* The product of matrices, or of stacks of them: letters of both operands and the result number the matrices, letters that
-   the result lacks are summed, the others are rows and columns. Declined if the axes of one of these do not lie as one. */
+/* Letters of a product of matrices: those that number the matrices of a stack, of rows, and of columns, one after the other. */
+typedef struct {
+    int order[LETTERS], stacked, rows, columns; /* how many of each */
+} ProductLetters;
+
+/* The product with an axis for each of its letters, in the order that was asked for. Steals the reference. */
+static PyObject *split_axes(const Subscripts *read, PyObject *product, const ProductLetters *letters)
+{
+    const int *const rows = letters->order + letters->stacked, *const columns = rows + letters->rows;
+    Tensor *x = movable(product);
+    NewView view = {.ndim = 0};
+    PyObject *result = NULL;
+    if (x != NULL) {
+        start_layout(x, &view);
+        for (int i = 0; i < letters->stacked; i++) {
+            add_axis(&view, x->shape[i], x->strides[i]);
+        }
+        add_axes_of_group(&view, read, rows, letters->rows, letters->rows > 0 ? x->strides[letters->stacked] : 0);
+        add_axes_of_group(&view, read, columns, letters->columns, letters->columns > 0 ? x->strides[x->ndim - 1] : 0);
+        result = show(x, &view);
+    }
+    Py_DECREF(product);
+    if (result == NULL) {
+        return decline_unless_raised();
+    }
+    return put_in_order(read, result, letters->order, letters->stacked + letters->rows + letters->columns);
+}
+
+/* The product of matrices, or of stacks of them. Declined if letters that are to be rows, columns or terms of the sums cannot
+   be shown as one axis. */
 static PyObject *multiply_as_matrices(const Subscripts *read)
 {
     const Letters both = read->in[LEFT] & read->in[RIGHT], stack = both & read->out;
@@ -315,55 +347,37 @@ static PyObject *multiply_as_matrices(const Subscripts *read)
         first = has(both, wanted[i]) ? first : has(read->in[LEFT], wanted[i]) ? LEFT : RIGHT;
     }
     const int second = first == LEFT ? RIGHT : LEFT;
-    int order[LETTERS], inner[LETTERS];
-    const int stacked = choose(wanted, read->lengths[2], stack, order);
-    int *const rows = order + stacked;
-    const int row_count = choose(read->order[first], read->lengths[first], read->in[first] & ~both, rows);
-    int *const columns = rows + row_count;
-    const int column_count = choose(read->order[second], read->lengths[second], read->in[second] & ~both, columns);
+    ProductLetters letters;
+    int inner[LETTERS];
+    letters.stacked = choose(wanted, read->lengths[2], stack, letters.order);
+    int *const rows = letters.order + letters.stacked;
+    letters.rows = choose(read->order[first], read->lengths[first], read->in[first] & ~both, rows);
+    int *const columns = rows + letters.rows;
+    letters.columns = choose(read->order[second], read->lengths[second], read->in[second] & ~both, columns);
     const int inner_count = choose(read->order[first], read->lengths[first], both & ~read->out, inner);
-    const int count = stacked + row_count + column_count;
-    /* Without a stack, vectors are vectors. */
-    const int has_rows = row_count > 0 || stacked > 0, has_columns = column_count > 0 || stacked > 0;
+    /* An operand without rows, or without columns, is a vector, but in a stack. */
+    const int has_rows = letters.rows > 0 || letters.stacked > 0, has_columns = letters.columns > 0 || letters.stacked > 0;
     NewView left = {.ndim = 0}, right = {.ndim = 0};
-    if (count + 2 > ARRAY_DIMS) {
+    if (letters.stacked + letters.rows + letters.columns + 2 > ARRAY_DIMS) {
         return DECLINED;
     }
     start_layout(read->arrays[first], &left);
     start_layout(read->arrays[second], &right);
-    for (int i = 0; i < stacked; i++) {
-        add_axis(&left, read->sizes[order[i]], read->strides[first][order[i]]);
-        add_axis(&right, read->sizes[order[i]], read->strides[second][order[i]]);
+    for (int i = 0; i < letters.stacked; i++) {
+        const int letter = letters.order[i];
+        add_axis(&left, read->sizes[letter], read->strides[first][letter]);
+        add_axis(&right, read->sizes[letter], read->strides[second][letter]);
     }
-    if ((has_rows && !add_group(&left, read, first, rows, row_count)) || !add_group(&left, read, first, inner, inner_count) ||
-        !add_group(&right, read, second, inner, inner_count) ||
-        (has_columns && !add_group(&right, read, second, columns, column_count))) {
+    if ((has_rows && !add_group(&left, read, first, rows, letters.rows)) ||
+        !add_group(&left, read, first, inner, inner_count) || !add_group(&right, read, second, inner, inner_count) ||
+        (has_columns && !add_group(&right, read, second, columns, letters.columns))) {
         return DECLINED;
     }
     PyObject *x = show(read->arrays[first], &left), *y = x == NULL ? NULL : show(read->arrays[second], &right);
     PyObject *product = y == NULL ? NULL : PyNumber_MatrixMultiply(x, y);
     Py_XDECREF(x);
     Py_XDECREF(y);
-    if (product == NULL || !is_array(product)) {
-        return product;
-    }
-    Tensor *of = movable(product);
-    NewView view = {.ndim = 0};
-    PyObject *result = NULL;
-    if (of != NULL) {
-        start_layout(of, &view);
-        for (int i = 0; i < stacked; i++) {
-            add_axis(&view, of->shape[i], of->strides[i]);
-        }
-        add_axes_of_group(&view, read, rows, row_count, row_count > 0 ? of->strides[stacked] : 0);
-        add_axes_of_group(&view, read, columns, column_count, column_count > 0 ? of->strides[of->ndim - 1] : 0);
-        result = show(of, &view);
-    }
-    Py_DECREF(product);
-    if (result == NULL) {
-        return decline_unless_raised();
-    }
-    return put_in_order(read, result, order, count);
+    return product == NULL || !is_array(product) ? product : split_axes(read, product, &letters);
 }
 
 static PyObject *compute(const Subscripts *read)
