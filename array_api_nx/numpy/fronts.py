@@ -8,7 +8,7 @@ are the implementation's own ones have no parameters in the row.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from typing import Any, Final
 
 from ..native import native
@@ -169,6 +169,7 @@ _OF_ANY_ORDER: Final = ("astype", "ravel")
 _OF_NO_LISTS: Final = ("array", "asarray", "asanyarray", "take_along_axis")
 
 
+@cache
 def _places(parameters: str, names: str) -> int:
     """The bits of the places of parameters that have one of the names."""
     given = [each.strip(" =") for each in parameters.split(",") if each.strip() not in ("*", "/")]
