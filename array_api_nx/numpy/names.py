@@ -17,6 +17,7 @@ from ..native import native
 from . import orders
 from .adoption import as_faces, by_numpy
 from .arrays import ndarray
+from .closeness import QUICK
 from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
 from .generators import GENERATORS, GLOBAL, default_rng
@@ -217,4 +218,7 @@ def faced(path: str, numpys: Any) -> Any:
         return ufunc_of(numpys)
     if not _is_function(numpys):
         return as_faces(numpys)
-    return function_of(numpys, path, None if native is None else rebound(numpys, path, faced))
+    function = function_of(numpys, path, None if native is None else rebound(numpys, path, faced))
+    if path in QUICK:
+        function = named(fronted(like(numpys, QUICK[path](function)), numpys, most=-1), path)
+    return function
