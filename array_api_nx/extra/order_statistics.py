@@ -330,8 +330,8 @@ def _of_known_size(
 # The most partitions in place of a sort (docs/tuning.md, 94).
 _PARTITIONS_MAX: Final = 2
 
-# In slices of at least so many elements one partition puts several positions in their places in
-# less time than one partition for each (docs/tuning.md, 94).
+# From so many elements of a slice on, one call that partitions it at all positions takes less time
+# than a call for each position (docs/tuning.md, 94).
 _LONG_ROW: Final = 2**12
 
 # Up to so many elements are sorted (docs/tuning.md, 117).

@@ -84,8 +84,6 @@ static PyObject *cast_factor(PyObject *object, Tensor *x, DTypeCode code)
     return x->code == code ? Py_NewRef(object) : cast_array(x, code);
 }
 
-static PyObject *multiply(PyObject *first, PyObject *second, PyObject *out);
-
 /* A product of operands of two dtypes. */
 static PyObject *multiply_promoted(PyObject *first, Tensor *x, PyObject *second, Tensor *y, PyObject *out)
 {
@@ -94,7 +92,7 @@ static PyObject *multiply_promoted(PyObject *first, Tensor *x, PyObject *second,
         return DECLINED;
     }
     PyObject *a = cast_factor(first, x, common), *b = a == NULL || a == DECLINED ? a : cast_factor(second, y, common);
-    PyObject *result = b == NULL || b == DECLINED ? b : multiply(a, b, out);
+    PyObject *result = b == NULL || b == DECLINED ? b : multiply_into(a, b, out);
     if (a != NULL && a != DECLINED) {
         Py_DECREF(a);
         if (b != NULL && b != DECLINED) {
@@ -285,8 +283,7 @@ static int run(Product *product, int is_new)
     return run_core_loop(&matmul, code, product->args, sizes, product->steps, is_brief);
 }
 
-/* The product of two arrays: written to `out`, a new reference, unless that is NULL. */
-static PyObject *multiply(PyObject *first, PyObject *second, PyObject *out)
+PyObject *multiply_into(PyObject *first, PyObject *second, PyObject *out)
 {
     Product product;
     Tensor *x, *y;
@@ -324,12 +321,7 @@ static PyObject *multiply(PyObject *first, PyObject *second, PyObject *out)
 
 PyObject *multiply_matrices(PyObject *first, PyObject *second)
 {
-    return multiply(first, second, NULL);
-}
-
-PyObject *multiply_into(PyObject *first, PyObject *second, PyObject *out)
-{
-    return multiply(first, second, out);
+    return multiply_into(first, second, NULL);
 }
 
 PyObject *call_matmul(int which, PyObject *const *values, Py_ssize_t count)

@@ -31,7 +31,8 @@ int run_core_loop(const CoreLoops *loops, int code, char **args, const npy_intp 
 /* `x @ y` of two matrices, or of a matrix and a vector; DECLINED if Python has to compute. */
 PyObject *multiply_matrices(PyObject *x, PyObject *y);
 
-/* The same, written to an array, of which it returns a new reference. Of a stack it is DECLINED. */
+/* The same, written to the array `out`, of which it returns a new reference, unless that is NULL. A stack is not written to
+   one: DECLINED. */
 PyObject *multiply_into(PyObject *x, PyObject *y, PyObject *out);
 
 /* The implementation of matmul. */

@@ -95,11 +95,11 @@ typedef struct {
     char *const *args;
     const npy_intp *sizes, *steps;
     atomic_uchar flags;
-} Product;
+} TallProduct;
 
 static void run_part(const void *product, npy_intp number, char *scratch)
 {
-    Product *all = (Product *)product;
+    TallProduct *all = (TallProduct *)product;
     const npy_intp from = number * PART_ROWS;
     const npy_intp sizes[4] = {1, least(PART_ROWS, all->sizes[1] - from), all->sizes[2], all->sizes[3]};
     char *const args[3] = {all->args[0] + from * all->steps[3], all->args[1], all->args[2] + from * all->steps[7]};
@@ -110,7 +110,7 @@ static void run_part(const void *product, npy_intp number, char *scratch)
 
 int multiply_tall_freely(DTypeCode code, char *const *args, const npy_intp *sizes, const npy_intp *steps, int *flags)
 {
-    Product product = {code, args, sizes, steps, 0};
+    TallProduct product = {code, args, sizes, steps, 0};
     const npy_intp parts = (sizes[1] - 1) / PART_ROWS + 1, threads = sizes[1] < DIVIDED_FROM ? 1 : most_threads();
     const int complete = threads > 0 && run_parts_freely(run_part, &product, parts, threads, 0);
     *flags = product.flags;

@@ -30,9 +30,9 @@ def _is_tolerance(x: Any) -> bool:
 _TOLERANCES: Final = frozenset(["rtol", "atol"])
 
 
-def _find_close(*args: Any, **named: Any) -> Any:
-    """Which elements are close, of an array of floating or complex numbers and another one or a
-    float, with finite tolerances; None for other arguments."""
+def _are_close(*args: Any, **named: Any) -> Any:
+    """`numpy.isclose` of an array of floating or complex numbers and another one or a float, with
+    finite tolerances; None for other arguments."""
     has_two = len(args) == 2 and named.keys() <= _TOLERANCES
     return _compare(*args, **named) if has_two or (2 < len(args) < 5 and not named) else None
 
@@ -47,43 +47,31 @@ def _compare(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
         return _less_equal(abs(a - b), atol + rtol * abs(b)) & is_finite | (a == b)
 
 
-def quick_isclose(otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """`numpy.isclose`, which `otherwise` computes where `_find_close` does not."""
+def _are_all_close(*args: Any, **named: Any) -> Any:
+    """`numpy.allclose` of such arguments; None for others."""
+    close = _are_close(*args, **named)
+    return None if close is None else bool(close.all())
 
-    def isclose(*args: Any, **named: Any) -> Any:
-        found = _find_close(*args, **named)
+
+def _are_equal(*args: Any, **named: Any) -> Any:
+    """`numpy.array_equal` of two arrays of the face; None for other arguments."""
+    if named or len(args) != 2 or not type(args[0]) is type(args[1]) is ndarray:
+        return None
+    if args[0].shape != args[1].shape:
+        return False
+    equal: Any = args[0] == args[1]
+    return bool(equal.all())
+
+
+QUICK: Final = {"allclose": _are_all_close, "array_equal": _are_equal, "isclose": _are_close}
+"""What computes a function of NumPy's for some arguments, and gives None for others."""
+
+
+def quickly(compute: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls `compute`, one of `QUICK`, and where that gives None `otherwise`."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        found = compute(*args, **named)
         return otherwise(*args, **named) if found is None else found
 
-    return isclose
-
-
-def quick_allclose(otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """`numpy.allclose`, which `otherwise` computes where `_find_close` does not."""
-
-    def allclose(*args: Any, **named: Any) -> Any:
-        found = _find_close(*args, **named)
-        return otherwise(*args, **named) if found is None else bool(found.all())
-
-    return allclose
-
-
-def quick_array_equal(otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """`numpy.array_equal`, which `otherwise` computes unless both arguments are of the face."""
-
-    def array_equal(*args: Any, **named: Any) -> Any:
-        if named or len(args) != 2 or not type(args[0]) is type(args[1]) is ndarray:
-            return otherwise(*args, **named)
-        if args[0].shape != args[1].shape:
-            return False
-        equal: Any = args[0] == args[1]
-        return bool(equal.all())
-
-    return array_equal
-
-
-QUICK: Final = {
-    "allclose": quick_allclose,
-    "array_equal": quick_array_equal,
-    "isclose": quick_isclose,
-}
-"""What puts a function in front of another one, by NumPy's name."""
+    return call

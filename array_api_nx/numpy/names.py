@@ -17,7 +17,7 @@ from ..native import native
 from . import orders
 from .adoption import as_faces, by_numpy
 from .arrays import ndarray
-from .closeness import QUICK
+from .closeness import QUICK, quickly
 from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
 from .generators import GENERATORS, GLOBAL, default_rng
@@ -220,5 +220,6 @@ def faced(path: str, numpys: Any) -> Any:
         return as_faces(numpys)
     function = function_of(numpys, path, None if native is None else rebound(numpys, path, faced))
     if path in QUICK:
-        function = named(fronted(like(numpys, QUICK[path](function)), numpys, most=-1), path)
+        quick = like(numpys, quickly(QUICK[path], function))
+        function = named(fronted(quick, numpys, most=-1), path)
     return function
