@@ -30,7 +30,7 @@ static int wrap_values(PyObject **values, Py_ssize_t count)
         size *= (double)x->size;
         is_large |= awaits_reduction(x);
     }
-    if (!is_large && size <= (double)limits.recorded) {
+    if (!is_large && size <= (double)recorded_limit()) {
         for (Py_ssize_t i = 0; i < count; i++) {
             Py_DECREF(values[i]);
         }

@@ -118,7 +118,7 @@ static const Plan *find_common(PyObject *const *values, int count, Expression *e
             found += results[i] >= 0;
         }
         if (found == count && expression->stored_count == count) {
-            return storage->pending->size > limits.recorded ? NULL : find_plan(expression);
+            return storage->pending->size > recorded_limit() ? NULL : find_plan(expression);
         }
     }
     return NULL;
@@ -344,7 +344,7 @@ static PyObject *call_group(PyObject *group, PyObject *const *arrays, size_t fla
         const Tensor *x = layout_of_any(arrays[i]);
         largest = x == NULL ? NPY_MAX_INTP : greatest(largest, x->size);
     }
-    if (self->patience == 0 || !is_computed_now(largest) || largest > limits.recorded || !are_plain(arrays, count)) {
+    if (self->patience == 0 || !is_computed_now(largest) || largest > recorded_limit() || !are_plain(arrays, count)) {
         return run_unbound_list(self->calls, arrays, count);
     }
     self->is_running = 1;

@@ -105,6 +105,13 @@ extern int sorts_by_vectors;
 #define INLINE inline
 #endif
 
+/* THREAD_LOCAL: each thread has a variable of its own. */
+#ifdef _MSC_VER
+#define THREAD_LOCAL __declspec(thread)
+#else
+#define THREAD_LOCAL _Thread_local
+#endif
+
 /* INDEPENDENT: the rounds of the loop that follows do not depend on each other, although a target
    may be a source. UNROLLED: the loop that follows has few rounds, known in advance. */
 #ifdef HAS_LOOP_HINTS

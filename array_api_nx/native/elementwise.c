@@ -107,7 +107,7 @@ static int is_recorded_outer(Tensor *const *operands, int count)
     for (int i = 0; i < count; i++) {
         size *= operands[i] == NULL ? 1.0 : (double)operands[i]->size;
     }
-    return size > (double)limits.recorded && count <= NODE_OPERANDS;
+    return size > (double)recorded_limit() && count <= NODE_OPERANDS;
 }
 
 /* The result of a loop on operands of its dtype; NULL is a scalar of that, which lies at its place in

@@ -512,11 +512,11 @@ int compute_expression(const Expression *expression, const Plan *plan, const Tar
 /* Called with the reason, before what waits is computed, while somebody wants to know (contract/events.py). */
 static PyObject *observe;
 
-/* Why what waits is computed next, if not because its elements are needed: set for the time of a call; or NULL. */
-static const char *evaluation_reason;
+/* Why what waits is computed next, if not because its elements are needed: set for the time of a call of this thread; or NULL. */
+static THREAD_LOCAL const char *evaluation_reason;
 
-/* How many calls of `evaluate_storage` are under way: those within others are parts of these. */
-static int evaluations;
+/* How many calls of `evaluate_storage` this thread is in: those within others are parts of these. */
+static THREAD_LOCAL int evaluations;
 
 /* Tell that a storage is about to be computed. 0 with an exception set. */
 static int tell_of_evaluation(Storage *storage)

@@ -15,9 +15,9 @@ typedef struct {
 enum { ANSWERS = 8 };
 static Answer answers[ANSWERS];
 
-/* What was answered for the lines that led to the list of calls that runs, under NumPy's settings there; or NULL. */
-static PyObject *list_settings;
-static Modes list_modes;
+/* What was answered for the lines that led to the list of calls that this thread runs, under NumPy's settings there; or NULL. */
+static THREAD_LOCAL PyObject *list_settings;
+static THREAD_LOCAL Modes list_modes;
 
 /* Whether it is the name of a module whose lines are not those that led here: of this package, NumPy or
    contextlib (contract/callers.py). */

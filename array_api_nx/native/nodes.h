@@ -107,7 +107,7 @@ struct Node {
 /* Whether operations on so many elements may wait. */
 static inline int is_recorded_size(npy_intp size)
 {
-    return size > limits.recorded && size <= MOST_ELEMENTS;
+    return size > recorded_limit() && size <= MOST_ELEMENTS;
 }
 
 /* Whether others can write the memory of an array, so that no operation waits that reads it. */
@@ -176,11 +176,10 @@ PyObject *ignore_errors(void);
 /* Steals the reference to what was before, and that to the result of a function, which it returns; NULL with an exception set. */
 PyObject *restore_errors(PyObject *before, PyObject *result);
 
-/* Have operations on arrays of any size wait, until `record_as_before`, before which all that waits then is computed
+/* Have this thread's operations on arrays of any size wait, until `record_as_before`, before which all that waits then is computed
    or dropped: operands may be shared, and none are copied. */
 typedef struct {
-    npy_intp recorded, tracked;
-    int reads_shared;
+    int records_all, reads_shared;
 } Recording;
 void record_all(Recording *before);
 void record_as_before(const Recording *before);

@@ -86,9 +86,9 @@ static int copy_operand(Tensor *x, const char *data, NodeOperand *operand)
     return 1;
 }
 
-/* Whether operands may be read that others can write, since all that waits for them is computed before anything else
-   happens; and whether any are. */
-static int reads_shared, has_read_shared;
+/* Whether this thread may read operands that others can write, since all that waits for them is computed before it does
+   anything else; and whether it has read any. */
+static THREAD_LOCAL int reads_shared, has_read_shared;
 
 /* Describe an operand of a node, whose storage becomes a new reference. 1; 0 if the operation cannot wait; -1
    with an exception set. */
@@ -122,7 +122,7 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
     }
     npy_intp own[NODE_DIMS];
     operand->storage = NULL;
-    if (x->size == 1 && limits.tracked > 0) {
+    if (x->size == 1 && tracked_limit() > 0) {
         operand->number = (ScalarMemory){0, 0};
         memcpy(&operand->number, data, (size_t)dtypes[x->code].itemsize);
         return 1;
@@ -130,7 +130,7 @@ static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
     if (x->ndim > node->ndim || !lies_well) {
         return 0;
     }
-    if (x->size <= limits.tracked || (is_lent(x) && !reads_shared && distinct_size(x) <= node->size / COPIED_TIMES)) {
+    if (x->size <= tracked_limit() || (is_lent(x) && !reads_shared && distinct_size(x) <= node->size / COPIED_TIMES)) {
         if (copy_operand(x, data, operand) < 0) {
             return -1;
         }
@@ -305,7 +305,7 @@ static npy_intp find_largest(Tensor *const *operands, int count)
    records may be a part of what is being computed. */
 static int make_room_for(Tensor *const *operands, int count)
 {
-    return limits.recorded < 0 || !is_too_much(find_largest(operands, count)) || evaluate_all();
+    return recorded_limit() < 0 || !is_too_much(find_largest(operands, count)) || evaluate_all();
 }
 
 /* A node for an operation, which is in no list yet; NULL, perhaps with an exception set, if the operation
@@ -329,7 +329,7 @@ static Node *make_node(const Operation *operation, Tensor *const *operands, char
     node->errors = operation->name == NULL ? 0 : (npy_uint8)modes.errors;
     const int before = reads_shared;
     reads_shared |= modes.reads_shared;
-    const npy_intp threshold = limits.recorded < 0 ? limits.recorded : modes.threshold;
+    const npy_intp threshold = recorded_limit() < 0 ? -1 : modes.threshold;
     const npy_intp largest = find_largest(operands, operation->count);
     const int taken = find_shape(node, operands, operation->count, threshold) && take_operands(node, operands, numbers) == 1;
     node->largest = taken ? greatest(largest, node->size * dtypes[operation->result].itemsize) : 0;
@@ -492,18 +492,16 @@ int end_list(const ListRun *before)
 
 void record_all(Recording *before)
 {
-    *before = (Recording){limits.recorded, limits.tracked, reads_shared};
-    limits.recorded = limits.tracked = -1;
-    reads_shared = 1;
+    *before = (Recording){records_all, reads_shared};
+    records_all = reads_shared = 1;
+    recordings++;
 }
 
 void record_as_before(const Recording *before)
 {
+    recordings--;
+    records_all = before->records_all;
     reads_shared = before->reads_shared;
-    if (limits.recorded == -1) { /* else Python has set the limits meanwhile */
-        limits.recorded = before->recorded;
-        limits.tracked = before->tracked;
-    }
 }
 
 /* Whether an update of `x` computes nothing first: no Python code may run while the storage of `x` has neither node nor memory.

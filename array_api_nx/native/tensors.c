@@ -70,7 +70,7 @@ static PyObject *tensor_get_array(PyObject *self, void *closure)
         if (array == NULL || array == Py_None) {
             return array;
         }
-        if (tensor->size > limits.tracked) {
+        if (tensor->size > tracked_limit()) {
             return array; /* not kept: large arrays are found by their storage alone */
         }
         tensor->array = array;
@@ -250,7 +250,7 @@ int ensure_storage(Tensor *tensor)
            which nothing is stepped over. */
         step_by_rows(tensor->ndim, tensor->shape, dtypes[tensor->code].itemsize, tensor->strides);
     }
-    if (tensor->size > limits.tracked) {
+    if (tensor->size > tracked_limit()) {
         /* Others may have the array, too. From now on Python finds it by the storage alone. */
         storage->shared = 1;
         Py_CLEAR(tensor->array);

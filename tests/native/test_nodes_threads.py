@@ -295,6 +295,41 @@ def agree(x, oracle):
     return bool(np.array_equal(numpy_of(x), oracle))
 
 
+def test_compiled_functions_end_in_any_order(monkeypatch):
+    """What holds for the calls of one of them ends with it, also if another one began later."""
+    compiled = xp.compile(lambda x: xp.log(x) * 2.0 + 1.0)
+    compiled(xp.ones(SHAPE))
+    began = {name: threading.Event() for name in ("first", "second")}
+    may_end = {name: threading.Event() for name in began}
+
+    def show(*_):
+        name = threading.current_thread().name
+        began[name].set()
+        assert may_end[name].wait(PATIENCE)
+
+    def work():
+        with settings("off"):
+            compiled(xp.zeros(SHAPE))
+
+    with warnings.catch_warnings(action="always"):
+        monkeypatch.setattr(warnings, "showwarning", show)
+        threads = {name: threading.Thread(target=work, name=name, daemon=True) for name in began}
+        for name, thread in threads.items():
+            thread.start()
+            assert began[name].wait(PATIENCE)
+        for name, thread in threads.items():
+            may_end[name].set()
+            thread.join(PATIENCE)
+    lent = xp.asarray(numbers(SHAPE), copy=False)
+    outside = np.asarray(lent)
+    with deferring():
+        doubled = lent * 2.0
+        assert not pending(doubled)
+        assert pending(xp.ones(SHAPE) * 2.0)
+    outside[...] = -1.0
+    assert_same(numpy_of(doubled), numbers(SHAPE) * 2.0)
+
+
 @needs_fork
 def test_a_fork_while_other_threads_compute():
     a = numbers((8, LARGE // 4))
