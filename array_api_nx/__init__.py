@@ -128,6 +128,9 @@ _set_advice(_advise)
 # Plain `einops.rearrange(x, ...)` takes arrays where einops knows the backend class of this module.
 _when_imported("einops", partial(import_module, ".einops_backend", __name__))
 
+# pandas gets NumPy's arrays where it takes no others.
+_when_imported("pandas", partial(import_module, ".pandas_support", __name__))
+
 # A limit of threadpoolctl holds for computations here, also one that is set before the first array.
 _when_imported("threadpoolctl", _register_controller)
 

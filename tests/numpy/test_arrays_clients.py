@@ -64,7 +64,7 @@ def test_pandas_takes_them_as_data():
     frame = pandas.DataFrame({"a": x, "b": np.ones(20)})
     assert type(np.sin(frame.a)) is type(np.add(frame.a, x)) is type(x * frame.a) is pandas.Series
     assert type(np.asarray(frame.a)) is np.ndarray
-    assert len(frame[numpy.asarray(x > 0.5)]) == 10
+    assert len(frame[x > 0.5]) == 10
 
 
 def test_sympy_leaves_them_their_operators():
