@@ -50,14 +50,15 @@ ROOMS = (
 STANDARD_LIBRARY_ALONE = ("explain", "core", "config", "native", "version")
 # The contract tests, which pytest loads and nothing else does.
 TESTING = "testing/contract/"
-# The modules of engines, which load on first use, and what they load; those for einops, Numba
-# and pandas load after these.
+# The modules of engines, which load on first use, and what they load; those for einops, Numba,
+# pandas and PyTorch's functions load after these.
 ENGINES = {
     # Dtypes are NumPy's objects.
     "core/dtypes.py": {"numpy"},
     "einops_backend.py": {"einops"},
     "explain/pictures.py": {"graphviz"},
     "numpy/numba_support.py": {"numba", "llvmlite", "numpy"},
+    "numpy/torch_support.py": {"torch"},
     "pandas_support.py": {"pandas", "numpy"},
     "testing/assertions.py": {"array_api_compat", "numpy"},
     "testing/plugin.py": {"pytest"},

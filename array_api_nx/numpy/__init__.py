@@ -35,4 +35,5 @@ def __dir__() -> list[str]:
 
 _sys.modules[__name__].__class__ = _Face
 
-_when_imported("numba", _partial(_import_module, ".numba_support", __name__))
+for _name in ("numba", "torch"):
+    _when_imported(_name, _partial(_import_module, f".{_name}_support", __name__))
