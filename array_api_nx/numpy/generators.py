@@ -46,7 +46,7 @@ class _Type(type):
 
     def __instancecheck__(cls, instance: object) -> bool:
         numpys: Any = cls.__base__
-        if cls in GENERATORS.values():
+        if cls in GENERATORS.values() or cls in SEEDED.values():
             return isinstance(instance, numpys)
         return super().__instancecheck__(instance)
 
@@ -69,6 +69,27 @@ GENERATORS: Final[dict[str, Any]] = {
     for kind in (numpy.random.Generator, numpy.random.RandomState)
 }
 """By NumPy's names."""
+
+
+def _with_our_seeds(numpys: Any) -> type:
+    """A subclass whose seeds may be arrays of the face."""
+
+    def init(self: Any, *args: Any, **named: Any) -> None:
+        numpys.__init__(self, *as_numpys(args), **as_numpys(named))
+
+    members = {
+        "__init__": init,
+        "__module__": "array_api_nx.numpy.random",
+        "__doc__": numpys.__doc__,
+    }
+    return _Type(numpys.__name__, (numpys,), members)
+
+
+SEEDED: Final[dict[str, Any]] = {
+    name: _with_our_seeds(getattr(numpy.random, name))
+    for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence")
+}
+"""The streams below generators, by NumPy's names."""
 
 
 def _over(given: Any, kind: type) -> Any:

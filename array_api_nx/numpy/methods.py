@@ -528,6 +528,8 @@ _MEMBERS: Final[dict[str, Any]] = {
     "__copy__": lambda self: self.copy("K"),
     "__deepcopy__": lambda self, memo: self.copy("K"),
     "__hash__": None,
+    # Without a buffer, bytes(x) would be the elements, each as one byte.
+    "__bytes__": lambda self: self.tobytes(),
     "__sizeof__": lambda self: object.__sizeof__(self) + self.nbytes,
     "__reduce__": _reduce,
     "__reduce_ex__": object.__reduce_ex__,

@@ -20,7 +20,7 @@ from .arrays import ndarray
 from .closeness import QUICK, quickly
 from .fronts import FUNCTIONS, fronted
 from .functions import function_of, is_own, like, named
-from .generators import GENERATORS, GLOBAL, default_rng
+from .generators import GENERATORS, GLOBAL, SEEDED, default_rng
 from .rebound import REBOUND, rebound
 from .thresholds import most_for_numpy
 from .ufuncs import has_loops, ufunc, ufunc_of
@@ -101,7 +101,7 @@ _OWN: Final[dict[str, Any]] = {
         name: named(like(getattr(numpy, name), getattr(orders, name)), name)
         for name in orders.__all__
     },
-    **{f"random.{name}": value for name, value in GENERATORS.items()},
+    **{f"random.{name}": value for name, value in {**GENERATORS, **SEEDED}.items()},
     "random.default_rng": default_rng,
     "random.mtrand.RandomState": GENERATORS["RandomState"],
     "random.mtrand._rand": GLOBAL,

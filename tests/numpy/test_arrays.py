@@ -287,3 +287,9 @@ def test_an_element_is_written_after_what_waits_for_it_was_read():
     frozen.setflags(write=False)
     with pytest.raises(ValueError, match="read-only"):
         frozen[1] = 2.0
+
+
+def test_bytes_are_those_of_the_elements():
+    x = np.arange(6.0).reshape(2, 3)
+    for part in (x, x.T, x[:, ::2], x[0, 0]):
+        assert bytes(part) == part.tobytes() == numpy.asarray(part).tobytes()

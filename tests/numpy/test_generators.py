@@ -82,3 +82,28 @@ def test_the_global_state_is_an_object():
         drawn[numpys] = [float(draw()) for draw in both * 2]
     assert drawn[np] == drawn[numpy]
     assert type(state.normal(size=3)) is np.ndarray
+
+
+@pytest.mark.parametrize("name", ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"])
+def test_arrays_seed_streams(name):
+    ours, numpys = getattr(np.random, name), getattr(numpy.random, name)
+    seeds = np.asarray([3, 1, 2])
+    for seed, plain in ((seeds, [3, 1, 2]), (seeds[0], 3), (np.random.SeedSequence(seeds), None)):
+        stream = ours(seed)
+        copied = pickle.loads(pickle.dumps(stream))
+        expected = numpys(numpy.random.SeedSequence([3, 1, 2]) if plain is None else plain)
+        number = numpy.random.Generator(expected).random()
+        for given in (stream, copied):
+            assert type(given) is ours
+            assert np.random.Generator(given).random() == number
+    assert isinstance(stream, numpys)
+    assert isinstance(expected, ours)
+
+
+def test_arrays_seed_sequences():
+    state = np.random.SeedSequence(np.arange(3), spawn_key=(1,)).generate_state(4)
+    expected = numpy.random.SeedSequence([0, 1, 2], spawn_key=(1,)).generate_state(4)
+    assert numpy.array_equal(state, expected)
+    assert [each.entropy for each in np.random.SeedSequence(5).spawn(2)] == [5, 5]
+    with pytest.raises(TypeError, match="SeedSequence"):
+        np.random.SeedSequence(1.5)
