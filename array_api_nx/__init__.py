@@ -57,6 +57,7 @@ from .frontend.on_import import when_imported as _when_imported
 from .frontend.standard import *
 from .frontend.standard import _NAMES
 from .native import set_advice as _set_advice
+from .other_packages import give_numpys as _give_numpys
 from .version import __version__
 
 __array_api_version__ = "2025.12"
@@ -128,8 +129,7 @@ _set_advice(_advise)
 # Plain `einops.rearrange(x, ...)` takes arrays where einops knows the backend class of this module.
 _when_imported("einops", partial(import_module, ".einops_backend", __name__))
 
-# pandas gets NumPy's arrays where it takes no others.
-_when_imported("pandas", partial(import_module, ".pandas_support", __name__))
+_give_numpys()
 
 # A limit of threadpoolctl holds for computations here, also one that is set before the first array.
 _when_imported("threadpoolctl", _register_controller)

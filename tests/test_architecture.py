@@ -50,8 +50,8 @@ ROOMS = (
 STANDARD_LIBRARY_ALONE = ("explain", "core", "config", "native", "version")
 # The contract tests, which pytest loads and nothing else does.
 TESTING = "testing/contract/"
-# The modules of engines, which load on first use, and what they load; those for einops, Numba,
-# pandas and PyTorch's functions load after these.
+# The modules of engines, which load on first use, and what they load; those for einops, Numba
+# and PyTorch's functions load after these.
 ENGINES = {
     # Dtypes are NumPy's objects.
     "core/dtypes.py": {"numpy"},
@@ -59,7 +59,6 @@ ENGINES = {
     "explain/pictures.py": {"graphviz"},
     "numpy/numba_support.py": {"numba", "llvmlite", "numpy"},
     "numpy/torch_support.py": {"torch"},
-    "pandas_support.py": {"pandas", "numpy"},
     "testing/assertions.py": {"array_api_compat", "numpy"},
     "testing/plugin.py": {"pytest"},
     "backends/dask": {"dask"},
