@@ -84,11 +84,17 @@ def test_calls(namespace, name):
 
 
 FAKE = """
+import sys, warnings
 from math import dist
 
 class Box:
     def __init__(self, x): self.x = x
     def name(self, *, x=None): return type(x).__module__
+    def warn(self):
+        level, frame = 1, sys._getframe()
+        while frame.f_code.co_filename == __file__:
+            level, frame = level + 1, frame.f_back
+        warnings.warn("outside", stacklevel=level)
 """
 
 
@@ -98,7 +104,7 @@ def package(tmp_path, monkeypatch):
     other_packages = importlib.import_module("array_api_nx.other_packages")
     (tmp_path / "boxes_of_arrays.py").write_text(FAKE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    table = {"": "*", "Box": "__init__ name"}
+    table = {"": "*", "Box": "__init__ name warn"}
     monkeypatch.setitem(other_packages._FUNCTIONS, "boxes_of_arrays", table)
     module = importlib.import_module("boxes_of_arrays")
     other_packages._give_numpys("boxes_of_arrays")
@@ -130,6 +136,12 @@ def test_functions_keep_their_signatures(package):
     assert [*inspect.signature(package.Box.name).parameters] == ["self", "x"]
     assert package.dist(face.zeros(2), [3.0, 4.0]) == 5.0
     assert package.dist.__name__ == "dist"
+
+
+def test_warnings_name_the_first_line_outside_of_the_package(package):
+    with pytest.warns(UserWarning, match="outside") as caught:
+        package.Box(0).warn()
+    assert [each.filename for each in caught] == [__file__]
 
 
 def test_none_of_the_packages_is_imported():

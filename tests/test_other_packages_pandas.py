@@ -3,7 +3,6 @@
 import inspect
 import operator
 import pickle
-import warnings
 
 import numpy
 import pytest
@@ -129,13 +128,6 @@ def test_errors_are_those_of_pandas():
         FRAME[face.asarray([True, False])]
     with pytest.raises(ValueError, match="length"):
         FRAME.groupby(face.arange(2)).sum()
-
-
-def test_warnings_name_the_callers_line():
-    keys = pandas.Categorical(["p", "q", "p"])
-    with warnings.catch_warnings(record=True, action="always") as caught:
-        FRAME.groupby(keys, observed=False, axis=0)
-    assert {each.filename for each in caught} <= {__file__}
 
 
 def test_methods_stay_what_they_are():
