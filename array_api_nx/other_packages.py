@@ -44,6 +44,9 @@ _FUNCTIONS: Final = {
             __mod__ __mul__ __ne__ __pow__ __sub__ __truediv__ filter""",
     },
     "scipy.signal": {"": "find_peaks"},
+    "sklearn.manifold": {"TSNE": "__init__"},
+    "sklearn.model_selection": {"ParameterGrid": "__init__", "ParameterSampler": "__init__"},
+    "sklearn.utils._param_validation": {"_InstancesOf": "is_satisfied_by"},
     "xarray": {"DataArray": "interp", "Dataset": "interp"},
 }
 """By package: the names in the package itself, and in its classes; ``*`` are all that are in C."""
@@ -53,12 +56,14 @@ _MOST_ITEMS: Final = 64
 
 
 def _numpys(x: Any) -> Any:
-    """`x` with NumPy's arrays in place of ours, in containers too."""
+    """`x` with NumPy's arrays in place of ours, in containers too; itself if there are none."""
     kind = type(x)
-    if kind is tuple or kind is list:
-        return kind([_numpys(each) for each in x]) if len(x) <= _MOST_ITEMS else x
-    if kind is dict:
-        return {name: _numpys(each) for name, each in x.items()} if len(x) <= _MOST_ITEMS else x
+    if kind in (dict, list, tuple) and len(x) <= _MOST_ITEMS:
+        items = [*x.values()] if kind is dict else x
+        given = [_numpys(each) for each in items]
+        if all([new is old for new, old in zip(given, items, strict=True)]):
+            return x
+        return dict(zip(x, given, strict=True)) if kind is dict else kind(given)
     return np.asarray(x) if hasattr(kind, "_handle") else x  # arrays of both namespaces have it
 
 

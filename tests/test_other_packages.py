@@ -66,6 +66,16 @@ CALLS = {
     ),
     "product": ("polars", lambda polars, give: (polars.Series(X) * give(X)).to_numpy()),
     "peaks": ("scipy.signal", lambda signal, give: signal.find_peaks(X, give(X - 0.5))[0]),
+    "parameters": (
+        "sklearn.model_selection",
+        lambda search, give: [each["a"] for each in search.ParameterGrid({"a": give(X)})],
+    ),
+    "classes": (
+        "sklearn.utils.class_weight",
+        lambda weights, give: weights.compute_class_weight(
+            "balanced", classes=give(numpy.asarray([0, 1])), y=[0, 1, 1]
+        ),
+    ),
     "interpolate": (
         "xarray",
         lambda xarray, give: interpolated(xarray, give(X), give(numpy.asarray([1.5, 2.5]))),
@@ -121,6 +131,9 @@ def test_arguments_are_numpys_in_containers_too(package):
     assert package.Box(0).name(x=y) == "numpy"
     labels = [1] * 100
     assert package.Box(labels).x is labels
+    assert package.Box(labels[:2]).x == labels[:2]
+    options = {"a": [1], "b": (2,)}
+    assert package.Box(options).x is options
     assert package.Box(None).x is None
 
 
