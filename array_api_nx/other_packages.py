@@ -44,6 +44,12 @@ _FUNCTIONS: Final = {
             __mod__ __mul__ __ne__ __pow__ __sub__ __truediv__ filter""",
     },
     "scipy.signal": {"": "find_peaks"},
+    "skimage.measure": {"": "find_contours marching_cubes moments_hu"},
+    "skimage.morphology": {
+        "": """area_closing area_opening diameter_closing diameter_opening max_tree
+            max_tree_local_maxima skeletonize""",
+    },
+    "skimage.restoration": {"": "inpaint_biharmonic"},
     "sklearn.manifold": {"TSNE": "__init__"},
     "sklearn.model_selection": {"ParameterGrid": "__init__", "ParameterSampler": "__init__"},
     "sklearn.utils._param_validation": {"_InstancesOf": "is_satisfied_by"},

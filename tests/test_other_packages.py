@@ -66,6 +66,12 @@ CALLS = {
     ),
     "product": ("polars", lambda polars, give: (polars.Series(X) * give(X)).to_numpy()),
     "peaks": ("scipy.signal", lambda signal, give: signal.find_peaks(X, give(X - 0.5))[0]),
+    "contours": (
+        "skimage.measure",
+        lambda measure, give: numpy.concatenate(measure.find_contours(give(TABLE), 0.0)),
+    ),
+    "skeleton": ("skimage.morphology", lambda shapes, give: shapes.skeletonize(give(TABLE > 0))),
+    "closing": ("skimage.morphology", lambda shapes, give: shapes.area_closing(give(IMAGE), 3)),
     "parameters": (
         "sklearn.model_selection",
         lambda search, give: [each["a"] for each in search.ParameterGrid({"a": give(X)})],
