@@ -20,6 +20,7 @@ import numpy as np
 from .frontend.on_import import when_imported
 
 _FUNCTIONS: Final = {
+    "catboost": {"CatBoost": "_process_predict_input_data", "Pool": "__init__"},
     "cv2": {"": "*"},
     "cvxpy": {"expressions.leaf.Leaf": "_validate_value"},
     "h5py": {"Dataset": "__getitem__ __setitem__"},
@@ -27,6 +28,7 @@ _FUNCTIONS: Final = {
         "Booster": "predict",
         "Dataset": "__init__ set_group set_init_score set_label set_weight",
     },
+    "librosa.util.utils": {"": "valid_audio"},
     "pandas": {
         "": "factorize merge unique",
         "Categorical": "__init__",
@@ -44,6 +46,12 @@ _FUNCTIONS: Final = {
             __mod__ __mul__ __ne__ __pow__ __sub__ __truediv__ filter""",
     },
     "scipy.signal": {"": "find_peaks"},
+    "shap": {
+        "Explainer": "__call__ __init__",
+        "KernelExplainer": "__call__ __init__ shap_values",
+        "LinearExplainer": "__call__ __init__ shap_values",
+        "TreeExplainer": "__call__ __init__ shap_values",
+    },
     "skimage.measure": {"": "find_contours marching_cubes moments_hu"},
     "skimage.morphology": {
         "": """area_closing area_opening diameter_closing diameter_opening max_tree
@@ -53,6 +61,7 @@ _FUNCTIONS: Final = {
     "sklearn.manifold": {"TSNE": "__init__"},
     "sklearn.model_selection": {"ParameterGrid": "__init__", "ParameterSampler": "__init__"},
     "sklearn.utils._param_validation": {"_InstancesOf": "is_satisfied_by"},
+    "statsmodels.base.data": {"": "handle_data"},
     "xarray": {"DataArray": "interp", "Dataset": "interp"},
 }
 """By package: the names in the package itself, and in its classes; ``*`` are all that are in C."""

@@ -66,6 +66,19 @@ CALLS = {
     ),
     "product": ("polars", lambda polars, give: (polars.Series(X) * give(X)).to_numpy()),
     "peaks": ("scipy.signal", lambda signal, give: signal.find_peaks(X, give(X - 0.5))[0]),
+    "boost": (
+        "catboost",
+        lambda catboost, give: (
+            catboost.CatBoostRegressor(3, verbose=0, allow_writing_files=False)
+            .fit(give(TABLE), give(X))
+            .predict(give(TABLE))
+        ),
+    ),
+    "audio": ("librosa", lambda librosa, give: librosa.feature.zero_crossing_rate(y=give(X))),
+    "regress": (
+        "statsmodels.tsa.api",
+        lambda models, give: models.VAR(give(TABLE[:, :2])).fit(1).params,
+    ),
     "contours": (
         "skimage.measure",
         lambda measure, give: numpy.concatenate(measure.find_contours(give(TABLE), 0.0)),
