@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial, wraps
+from importlib import import_module
 from inspect import isbuiltin
 from types import FunctionType
 from typing import Any, Final
@@ -70,6 +71,14 @@ _MOST_ITEMS: Final = 64
 """The most items of a container among which there may be arrays: others hold labels or numbers."""
 
 
+_CLASSES: Final = ("array_api_nx.frontend.array.Array", "array_api_nx.numpy.arrays.ndarray")
+
+
+def _is_array(kind: type) -> bool:
+    """Whether a class is that of arrays of a namespace of ours, which may not be imported."""
+    return hasattr(kind, "_handle") and f"{kind.__module__}.{kind.__qualname__}" in _CLASSES
+
+
 def _numpys(x: Any) -> Any:
     """`x` with NumPy's arrays in place of ours, in containers too; itself if there are none."""
     kind = type(x)
@@ -79,7 +88,7 @@ def _numpys(x: Any) -> Any:
         if all([new is old for new, old in zip(given, items, strict=True)]):
             return x
         return dict(zip(x, given, strict=True)) if kind is dict else kind(given)
-    return np.asarray(x) if hasattr(kind, "_handle") else x  # arrays of both namespaces have it
+    return np.asarray(x) if _is_array(kind) else x
 
 
 def _with_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,7 +116,7 @@ def _take_keys(common: Any) -> None:
         kind = type(x)
         if kind is str or kind is int:
             return x
-        if hasattr(kind, "_handle"):
+        if _is_array(kind):
             return np.asarray(x)
         return apply_if_callable(x, pandas_object, **named)
 
@@ -125,7 +134,7 @@ def _give_numpys(package: str) -> None:
         for name in names.split():
             setattr(owner, name, _with_numpys(getattr(owner, name)))
     if package == "pandas":
-        _take_keys(sys.modules["pandas.core.common"])
+        _take_keys(import_module("pandas.core.common"))
 
 
 def give_numpys() -> None:
