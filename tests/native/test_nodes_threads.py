@@ -295,8 +295,9 @@ def agree(x, oracle):
     return bool(np.array_equal(numpy_of(x), oracle))
 
 
-def test_compiled_functions_end_in_any_order(monkeypatch):
-    """What holds for the calls of one of them ends with it, also if another one began later."""
+@pytest.mark.parametrize("kind", ["calls of a compiled function", "operands of a reduction"])
+def test_what_holds_for_a_threads_calls_ends_in_any_order(kind, monkeypatch):
+    """What lets a thread's operations wait ends with them, also if another one's began later."""
     compiled = xp.compile(lambda x: xp.log(x) * 2.0 + 1.0)
     compiled(xp.ones(SHAPE))
     began = {name: threading.Event() for name in ("first", "second")}
@@ -308,8 +309,12 @@ def test_compiled_functions_end_in_any_order(monkeypatch):
         assert may_end[name].wait(PATIENCE)
 
     def work():
-        with settings("off"):
-            compiled(xp.zeros(SHAPE))
+        if kind == "calls of a compiled function":
+            with settings("off"):
+                compiled(xp.zeros(SHAPE))
+        else:
+            with deferring():
+                xp.max(xp.log(xp.zeros(SHAPE))[:, ::2], axis=0)
 
     with warnings.catch_warnings(action="always"):
         monkeypatch.setattr(warnings, "showwarning", show)
