@@ -27,8 +27,11 @@ def when_imported(name: str, then: Callable[[], object]) -> None:
     then: If it fails for lack of something in the module, as it may in other versions of that,
         there is an ImportWarning, and the import succeeds.
     """
+    waiting = [each for each in sys.meta_path if isinstance(each, _Finder) and each.name == name]
     if name in sys.modules:
         _do(name, then)
+    elif waiting:  # two finders of one module would ask each other for it without end
+        waiting[0].actions.append(then)
     else:
         sys.meta_path.insert(0, _Finder(name, then))
 
@@ -46,13 +49,13 @@ class _Finder(MetaPathFinder):
     """Finds one module as the other finders do, and has something done after it was loaded."""
 
     def __init__(self, name: str, then: Callable[[], object]) -> None:
-        self._name = name
-        self._then = then
+        self.name = name
+        self.actions = [then]
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != self._name:
+        if name != self.name:
             return None
         # The list may change while other threads import.
         for finder in list(sys.meta_path):
@@ -66,7 +69,8 @@ class _Finder(MetaPathFinder):
     def _loaded(self) -> None:
         if self in sys.meta_path:
             sys.meta_path.remove(self)
-            _do(self._name, self._then)
+            for then in self.actions:
+                _do(self.name, then)
 
 
 @final

@@ -41,6 +41,18 @@ def test_it_is_done_once_after_the_import(folder):
     assert done == [3]
 
 
+def test_several_things_are_done_in_their_order(folder):
+    write(folder)
+    done = []
+    finders = len(sys.meta_path)
+    for i in range(3):
+        when_imported(NAME, lambda i=i: done.append((i, sys.modules[NAME].VALUE)))
+    assert len(sys.meta_path) == finders + 1
+    importlib.import_module(NAME)
+    assert done == [(0, 3), (1, 3), (2, 3)]
+    assert len(sys.meta_path) == finders
+
+
 def test_the_module_is_as_it_would_be_without(folder):
     write(folder)
     plain = importlib.import_module(NAME)
