@@ -129,6 +129,7 @@ _set_advice(_advise)
 # Plain `einops.rearrange(x, ...)` takes arrays where einops knows the backend class of this module.
 _when_imported("einops", partial(import_module, ".einops_backend", __name__))
 
+# Functions of other packages that take NumPy's arrays alone get these.
 _give_numpys()
 
 # A limit of threadpoolctl holds for computations here, also one that is set before the first array.

@@ -63,13 +63,13 @@ _FUNCTIONS: Final = {
     "sklearn.model_selection": {"ParameterGrid": "__init__", "ParameterSampler": "__init__"},
     "sklearn.utils._param_validation": {"_InstancesOf": "is_satisfied_by"},
     "statsmodels.base.data": {"": "handle_data"},
+    "torch": {"": "from_numpy"},
     "xarray": {"DataArray": "interp", "Dataset": "interp"},
 }
 """By package: the names in the package itself, and in its classes; ``*`` are all that are in C."""
 
 _MOST_ITEMS: Final = 64
 """The most items of a container among which there may be arrays: others hold labels or numbers."""
-
 
 _CLASSES: Final = ("array_api_nx.frontend.array.Array", "array_api_nx.numpy.arrays.ndarray")
 

@@ -330,8 +330,8 @@ def _of_known_size(
 # The most partitions in place of a sort (docs/tuning.md, 94).
 _PARTITIONS_MAX: Final = 2
 
-# From so many elements of a slice on, one call that partitions it at all positions takes less time
-# than a call for each position (docs/tuning.md, 94).
+# The length of a slice from which it is partitioned once, for all positions together. Shorter
+# slices take less time with one partition for each position (docs/tuning.md, 94).
 _LONG_ROW: Final = 2**12
 
 # Up to so many elements are sorted (docs/tuning.md, 117).

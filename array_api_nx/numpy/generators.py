@@ -46,9 +46,14 @@ class _Type(type):
 
     def __instancecheck__(cls, instance: object) -> bool:
         numpys: Any = cls.__base__
-        if cls in GENERATORS.values() or cls in SEEDED.values():
-            return isinstance(instance, numpys)
-        return super().__instancecheck__(instance)
+        is_ours = type(numpys) is not _Type  # else a program's subclass of one of ours
+        return isinstance(instance, numpys) if is_ours else super().__instancecheck__(instance)
+
+
+def _subclass(numpys: type, members: dict[str, Any]) -> type:
+    """A subclass of one of NumPy's classes, in the face's module."""
+    place = {"__module__": "array_api_nx.numpy.random", "__doc__": numpys.__doc__}
+    return _Type(numpys.__name__, (numpys,), members | place)
 
 
 def _with_our_arrays(numpys: type) -> type:
@@ -58,10 +63,8 @@ def _with_our_arrays(numpys: type) -> type:
     members = {
         **{name: _Method(getattr(numpys, name)) for name in names if name != "spawn"},
         "__reduce__": lambda self: (type(self), *reduce(self)[1:]),
-        "__module__": "array_api_nx.numpy.random",
-        "__doc__": numpys.__doc__,
     }
-    return _Type(numpys.__name__, (numpys,), members)
+    return _subclass(numpys, members)
 
 
 GENERATORS: Final[dict[str, Any]] = {
@@ -77,12 +80,7 @@ def _with_our_seeds(numpys: Any) -> type:
     def init(self: Any, *args: Any, **named: Any) -> None:
         numpys.__init__(self, *as_numpys(args), **as_numpys(named))
 
-    members = {
-        "__init__": init,
-        "__module__": "array_api_nx.numpy.random",
-        "__doc__": numpys.__doc__,
-    }
-    return _Type(numpys.__name__, (numpys,), members)
+    return _subclass(numpys, {"__init__": init})
 
 
 SEEDED: Final[dict[str, Any]] = {

@@ -101,7 +101,7 @@ _OWN: Final[dict[str, Any]] = {
         name: named(like(getattr(numpy, name), getattr(orders, name)), name)
         for name in orders.__all__
     },
-    **{f"random.{name}": value for name, value in {**GENERATORS, **SEEDED}.items()},
+    **{f"random.{name}": value for name, value in (GENERATORS | SEEDED).items()},
     "random.default_rng": default_rng,
     "random.mtrand.RandomState": GENERATORS["RandomState"],
     "random.mtrand._rand": GLOBAL,

@@ -1,4 +1,4 @@
-"""Arrays of the face where PyTorch takes NumPy's alone: in `torch.from_numpy`, and in loaders.
+"""Arrays of the face as items that PyTorch's loaders collate.
 
 This module is imported after PyTorch, wherever that is imported, before this package or after it;
 never without PyTorch.
@@ -7,21 +7,12 @@ never without PyTorch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import wraps
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch.utils.data._utils.collate import default_collate_fn_map
 
-from .adoption import as_numpys
 from .arrays import ndarray
-
-_from_numpy: Final = torch.from_numpy
-
-
-@wraps(_from_numpy)
-def _of_array(x: Any) -> Any:
-    return _from_numpy(as_numpys(x))
 
 
 def _collate(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
@@ -29,5 +20,4 @@ def _collate(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
     return torch.stack([torch.as_tensor(x) for x in batch])
 
 
-torch.from_numpy = _of_array
 default_collate_fn_map[ndarray] = _collate
