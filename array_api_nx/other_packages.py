@@ -59,6 +59,7 @@ _FUNCTIONS: Final = {
             max_tree_local_maxima skeletonize""",
     },
     "skimage.restoration": {"": "inpaint_biharmonic"},
+    "sklearn.linear_model": {"": "lars_path lars_path_gram orthogonal_mp orthogonal_mp_gram"},
     "sklearn.manifold": {"TSNE": "__init__"},
     "sklearn.model_selection": {"ParameterGrid": "__init__", "ParameterSampler": "__init__"},
     "sklearn.utils._param_validation": {"_InstancesOf": "is_satisfied_by"},

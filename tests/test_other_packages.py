@@ -85,6 +85,16 @@ CALLS = {
     ),
     "skeleton": ("skimage.morphology", lambda shapes, give: shapes.skeletonize(give(TABLE > 0))),
     "closing": ("skimage.morphology", lambda shapes, give: shapes.area_closing(give(IMAGE), 3)),
+    "angles": (
+        "sklearn.linear_model",
+        lambda models, give: models.lars_path(give(TABLE), give(X))[2],
+    ),
+    "pursuit": (
+        "sklearn.linear_model",
+        lambda models, give: models.orthogonal_mp_gram(
+            give(TABLE.T @ TABLE), give(TABLE.T @ X), n_nonzero_coefs=2
+        ),
+    ),
     "parameters": (
         "sklearn.model_selection",
         lambda search, give: [each["a"] for each in search.ParameterGrid({"a": give(X)})],
