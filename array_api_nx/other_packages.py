@@ -47,6 +47,8 @@ _FUNCTIONS: Final = {
             __mod__ __mul__ __ne__ __pow__ __sub__ __truediv__ filter""",
     },
     "scipy.signal": {"": "find_peaks"},
+    "scipy.signal._signaltools": {"": "choose_conv_method"},
+    "scipy.signal._spectral_py": {"": "csd"},
     "shap": {
         "Explainer": "__call__ __init__",
         "KernelExplainer": "__call__ __init__ shap_values",
@@ -96,8 +98,11 @@ def _with_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that calls another one with NumPy's arrays for ours."""
 
     def call(*args: Any, **named: Any) -> Any:
-        args = tuple([_numpys(x) for x in args])
-        return function(*args, **{name: _numpys(x) for name, x in named.items()})
+        given = [*args, *named.values()]
+        # Some functions ask whether two arguments are one array, and these stay one.
+        numpys = {id(x): _numpys(x) for x in given}
+        args = tuple([numpys[id(x)] for x in args])
+        return function(*args, **{name: numpys[id(x)] for name, x in named.items()})
 
     if isinstance(function, FunctionType):
         # Warnings of pandas name the first line outside of its files, which is to be the caller's.

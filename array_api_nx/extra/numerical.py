@@ -15,6 +15,7 @@ from ..frontend.array import Array, wrap
 from ..frontend.dispatch import operand_dtypes
 from ..frontend.operands import ArrayOrScalar, as_array, cast, only_array, promote_arrays, together
 from ..linalg import eigvals
+from ..native import with_native
 from ..primitives import table as p
 
 __all__ = ["convolve", "gradient", "interp", "roots", "trapezoid"]
@@ -177,6 +178,7 @@ def _slope(f: Array, axis: int, steps: ArrayOrScalar, edge_order: int) -> Array:
     return xp.concat((first, inside, last), axis=axis)
 
 
+@with_native
 def interp(
     x: Array,
     xp: Array,
@@ -203,18 +205,6 @@ def interp(
     Array([3., 4., 5.], dtype=float64)
     """
     x, points, values = together(only_array(x), only_array(xp, "xp"), only_array(fp, "fp"))
-    return _interpolated(x, points, values, left, right, period)
-
-
-def _interpolated(
-    x: Array,
-    points: Array,
-    values: Array,
-    left: PythonScalar | None,
-    right: PythonScalar | None,
-    period: int | float | None,
-) -> Array:
-    """See `interp`."""
     if points.ndim != 1 or values.shape != points.shape or points.shape[0] == 0:
         raise ValueError(
             f"interp needs points of one dimension and as many values, at least one, but xp has "
@@ -223,16 +213,33 @@ def _interpolated(
     device = values._device
     values = cast(values, device.complex if values.dtype in d.COMPLEX else device.real)
     points, x = _real(points, "xp"), _real(x, "x")
-    if period is not None:
-        if period == 0:
-            raise ValueError("interp with a period of 0: give another one, or None for no period")
-        left = right = None
-        period = -period if period < 0 else period
-        x, points = x % period, points % period
-        order = xp.argsort(points)
-        points, values = xp.take(points, order), xp.take(values, order)
-        points = xp.concat((points[-1:] - period, points, points[:1] + period))
-        values = xp.concat((values[-1:], values, values[:1]))
+    if period is None:
+        return _interpolated(x, points, values, left, right)
+    if period == 0:
+        raise ValueError("interp with a period of 0: give another one, or None for no period")
+    x, points, values = _within_period(x, points, values, abs(period))
+    return interp(x, points, values)  # which C may answer
+
+
+def _within_period(
+    x: Array, points: Array, values: Array, period: int | float
+) -> tuple[Array, Array, Array]:
+    """All coordinates within a period, and a point more at each of its ends."""
+    x, points = x % period, points % period
+    order = xp.argsort(points)
+    points, values = xp.take(points, order), xp.take(values, order)
+    points = xp.concat((points[-1:] - period, points, points[:1] + period))
+    return x, points, xp.concat((values[-1:], values, values[:1]))
+
+
+def _interpolated(
+    x: Array,
+    points: Array,
+    values: Array,
+    left: PythonScalar | None,
+    right: PythonScalar | None,
+) -> Array:
+    """See `interp`."""
     flat = xp.reshape(x, (-1,))
     # Points may coincide, and values may be infinite: what then is not a number is corrected below.
     with np.errstate(all="ignore"):

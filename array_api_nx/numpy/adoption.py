@@ -96,6 +96,11 @@ def _converted(x: Any, convert: Callable[[Any], Any]) -> Any:
     return kind._make([convert(each) for each in x]) if is_named else x
 
 
+def numpys_of(result: Any) -> Any:
+    """What a function of the face returned, with NumPy's arrays in place of ours."""
+    return as_numpys(result) if type(result) is ndarray else _converted(result, numpys_of)
+
+
 def as_faces(x: Any, given: Given | None = None, device: Device | None = None) -> Any:
     """What NumPy returned, with arrays of the face in place of NumPy's, in tuples and lists too.
 

@@ -43,6 +43,7 @@ _FUNCTIONS: Final = f"""
     clip        clip        a, a_min, a_max
     dot         matmul      a, b
     inner       inner       a, b, /
+    interp      interp_of_any x, xp, fp, left=, right=, period=
     einsum      einsum
     vdot        vdot        a, b, /
     diff        diff        a, *, axis=
@@ -160,7 +161,7 @@ for _name in _AS_FUNCTIONS.split():
 # Parameters whose argument may be a list in place of an array; `_SEQUENCES` are those whose
 # argument is a list of arrays, where a list may stand for each array.
 _OPERANDS: Final = """
-A a a_max a_min arr array b condition element indices m max min test_elements v x x1 x2 y
+A a a_max a_min arr array b condition element fp indices m max min test_elements v x x1 x2 xp y
 """
 _SEQUENCES: Final = "arrays tup"
 # Functions of KEEPS_ORDER whose results C lays out as NumPy does, or leaves to it.

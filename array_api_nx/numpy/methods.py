@@ -24,12 +24,14 @@ from .adoption import (
     called,
     count_numpys,
     known_numpys,
+    numpys_of,
     scalar,
 )
 from .arrays import adopt, ndarray, standard
 from .differences import PRIMITIVES
 from .fronts import METHODS, fronted
 from .functions import REFUSALS, is_ours, ours
+from .names import computed
 from .orders import argsort
 from .thresholds import ANY, most_for_numpy
 
@@ -461,6 +463,9 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any)
         if kind is not ndarray and kind is not Array and not issubclass(kind, numpy.ndarray):
             return NotImplemented
     # The caller named NumPy's own function, and may hand the result to C that wants NumPy's array.
+    front = computed(function)
+    if front is not None and ndarray in map(type, args):
+        return numpys_of(front(*args, **named))
     values = [*named.values()]
     numpys, options = known_numpys(args), known_numpys(values)
     if numpys is None or options is None:
@@ -471,6 +476,8 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any)
         # They are in a container of another class, such as a deque, where NumPy finds them again.
         # Of no types it calls the function's implementation, which makes NumPy's arrays of them.
         return numpy.ndarray.__array_function__(_NONE, function, (), args, named)
+    if front is not None:
+        return numpys_of(front(*args, **named))
     count_numpys(1)
     return function(*numpys, **dict(zip(named, options, strict=True)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
@@ -193,6 +193,20 @@ def kind_of(path: str, numpys: Any) -> str:
     if path in FUNCTIONS or path in orders.__all__ or is_own(numpys) or has_loops(numpys):
         return "Computed here"
     return "Of the face" if path in _OWN else "Computed by NumPy"
+
+
+_COMPUTED: Final = ("Computed here", "NumPy's code on arrays of the face")
+
+
+@lru_cache(maxsize=1024)
+def computed(numpys: Any) -> Any:
+    """The face's function for one of NumPy's, None if NumPy computes what that gives."""
+    path = f"{numpys.__module__}.{numpys.__name__}".removeprefix("numpy.")
+    owner, _, name = path.rpartition(".")
+    module = sys.modules.get(f"numpy.{owner}" if owner else "numpy")
+    if getattr(module, name, None) is not numpys or kind_of(path, numpys) not in _COMPUTED:
+        return None
+    return getattr(import_module(f"{__package__}.{owner}" if owner else __package__), name)
 
 
 def faced(path: str, numpys: Any) -> Any:

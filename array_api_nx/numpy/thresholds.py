@@ -22,7 +22,7 @@ EDGES_GIVEN: Final = 2**17
 
 _TO_ANY: Final = """
 atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag diagonal
-divmod dstack empty_like expand_dims flip frexp gcd heaviside hstack inner
+divmod dstack empty_like expand_dims flip frexp gcd heaviside hstack inner interp
 iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
 modf moveaxis nanmax nanmin nonzero repeat result_type squeeze stack swapaxes take tile
 trace transpose tril triu unstack vdot vstack zeros_like
@@ -36,8 +36,7 @@ _TO_MORE: Final = "fft.fft fft.fftn fft.ifft fft.ifftn fft.irfft fft.irfftn"
 _TO_TWICE_MORE: Final = "fft.rfft fft.rfftn"  # which take half the time
 _TO_VERY_FEW: Final = "lexsort select"
 _TO_SOME: Final = """
-einsum histogram interp nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum
-nanvar
+einsum histogram nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum nanvar
 """
 
 

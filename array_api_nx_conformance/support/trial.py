@@ -81,19 +81,23 @@ class Trials:
         if subject.call is None:
             return None
         code = compile(subject.call, subject.name, "eval")
-        seconds = []
-        for names in self._many:
-            times: list[float] = []
-            while len(times) < 2 or (sum(times) < 0.2 and len(times) < 9):
-                started = perf_counter()
-                result, error = self._call(code, subject, names)
-                with suppress(Exception):
-                    self.xp.evaluate(*[x for x in leaves(result) if isinstance(x, self._array)])
-                times.append(perf_counter() - started)
-                if error:
-                    return None
-            seconds.append(min(times))
-        return seconds[0] / seconds[1]
+        times: list[tuple[float, ...]] = []
+        # The two take turns, so that what else the machine does slows both.
+        while len(times) < 2 or (sum(map(sum, times)) < 0.4 and len(times) < 9):
+            turn = [self._seconds_of(code, subject, names) for names in self._many]
+            if None in turn:
+                return None
+            times.append(tuple(x for x in turn if x is not None))
+        theirs, ours = map(min, zip(*times, strict=True))
+        return theirs / ours
+
+    def _seconds_of(self, code: CodeType, subject: Subject, names: Names) -> float | None:
+        """How long a call takes until the arrays in its result have their elements."""
+        started = perf_counter()
+        result, error = self._call(code, subject, names)
+        with suppress(Exception):
+            self.xp.evaluate(*[x for x in leaves(result) if isinstance(x, self._array)])
+        return None if error else perf_counter() - started
 
     def _names(self, device: str) -> Names:
         """Names for one call, which may write to its arguments."""

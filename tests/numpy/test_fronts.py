@@ -45,6 +45,10 @@ CALLS = {
         *[((V, V), {}), ((X, V), {}), ((V, X), {}), ((X, INTS), {}), ((INTS, INTS[0]), {})],
         *[((V > 2, V > 1), {}), ((V, 2.0), {}), ((X[None], X), {}), ((X * 1j, X), {})],
     ],
+    "interp": [
+        *[((x, numpy.sort(V), V), {}) for x in (X, V, 2.5, 3, [1, 2.5], X.T, INTS)],
+        *[((X, INTS[0], V[:3]), {"left": 0, "right": 7.5}), ((V, V, V), {"period": 3.0})],
+    ],
     "einsum": [
         *[(("ij->ji", X), {}), (("ii->i", X @ X.T), {}), (("ij", X), {}), (("ij,j", X, V), {})],
         *[(("ij,kj->ik", X, INTS), {}), (("i,i", V, V), {"optimize": True})],
@@ -284,7 +288,7 @@ def test_floats_alone_warn_as_numpys_do():
 def test_c_asks_numpy_of_small_arrays_and_counts_it():
     x = np.array(V)
     before = count_numpys(0)
-    check(np.interp(1.5, x, x), numpy.interp(1.5, V, V))
+    check(np.interp(1.5, x, x, period=9), numpy.interp(1.5, V, V, period=9))
     assert count_numpys(0) == before + 1
     x.partition(1)
     np.add(x, x)

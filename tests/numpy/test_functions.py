@@ -305,6 +305,36 @@ def test_functions_that_dispatch_get_and_give_numpys_arrays():
     assert x.tolist() == y.tolist() == [5.0] * 3
 
 
+@needs_call_lists
+def test_numpys_own_functions_are_computed_here():
+    x = numpy.random.default_rng(3).integers(0, 9, 300) * 1.0
+    calls = {
+        "mean": lambda x: numpy.mean(x),
+        "unique": lambda x: numpy.unique(x, return_counts=True),
+        "where": lambda x: numpy.where(x > 3, x, 0.0),
+        "stack": lambda x: numpy.stack([x, x]),
+        "solve": lambda x: numpy.linalg.solve(numpy.diag(x[:5] + 1), x[:5]),
+        "svd": lambda x: numpy.linalg.svd(x.reshape(20, 15)).S,
+        "cov": lambda x: numpy.cov(x.reshape(20, 15)),
+        "interp": lambda x: numpy.interp(x, numpy.unique(x), [*range(9)]),
+        "split": lambda x: numpy.array_split(x, 7),
+    }
+    for name, call in calls.items():
+        before = count_numpys(0)
+        found, expected = call(np.asarray(x)), call(x)
+        counted = count_numpys(0) - before
+        assert type(found) is type(expected), name
+        pairs = zip(found, expected, strict=True) if isinstance(found, tuple | list) else []
+        for ours, theirs in pairs or [(found, expected)]:
+            assert type(ours) is type(theirs), name
+            numpy.testing.assert_allclose(ours, theirs, rtol=1e-12)
+        assert counted == 0 or name in ("solve", "svd", "cov"), name  # LAPACK's, or small
+    deep = deque([np.ones(2), np.zeros(3)])
+    assert numpy.concatenate(deep).tolist() == [1, 1, 0, 0, 0]
+    with pytest.raises(ValueError, match="same shape"):
+        numpy.stack([np.ones(2), np.ones(3)])
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "bool"])
 def test_short_integers_are_sorted(dtype):
     x = numpy.random.default_rng(1).integers(-100, 100, 5000).astype(dtype)

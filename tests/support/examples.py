@@ -118,6 +118,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "full_like": [lambda: xp.full_like(X, 2.0)],
     "inv": [lambda: xp.linalg.inv(xp.asarray([[2.0, 1.0], [1.0, 3.0]]))],
     "isdtype": [lambda: xp.isdtype(xp.int8, ("bool", "integral"))],
+    "interp": [lambda: xp.extra.interp(ODD, ROW, ROW), lambda: face.interp(1.5, FACE[0], INTS)],
     "isin": [lambda: xp.isin(X, ROW), lambda: xp.isin(ODD, ROW, invert=True)],
     "linspace": [lambda: xp.linspace(0.0, 1.0, 5)],
     "matmul": [lambda: xp.matmul(X, X.T), lambda: xp.matmul(ODD, INTS * 1.0)],
