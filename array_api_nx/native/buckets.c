@@ -8,6 +8,7 @@
 
 #include "buckets.h"
 #include "arguments.h"
+#include "elements.h"
 #include "elementwise.h"
 #include "flags.h"
 #include "half_loops.h"
@@ -109,6 +110,66 @@ int sort_by_numpy(char *row, DTypeCode code, npy_intp length)
     /* The stable method counts short integers. */
     const int counts = dtypes[code].itemsize < 4 && length >= COUNTED_FROM;
     return functions_of(code)->sort[counts ? NPY_STABLESORT : NPY_QUICKSORT](row, length, NULL);
+}
+
+/* ------------------------------------------------------------------ rows that are in order */
+
+/* Whether a row ascends (1), or each element is less than the one before (-1); 0 if neither. Few elements of most other rows
+   are read. */
+#define DIRECTION(CODE, TYPE, ...)                                                                     \
+    CLONED(static, int, direction_##CODE, (const char *data, npy_intp length), (data, length))         \
+    {                                                                                                  \
+        const TYPE *row = (const TYPE *)data;                                                          \
+        const int descends = row[1] < row[0];                                                          \
+        for (npy_intp i = 1; i < length; i += BUCKET) {                                                \
+            const npy_intp end = least(length, i + BUCKET);                                            \
+            int breaks = 0;                                                                            \
+            for (npy_intp k = i; k < end; k++) {                                                       \
+                breaks |= descends ? !(row[k] < row[k - 1]) : !(row[k - 1] <= row[k]); /* also of NaN */ \
+            }                                                                                          \
+            if (breaks) {                                                                              \
+                return 0;                                                                              \
+            }                                                                                          \
+        }                                                                                              \
+        return descends ? -1 : 1;                                                                      \
+    }
+
+EACH_INTEGER(DIRECTION)
+EACH_BROAD_FLOAT(DIRECTION)
+
+static int (*const direction[DTYPE_COUNT])(const char *, npy_intp) = {
+#define ENTRY(CODE, ...) [CODE] = direction_##CODE,
+    EACH_INTEGER(ENTRY)
+    EACH_BROAD_FLOAT(ENTRY)
+#undef ENTRY
+};
+
+static void reverse(const char *from, npy_intp length, npy_intp itemsize, char *to)
+{
+    char element[16];
+    for (npy_intp low = 0, high = length - 1; low <= high; low++, high--) {
+        copy_element(element, from + low * itemsize, itemsize);
+        copy_element(to + low * itemsize, from + high * itemsize, itemsize);
+        copy_element(to + high * itemsize, element, itemsize);
+    }
+}
+
+/* Arrange a row whose elements are in order, or in the opposite one. 0 if they are not. */
+static int arrange_in_order(const char *from, DTypeCode code, npy_intp length, Arrangement arrangement, char *to)
+{
+    const int step = direction[code] == NULL || length < BUCKET ? 0 : direction[code](from, length);
+    const npy_intp itemsize = dtypes[code].itemsize;
+    clear_flags(); /* comparisons with NaN */
+    if (step != 0 && arrangement == ORDERED) {
+        for (npy_intp i = 0; i < length; i++) {
+            ((npy_int64 *)to)[i] = step > 0 ? i : length - 1 - i;
+        }
+    } else if (step < 0) {
+        reverse(from, length, itemsize, to);
+    } else if (step > 0 && from != to) {
+        memcpy(to, from, (size_t)(length * itemsize));
+    }
+    return step != 0;
 }
 
 /* ------------------------------------------------------------------ distribution */
@@ -319,6 +380,9 @@ int arrange_row(const char *from, DTypeCode code, npy_intp length, Arrangement a
 {
     Distribution row = {.from = from, .to = to, .code = code, .count = length};
     KeyScale keys;
+    if (arrange_in_order(from, code, length, arrangement, to)) {
+        return 0;
+    }
     if (arrangement == ORDERED) {
         keys = scale_keys(from, code, length);
         row.keys = &keys;

@@ -2,6 +2,7 @@
 
 #include "buckets.h"
 #include "chapters.h"
+#include "elements.h"
 #include "masks.h"
 #include "parts.h"
 #include "pack.h"
@@ -35,7 +36,7 @@ static int sort_elements(char *elements, DTypeCode code, npy_intp size, npy_intp
     }
     memcpy(copy, elements, (size_t)(size * itemsize));
     for (npy_intp i = 0; i < size; i++) {
-        memcpy(elements + i * itemsize, copy + order[i] * itemsize, (size_t)itemsize);
+        copy_element(elements + i * itemsize, copy + order[i] * itemsize, itemsize);
     }
     return 0;
 }
@@ -293,7 +294,14 @@ static PyObject *call_isin(int which, PyObject *const *values, Py_ssize_t count)
             Py_CLEAR(result);
             PyErr_NoMemory();
         } else {
-            memberships[code](scratch.data, y->size, data, x->size, invert, (npy_bool *)out);
+            npy_intp different = 1; /* each of which is kept once */
+            for (npy_intp i = 1; i < y->size; i++) {
+                const char *member = scratch.data + i * itemsize;
+                if (memcmp(member, scratch.data + (different - 1) * itemsize, (size_t)itemsize) != 0) {
+                    copy_element(scratch.data + different++ * itemsize, member, itemsize);
+                }
+            }
+            memberships[code](scratch.data, different, data, x->size, invert, (npy_bool *)out);
         }
     }
     free_scratch(&scratch);

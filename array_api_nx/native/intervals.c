@@ -122,7 +122,8 @@ static void sort_interval(const void *shared, npy_intp k, char *scratch)
     }
 }
 
-/* Choose borders for so many intervals, or fewer. */
+/* Choose borders for so many intervals, or fewer. 0 if a row has so few different elements that NumPy sorts it as fast, -1 if
+   there is no memory. */
 static int choose_borders(DividedRow *row, int intervals)
 {
     npy_uint64 sample[MOST_INTERVALS * SAMPLE_EACH];
@@ -133,6 +134,10 @@ static int choose_borders(DividedRow *row, int intervals)
     if (sort_by_numpy((char *)sample, row->code, size) < 0) {
         return -1;
     }
+    npy_intp repeated = 0;
+    for (npy_intp i = 1; i < size; i++) {
+        repeated += memcmp((char *)sample + i * itemsize, (char *)sample + (i - 1) * itemsize, (size_t)itemsize) == 0;
+    }
     row->intervals = 1;
     for (int k = 1; k < intervals; k++) {
         const char *border = (const char *)sample + k * SAMPLE_EACH * itemsize;
@@ -140,12 +145,17 @@ static int choose_borders(DividedRow *row, int intervals)
             memcpy((char *)row->borders + (row->intervals++ - 1) * itemsize, border, (size_t)itemsize);
         }
     }
-    return 0;
+    return repeated < size / 2;
 }
 
+/* 1 if it is sorted, 0 if that is left to NumPy, -1 as `sort_by_intervals`. */
 static int sort_on_threads(const char *from, DTypeCode code, npy_intp count, npy_intp threads, char *to)
 {
     DividedRow row = {.from = from, .to = to, .code = code, .count = count, .itemsize = dtypes[code].itemsize};
+    const int chosen = choose_borders(&row, (int)least(threads, MOST_INTERVALS));
+    if (chosen <= 0) {
+        return chosen;
+    }
     char *copy = from == to ? PyMem_RawMalloc((size_t)(count * row.itemsize)) : NULL;
     if (from == to) {
         if (copy == NULL) {
@@ -156,8 +166,7 @@ static int sort_on_threads(const char *from, DTypeCode code, npy_intp count, npy
     row.parts = least(MOST_PARTS, PARTS_EACH * threads);
     row.each = ((count - 1) / row.parts / BLOCK + 1) * BLOCK;
     row.parts = (count - 1) / row.each + 1;
-    int done = choose_borders(&row, (int)least(threads, MOST_INTERVALS)) == 0 &&
-               run_parts_freely(count_part, &row, row.parts, threads, 1) == 1;
+    int done = run_parts_freely(count_part, &row, row.parts, threads, 1) == 1;
     npy_intp begin = 0;
     for (int k = 0; k < row.intervals && done; k++) {
         for (npy_intp part = 0; part < row.parts; part++) {
@@ -169,14 +178,15 @@ static int sort_on_threads(const char *from, DTypeCode code, npy_intp count, npy
     done = done && run_parts_freely(write_part, &row, row.parts, threads, 1) == 1 &&
            run_parts_freely(sort_interval, &row, row.intervals, threads, 1) == 1 && !row.failed;
     PyMem_RawFree(copy);
-    return done ? 0 : -1;
+    return done ? 1 : -1;
 }
 
 int sort_by_intervals(const char *from, DTypeCode code, npy_intp count, npy_intp threads, char *to)
 {
     const npy_intp bytes = count * dtypes[code].itemsize;
-    if (threads > 1 && bytes >= DIVIDED_FROM) {
-        return sort_on_threads(from, code, count, threads, to);
+    const int divided = threads > 1 && bytes >= DIVIDED_FROM ? sort_on_threads(from, code, count, threads, to) : 0;
+    if (divided != 0) {
+        return divided < 0 ? -1 : 0;
     }
     PyThreadState *state = threads > 0 && bytes >= DIVIDED_FROM ? PyEval_SaveThread() : NULL;
     if (from != to) {

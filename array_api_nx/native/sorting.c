@@ -4,6 +4,7 @@
 #include "boxes.h"
 #include "buckets.h"
 #include "chapters.h"
+#include "conversion.h"
 #include "copies.h"
 #include "elements.h"
 #include "flags.h"
@@ -133,20 +134,38 @@ int repeats_zero(const char *row, DTypeCode code, npy_intp length)
 #undef CALL
 }
 
+/* Bits of the zeros among floating-point numbers of a size: 1 of positive ones, 2 of negative ones. */
+#define FIND_ZEROS(BITS)                                                                                            \
+    CLONED(static, int, find_zeros_##BITS, (const char *data, npy_intp size), (data, size))                         \
+    {                                                                                                               \
+        const npy_uint##BITS *elements = (const npy_uint##BITS *)data, minus = (npy_uint##BITS)1 << (BITS - 1);     \
+        int positive = 0, negative = 0;                                                                             \
+        for (npy_intp i = 0; i < size; i++) {                                                                       \
+            positive |= elements[i] == 0;                                                                           \
+            negative |= elements[i] == minus;                                                                       \
+        }                                                                                                           \
+        return positive | negative << 1;                                                                            \
+    }
+
+FIND_ZEROS(16)
+FIND_ZEROS(32)
+FIND_ZEROS(64)
+
 int has_both_zeros(const Tensor *x, const char *data)
 {
-    Scratch scratch;
-    int found[2] = {0, 0};
-    if (take_scratch(&scratch, x->size * dtypes[x->code].itemsize) < 0) {
-        return -1;
+    Scratch scratch = {.heap = NULL};
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    if (!(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
+        if (take_scratch(&scratch, x->size * itemsize) < 0) {
+            return -1;
+        }
+        pack_rows(x, data, scratch.data);
+        data = scratch.data;
     }
-    pack_rows(x, data, scratch.data);
-    for (npy_intp i = 0; i < x->size; i++) {
-        const double number = read_float(scratch.data + i * dtypes[x->code].itemsize, x->code);
-        found[signbit(number) != 0] |= number == 0;
-    }
+    const int found = itemsize == 8 ? find_zeros_64(data, x->size)
+                      : itemsize == 4 ? find_zeros_32(data, x->size) : find_zeros_16(data, x->size);
     free_scratch(&scratch);
-    return found[0] && found[1];
+    return found == 3;
 }
 
 /* Rows of a row-major array, which become those of another one, sorted; threads sort some at a time. */
@@ -502,12 +521,43 @@ static int take_side(PyObject *value, int *right)
     return *right || PyUnicode_CompareWithASCIIString(value, "left") == 0;
 }
 
+static PyObject *search_all(const Tensor *x, const char *sorted, const Tensor *y, const char *data, int right)
+{
+    char *out;
+    Scratch scratch;
+    const DTypeCode code = (DTypeCode)x->code;
+    const int copies = !(y->flags & ROW_MAJOR);
+    if (copies && take_scratch(&scratch, y->size * dtypes[code].itemsize) < 0) {
+        return NULL;
+    }
+    if (copies) {
+        pack_rows(y, data, scratch.data);
+        data = scratch.data;
+    }
+    PyObject *result = new_array_like_memory(y->ndim, y->shape, NX_INT64, 0, &out);
+    if (result != NULL && x->strides[0] == dtypes[code].itemsize && is_worth_turns(sorted, code, x->size, y->size)) {
+        find_places_of(sorted, code, x->size, data, y->size, right, (npy_int64 *)out);
+        clear_flags(); /* comparisons with NaN */
+    } else if (result != NULL) {
+        searches[code][right](sorted, x->strides[0], x->size, data, y->size, (npy_int64 *)out);
+    }
+    if (copies) {
+        free_scratch(&scratch);
+    }
+    return result;
+}
+
+/* An operand in a dtype that its own promotes to: a new reference, or NULL. */
+static Tensor *in_dtype(Tensor *x, DTypeCode code)
+{
+    return x->code == code ? (Tensor *)Py_NewRef(x) : cast_operand(x, code);
+}
+
 static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_t count)
 {
     const char *sorted, *data;
     char *out;
     int right = 0;
-    Scratch scratch;
     double number; /* or whatever fits there */
     if (is_given(values[3]) || !take_side(values[2], &right)) {
         return DECLINED;
@@ -529,28 +579,19 @@ static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_
         return result;
     }
     Tensor *y = sortable(values[1], limits.at_once, &data);
-    if (y == NULL || y->code != code) {
-        return DECLINED;
+    const DTypeCode common = y == NULL ? NO_DTYPE : (DTypeCode)promotions[code][y->code];
+    if (common == NO_DTYPE || y->code == code) {
+        return y == NULL || common == NO_DTYPE ? DECLINED : search_all(x, sorted, y, data, right);
     }
-    const int copies = !(y->flags & ROW_MAJOR);
-    if (copies && take_scratch(&scratch, y->size * dtypes[code].itemsize) < 0) {
-        return NULL;
+    PyObject *result = DECLINED;
+    x = in_dtype(x, common);
+    y = in_dtype(y, common);
+    if (x != NULL && y != NULL && (sorted = data_of(x)) != NULL && (data = data_of(y)) != NULL) {
+        result = search_all(x, sorted, y, data, right);
     }
-    if (copies) {
-        pack_rows(y, data, scratch.data);
-        data = scratch.data;
-    }
-    PyObject *result = new_array_like_memory(y->ndim, y->shape, NX_INT64, 0, &out);
-    if (result != NULL && x->strides[0] == dtypes[code].itemsize && is_worth_turns(sorted, code, x->size, y->size)) {
-        find_places_of(sorted, code, x->size, data, y->size, right, (npy_int64 *)out);
-        clear_flags(); /* comparisons with NaN */
-    } else if (result != NULL) {
-        searches[code][right](sorted, x->strides[0], x->size, data, y->size, (npy_int64 *)out);
-    }
-    if (copies) {
-        free_scratch(&scratch);
-    }
-    return result;
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    return PyErr_Occurred() ? NULL : result;
 }
 
 Implementation sorting_functions[] = {

@@ -128,8 +128,9 @@ EACH_FLOAT(KEYS_FLOAT)
 
 /* Where to insert `values`: how many of the `length` sorted elements are before each. The searches of
    a group take turns, so that the memory that one waits for is fetched while the others go on.
-   The elements from `length` to `all` are NaN, which is behind all others. */
-enum { GROUP = 16 };
+   The elements from `length` to `all` are NaN, which is behind all others. A group of ascending values is looked up from
+   the place of the last value of the group before on, if that is no greater. */
+enum { GROUP = 16, AHEAD = 4 };
 
 #define DEFINE_SEARCH(NAME, TYPE, IS_BEFORE, NAN_PLACE)                                            \
     CLONED(static, void, find_##NAME,                                                              \
@@ -144,6 +145,21 @@ enum { GROUP = 16 };
             npy_int64 place[GROUP] = {0};                                                          \
             memcpy(value, values + first, (size_t)group * sizeof(TYPE));                           \
             npy_intp left = length;                                                                \
+            int descents = first == 0 || group < GROUP || !(RANK(values[first - 1]) <= RANK(value[0])); \
+            for (int j = 1; j < GROUP; j++) {                                                      \
+                descents |= !(RANK(value[j - 1]) <= RANK(value[j]));                               \
+            }                                                                                      \
+            if (!descents) {                                                                       \
+                const npy_intp from = places[first - 1];                                           \
+                npy_intp ahead = AHEAD;                                                            \
+                while (from + ahead < length && RANK(sorted[from + ahead - 1]) IS_BEFORE RANK(value[GROUP - 1])) { \
+                    ahead *= AHEAD;                                                                \
+                }                                                                                  \
+                left = from + ahead < length ? ahead : length - from;                              \
+                for (int j = 0; j < GROUP; j++) {                                                  \
+                    place[j] = from;                                                               \
+                }                                                                                  \
+            }                                                                                      \
             while (left > 1) {                                                                     \
                 const npy_intp half = left >> 1;                                                   \
                 for (int j = 0; j < GROUP; j++) {                                                  \

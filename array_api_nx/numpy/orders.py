@@ -42,8 +42,11 @@ def argsort(
 
 
 def _may_have_distinct(a: Any) -> bool:
-    """Whether many elements are likely to differ from one another."""
-    return bool(a.ndim == 1 and a.size > FEW and a.dtype.kind == "f")
+    """Whether many elements are likely to differ from one another: some of them do."""
+    if not (a.ndim == 1 and a.size > FEW and a.dtype == numpy.float64):
+        return False
+    some = numpy.sort(numpy.asarray(a)[:: a.size // 128])
+    return not _has_equals(some)
 
 
 def _has_equals(ascending: Any) -> bool:
