@@ -293,10 +293,21 @@ static int run_search(Search *search, npy_int64 *result, int flat)
     return complete == 1 ? 0 : (PyErr_NoMemory(), -1);
 }
 
+/* Begin the search of an array along an axis, or if `flat` of all of its elements. */
+static void begin_search_of(Search *search, int which, const Tensor *x, const char *data, int flat, int axis)
+{
+    npy_intp merged[ARRAY_DIMS] = {1}, steps[ARRAY_DIMS];
+    const npy_intp *const strides[1] = {x->strides};
+    npy_intp *const into[1] = {steps};
+    const int axes = flat ? merge_axes(x->ndim, x->shape, 1, strides, merged, into) : x->ndim;
+    begin_search(search, which, (DTypeCode)x->code, data, axes, flat ? merged : x->shape, flat ? steps : x->strides,
+                 flat ? axes - 1 : axis);
+}
+
 static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t count)
 {
     int keepdims = 0, axis = 0, ndim = 0;
-    npy_intp shape[ARRAY_DIMS], merged[ARRAY_DIMS] = {1}, steps[ARRAY_DIMS];
+    npy_intp shape[ARRAY_DIMS];
     const char *data;
     char *out;
     Search search;
@@ -316,18 +327,20 @@ static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t cou
             shape[ndim++] = searched ? 1 : x->shape[i];
         }
     }
-    if (flat) {
-        const npy_intp *const strides[1] = {x->strides};
-        npy_intp *const into[1] = {steps};
-        const int axes = merge_axes(x->ndim, x->shape, 1, strides, merged, into);
-        begin_search(&search, which, code, data, axes, merged, steps, axes - 1);
-    } else {
-        begin_search(&search, which, code, data, x->ndim, x->shape, x->strides, axis);
+    begin_search_of(&search, which, x, data, flat, axis);
+    Tensor *copy = NULL;
+    if (search.copies && !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) { /* once, instead of each row for itself */
+        copy = copy_tensor(x, data);
+        if (copy == NULL) {
+            return NULL;
+        }
+        begin_search_of(&search, which, copy, data_of(copy), flat, axis);
     }
     PyObject *result = new_array_like_memory(ndim, shape, NX_INT64, 0, &out);
     if (result != NULL && run_search(&search, (npy_int64 *)out, flat) < 0) {
         Py_CLEAR(result);
     }
+    Py_XDECREF(copy);
     return result;
 }
 

@@ -22,11 +22,7 @@ typedef struct {
 
 static void run_all(const Walk *walk, const WalkLoop *loop)
 {
-    if (loop->is_exact) {
-        run_exact_walk(walk, loop->itemsizes, loop->link, loop->function, loop->data);
-    } else {
-        run_walk(walk, loop->function, loop->data);
-    }
+    run_walk_in_blocks(walk, loop->itemsizes, loop->link, loop->is_exact, loop->function, loop->data);
 }
 
 static void run_part(const void *parts, npy_intp number, char *scratch)

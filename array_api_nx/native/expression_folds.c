@@ -125,6 +125,10 @@ static void fold_tile_to(const Pass *pass, Fold *fold, const Area *area, FoldedR
     const npy_intp row_step = last > 0 ? area->strides[last - 1] : 0;
     const npy_intp itemsize = dtypes[reduction->element].itemsize;
     clear_vector_flags();
+    if (area->strides[last] == 0 && row_step == 0 && row == columns * itemsize) {
+        columns *= rows; /* one run, whose elements all go to one accumulator */
+        rows = 1;
+    }
     if (area->strides[last] != 0) {
         if (row_step == 0) {
             fold_rows_to(reduction, corner, elements, row, rows, columns);

@@ -16,6 +16,9 @@ enum { READ_BYTES = 4096 };
    140). */
 enum { STRAIGHT_BYTES = 131072 };
 
+/* Bytes of a row up to which rows are copied to be reduced by one call (docs/tuning.md, 170). */
+enum { SHORT_RUN = 256 };
+
 /* Whether the elements of each row are adjacent, or one and the same, so that tiles of one row need no copies. */
 static int are_rows(const Pass *pass)
 {
@@ -227,6 +230,17 @@ static int reads_columns(const Pass *pass)
            pass->areas[0].strides[pass->ndim - 1] == pass->areas[0].itemsize;
 }
 
+/* Whether rows that are reduced to one accumulator are so short that loops reduce a copy of several of them faster. Sums of
+   rows have no calls. */
+static int are_short_runs(const Pass *pass, npy_intp columns)
+{
+    const int dim = pass->ndim - 1;
+    const Area *area = &pass->areas[0], *accumulators = fold_areas(pass);
+    return dim > 0 && pass->fold->next == NULL && pass->fold->reduction->kind > ADD_MOMENTS &&
+           columns * area->itemsize < SHORT_RUN && area->strides[dim - 1] != columns * area->itemsize &&
+           accumulators->strides[dim] == 0 && accumulators->strides[dim - 1] == 0;
+}
+
 /* Compute the tile at `corners`. */
 static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corners, npy_intp rows,
                      npy_intp columns)
@@ -236,7 +250,7 @@ static void run_tile(const Pass *pass, const Tiling *tiling, char *const *corner
     char *buffer = packing_memory(pass, tiling);
     const int dim = pass->ndim - 1;
     const int is_read = pass->fold != NULL && pass->fold->is_read;
-    if (is_read && pass->areas[0].strides[dim] == pass->areas[0].itemsize) {
+    if (is_read && pass->areas[0].strides[dim] == pass->areas[0].itemsize && !are_short_runs(pass, columns)) {
         fold_tile(pass, tiling->folded, corners[0], dim > 0 ? pass->areas[0].strides[dim - 1] : 0,
                   corners + count_operands(pass), rows, columns);
         return;

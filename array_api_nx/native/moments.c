@@ -151,7 +151,7 @@ static int square_distances(const Loops *loops, const ReductionPlan *plan, const
     walk.data[2] = out;
     clear_flags();
     const npy_intp itemsizes[3] = {itemsize, itemsize, itemsize};
-    run_exact_walk(&walk, itemsizes, loops->subtract->link, loops->subtract->function, loops->subtract->data);
+    run_walk_in_blocks(&walk, itemsizes, loops->subtract->link, 1, loops->subtract->function, loops->subtract->data);
     note_errors(errors, loops->subtract->name);
     char *args[3] = {out, out, out};
     npy_intp steps[3] = {itemsize, itemsize, itemsize}, size = x->size;

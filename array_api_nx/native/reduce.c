@@ -2,6 +2,7 @@
 
 #include "reduce.h"
 #include "compiler.h"
+#include "copies.h"
 #include "elements.h"
 #include "flags.h"
 #include "functions.h"
@@ -327,6 +328,34 @@ EACH_BROAD_FLOAT(FIND_BOTH)
 #define BOTH(CODE, ...) [CODE] = {largest_##CODE, smallest_##CODE},
 static void (*const find_extremes[DTYPE_COUNT][2])(const ShortRows *) = {EACH_INTEGER(BOTH) EACH_BROAD_FLOAT(BOTH)};
 
+/* Reduce all elements to one, in blocks that are copied to lie one after the other. */
+static void reduce_blocks(const ReductionPlan *plan, PyUFuncGenericFunction function, void *data, const char *from, char *to,
+                          npy_intp itemsize)
+{
+    char block[4096];
+    npy_intp index[ARRAY_DIMS] = {0};
+    const int last = plan->axes - 1, outer = last - 1;
+    const npy_intp most = (npy_intp)sizeof(block) / itemsize, row = plan->from[outer], column = plan->from[last];
+    const npy_intp all_rows = plan->lengths[outer], all_columns = plan->lengths[last];
+    const npy_intp columns_each = least(all_columns, most), rows_each = greatest(1, most / all_columns);
+    int dim;
+    copy_element(to, from, itemsize);
+    do {
+        for (npy_intp i = 0; i < all_rows; i += rows_each) {
+            for (npy_intp j = 0; j < all_columns; j += columns_each) {
+                const npy_intp rows = least(rows_each, all_rows - i), columns = least(columns_each, all_columns - j);
+                const Tile source = {(char *)from + i * row + j * column, row, column};
+                copy_tile((Tile){block, columns * itemsize, itemsize}, source, itemsize, rows, columns);
+                char *args[3] = {to, block, to};
+                npy_intp steps[3] = {0, itemsize, 0}, n = rows * columns;
+                function(args, &n, steps, data);
+            }
+        }
+        dim = next_index(outer, plan->lengths, index);
+        from += distance(dim, outer, plan->lengths, plan->from);
+    } while (dim >= 0);
+}
+
 void run_extremes(const ReductionPlan *plan, DTypeCode code, int smallest, PyUFuncGenericFunction function, void *data,
                   const char *from, char *to)
 {
@@ -336,6 +365,10 @@ void run_extremes(const ReductionPlan *plan, DTypeCode code, int smallest, PyUFu
                      plan->from[last] == itemsize && plan->lengths[last] <= FEW_COMPARED;
     for (int axis = 0; axis < last; axis++) {
         short_rows = short_rows && plan->to[axis] != 0;
+    }
+    if (!short_rows && plan->size == 1 && last >= 1) {
+        reduce_blocks(plan, function, data, from, to, itemsize);
+        return;
     }
     if (!short_rows) {
         run_reduction(plan, function, data, from, to, 1, itemsize);

@@ -208,8 +208,9 @@ typedef struct {
     char copies[WALK_OPERANDS - 1][BLOCK_BYTES_EACH];
 } Plane;
 
-/* Decide which operands are copied. 0 if computing row by row is faster. */
-static int plan_blocks(Plane *plane)
+/* Decide which operands are copied. 0 if computing row by row is faster. Loops that are not exact compute long on each element,
+   and fastest where these are adjacent: NumPy copies elements of several rows to its buffers for them, too. */
+static int plan_blocks(Plane *plane, int is_exact)
 {
     const int target = plane->operands - 1;
     npy_intp widest = 1;
@@ -224,7 +225,8 @@ static int plan_blocks(Plane *plane)
         const npy_intp row = plane->row[i], column = plane->column[i];
         const int is_flat = plane->rows == 1 || row == plane->columns * column;
         const int is_across = row != 0 && magnitude(row) < magnitude(column);
-        const int is_slow = is_slow_step(column, plane->itemsizes[i]);
+        const int is_apart = column != plane->itemsizes[i] && column != 0;
+        const int is_slow = is_exact ? is_slow_step(column, plane->itemsizes[i]) : !is_flat && is_apart;
         plane->copied[i] = (plane->block_rows > 1 && !is_flat) || is_slow;
         plane->held[i] = NULL;
         pays |= is_slow || (plane->block_rows > 1 && !is_flat &&
@@ -333,8 +335,8 @@ static int has_short_rows(const Plane *plane, LinkOperation link)
            (column[0] == itemsize || column[0] == 0) && (column[1] == itemsize || column[1] == 0);
 }
 
-void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, LinkOperation link,
-                    PyUFuncGenericFunction function, void *data)
+void run_walk_in_blocks(const Walk *walk, const npy_intp *itemsizes, LinkOperation link, int is_exact,
+                        PyUFuncGenericFunction function, void *data)
 {
     Walk merged;
     Plane plane;
@@ -357,7 +359,7 @@ void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, LinkOperation l
         } while (advance(&merged, kept - 2, index, corners));
         return;
     }
-    if (!plan_blocks(&plane)) {
+    if (!plan_blocks(&plane, is_exact)) {
         run_walk(walk, function, data);
         return;
     }

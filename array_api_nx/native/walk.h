@@ -55,12 +55,12 @@ static inline int is_slow_step(npy_intp step, npy_intp itemsize)
 /* Call the loop for every row. */
 void run_walk(const Walk *walk, PyUFuncGenericFunction function, void *data);
 
-/* As `run_walk`, for loops that give the same bits wherever their operands lie: these may be copied to
-   lie one after the other. So one call computes many short rows, and vector instructions read what lies
-   across the rows, or backwards. The last operand is the target. It may be a source, too, if both have
-   the same address and strides, but overlaps with no other one. `itemsizes` are those of all
-   operands, `link` the arithmetic that the loop does, if it does any. */
-void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, LinkOperation link,
-                    PyUFuncGenericFunction function, void *data);
+/* As `run_walk`, but operands may be copied to lie one after the other. So one call computes many short rows, and vector
+   instructions read what lies across the rows, or backwards. A loop is exact if it gives the same bits wherever its operands
+   lie; others compute rows of operands that are not contiguous as NumPy does, from copies. The last operand is the target. It
+   may be a source, too, if both have the same address and strides, but overlaps with no other one. `itemsizes` are those of
+   all operands, `link` the arithmetic that the loop does, if it does any. */
+void run_walk_in_blocks(const Walk *walk, const npy_intp *itemsizes, LinkOperation link, int is_exact,
+                        PyUFuncGenericFunction function, void *data);
 
 #endif
