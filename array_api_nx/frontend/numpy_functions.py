@@ -177,6 +177,21 @@ def _stacked(before: int, axis: int) -> Function:
     return stacked
 
 
+def _over_two_axes(name: str) -> Function:
+    """NumPy's `fft2` and the like, by the function here that transforms over any axes."""
+
+    def transform(
+        xp: Foreign,
+        a: Foreign,
+        s: Foreign = None,
+        axes: Foreign = (-2, -1),
+        norm: Foreign = None,
+    ) -> Foreign:
+        return getattr(xp.fft, name)(a, s=s, axes=axes, norm=norm or "backward")
+
+    return transform
+
+
 # These ask what an argument is, and read no elements.
 
 
@@ -205,6 +220,7 @@ _OWN: Final[dict[str, Function]] = {
         *operands, optimize=optimize or True
     ),
     "empty_like": lambda xp, prototype, /, dtype=None: xp.empty_like(prototype, dtype=dtype),
+    **{f"fft.{name}2": _over_two_axes(f"{name}n") for name in ("fft", "ifft", "irfft", "rfft")},
     "hstack": _stacked(1, 1),
     "imag": lambda xp, val: val.imag,
     "inner": _inner,

@@ -579,9 +579,12 @@ static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_
         return result;
     }
     Tensor *y = sortable(values[1], limits.at_once, &data);
-    const DTypeCode common = y == NULL ? NO_DTYPE : (DTypeCode)promotions[code][y->code];
-    if (common == NO_DTYPE || y->code == code) {
-        return y == NULL || common == NO_DTYPE ? DECLINED : search_all(x, sorted, y, data, right);
+    if (y == NULL || y->code == code) {
+        return y == NULL ? DECLINED : search_all(x, sorted, y, data, right);
+    }
+    const DTypeCode common = (DTypeCode)promotions[code][y->code];
+    if (common != code && common != y->code) {
+        return DECLINED; /* such as integers of 64 bits with and without a sign, which are not compared as floats */
     }
     PyObject *result = DECLINED;
     x = in_dtype(x, common);

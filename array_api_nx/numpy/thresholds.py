@@ -32,11 +32,12 @@ belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot"
 _TO_TWICE_SOME: Final = "median percentile quantile"
-_TO_MORE: Final = "fft.fft fft.fftn fft.ifft fft.ifftn fft.irfft fft.irfftn"
-_TO_TWICE_MORE: Final = "fft.rfft fft.rfftn"  # which take half the time
+_TO_MORE: Final = "fft.fft fft.ifft fft.irfft fft.irfft2 fft.irfftn"
+_TO_TWICE_MORE: Final = "fft.rfft fft.rfft2 fft.rfftn"  # which take half the time
 _TO_VERY_FEW: Final = "lexsort select"
 _TO_SOME: Final = """
-einsum histogram nanargmax nanargmin nancumprod nancumsum nanmean nanprod nanstd nansum nanvar
+einsum fft.fft2 fft.fftn fft.ifft2 fft.ifftn histogram nanargmax nanargmin nancumprod nancumsum
+nanmean nanprod nanstd nansum nanvar
 """
 
 

@@ -30,13 +30,9 @@ CALLS = {
     "cross": "(m[:, :3], m[:, -3:])",
     "digitize": "(x, [-1.0, 0.0, 1.0])",
     "extract": "(x > 0, x)",
-    "fft.fft2": "(m)",
     "fft.fftfreq": "(9, 0.5)",
     "fft.fftshift": "(m)",
-    "fft.ifft2": "(m)",
     "fft.ifftshift": "(m)",
-    "fft.irfft2": "(m)",
-    "fft.rfft2": "(m)",
     "fft.rfftfreq": "(9, 0.5)",
     "flatnonzero": "(x > 0)",
     "fromfunction": "(lambda i, j: i * 1.5 + j, (3, 4))",
@@ -207,7 +203,7 @@ def test_warnings_come_where_a_function_is_called():
 
 @needs_native
 def test_functions_of_modules_are_those_of_the_face():
-    for path, name in (("fft.fft2", "fft.fft"), ("linalg.tensorinv", "linalg.inv")):
+    for path, name in (("linalg.matrix_rank", "linalg.svd"), ("linalg.tensorinv", "linalg.inv")):
         function = rebound.rebound(attrgetter(path)(numpy), path, faced)
         used = function.__globals__[name.rpartition(".")[2]]
         assert type(used) is type(attrgetter(name)(np)) is not type(function)

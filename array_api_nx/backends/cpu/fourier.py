@@ -36,10 +36,17 @@ class FourierTransforms(NumPyMemory):
     # One axis is transformed after the other, in the order of numpy.fft.
 
     def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        return wrap(_transform_all(np.fft.fft, self.array(x), axes[::-1], norm))
+        array = self.array(x)
+        if _is_halved(array, axes):
+            return wrap(_of_real(array, axes, norm))
+        return wrap(_transform_all(np.fft.fft, array, axes[::-1], norm))
 
     def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        return wrap(_transform_all(np.fft.ifft, self.array(x), axes[::-1], norm))
+        array = self.array(x)
+        if _is_halved(array, axes):
+            result = _of_real(array, axes, OPPOSITE[norm])
+            return wrap(np.conjugate(result, result))
+        return wrap(_transform_all(np.fft.ifft, array, axes[::-1], norm))
 
     def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = _transform(np.fft.rfft, self.array(x), None, axes[-1], norm)
@@ -48,6 +55,42 @@ class FourierTransforms(NumPyMemory):
     def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
         array = _transform_all(np.fft.ifft, self.array(x), axes[:-1], norm)
         return wrap(_transform(np.fft.irfft, array, last_size, axes[-1], norm))
+
+
+def _is_halved(array: NDArray, axes: tuple[int, ...]) -> bool:
+    """Whether half of a transform of real numbers over several axes is computed."""
+    sizes = [array.shape[axis] for axis in axes]
+    return array.dtype.kind == "f" and len(axes) > 1 and sizes[-1] >= _HALVED_MIN
+
+
+def _of_real(array: NDArray, axes: tuple[int, ...], norm: Norm) -> NDArray:
+    """The transform of real numbers over several axes: half of it, of which the elements of the
+    other half are the conjugates, at the opposite frequencies of all axes."""
+    *others, last = axes
+    result = sliced_calls.like(array, array.shape, d.COMPLEX_OF[array.dtype])
+    whole: list[slice] = [slice(None)] * array.ndim
+    size = array.shape[last]
+
+    def at(axis: int, chosen: slice) -> tuple[slice, ...]:
+        return (*whole[:axis], chosen, *whole[axis + 1 :])
+
+    half = result[at(last, slice(size // 2 + 1))]
+    _transform(np.fft.rfft, array, None, last, norm, half)
+    for axis in others[::-1]:
+        _transform(np.fft.fft, half, None, axis, norm, half)
+    rest = result[at(last, slice(size // 2 + 1, None))]
+    mirrored = half[at(last, slice((size - 1) // 2, 0, -1))]
+    # Of an axis the first frequency is its own opposite, the others lie in reverse order.
+    parts = [(rest, mirrored)]
+    for axis in others:
+        first, following = at(axis, slice(1)), at(axis, slice(1, None))
+        opposite = at(axis, slice(None, 0, -1))
+        parts = [(to[first], of[first]) for to, of in parts] + [
+            (to[following], of[opposite]) for to, of in parts
+        ]
+    for to, of in parts:
+        np.conjugate(of, to)
+    return result
 
 
 def _transform_all(
@@ -60,17 +103,22 @@ def _transform_all(
 
 
 def _transform(
-    function: _Transform, array: NDArray, size: int | None, axis: int, norm: Norm
+    function: _Transform,
+    array: NDArray,
+    size: int | None,
+    axis: int,
+    norm: Norm,
+    out: NDArray | None = None,
 ) -> NDArray:
-    """``function(array, size, axis, norm)``, in the precision of `array`."""
+    """``function(array, size, axis, norm, out)``, in the precision of `array`."""
     name, shape = function.__name__, list(array.shape)
     n = shape[axis] if size is None else size
     if len(shape) == 1 and n < _HALVED_MIN and array.dtype in d.DOUBLE:
-        return np.asarray(located(function, array, n, axis, norm))
+        return np.asarray(located(function, array, n, axis, norm, out))
     shape[axis] = n // 2 + 1 if name == "rfft" else n
     dtype: DType = array.dtype
     dtype = (d.REAL_OF if name == "irfft" else d.COMPLEX_OF).get(dtype, dtype)
-    result = sliced_calls.like(array, tuple(shape), dtype)
+    result = sliced_calls.like(array, tuple(shape), dtype) if out is None else out
     if name == "rfft":
         name += "_n_odd" if n % 2 else "_n_even"
     if _sizes(function, n, array.dtype) is not None:

@@ -66,6 +66,30 @@ def test_real_numbers_are_transformed_as_complex_ones(n, name, norm):
                 np.testing.assert_array_equal(back, result.conj())
 
 
+@for_each("norm", NORMS)
+@pytest.mark.parametrize("name", ["fftn", "ifftn"])
+@for_each("axes", [None, (-2, -1), (1, 0), (-1, 0)])
+def test_half_of_a_transform_over_axes_is_mirrored(axes, name, norm):
+    rng = np.random.default_rng(4)
+    for shape in (
+        (64, 64),
+        (5, 65),
+        (3, 70, 66),
+        (128, 1, 77),
+        (2, 3, 4, 64),
+        (1, 100),
+        (300, 210),
+    ):
+        for dtype, tolerance in ((np.float64, 1e-14), (np.float32, 1e-6)):
+            x = rng.normal(size=shape).astype(dtype)
+            expected = getattr(np.fft, name)(x.astype(np.float64), axes=axes, norm=norm)
+            for given in (x, np.asfortranarray(x), x[::-1][::-1]):
+                ours = getattr(xp.fft, name)(xp.asarray(given), axes=axes, norm=norm)
+                result = np.asarray(ours)
+                assert result.dtype == np.result_type(dtype, np.complex64)
+                np.testing.assert_allclose(result, expected, 0, tolerance * abs(expected).max())
+
+
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "fftn"])
 @for_each("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 @for_each("shape", [(FFT_MIN // 50, 100), (2, 2 * LONG_MIN)])
