@@ -10,10 +10,10 @@
 #include "vectors.h"
 
 enum {
-    BLOCK = 512,        /* values at a time, whose places are found together unless they ascend */
-    NEAR = 32,          /* points after the last place that are near it */
-    STRETCH = 16,          /* ascending values that are tried on one line at a time */
-    EACH = 1 << 12,     /* values of a part */
+    BLOCK = 512,             /* values at a time, whose places are found together unless they ascend */
+    NEAR = 32,               /* points after the last place that are near it */
+    STRETCH = 16,            /* ascending values that are tried on one line at a time */
+    EACH = 1 << 12,          /* values of a part */
     SERIAL_VALUES = 1 << 14, /* values up to which one thread takes as long as several (docs/tuning.md, 159) */
 };
 
@@ -83,11 +83,6 @@ static inline int is_outside(const Interpolation *all, double x)
 static inline double result_outside(const Interpolation *all, double x)
 {
     return isnan(x) ? x : x > all->points[all->last] ? all->after : all->before;
-}
-
-static inline double at_place(const Interpolation *all, npy_intp place, double x)
-{
-    return place < all->last ? on_line(all, place, x) : all->values[all->last];
 }
 
 /* Whether all of STRETCH ascending values, the first of which is not outside, lie on the line from one point. */
@@ -161,9 +156,13 @@ static void interpolate(const Interpolation *all, npy_intp begin, npy_intp end)
         }
         for (npy_intp k = 0; k < count; k++) {
             const double value = x[k];
-            out[k] = is_outside(all, value) ? result_outside(all, value)
-                     : all->ascends         ? at_place(all, places[k] - 1, value)
-                                            : at_place(all, find_point(all->points, all->last + 1, value), value);
+            if (is_outside(all, value)) {
+                out[k] = result_outside(all, value);
+                continue;
+            }
+            /* Another thread may have written to the points since the places were found. */
+            const npy_intp found = all->ascends ? greatest(0, places[k] - 1) : find_point(all->points, all->last + 1, value);
+            out[k] = found < all->last ? on_line(all, found, value) : all->values[all->last];
         }
     }
     clear_flags(); /* comparisons with NaN, and what NumPy does not report here either */

@@ -332,7 +332,7 @@ static void (*const find_extremes[DTYPE_COUNT][2])(const ShortRows *) = {EACH_IN
 static void reduce_blocks(const ReductionPlan *plan, PyUFuncGenericFunction function, void *data, const char *from, char *to,
                           npy_intp itemsize)
 {
-    char block[4096];
+    npy_uint64 block[512];
     npy_intp index[ARRAY_DIMS] = {0};
     const int last = plan->axes - 1, outer = last - 1;
     const npy_intp most = (npy_intp)sizeof(block) / itemsize, row = plan->from[outer], column = plan->from[last];
@@ -345,8 +345,8 @@ static void reduce_blocks(const ReductionPlan *plan, PyUFuncGenericFunction func
             for (npy_intp j = 0; j < all_columns; j += columns_each) {
                 const npy_intp rows = least(rows_each, all_rows - i), columns = least(columns_each, all_columns - j);
                 const Tile source = {(char *)from + i * row + j * column, row, column};
-                copy_tile((Tile){block, columns * itemsize, itemsize}, source, itemsize, rows, columns);
-                char *args[3] = {to, block, to};
+                copy_tile((Tile){(char *)block, columns * itemsize, itemsize}, source, itemsize, rows, columns);
+                char *args[3] = {to, (char *)block, to};
                 npy_intp steps[3] = {0, itemsize, 0}, n = rows * columns;
                 function(args, &n, steps, data);
             }
