@@ -66,10 +66,6 @@ CALLS = {
     ),
     "product": ("polars", lambda polars, give: (polars.Series(X) * give(X)).to_numpy()),
     "spectrum": ("scipy.signal", lambda signal, give: signal.welch(give(X), nperseg=4)[1]),
-    "chosen": (
-        "scipy.signal",
-        lambda signal, give: signal.wiener(give(numpy.tile(numpy.outer(X, X), (9, 9)))),
-    ),
     "peaks": ("scipy.signal", lambda signal, give: signal.find_peaks(X, give(X - 0.5))[0]),
     "boost": (
         "catboost",
@@ -200,6 +196,16 @@ def test_warnings_name_the_first_line_outside_of_the_package(package):
     with pytest.warns(UserWarning, match="outside") as caught:
         package.Box(0).warn()
     assert [each.filename for each in caught] == [__file__]
+
+
+def test_long_convolutions_of_scipys_are_by_transforms():
+    pytest.importorskip("scipy.signal", reason="scipy is not installed")
+    code = """
+import array_api_nx as xp
+from scipy.signal import choose_conv_method
+print(choose_conv_method(xp.ones(90_000), xp.ones(9_000)))
+"""
+    assert python("-c", code, SCIPY_ARRAY_API="1").strip() == "fft"
 
 
 def test_none_of_the_packages_is_imported():
