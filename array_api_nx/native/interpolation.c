@@ -74,10 +74,10 @@ static inline double on_line(const Interpolation *all, npy_intp place, double x)
     return result;
 }
 
-/* Whether NumPy looks for no place, also among points that do not ascend: the value is outside of them, or NaN. */
+/* Whether NumPy looks for no place, also among points that do not ascend, or are NaN: the value is outside of them, or NaN. */
 static inline int is_outside(const Interpolation *all, double x)
 {
-    return !(x >= all->points[0] && x <= all->points[all->last]);
+    return x < all->points[0] || x > all->points[all->last] || isnan(x);
 }
 
 static inline double result_outside(const Interpolation *all, double x)

@@ -57,6 +57,8 @@ def test_special_numbers(size):
             x[rng.integers(0, size, 4)] = rng.choice(special, 4)
             assert_interpolates(x, where, values)
     assert_interpolates(np.asarray([np.nan, 1.0]), np.asarray([1.0]), np.asarray([2.0]))
+    for where in ([np.nan, 1.0], [0.0, np.nan], [np.nan, np.nan]):
+        assert_interpolates(np.asarray([0.5]), np.asarray(where), np.asarray([0.0, 10.0]))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "bool", "float64"])
