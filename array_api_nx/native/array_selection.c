@@ -213,6 +213,38 @@ static void move_rows(char *data, char *others, npy_intp step, const npy_intp *o
     }
 }
 
+/* Rows of fewer elements that lie apart are moved one column after the other. */
+enum { FEW_APART = 4 };
+
+/* Rows of elements that lie apart, on one of the sides at least. */
+static void move_rows_apart(char *data, npy_intp gap, char *others, npy_intp other_gap, npy_intp step, const npy_intp *offsets,
+                            npy_intp count, npy_intp length, npy_intp itemsize, int write)
+{
+#define MOVE(SIZE)                                                                                            \
+    for (npy_intp i = 0; i < count; i++) {                                                                    \
+        char *const mine = data + offsets[i], *const other = others + i * step;                               \
+        char *const to = write ? mine : other, *const from = write ? other : mine;                            \
+        const npy_intp to_gap = write ? gap : other_gap, from_gap = write ? other_gap : gap;                  \
+        for (npy_intp k = 0; k < length; k++) {                                                               \
+            memcpy(to + k * to_gap, from + k * from_gap, SIZE);                                               \
+        }                                                                                                     \
+    }                                                                                                         \
+    return;
+    switch (itemsize) {
+    case 8:
+        MOVE(8)
+    case 4:
+        MOVE(4)
+    case 1:
+        MOVE(1)
+    case 2:
+        MOVE(2)
+    default:
+        MOVE(16)
+    }
+#undef MOVE
+}
+
 void move_selected(const Gather *selection, char *data, char *others,
                    const npy_intp *index_strides, const npy_intp *region_strides, int write)
 {
@@ -250,8 +282,10 @@ void move_selected(const Gather *selection, char *data, char *others,
             move_single(selection, data, others + place, step, offsets, columns, write);
         } else if (ndim == 1 && mine_strides[0] == itemsize && other_strides[0] == itemsize) {
             move_rows(data, others + place, step, offsets, columns, bytes, write);
+        } else if (ndim == 1 && shape[0] >= FEW_APART) {
+            move_rows_apart(data, mine_strides[0], others + place, other_strides[0], step, offsets, columns, shape[0],
+                            itemsize, write);
         } else if (ndim == 1 && shape[0] < columns && mine_strides[0] != itemsize) {
-            /* The rows along the index arrays are the longer ones. */
             for (npy_intp i = 0; i < shape[0]; i++) {
                 move_single(selection, data + i * mine_strides[0], others + place + i * other_strides[0], step,
                             offsets, columns, write);
