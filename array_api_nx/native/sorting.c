@@ -42,12 +42,6 @@ static Rows rows_along(int ndim, const npy_intp *shape, int axis)
     return rows;
 }
 
-/* Where a row begins, in elements. */
-static inline npy_intp row_start(const Rows *rows, npy_intp i)
-{
-    return i / rows->step * rows->step * rows->length + i % rows->step;
-}
-
 /* Reverse the order of elements, in which NaN stays last: floating-point numbers change their
    sign, other elements are complemented. Done twice it gives the elements again. */
 static void reverse_order(char *data, DTypeCode code, npy_intp size)
@@ -387,7 +381,7 @@ static PyObject *call_argsort(int stable, PyObject *const *values, Py_ssize_t co
     SortOptions options;
     const char *data;
     char *out;
-    Scratch copy, row;
+    Scratch scratch;
     Tensor *x = take_sort(values, stable, limits.at_once, &options, &data);
     if (x == NULL) {
         return DECLINED;
@@ -399,50 +393,46 @@ static PyObject *call_argsort(int stable, PyObject *const *values, Py_ssize_t co
     if (sort == NULL) {
         return DECLINED;
     }
-    const Rows rows = rows_along(x->ndim, x->shape, options.axis);
-    const npy_intp itemsize = dtypes[code].itemsize;
-    const npy_intp row_bytes = rows.length * (npy_intp)sizeof(npy_intp);
-    if (take_scratch(&copy, x->size * itemsize) < 0) {
+    const npy_intp itemsize = dtypes[code].itemsize, length = x->shape[options.axis];
+    const int copies = options.axis != x->ndim - 1; /* so that rows lie one after the other, and their indices */
+    AxisOrder order;
+    npy_intp strides[ARRAY_DIMS];
+    order_rows(x->ndim, order);
+    for (int i = x->ndim - 1 - options.axis; i > 0; i--) {
+        order[i] = order[i - 1];
+    }
+    order[0] = (npy_uint8)options.axis;
+    const npy_intp elements = (x->size * itemsize + 7) / 8 * 8, indices = copies ? x->size * (npy_intp)sizeof(npy_intp) : 0;
+    if (take_scratch(&scratch, elements + indices + length * (npy_intp)sizeof(npy_intp)) < 0) {
         return NULL;
     }
-    /* A row of counts after one of elements, and that after one of indices. */
-    const npy_intp counts_at = row_bytes + (rows.length * itemsize + 7) / 8 * 8;
-    if (take_scratch(&row, counts_at + row_bytes) < 0) {
-        free_scratch(&copy);
-        return NULL;
-    }
+    npy_intp *counts = (npy_intp *)(scratch.data + elements + indices);
     PyObject *result = new_array_like_memory(x->ndim, x->shape, NX_INT64, 0, &out);
     int failed = result == NULL;
     if (!failed) {
-        pack_rows(x, data, copy.data);
+        pack(data, code, x->ndim, x->shape, x->strides, order, code, scratch.data);
         if (options.descending) {
-            reverse_order(copy.data, code, x->size);
+            reverse_order(scratch.data, code, x->size);
         }
     }
-    for (npy_intp i = 0; i < rows.rows && !failed; i++) {
-        const npy_intp start = row_start(&rows, i);
-        npy_intp *indices = rows.step == 1 ? (npy_intp *)out + start : (npy_intp *)row.data;
-        char *elements = copy.data + start * itemsize;
-        if (rows.step != 1) {
-            copy_row(row.data + row_bytes, itemsize, elements, rows.step * itemsize, rows.length, itemsize);
-            elements = row.data + row_bytes;
+    npy_intp *const first = (npy_intp *)(copies ? scratch.data + elements : out);
+    for (npy_intp i = 0; i < x->size && !failed; i += length) {
+        char *row = scratch.data + i * itemsize;
+        if (options.stable && order_by_counting(row, code, length, counts, first + i)) {
+            continue;
         }
-        npy_intp *counts = (npy_intp *)(row.data + counts_at);
-        if (options.stable && order_by_counting(elements, code, rows.length, counts, indices)) {
-            ;
-        } else if (options.stable && itemsize >= KEYED_BYTES && rows.length >= KEYED_FROM) {
-            failed = arrange_row(elements, code, rows.length, ORDERED, (Places){NULL, 0}, 0, (char *)indices) < 0;
+        if (options.stable && itemsize >= KEYED_BYTES && length >= KEYED_FROM) {
+            failed = arrange_row(row, code, length, ORDERED, (Places){NULL, 0}, 0, (char *)(first + i)) < 0;
         } else {
-            number_in_order(indices, rows.length);
-            failed = sort(elements, indices, rows.length, NULL) < 0;
-        }
-        if (rows.step != 1) {
-            copy_row(out + start * (npy_intp)sizeof(npy_intp), rows.step * (npy_intp)sizeof(npy_intp),
-                     row.data, sizeof(npy_intp), rows.length, sizeof(npy_intp));
+            number_in_order(first + i, length);
+            failed = sort(row, first + i, length, NULL) < 0;
         }
     }
-    free_scratch(&row);
-    free_scratch(&copy);
+    if (!failed && copies) {
+        dense_strides(x->ndim, x->shape, order, sizeof(npy_intp), strides);
+        copy_elements(x->ndim, x->shape, out, tensor_of(result)->strides, (char *)first, strides, sizeof(npy_intp));
+    }
+    free_scratch(&scratch);
     if (failed && result != NULL) {
         Py_CLEAR(result);
         PyErr_NoMemory();
