@@ -109,7 +109,7 @@ static PyObject *conjugate(int which, PyObject *const *values, Py_ssize_t count)
     if (conj == NULL && (conj = find_implementation("conj")) == NULL) {
         return NULL;
     }
-    if (x == NULL || x->code == BOOL) {
+    if (x == NULL) {
         return DECLINED;
     }
     return is_complex(x->code) ? compute_unary((OperationCode)conj->code, values[0]) : Py_NewRef(values[0]);

@@ -293,3 +293,27 @@ def test_bytes_are_those_of_the_elements():
     x = np.arange(6.0).reshape(2, 3)
     for part in (x, x.T, x[:, ::2], x[0, 0]):
         assert bytes(part) == part.tobytes() == numpy.asarray(part).tobytes()
+
+
+def test_magnitudes_squares_and_conjugates_of_booleans_are_numpys():
+    rng = numpy.random.default_rng(0)
+    for shape in ((), (0,), (1,), (9,), (3, 5), (4, 0), (200, 300), (3, 4, 5)):
+        truths = rng.integers(0, 3, shape)
+        x = truths.astype(bool)
+        y = truths.astype("u1").view(bool)  # bytes that are true, but not 1
+        for given in (x, y, x.T, x[..., ::-1] if shape else x, x[..., ::2] if shape else x):
+            ours = np.asarray(given)
+            for call in (abs, np.abs, np.absolute, lambda a: a**2, lambda a: a.conj()):
+                numpys = {np.abs: numpy.abs, np.absolute: numpy.absolute}.get(call, call)
+                found, expected = call(ours), numpys(given)
+                assert found.dtype == expected.dtype
+                assert found.shape == expected.shape
+                assert isinstance(found, np.ndarray) == isinstance(expected, numpy.ndarray)
+                assert numpy.array_equal(found, expected)
+                if isinstance(expected, numpy.ndarray) and expected.size:
+                    assert numpy.asarray(found).strides == expected.strides
+    ours = np.asarray([True, False])
+    assert ours.conj() is ours
+    out = np.zeros(2, bool)
+    assert np.abs(ours, out=out) is out
+    assert out.tolist() == [True, False]
