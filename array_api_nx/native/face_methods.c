@@ -43,8 +43,7 @@ static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
     return reshape->compute(reshape->code, given, 2);
 }
 
-/* Another Array over the elements, of a dtype; they have the same layout. */
-static PyObject *view_elements(Tensor *x, DTypeCode code, npy_intp offset)
+PyObject *view_elements(Tensor *x, DTypeCode code, npy_intp offset)
 {
     PyObject *view = new_view_as(x, x->ndim, code);
     if (view == NULL) {
