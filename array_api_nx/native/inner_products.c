@@ -311,10 +311,12 @@ static int run_parts_of(const SumsOfProducts *sums, int axis, double products)
     if (threads <= 0) {
         return 0;
     }
-    /* No more parts than threads can share evenly: each loop along the axis becomes shorter by them. */
-    const npy_intp most = least(MOST_PARTS, PARTS_OF_THREAD * threads);
+    /* No more parts than threads can share evenly. */
+    const int is_last = axis == sums->ndim - 1; /* then rows are cut, and the loops along them shorter */
+    const npy_intp most = least(MOST_PARTS, is_last ? threads : PARTS_OF_THREAD * threads);
     Division division = {sums, axis, sums->strides[SUM][axis] == 0, 0, {{0}}};
     division.each = greatest((size - 1) / most + 1, (npy_intp)(PART_PRODUCTS / products * (double)size));
+    division.each = is_last ? greatest(division.each, LINE) : division.each;
     npy_intp parts = (size - 1) / division.each + 1;
     if (!run_parts_freely(run_part, &division, parts, threads, 0)) {
         return 0;
