@@ -13,7 +13,8 @@
 #include "sorting.h"
 #include "threads.h"
 
-enum { ARGMAX, ARGMIN };
+/* With OF_ANY of complex numbers, too, which NumPy's functions order by their real parts. */
+enum { ARGMAX, ARGMIN, OF_ANY };
 
 /* For each of some rows its first NaN, or else the first of its extremes: of rows whose elements follow each other
    and that lie `step` bytes apart, or of columns next to each other, whose elements lie `step` bytes apart. */
@@ -304,6 +305,13 @@ static void begin_search_of(Search *search, int which, const Tensor *x, const ch
                  flat ? axes - 1 : axis);
 }
 
+/* `sortable` of complex numbers, too. */
+static Tensor *searchable(PyObject *object, const char **data)
+{
+    Tensor *x = layout_of_any(object);
+    return x != NULL && x->size > 0 && (*data = data_of(x)) != NULL && is_aligned(x, *data) ? x : NULL;
+}
+
 static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t count)
 {
     int keepdims = 0, axis = 0, ndim = 0;
@@ -313,9 +321,10 @@ static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t cou
     Search search;
     Tensor *x;
     if (!take_flag(values[2], &keepdims) || !is_computed_now(1) ||
-        (x = sortable(values[0], NPY_MAX_INTP, &data)) == NULL) {
-        return DECLINED;
+        (x = which & OF_ANY ? searchable(values[0], &data) : sortable(values[0], NPY_MAX_INTP, &data)) == NULL) {
+        return decline_unless_raised();
     }
+    which &= ~OF_ANY;
     const DTypeCode code = (DTypeCode)x->code;
     const int flat = !is_given(values[1]);
     if ((!flat && !take_axis(values[1], x->ndim, &axis)) || functions_of(code)->argmax == NULL) {
@@ -370,6 +379,8 @@ static PyObject *arg_extremes(PyObject *module, PyObject *args)
 Implementation extreme_functions[] = {
     {"argmax", call_extreme, ARGMAX, "x, /, *, axis=, keepdims="},
     {"argmin", call_extreme, ARGMIN, "x, /, *, axis=, keepdims="},
+    {"argmax_of_any", call_extreme, ARGMAX | OF_ANY, "x, /, *, axis=, keepdims="},
+    {"argmin_of_any", call_extreme, ARGMIN | OF_ANY, "x, /, *, axis=, keepdims="},
     {NULL, NULL, 0, NULL},
 };
 

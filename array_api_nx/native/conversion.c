@@ -3,6 +3,7 @@
 #include "conversion.h"
 #include "boxes.h"
 #include "chapters.h"
+#include "elementwise.h"
 #include "face.h"
 #include "sizes.h"
 #include "flags.h"
@@ -134,6 +135,23 @@ Tensor *cast_operand(Tensor *x, DTypeCode code)
     return copy;
 }
 
+/* A cast by this thread. */
+static PyObject *cast_now(Tensor *x, const Operation *cast, DTypeCode code)
+{
+    char *data = data_of(x), *out;
+    const int turned = order_of_cast(x);
+    if (cast->function == NULL || data == NULL || turned < 0) {
+        return decline_unless_raised();
+    }
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, turned, &out);
+    if (result == NULL) {
+        return NULL;
+    }
+    clear_flags();
+    write_cast(x, cast->function, code, turned, data, out);
+    return settle(result, names_of.cast, cast->raises != RAISES_NONE ? take_flags() : 0);
+}
+
 PyObject *cast_array(Tensor *x, DTypeCode code)
 {
     const Operation cast = cast_operation((DTypeCode)x->code, code);
@@ -146,21 +164,7 @@ PyObject *cast_array(Tensor *x, DTypeCode code)
             return result;
         }
     }
-    if (!is_computed_now(x->size) || x->size == 0) {
-        return DECLINED;
-    }
-    char *data = data_of(x), *out;
-    const int turned = order_of_cast(x);
-    if (cast.function == NULL || data == NULL || turned < 0) {
-        return decline_unless_raised();
-    }
-    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, turned, &out);
-    if (result == NULL) {
-        return NULL;
-    }
-    clear_flags();
-    write_cast(x, cast.function, code, turned, data, out);
-    return settle(result, names_of.cast, cast.raises != RAISES_NONE ? take_flags() : 0);
+    return is_computed_now(x->size) && x->size > 0 ? cast_now(x, &cast, code) : DECLINED;
 }
 
 /* `object` itself, a copy of it, or a cast. */
@@ -183,6 +187,37 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
     return copy ? copy_into_shape(x, x->ndim, x->shape) : Py_NewRef(object);
 }
 
+/* The real parts of complex numbers in a dtype of floating-point numbers, with NumPy's warning. */
+static PyObject *discard_imaginary(Tensor *x, DTypeCode code)
+{
+    static PyObject *category;
+    const DTypeCode part = x->code == COMPLEX64 ? FLOAT32 : FLOAT64;
+    if ((code != FLOAT32 && code != FLOAT64) || x->size == 0 || is_watched || limits.at_once < 1 || data_of(x) == NULL) {
+        return decline_unless_raised();
+    }
+    PyObject *parts = view_elements(x, part, 0), *result = DECLINED;
+    if (parts == NULL || order_of_cast(tensor_of(parts)) < 0 || (part == code && !(x->flags & ROW_MAJOR))) {
+        Py_XDECREF(parts);
+        return decline_unless_raised();
+    }
+    if (category == NULL) {
+        PyObject *exceptions = PyImport_ImportModule("numpy.exceptions");
+        category = exceptions == NULL ? NULL : PyObject_GetAttrString(exceptions, "ComplexWarning");
+        Py_XDECREF(exceptions);
+    }
+    if (category == NULL || PyErr_WarnEx(category, "Casting complex values to real discards the imaginary part", 1) < 0) {
+        result = NULL;
+    } else if (part == code) {
+        result = copy_into_shape(tensor_of(parts), x->ndim, x->shape);
+    } else {
+        const Operation cast = cast_operation(part, code);
+        result = cast_array(tensor_of(parts), code);
+        result = result == DECLINED && !PyErr_Occurred() ? cast_now(tensor_of(parts), &cast, code) : result;
+    }
+    Py_DECREF(parts);
+    return result;
+}
+
 static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t count)
 {
     DTypeCode code = NO_DTYPE;
@@ -191,10 +226,13 @@ static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t coun
         !take_flag(values[2], &copy)) {
         return DECLINED;
     }
-    const Tensor *x = is_face(values[0]) ? layout_of(values[0]) : NULL;
+    Tensor *x = is_face(values[0]) ? layout_of(values[0]) : NULL;
     if ((is_given(values[3]) && values[3] != ((Array *)values[0])->device) ||
         (x != NULL && x->code == code && !(x->flags & ROW_MAJOR))) { /* NumPy's copy keeps the order of the axes */
         return DECLINED;
+    }
+    if (x != NULL && is_complex(x->code) && !is_complex(code)) {
+        return discard_imaginary(x, code);
     }
     return convert_array(values[0], code, copy);
 }

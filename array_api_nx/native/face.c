@@ -1,11 +1,13 @@
 #include "face.h"
 #include "array.h"
 #include "chapters.h"
+#include "conversion.h"
 #include "elementwise.h"
 #include "indexing.h"
 #include "layouts.h"
 #include "parts.h"
 #include "movement.h"
+#include "products.h"
 #include "scalar_operators.h"
 #include "scalars.h"
 
@@ -157,7 +159,7 @@ static PyObject *call_slot(binaryfunc slot, PyObject *x, PyObject *y)
     {                                                                          \
         return call_slot(array_type->tp_as_number->nb_##SLOT, x, y);           \
     }
-#define EACH_UNARY(M) M(absolute) M(invert) M(negative) M(positive)
+#define EACH_UNARY(M) M(invert) M(negative) M(positive)
 #define EACH_BINARY(M)                                                         \
     M(add) M(subtract) M(multiply) M(true_divide) M(floor_divide) M(remainder) \
     M(and) M(or) M(xor) M(lshift) M(rshift)
@@ -180,13 +182,35 @@ static int has_bools(PyObject *x)
 static PyObject *face_matrix_multiply(PyObject *x, PyObject *y)
 {
     PyObject *const operands[2] = {x, y};
-    return has_bools(x) && has_bools(y) ? ask_python(METHOD___matmul__, operands, 2)
-                                        : face_of(array_type->tp_as_number->nb_matrix_multiply(x, y), 1);
+    if (!has_bools(x) || !has_bools(y)) {
+        return face_of(array_type->tp_as_number->nb_matrix_multiply(x, y), 1);
+    }
+    PyObject *result = is_face(x) && is_face(y) ? face_of(multiply_booleans(x, y), 1) : DECLINED;
+    return result != DECLINED || PyErr_Occurred() ? result : ask_python(METHOD___matmul__, operands, 2);
 }
 
-/* NumPy has the square root for an exponent of 0.5, though it is another number for -inf and -0.0. */
+PyObject *magnitudes_of_booleans(PyObject *x)
+{
+    return has_bools(x) ? face_of(compute_binary(OP_BITWISE_OR, x, x), 1) : DECLINED;
+}
+
+static PyObject *face_absolute(PyObject *x)
+{
+    PyObject *result = magnitudes_of_booleans(x);
+    return result != DECLINED || PyErr_Occurred() ? result : face_of(array_type->tp_as_number->nb_absolute(x), 1);
+}
+
+/* NumPy has the square root for an exponent of 0.5, though it is another number for -inf and -0.0, and integers for the squares
+   of booleans. */
 static PyObject *face_power(PyObject *x, PyObject *y, PyObject *modulus)
 {
+    Tensor *truths = is_face(x) && has_bools(x) && PyLong_CheckExact(y) && PyLong_AsLong(y) == 2 ? layout_of(x) : NULL;
+    if (truths != NULL && truths->size > 0 && (truths->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
+        PyObject *result = cast_array(truths, NX_INT8);
+        if (result != DECLINED) {
+            return face_of(result, 1);
+        }
+    }
     const Tensor *base = is_face(x) && PyFloat_CheckExact(y) && PyFloat_AS_DOUBLE(y) == 0.5 ? layout_of(x) : NULL;
     if (base != NULL && is_inexact(base->code)) {
         PyObject *result = compute_unary(OP_SQRT, x);
@@ -271,6 +295,7 @@ static PyType_Slot face_slots[] = {
     {Py_nb_float, face_float},
     {Py_nb_int, face_int},
     EACH_UNARY(SLOT_OF) EACH_BINARY(SLOT_OF) EACH_UPDATE(SLOT_OF)
+    {Py_nb_absolute, face_absolute},
     {Py_nb_matrix_multiply, face_matrix_multiply},
     {Py_nb_power, face_power},
     {Py_nb_inplace_power, face_inplace_power},

@@ -56,6 +56,12 @@ PyObject *face_of(PyObject *result, int gives_scalars);
 /* `object`, and the items of a tuple or list, with Arrays in place of arrays of the face. A new reference. */
 PyObject *standard_of(PyObject *object);
 
+/* Another Array over the elements of an array, so many bytes behind where these begin, of a dtype; they have its layout. */
+PyObject *view_elements(Tensor *x, DTypeCode code, npy_intp offset);
+
+/* The magnitudes of booleans, which are booleans in NumPy and which the standard does not have; DECLINED for all else. */
+PyObject *magnitudes_of_booleans(PyObject *x);
+
 /* An element as NumPy's scalar. */
 PyObject *scalar_of(const char *element, DTypeCode code);
 

@@ -296,7 +296,8 @@ static PyObject *call_face(PyObject *object, PyObject *const *args, size_t flags
     PyObject *result = DECLINED;
     const int is_refused = is_numpys(self, args, count), computes = self->compute != NULL && !is_refused;
     if (self->is_operation && names == NULL) {
-        result = answer_scalars(self, args, count);
+        result = is_refused && self->code == OP_ABS && count == 1 ? magnitudes_of_booleans(args[0])
+                                                                  : answer_scalars(self, args, count);
     }
     if (result == DECLINED && computes && !PyErr_Occurred()) {
         result = answer(self, args, count, names);

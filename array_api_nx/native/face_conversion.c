@@ -146,13 +146,26 @@ static int is_of_other_elements(int type)
     return PyTypeNum_ISOBJECT(type) || PyTypeNum_ISFLEXIBLE(type) || PyTypeNum_ISDATETIME(type);
 }
 
-/* Whether an array may be a view of bytes as booleans, of others than 0 and 1, which Python looks for. */
+/* Whether an array may be a view of bytes as booleans, of others than 0 and 1: where these do not lie one after the other,
+   Python looks for them. */
 static int may_have_other_bools(PyArrayObject *array)
 {
     PyObject *base = PyArray_BASE(array);
-    return PyArray_TYPE(array) == NPY_BOOL && base != NULL &&
-           !(PyArray_CheckExact(base) && PyArray_TYPE((PyArrayObject *)base) == NPY_BOOL &&
-             PyArray_CHKFLAGS((PyArrayObject *)base, NPY_ARRAY_OWNDATA));
+    if (PyArray_TYPE(array) != NPY_BOOL || base == NULL ||
+        (PyArray_CheckExact(base) && PyArray_TYPE((PyArrayObject *)base) == NPY_BOOL &&
+         PyArray_CHKFLAGS((PyArrayObject *)base, NPY_ARRAY_OWNDATA))) {
+        return 0;
+    }
+    if (!PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS)) {
+        return 1;
+    }
+    const npy_uint8 *bytes = PyArray_DATA(array);
+    const npy_intp size = PyArray_SIZE(array);
+    npy_uint8 bits = 0;
+    for (npy_intp i = 0; i < size; i++) {
+        bits |= bytes[i];
+    }
+    return bits > 1;
 }
 
 static PyObject *from_numpys_item(PyObject *item, const void *context)

@@ -243,11 +243,28 @@ static int assign_number(Tensor *x, PyObject *key, PyObject *value)
     return element != NULL;
 }
 
+/* The number of Python's that is a whole number of NumPy's, if a double is, too: it is rounded once in floating-point arrays
+   that NumPy's number does not promote to. Otherwise the value as it is. A new reference, or NULL with an exception set. */
+static PyObject *weaken_number(PyObject *value)
+{
+    PyObject *number = PyNumber_Long(value);
+    int overflow;
+    const npy_int64 found = number == NULL ? 0 : PyLong_AsLongLongAndOverflow(number, &overflow);
+    const int is_double = number != NULL && !overflow && found <= (npy_int64)1 << 53 && found >= -((npy_int64)1 << 53);
+    if (number != NULL && !is_double) {
+        Py_SETREF(number, Py_NewRef(value));
+    }
+    return number;
+}
+
 /* What an array stores for a number of a dtype that does not promote to its own: its truth, or its whole part, where C can
    write that. Otherwise the value as it is. A new reference, or NULL with an exception set. */
 static PyObject *lower_number(const Tensor *x, PyObject *value)
 {
     const DTypeCode scalar = dtype_of_scalar(value), found = scalar != NO_DTYPE ? scalar : dtype_of_numpy_scalar(value);
+    if (x != NULL && is_inexact(x->code) && !is_float16(x->code) && scalar == NO_DTYPE && is_integer(found)) {
+        return weaken_number(value);
+    }
     if (x == NULL || is_inexact((DTypeCode)x->code) || found == NO_DTYPE || is_complex(found) || found == (DTypeCode)x->code) {
         return Py_NewRef(value);
     }

@@ -43,8 +43,7 @@ static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
     return reshape->compute(reshape->code, given, 2);
 }
 
-/* Another Array over the elements, of a dtype; they have the same layout. */
-static PyObject *view_elements(Tensor *x, DTypeCode code, npy_intp offset)
+PyObject *view_elements(Tensor *x, DTypeCode code, npy_intp offset)
 {
     PyObject *view = new_view_as(x, x->ndim, code);
     if (view == NULL) {
@@ -109,7 +108,7 @@ static PyObject *conjugate(int which, PyObject *const *values, Py_ssize_t count)
     if (conj == NULL && (conj = find_implementation("conj")) == NULL) {
         return NULL;
     }
-    if (x == NULL || x->code == BOOL) {
+    if (x == NULL) {
         return DECLINED;
     }
     return is_complex(x->code) ? compute_unary((OperationCode)conj->code, values[0]) : Py_NewRef(values[0]);

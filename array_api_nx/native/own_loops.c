@@ -92,7 +92,38 @@ ELEMENT_LOOP(degrees_of_doubles, npy_double, DEGREES_DOUBLE)
 ELEMENT_LOOP(magnitudes_of_floats, npy_float, fabsf)
 ELEMENT_LOOP(magnitudes_of_doubles, npy_double, fabs)
 
+/* Booleans in a row and one for all of them, which NumPy's loops take one after the other. */
+#define TRUTH_LOOP(NAME, WITH)                                                                                         \
+    CLONED_LOOP(NAME)                                                                                                  \
+    {                                                                                                                  \
+        const OwnLoop *loop = data;                                                                                    \
+        const int is_last = steps[1] == 0; /* the one for all */                                                       \
+        if (steps[!is_last] != 1 || steps[is_last] != 0 || steps[2] != 1) {                                            \
+            loop->numpys(args, count, steps, loop->numpys_data);                                                       \
+            return;                                                                                                    \
+        }                                                                                                              \
+        const npy_bool truth = (npy_bool)truth_of(*(const npy_bool *)args[is_last]);                                   \
+        const npy_bool *source = (const npy_bool *)args[!is_last];                                                     \
+        npy_bool *target = (npy_bool *)args[2];                                                                        \
+        const npy_intp n = *count;                                                                                     \
+        INDEPENDENT                                                                                                    \
+        for (npy_intp i = 0; i < n; i++) {                                                                             \
+            target[i] = (npy_bool)(truth_of(source[i]) WITH truth);                                                    \
+        }                                                                                                              \
+    }
+
+TRUTH_LOOP(both_true, &)
+TRUTH_LOOP(either_true, |)
+
 static OwnLoop own_loops[] = {
+    {"multiply", NPY_BOOL, both_true, NULL, NULL},
+    {"logical_and", NPY_BOOL, both_true, NULL, NULL},
+    {"bitwise_and", NPY_BOOL, both_true, NULL, NULL},
+    {"minimum", NPY_BOOL, both_true, NULL, NULL},
+    {"add", NPY_BOOL, either_true, NULL, NULL},
+    {"logical_or", NPY_BOOL, either_true, NULL, NULL},
+    {"bitwise_or", NPY_BOOL, either_true, NULL, NULL},
+    {"maximum", NPY_BOOL, either_true, NULL, NULL},
     {"sqrt", NPY_FLOAT, roots_of_floats, NULL, NULL},
     {"sqrt", NPY_DOUBLE, roots_of_doubles, NULL, NULL},
     {"deg2rad", NPY_FLOAT, radians_of_floats, NULL, NULL},

@@ -79,6 +79,7 @@ void turn_columns(const char *from, npy_intp step, npy_intp rows, npy_intp colum
         TURN(2)
         TURN(4)
         TURN(8)
+        TURN(16)
     }
 #undef TURN
 }

@@ -21,7 +21,7 @@ static CoreLoops matmul, vecdot;
 int find_core_loop(CoreLoops *loops, int code)
 {
     return loops->functions[code] != NULL ||
-           (loops->ufunc != NULL && code != BOOL &&
+           (loops->ufunc != NULL &&
             find_ufunc_loop(loops->ufunc, dtypes[code].type_number, &loops->functions[code], &loops->data[code]));
 }
 
@@ -283,7 +283,8 @@ static int run(Product *product, int is_new)
     return run_core_loop(&matmul, code, product->args, sizes, product->steps, is_brief);
 }
 
-PyObject *multiply_into(PyObject *first, PyObject *second, PyObject *out)
+/* `multiply_into` of booleans, whose products NumPy has and the standard has not, or of all other dtypes. */
+static PyObject *multiply_of_kind(int are_booleans, PyObject *first, PyObject *second, PyObject *out)
 {
     Product product;
     Tensor *x, *y;
@@ -294,7 +295,8 @@ PyObject *multiply_into(PyObject *first, PyObject *second, PyObject *out)
     if ((x = layout_of_any(first)) != NULL && (y = layout_of_any(second)) != NULL && x->code != y->code) {
         return multiply_promoted(first, x, second, y, out);
     }
-    if (!take_operands(first, second, &x, &y, product.args) || x->ndim < 1 || y->ndim < 1) {
+    if (!take_operands(first, second, &x, &y, product.args) || x->ndim < 1 || y->ndim < 1 ||
+        (x->code == BOOL) != are_booleans) {
         return DECLINED;
     }
     product.code = (DTypeCode)x->code;
@@ -317,6 +319,16 @@ PyObject *multiply_into(PyObject *first, PyObject *second, PyObject *out)
         return NULL;
     }
     return settle(result, matmul.name, flags);
+}
+
+PyObject *multiply_into(PyObject *first, PyObject *second, PyObject *out)
+{
+    return multiply_of_kind(0, first, second, out);
+}
+
+PyObject *multiply_booleans(PyObject *first, PyObject *second)
+{
+    return multiply_of_kind(1, first, second, NULL);
 }
 
 PyObject *multiply_matrices(PyObject *first, PyObject *second)
@@ -351,7 +363,7 @@ static PyObject *call_vecdot(int which, PyObject *const *values, Py_ssize_t coun
 {
     Tensor *x, *y;
     char *data[3];
-    if (!take_operands(values[0], values[1], &x, &y, data) || x->ndim < 1 ||
+    if (!take_operands(values[0], values[1], &x, &y, data) || x->ndim < 1 || x->code == BOOL ||
         x->ndim != y->ndim || !find_core_loop(&vecdot, x->code)) {
         return DECLINED;
     }

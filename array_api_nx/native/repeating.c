@@ -113,6 +113,24 @@ static int take_axis_or_none(PyObject *value, int ndim, int *axis)
     return !is_given(value) || take_axis(value, ndim, axis);
 }
 
+/* Pieces of memory that follow one another, each copied so many times. */
+static PyObject *repeat_pieces(Tensor *x, const char *from, npy_intp piece, npy_intp times, const npy_intp *shape)
+{
+    char *to;
+    Py_INCREF(x);
+    PyObject *result = new_copy(x, from, x->ndim, shape, 0, &to);
+    if (result != NULL && result != DECLINED) {
+        const char *const end = from + x->size * dtypes[x->code].itemsize;
+        for (; from < end; from += piece) {
+            for (npy_intp i = 0; i < times; i++, to += piece) {
+                memcpy(to, from, (size_t)piece);
+            }
+        }
+    }
+    Py_DECREF(x);
+    return result;
+}
+
 static PyObject *repeat(int which, PyObject *const *values, Py_ssize_t count)
 {
     npy_intp shape[ARRAY_DIMS], times;
@@ -129,6 +147,26 @@ static PyObject *repeat(int which, PyObject *const *values, Py_ssize_t count)
     const npy_intp itemsize = dtypes[x->code].itemsize;
     npy_intp step = itemsize * x->size * times;
     int ndim = x->ndim;
+    if (position >= 0 && position < ndim - 1) {
+        npy_intp piece = itemsize;
+        for (int axis = 0; axis < ndim; axis++) {
+            shape[axis] = x->shape[axis] * (axis == position ? times : 1);
+            piece *= axis > position ? x->shape[axis] : 1;
+        }
+        /* Several threads copy more, but short rows of complex numbers no faster. */
+        const int is_small = x->size <= limits.at_once / times, is_short = piece <= LINE && itemsize == sizeof(npy_cdouble);
+        if (x->flags & ROW_MAJOR && piece > itemsize && (is_small || is_short)) {
+            return repeat_pieces(x, from, piece, times, shape);
+        }
+        if (!(x->flags & ROW_MAJOR) && x->flags & COLUMN_MAJOR && is_small) { /* which are copied in tiles */
+            PyObject *rows = copy_into_shape(x, ndim, x->shape), *const given[3] = {rows, values[1], values[2]};
+            PyObject *result = rows == NULL || rows == DECLINED ? rows : repeat(which, given, count);
+            if (rows != NULL && rows != DECLINED) {
+                Py_DECREF(rows);
+            }
+            return result;
+        }
+    }
     Walk box;
     start_box(&box);
     for (int axis = 0; axis < x->ndim; axis++) {

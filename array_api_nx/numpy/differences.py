@@ -46,8 +46,11 @@ REFUSED: Final[dict[str, tuple[DType, ...]]] = {
     },
     # Products of booleans are booleans, and integers here.
     **dict.fromkeys(_PRODUCTS.split(), (d.bool,)),
+    # Complex numbers have no order here, and NumPy takes less time for their moments.
+    **dict.fromkeys(("max", "min", "amax", "amin", "sort", "mean"), tuple(d.COMPLEX)),
     # NumPy computes these without a wider dtype, and products overflow.
-    **dict.fromkeys(("prod", "std", "var"), tuple(d.NARROW)),
+    "prod": tuple(d.NARROW),
+    **dict.fromkeys(("std", "var"), (*d.NARROW, *d.COMPLEX)),
     # Limits that the dtype lacks are errors.
     "clip": tuple([dtype for dtype in d.INTEGRAL if dtype is not d.int64]),
 }

@@ -30,8 +30,8 @@ _FUNCTIONS: Final = f"""
     std         std         a, {_REDUCED}, ddof=
     var         var         a, {_REDUCED}, ddof=
     count_nonzero count_nonzero a, {_REDUCED}
-    argmax      argmax      a, {_REDUCED}
-    argmin      argmin      a, {_REDUCED}
+    argmax      argmax_of_any a, {_REDUCED}
+    argmin      argmin_of_any a, {_REDUCED}
     cumsum      cumulative_sum  a, axis=, dtype=, *, -=
     cumprod     cumulative_prod a, axis=, dtype=, *, -=
     sort        unstable_sort a, axis=, *, -=, stable=

@@ -74,3 +74,20 @@ def test_roots_of_negative_numbers_are_warned_of_by_name():
     for size in (1, 5, 600, 40_000):
         with pytest.warns(RuntimeWarning, match="invalid value encountered in sqrt"):
             bool(xp.any(xp.sqrt(xp.full((size,), -1.0))))
+
+
+@pytest.mark.parametrize("size", [1, 7, 33, 300, 1100])
+def test_booleans_with_one_for_a_row_are_numpys(size):
+    rng = np.random.default_rng(size)
+    x = rng.random((size, size)) > 0.5
+    odd = rng.integers(0, 3, size).astype("u1").view(bool)  # bytes that are true, but not 1
+    for column in (x[:, :1], odd[:, None], odd[::-1, None]):
+        for row in (x[0], odd, odd[::-1], x[:, 0], True, False):
+            for name in ("multiply", "add", "logical_and", "logical_or", "maximum", "minimum"):
+                function = getattr(np, name)
+                for given in ((column, row), (row, column)):
+                    mine = [face.asarray(each) for each in given]
+                    found = np.asarray(getattr(face, name)(*mine))
+                    expected = function(*given)
+                    assert found.dtype == expected.dtype
+                    assert np.array_equal(found.view("u1"), expected.view("u1"))

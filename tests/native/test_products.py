@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+import array_api_nx.numpy as face
 from array_api_nx.backends.cpu.policy import LARGE
 from array_api_nx.native import native
 from tests.support.alike import DTYPES, compare
@@ -223,3 +224,27 @@ def test_products_over_one_index(dtype, rows, columns):
         found = xp.asarray(first) @ xp.asarray(second)
         assert found.dtype == dtype
         assert np.array_equal(np.asarray(found), first @ second)
+
+
+@pytest.mark.parametrize("size", [1, 2, 9, 40, 300])
+def test_products_of_booleans_in_the_face_are_numpys(size):
+    rng = np.random.default_rng(size)
+    for share in (0.02, 0.5, 1.0):
+        x = rng.random((size, size)) < share
+        y = rng.random((3, size, 2)) < share
+        layouts = (x, x.T, x[::-1, ::-1], np.broadcast_to(x[0], x.shape), x[:, : size // 2 + 1])
+        for a in layouts:
+            for b in (a.T, a[0], a[:, 0], np.stack([a, a]).swapaxes(1, 2)):
+                expected = a @ b if a.shape[-1] == b.shape[-2 if b.ndim > 1 else 0] else None
+                if expected is None:
+                    with pytest.raises(ValueError, match="matmul"):
+                        face.asarray(a) @ face.asarray(b)
+                    continue
+                found = face.asarray(a) @ face.asarray(b)
+                assert np.asarray(found).dtype == bool
+                assert found.shape == expected.shape
+                assert np.array_equal(np.asarray(found), expected)
+        assert np.array_equal(np.asarray(face.asarray(x) @ face.asarray(y)), x @ y)
+        number = face.asarray(x[0]) @ face.asarray(x[0])
+        assert type(number) is np.bool
+        assert number == x[0] @ x[0]

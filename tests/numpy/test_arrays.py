@@ -293,3 +293,106 @@ def test_bytes_are_those_of_the_elements():
     x = np.arange(6.0).reshape(2, 3)
     for part in (x, x.T, x[:, ::2], x[0, 0]):
         assert bytes(part) == part.tobytes() == numpy.asarray(part).tobytes()
+
+
+def test_magnitudes_squares_and_conjugates_of_booleans_are_numpys():
+    rng = numpy.random.default_rng(0)
+    for shape in ((), (0,), (1,), (9,), (3, 5), (4, 0), (200, 300), (3, 4, 5)):
+        truths = rng.integers(0, 3, shape)
+        x = truths.astype(bool)
+        y = truths.astype("u1").view(bool)  # bytes that are true, but not 1
+        for given in (x, y, x.T, x[..., ::-1] if shape else x, x[..., ::2] if shape else x):
+            ours = np.asarray(given)
+            for call in (abs, np.abs, np.absolute, lambda a: a**2, lambda a: a.conj()):
+                numpys = {np.abs: numpy.abs, np.absolute: numpy.absolute}.get(call, call)
+                found, expected = call(ours), numpys(given)
+                assert found.dtype == expected.dtype
+                assert found.shape == expected.shape
+                assert isinstance(found, np.ndarray) == isinstance(expected, numpy.ndarray)
+                assert numpy.array_equal(found, expected)
+                if isinstance(expected, numpy.ndarray) and expected.size:
+                    assert numpy.asarray(found).strides == expected.strides
+    ours = np.asarray([True, False])
+    assert ours.conj() is ours
+    out = np.zeros(2, bool)
+    assert np.abs(ours, out=out) is out
+    assert out.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "float16"])
+def test_whole_numbers_of_numpy_are_written_as_numpys(dtype):
+    for number in (0, -3, 2**24 + 1, 2**53, 2**53 + 1, 2**62 + 2**30 + 1, -(2**63)):
+        value = numpy.int64(number)
+        for key in (0, slice(1, 3), ..., (slice(None),), [0, 2]):
+            x, y = np.zeros(4, dtype), numpy.zeros(4, dtype)
+            with numpy.errstate(over="ignore"):
+                x[key], y[key] = value, value
+            assert numpy.asarray(x).tobytes() == y.tobytes()
+    x, y = np.zeros(2, dtype), numpy.zeros(2, dtype)
+    x[:], y[:] = numpy.uint64(2**64 - 1), numpy.uint64(2**64 - 1)
+    assert numpy.asarray(x).tobytes() == y.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_real_parts_are_cast_with_numpys_warning(dtype):
+    rng = numpy.random.default_rng(0)
+    for shape in ((), (1,), (7,), (3, 5), (1, 4), (4, 1), (200, 300), (2, 3, 4)):
+        x = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+        x = numpy.asarray(x)
+        views = [x, x.T, x.T.copy().T, x[..., ::-1], x[..., ::2]] if shape else [x]
+        views += [numpy.broadcast_to(x, (3, *shape)), numpy.swapaxes(x, 0, -1)] if shape else []
+        for each in views:
+            for to in ("float32", "float64", "float16", "int32", "bool"):
+                with warnings.catch_warnings(record=True) as expected_warnings:
+                    warnings.simplefilter("always")
+                    expected = each.astype(to)
+                with warnings.catch_warnings(record=True) as found_warnings:
+                    warnings.simplefilter("always")
+                    found = np.asarray(each).astype(to)
+                found = numpy.asarray(found)
+                assert found.dtype == expected.dtype
+                assert found.tobytes() == expected.tobytes()
+                assert found.shape == expected.shape
+                assert found.strides == expected.strides
+                assert [(w.category, str(w.message)) for w in found_warnings] == [
+                    (w.category, str(w.message)) for w in expected_warnings
+                ]
+    with pytest.warns(numpy.exceptions.ComplexWarning) as shown:
+        np.asarray([1 + 2j]).astype("float32")
+    assert shown[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(numpy.exceptions.ComplexWarning):
+            np.asarray([1 + 2j]).astype("float32")
+
+
+def test_places_of_complex_extremes_are_numpys():
+    rng = numpy.random.default_rng(0)
+    for dtype in ("complex64", "complex128"):
+        for shape in ((1,), (9,), (3, 5), (8, 8), (70, 600), (3, 50_000), (50_000, 3), (3, 4, 5)):
+            x = rng.integers(0, 4, shape) + 1j * rng.integers(0, 4, shape)
+            x = x.astype(dtype)
+            y = x.copy()
+            y[rng.random(shape) < 0.1] = complex(numpy.nan, 1)
+            y[rng.random(shape) < 0.1] = complex(1, numpy.nan)
+            for each in (x, x.T, x[..., ::-1], x[::2], y, y.T.copy().T):
+                for name in ("argmax", "argmin", "max", "min", "mean", "std", "sort"):
+                    for axis in (-1, 0) if name == "sort" else (None, -1, 0):
+                        found = getattr(np, name)(np.asarray(each), axis=axis)
+                        expected = getattr(numpy, name)(each, axis=axis)
+                        numpy.testing.assert_array_equal(numpy.asarray(found), expected)
+    with pytest.raises(ValueError, match="empty"):
+        np.asarray(numpy.zeros(0, complex)).argmax()
+
+
+def test_repeats_of_rows_are_numpys():
+    for dtype in ("bool", "int16", "float32", "float64", "complex128"):
+        for shape in ((4, 1), (1, 4), (8, 8), (100, 7), (3, 4, 5), (20_000, 3), (1, 1, 1)):
+            x = numpy.arange(numpy.prod(shape)).reshape(shape).astype(dtype)
+            for each in (x, x.T, x.T.copy().T, x[::-1], x[..., ::2], x[:, :1]):
+                for axis in (*range(x.ndim), -2, None):
+                    for times in (1, 2, 3):
+                        found = np.repeat(np.asarray(each), times, axis=axis)
+                        expected = numpy.repeat(each, times, axis=axis)
+                        assert found.shape == expected.shape
+                        assert numpy.asarray(found).tobytes() == expected.tobytes()
