@@ -3,17 +3,13 @@
 
    `nij,kj->nik` is a stack of products of matrices: n, which both operands and the result have, numbers them; i is their rows,
    k their columns, and j, which the result lacks, is summed. `aij,bj->bai` is one such product, where a and i together are the
-   rows. `ij,ij->i`, without an axis that one operand has alone, is a product of elements that is summed along j: large ones
-   wait, as such an expression, until they are asked for, others are summed at once (inner_products.h). */
+   rows. `ij,ij->i`, without an axis that one operand has alone, is a product of elements that is summed along j. */
 
 #include "chapters.h"
 #include "conversion.h"
 #include "elementwise.h"
-#include "inner_products.h"
 #include "movement.h"
 #include "nodes.h"
-#include "orders.h"
-#include "reduce.h"
 #include "reductions.h"
 
 /* Behind the letters of the alphabet come those of the axes under an ellipsis, from the last of these on. */
@@ -384,86 +380,6 @@ static PyObject *multiply_as_matrices(const Subscripts *read)
     return product == NULL || !is_array(product) ? product : split_axes(read, product, &letters);
 }
 
-/* Products that are summed at once. */
-static PyObject *add_products(const Subscripts *read)
-{
-    const int *const wanted = read->order[2], count = read->lengths[2];
-    SumsOfProducts sums = {.code = (DTypeCode)read->arrays[LEFT]->code};
-    int order[LETTERS], given = 0;
-    for (int of = LEFT; of <= OPERANDS; of++) {
-        for (int i = 0; i < read->lengths[(of + 2) % 3]; i++) { /* those of the result first */
-            const int letter = read->order[(of + 2) % 3][i];
-            int place = 0;
-            while (place < given && order[place] != letter) {
-                place++;
-            }
-            if (place == ARRAY_DIMS) {
-                return DECLINED;
-            }
-            order[place] = letter;
-            given = place == given ? given + 1 : given;
-        }
-    }
-    sums.ndim = given;
-    for (int i = 0; i < given; i++) {
-        sums.shape[i] = read->sizes[order[i]];
-        for (int of = LEFT; of < OPERANDS; of++) {
-            sums.strides[of][i] = sums.shape[i] > 1 && has(read->in[of], order[i]) ? read->strides[of][order[i]] : 0;
-        }
-    }
-    /* The axes of the result lie in the order in which NumPy goes through the operands. */
-    npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS], step = dtypes[sums.code].itemsize;
-    sort_axes(&sums, order);
-    for (int dim = given - 1; dim >= 0; dim--) {
-        for (int i = 0; i < count; i++) {
-            if (wanted[i] == order[dim]) {
-                shape[i] = sums.shape[dim];
-                strides[i] = step;
-                sums.strides[SUM][dim] = shape[i] > 1 ? step : 0;
-                step *= shape[i];
-            }
-        }
-    }
-    for (int of = LEFT; of < OPERANDS; of++) {
-        if ((sums.data[of] = data_of(read->arrays[of])) == NULL) {
-            return decline_unless_raised();
-        }
-    }
-    PyObject *result = new_ordered(count, shape, strides, sums.code, &sums.data[SUM]);
-    if (result == NULL) {
-        return NULL;
-    }
-    memset(sums.data[SUM], 0, (size_t)step);
-    if (!add_products_up(&sums)) {
-        Py_DECREF(result);
-        return decline_unless_raised();
-    }
-    return result;
-}
-
-/* Whether products are summed at once. Many of the dtypes that expressions in C have wait instead, and are summed where they
-   are multiplied. Products of matrices, and of vectors of floating-point numbers, are left to BLAS. */
-static int is_summed_at_once(const Subscripts *read)
-{
-    const DTypeCode code = (DTypeCode)read->arrays[LEFT]->code;
-    const int is_narrow = accumulator_of(code) != code;
-    const Letters both = read->in[LEFT] & read->in[RIGHT], all = read->in[LEFT] | read->in[RIGHT];
-    double products = 1;
-    if (!has_sums_of_products(code) || limits.at_once < 0 || recorded_limit() < 0 || (all & ~read->out) == 0) {
-        return 0;
-    }
-    for (int letter = 0; letter < LETTERS; letter++) {
-        products *= has(all, letter) ? (double)read->sizes[letter] : 1;
-    }
-    if (is_narrow || both != all) { /* NumPy's loop for products of integers, which is no faster, gets those of matrices */
-        const int has_vector = (read->in[LEFT] & ~both) == 0 || (read->in[RIGHT] & ~both) == 0;
-        return is_narrow || (is_integer(code) && has_vector);
-    }
-    const int are_vectors = read->out == 0 && read->lengths[LEFT] == 1;
-    const npy_intp most = read->out == 0 ? limits.large : limits.at_once; /* as of other sums (reductions.c) */
-    return are_vectors ? is_integer(code) : !fits_registers(code) || products <= (double)most;
-}
-
 static PyObject *compute(const Subscripts *read)
 {
     if (read->operands == 1) {
@@ -472,9 +388,6 @@ static PyObject *compute(const Subscripts *read)
             return show_letters(read, LEFT, read->order[1], count);
         }
         return sum_rest(read, show_letters(read, LEFT, read->order[LEFT], count), read->order[LEFT], count);
-    }
-    if (is_summed_at_once(read)) {
-        return add_products(read);
     }
     const Letters both = read->in[LEFT] & read->in[RIGHT], summed = both & ~read->out;
     if (((read->in[LEFT] | read->in[RIGHT]) & ~both & ~read->out) != 0) {
@@ -516,9 +429,7 @@ static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count)
         return decline_unless_raised();
     }
     const DTypeCode code = (DTypeCode)read.arrays[0]->code;
-    const Letters summed = (read.in[LEFT] | read.in[RIGHT]) & ~read.out;
-    const int is_narrow = accumulator_of(code) != code || is_float16(code);
-    if (summed != 0 && is_narrow && (read.operands == 1 || !is_summed_at_once(&read))) {
+    if (accumulator_of(code) != code || dtypes[code].itemsize < (npy_intp)sizeof(npy_float)) {
         return DECLINED; /* sums of narrow dtypes have others here */
     }
     PyObject *before = ignore_errors(); /* which NumPy does not look for */
