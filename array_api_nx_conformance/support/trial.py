@@ -81,15 +81,15 @@ class Trials:
         if subject.call is None:
             return None
         code = compile(subject.call, subject.name, "eval")
-        times: list[tuple[float, ...]] = []
+        times: tuple[list[float], list[float]] = [], []
         # The two take turns, so that what else the machine does slows both.
-        while len(times) < 2 or (sum(map(sum, times)) < 0.4 and len(times) < 9):
-            turn = [self._seconds_of(code, subject, names) for names in self._many]
-            if None in turn:
-                return None
-            times.append(tuple(x for x in turn if x is not None))
-        theirs, ours = map(min, zip(*times, strict=True))
-        return theirs / ours
+        while len(times[0]) < 2 or (sum(times[0] + times[1]) < 0.4 and len(times[0]) < 9):
+            for names, seconds in zip(self._many, times, strict=True):
+                taken = self._seconds_of(code, subject, names)
+                if taken is None:
+                    return None
+                seconds.append(taken)
+        return min(times[0]) / min(times[1])
 
     def _seconds_of(self, code: CodeType, subject: Subject, names: Names) -> float | None:
         """How long a call takes until the arrays in its result have their elements."""
