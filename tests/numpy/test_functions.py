@@ -305,6 +305,7 @@ def test_functions_that_dispatch_get_and_give_numpys_arrays():
     assert x.tolist() == y.tolist() == [5.0] * 3
 
 
+@needs_native
 @needs_call_lists
 def test_numpys_own_functions_are_computed_here():
     x = numpy.random.default_rng(3).integers(0, 9, 300) * 1.0
