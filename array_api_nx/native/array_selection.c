@@ -76,6 +76,21 @@ CLONED(static, int, are_inside, (const npy_int64 *indices, npy_intp count, npy_i
     return !outside;
 }
 
+/* What M, a macro that returns, does for a size of elements that the compiler knows. */
+#define BY_SIZE(ITEMSIZE, M) \
+    switch (ITEMSIZE) {      \
+    case 8:                  \
+        M(8)                 \
+    case 4:                  \
+        M(4)                 \
+    case 1:                  \
+        M(1)                 \
+    case 2:                  \
+        M(2)                 \
+    default:                 \
+        M(16)                \
+    }
+
 int move_by_indices(const npy_int64 *indices, npy_intp count, char *data, npy_intp size,
                     npy_intp stride, npy_intp itemsize, char *others, npy_intp step, int write)
 {
@@ -103,18 +118,7 @@ int move_by_indices(const npy_int64 *indices, npy_intp count, char *data, npy_in
         MOVE(SIZE, other, mine, SIZE)                                                  \
     }                                                                                  \
     MOVE(SIZE, other, mine, step)
-    switch (itemsize) {
-    case 8:
-        MOVE_EITHER(8)
-    case 4:
-        MOVE_EITHER(4)
-    case 1:
-        MOVE_EITHER(1)
-    case 2:
-        MOVE_EITHER(2)
-    default:
-        MOVE_EITHER(16)
-    }
+    BY_SIZE(itemsize, MOVE_EITHER)
 #undef MOVE_EITHER
 #undef MOVE
 }
@@ -179,18 +183,7 @@ static void move_single(const Gather *selection, char *data, char *others, npy_i
         }                                                                              \
     }                                                                                  \
     return;
-    switch (itemsize) {
-    case 8:
-        MOVE(8)
-    case 4:
-        MOVE(4)
-    case 1:
-        MOVE(1)
-    case 2:
-        MOVE(2)
-    default:
-        MOVE(16)
-    }
+    BY_SIZE(itemsize, MOVE)
 #undef MOVE
 }
 
@@ -230,18 +223,7 @@ static void move_rows_apart(char *data, npy_intp gap, char *others, npy_intp oth
         }                                                                                                     \
     }                                                                                                         \
     return;
-    switch (itemsize) {
-    case 8:
-        MOVE(8)
-    case 4:
-        MOVE(4)
-    case 1:
-        MOVE(1)
-    case 2:
-        MOVE(2)
-    default:
-        MOVE(16)
-    }
+    BY_SIZE(itemsize, MOVE)
 #undef MOVE
 }
 

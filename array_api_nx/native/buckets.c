@@ -114,13 +114,11 @@ int sort_by_numpy(char *row, DTypeCode code, npy_intp length)
 
 /* ------------------------------------------------------------------ rows that are in order */
 
-/* Whether a row ascends (1), or each element is less than the one before (-1); 0 if neither. Few elements of most other rows
-   are read. */
 #define DIRECTION(CODE, TYPE, ...)                                                                     \
     CLONED(static, int, direction_##CODE, (const char *data, npy_intp length), (data, length))         \
     {                                                                                                  \
         const TYPE *row = (const TYPE *)data;                                                          \
-        const int descends = row[1] < row[0];                                                          \
+        const int descends = length > 1 && row[1] < row[0];                                            \
         for (npy_intp i = 1; i < length; i += BUCKET) {                                                \
             const npy_intp end = least(length, i + BUCKET);                                            \
             int breaks = 0;                                                                            \
@@ -144,6 +142,13 @@ static int (*const direction[DTYPE_COUNT])(const char *, npy_intp) = {
 #undef ENTRY
 };
 
+int direction_of(const char *row, DTypeCode code, npy_intp length)
+{
+    const int found = direction[code] == NULL ? 0 : direction[code](row, length);
+    clear_flags(); /* comparisons with NaN */
+    return found;
+}
+
 static void reverse(const char *from, npy_intp length, npy_intp itemsize, char *to)
 {
     char element[16];
@@ -157,9 +162,8 @@ static void reverse(const char *from, npy_intp length, npy_intp itemsize, char *
 /* Arrange a row whose elements are in order, or in the opposite one. 0 if they are not. */
 static int arrange_in_order(const char *from, DTypeCode code, npy_intp length, Arrangement arrangement, char *to)
 {
-    const int step = direction[code] == NULL || length < BUCKET ? 0 : direction[code](from, length);
+    const int step = length < BUCKET ? 0 : direction_of(from, code, length);
     const npy_intp itemsize = dtypes[code].itemsize;
-    clear_flags(); /* comparisons with NaN */
     if (step != 0 && arrangement == ORDERED) {
         for (npy_intp i = 0; i < length; i++) {
             ((npy_int64 *)to)[i] = step > 0 ? i : length - 1 - i;

@@ -23,6 +23,10 @@ typedef struct {
 int arrange_row(const char *from, DTypeCode code, npy_intp length, Arrangement arrangement, Places places,
                 npy_intp threads, char *to);
 
+/* Whether a row ascends (1), or each element is less than the one before (-1); 0 if neither, or if it has NaN, or another
+   dtype than integers and floating-point numbers of 4 and 8 bytes. Few elements of most other rows are read. */
+int direction_of(const char *row, DTypeCode code, npy_intp length);
+
 /* Sort a row on this thread. -1 if there is no memory. */
 int sort_row(char *row, DTypeCode code, npy_intp length);
 

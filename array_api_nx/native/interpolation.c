@@ -1,5 +1,6 @@
 /* interp: values between points, on the lines that join them, with NumPy's rounding. */
 
+#include "buckets.h"
 #include "chapters.h"
 #include "conversion.h"
 #include "elements.h"
@@ -85,7 +86,7 @@ static inline double result_outside(const Interpolation *all, double x)
     return isnan(x) ? x : x > all->points[all->last] ? all->after : all->before;
 }
 
-/* Whether all of STRETCH ascending values, the first of which is not outside, lie on the line from one point. */
+/* Whether STRETCH ascending values, of which the first one is not outside, all lie between a point and the next one. */
 static inline int lie_on_line(const Interpolation *all, npy_intp place, const double *x)
 {
     const double *points = all->points, last = x[STRETCH - 1];
@@ -132,11 +133,7 @@ static npy_intp interpolate_ascending(const Interpolation *all, const double *x,
 
 static int ascend(const double *x, npy_intp count)
 {
-    int descents = 0;
-    for (npy_intp i = 1; i < count; i++) {
-        descents |= !(x[i - 1] <= x[i]);
-    }
-    return !descents;
+    return direction_of((const char *)x, FLOAT64, count) > 0;
 }
 
 static void interpolate(const Interpolation *all, npy_intp begin, npy_intp end)

@@ -122,8 +122,8 @@ static void sort_interval(const void *shared, npy_intp k, char *scratch)
     }
 }
 
-/* Choose borders for so many intervals, or fewer. 0 if a row has so few different elements that NumPy sorts it as fast, -1 if
-   there is no memory. */
+/* Choose the borders of at most so many intervals: 1. 0 if half of a sample of the row equals other elements of it, for then
+   NumPy sorts the row as fast on one thread; -1 if there is no memory. */
 static int choose_borders(DividedRow *row, int intervals)
 {
     npy_uint64 sample[MOST_INTERVALS * SAMPLE_EACH];

@@ -113,7 +113,7 @@ static int take_axis_or_none(PyObject *value, int ndim, int *axis)
     return !is_given(value) || take_axis(value, ndim, axis);
 }
 
-/* Pieces of memory that follow one another, each copied so many times. */
+/* A copy of an array in which each piece of adjacent elements, of so many bytes, stands `times` times. */
 static PyObject *repeat_pieces(Tensor *x, const char *from, npy_intp piece, npy_intp times, const npy_intp *shape)
 {
     char *to;

@@ -147,7 +147,8 @@ FIND_ZEROS(64)
 
 int has_both_zeros(const Tensor *x, const char *data)
 {
-    Scratch scratch = {.heap = NULL};
+    Scratch scratch;
+    scratch.heap = NULL;
     const npy_intp itemsize = dtypes[x->code].itemsize;
     if (!(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
         if (take_scratch(&scratch, x->size * itemsize) < 0) {

@@ -464,7 +464,7 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, named: Any)
             return NotImplemented
     # The caller named NumPy's own function, and may hand the result to C that wants NumPy's array.
     front = computed(function)
-    if front is not None and ndarray in map(type, args):
+    if front is not None and ndarray in map(type, args):  # and not in a container, looked at below
         return numpys_of(front(*args, **named))
     values = [*named.values()]
     numpys, options = known_numpys(args), known_numpys(values)

@@ -64,8 +64,11 @@ def _is_halved(array: NDArray, axes: tuple[int, ...]) -> bool:
 
 
 def _of_real(array: NDArray, axes: tuple[int, ...], norm: Norm) -> NDArray:
-    """The transform of real numbers over several axes: half of it, of which the elements of the
-    other half are the conjugates, at the opposite frequencies of all axes."""
+    """The transform of real numbers over several axes.
+
+    Half of it is computed, up to the middle of the last axis. Each element of the other half is the
+    conjugate of the one whose frequencies are the negative ones, along all of the axes.
+    """
     *others, last = axes
     result = sliced_calls.like(array, array.shape, d.COMPLEX_OF[array.dtype])
     whole: list[slice] = [slice(None)] * array.ndim
@@ -80,7 +83,8 @@ def _of_real(array: NDArray, axes: tuple[int, ...], norm: Norm) -> NDArray:
         _transform(np.fft.fft, half, None, axis, norm, half)
     rest = result[at(last, slice(size // 2 + 1, None))]
     mirrored = half[at(last, slice((size - 1) // 2, 0, -1))]
-    # Of an axis the first frequency is its own opposite, the others lie in reverse order.
+    # Along an axis that is transformed, frequency 0 comes first and has no sign; the negatives of
+    # the frequencies that follow are the same elements in reverse order.
     parts = [(rest, mirrored)]
     for axis in others:
         first, following = at(axis, slice(1)), at(axis, slice(1, None))
