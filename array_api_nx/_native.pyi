@@ -91,6 +91,7 @@ class Native(_ModuleType):
         name: str,
         parameters: str,
         lists: tuple[int, int],
+        takes_out: bool,
         gives_scalars: bool,
         most: int,
         refused: tuple[Any, ...],

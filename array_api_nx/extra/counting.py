@@ -128,6 +128,8 @@ def histogram(
         )
     x, edges, compared, are_finite = _with_edges(x, bins, range)
     size = compared.shape[0]
+    if range is not None and weights is None:
+        x = _without_others(x, compared)
     if weights is None and type(size) is int and size <= _FEW_EDGES:
         counts = _counts_by_comparing(x, compared)
     else:
@@ -331,6 +333,14 @@ def _equal_edges(x: Array, bins: int, bounds: tuple[float, float] | None) -> Arr
     position = xp.arange(bins + 1, dtype=first.dtype, device=device)
     edges = position * ((last - first) / bins) + first
     return cast(xp.where(position == bins, last, edges), dtype)
+
+
+def _without_others(x: Array, edges: Array) -> Array:
+    """The elements, or if few of them lie between the first edge and the last one, those alone."""
+    if not x._device.backend.has_elements(x._handle):
+        return x
+    inside = (x >= edges[0]) & (x <= edges[-1])
+    return x[inside] if 2 * int(xp.count_nonzero(inside)) < x.shape[0] else x
 
 
 def _counts_by_comparing(x: Array, edges: Array) -> Array:

@@ -21,6 +21,7 @@ typedef struct {
     int is_operation;  /* whether `code` is an OperationCode */
     int dtype_place;   /* of the parameter dtype; or -1 */
     npy_uint32 refused; /* bits of the dtypes that the face leaves to NumPy */
+    char takes_out;     /* whether an argument behind all others is `out` */
     char gives_scalars; /* whether results without axes become scalars */
     npy_uint8 operands, sequences; /* bits of the parameters that are arrays, and of those that are lists of arrays */
     char copies;        /* whether all that it does is to copy elements */

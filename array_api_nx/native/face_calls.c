@@ -168,7 +168,8 @@ static Py_ssize_t find_out(const Function *self, Py_ssize_t count, PyObject *nam
         return count + named;
     }
     const int warns = self->code == OP_MAXIMUM || self->code == OP_MINIMUM; /* of an out without its name */
-    return self->is_operation && !warns && count == self->parameters.total + 1 ? count - 1 : -1;
+    const int takes_out = self->takes_out || (self->is_operation && !warns);
+    return takes_out && count == self->parameters.total + 1 ? count - 1 : -1;
 }
 
 /* A call with `out`, a single array of the face: what it would give without is written there. */
@@ -323,11 +324,11 @@ static PyObject *front_face(PyObject *module, PyObject *args)
 {
     PyObject *function, *numpys, *refused;
     const char *name, *parameters;
-    int gives_scalars;
+    int takes_out, gives_scalars;
     Py_ssize_t most;
     npy_uint8 operands, sequences;
-    if (!PyArg_ParseTuple(args, "OOss(bb)pnO!", &function, &numpys, &name, &parameters, &operands, &sequences,
-                          &gives_scalars, &most, &PyTuple_Type, &refused)) {
+    if (!PyArg_ParseTuple(args, "OOss(bb)ppnO!", &function, &numpys, &name, &parameters, &operands, &sequences,
+                          &takes_out, &gives_scalars, &most, &PyTuple_Type, &refused)) {
         return NULL;
     }
     const Implementation *found = *name == '\0' ? NULL : find_implementation(name);
@@ -339,6 +340,7 @@ static PyObject *front_face(PyObject *module, PyObject *args)
         return NULL;
     }
     self->call = call_face;
+    self->takes_out = (char)takes_out;
     self->gives_scalars = (char)gives_scalars;
     self->most = most;
     self->operands = operands;
@@ -369,11 +371,12 @@ static PyObject *front_face(PyObject *module, PyObject *args)
 
 PyMethodDef face_calls_methods[] = {
     {"front_face", front_face, METH_VARARGS,
-     "front_face(function, numpys, name, parameters, lists, gives_scalars, most, refused)\n--\n\n"
+     "front_face(function, numpys, name, parameters, lists, takes_out, gives_scalars, most, refused)\n--\n\n"
      "A callable of NumPy's face that answers calls as the C implementation of a name does, if that is not empty; "
      "has `numpys`, unless that is None, compute what it declines, of arrays of at most `most` elements; and passes "
      "the rest on to the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are "
      "those. `lists`: bits of the parameters of which lists are arrays, and of those of which their items are. "
+     "`takes_out`: whether an argument behind them is `out`. "
      "`refused`: dtypes of operands whose calls are NumPy's; None for those of operands that do not lie row by "
      "row. Results without axes are scalars if it is so. LookupError if there is none of that name."},
     {NULL, NULL, 0, NULL},

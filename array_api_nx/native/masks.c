@@ -193,6 +193,19 @@ static const npy_uint8 doubled[16] = {0,    0x03, 0x0c, 0x0f, 0x30, 0x33, 0x3c, 
 DEFINE_MOVERS(4, 16, __mmask16, epi32, AS_IT_IS)
 DEFINE_MOVERS(8, 8, __mmask8, epi64, AS_IT_IS)
 DEFINE_MOVERS(16, 4, __mmask8, epi64, DOUBLED)
+
+/* Write the indices of a group's true elements, and return how many they are: as many as GROUP are written. */
+__attribute__((target("avx512f"))) static npy_intp locate_group(npy_int64 first, npy_uint64 bits, npy_int64 *out)
+{
+    __m512i indices = _mm512_add_epi64(_mm512_set1_epi64(first), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+    npy_int64 *to = out;
+    for (int k = 0; k < GROUP; k += 8, bits >>= 8) {
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi64((__mmask8)bits, indices));
+        to += COUNT_BITS(bits & 0xff);
+        indices = _mm512_add_epi64(indices, _mm512_set1_epi64(8));
+    }
+    return to - out;
+}
 #endif
 
 /* Move the chosen elements of a whole group, so that they lie together (COMPRESS), or apart (EXPAND), and return how many
@@ -319,7 +332,21 @@ static npy_intp locate_vector(const char *mask, npy_intp count, npy_intp first, 
     npy_intp found = 0;
     for (npy_intp i = 0; i < count; i += GROUP) {
         const npy_uint64 bits = bits_of(mask + i, count - i);
-        FOR_EACH_TRUE(found < wanted, out[found++] = first + i + k;)
+        const int has_room = wanted - found >= GROUP;
+#ifdef HAS_MOVERS
+        if (has_room && processor >= AVX512 && COUNT_BITS(bits) >= SOME_CHOSEN) {
+            found += locate_group(first + i, bits, out + found);
+            continue;
+        }
+#endif
+        if (has_room && COUNT_BITS(bits) >= MANY_CHOSEN) {
+            for (int k = 0; k < GROUP; k++) {
+                out[found] = first + i + k;
+                found += bits >> k & 1;
+            }
+        } else {
+            FOR_EACH_TRUE(found < wanted, out[found++] = first + i + k;)
+        }
     }
     return found;
 }

@@ -1,4 +1,4 @@
-/* Sorting and searching: sort, argsort, searchsorted; and what argmax and argmin share with them. */
+/* Sorting: sort, argsort; and what searchsorted, argmax and argmin share with them. */
 
 #ifndef ARRAY_API_NX_SORTING_H
 #define ARRAY_API_NX_SORTING_H

@@ -51,8 +51,6 @@ REFUSED: Final[dict[str, tuple[DType, ...]]] = {
     # NumPy computes these without a wider dtype, and products overflow.
     "prod": tuple(d.NARROW),
     **dict.fromkeys(("std", "var"), (*d.NARROW, *d.COMPLEX)),
-    # Limits that the dtype lacks are errors.
-    "clip": tuple([dtype for dtype in d.INTEGRAL if dtype is not d.int64]),
 }
 """The dtypes of operands whose calls are NumPy's."""
 
@@ -74,6 +72,8 @@ def has_special_elements(name: str, operands: tuple[Any, ...]) -> bool:
         return not all([hasattr(x, "dtype") for x in operands[1:]])
     if name.endswith("quantile"):  # by whole numbers those of integers are integers
         return len(operands) < 2 or numpy.asarray(operands[1]).dtype != numpy.float64
+    if name == "clip":  # integers by limits that their dtype lacks, which are errors of ours
+        return _kind(operands[0]) in "iu" and operands[0].dtype != numpy.int64
     if name == "floor_divide":  # of infinities
         return any([_kind(x) == "f" for x in operands])
     exponent = operands[-1]

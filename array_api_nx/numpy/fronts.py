@@ -1,8 +1,9 @@
 """Which calls of the face C answers itself: a row for each function of NumPy's, and each method.
 
 A row says which C implementation computes the function, under which parameters, in the order of the
-implementation's; a parameter that NumPy lacks is named ``-``, so that no call has it. Names that
-are the implementation's own ones have no parameters in the row.
+implementation's; a parameter that NumPy lacks is named ``-``, so that no call has it. An ``out`` at
+the end is one that calls may give by its place; by its name every call may give one. Names that are
+the implementation's own ones have no parameters in the row.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ _FUNCTIONS: Final = f"""
     sort        unstable_sort a, axis=, *, -=, stable=
     argsort     unstable_argsort a, axis=, *, -=, stable=
     searchsorted searchsorted a, v, side=, sorter=
-    take        take        a, indices, axis=
+    take        take        a, indices, axis=, out=
     take_along_axis take_along_axis arr, indices, axis=
     nonzero     nonzero     a
-    clip        clip        a, a_min, a_max
-    dot         matmul      a, b
+    clip        clip        a, a_min, a_max, out=
+    dot         matmul      a, b, out=
     inner       inner       a, b, /
     interp      interp_of_any x, xp, fp, left=, right=, period=
     einsum      einsum
@@ -65,9 +66,9 @@ _FUNCTIONS: Final = f"""
     linalg.norm norm        x, ord=, axis=, keepdims=
     linalg.matmul matmul    x1, x2, /
     linalg.outer outer      x1, x2, /
-    round       round_decimals a, decimals=
-    around      round_decimals a, decimals=
-    outer       outer       a, b
+    round       round_decimals a, decimals=, out=
+    around      round_decimals a, decimals=, out=
+    outer       outer       a, b, out=
 """
 
 # Of these, results without axes are arrays.
@@ -116,12 +117,12 @@ squeeze std sum swapaxes take var
 """
 
 _METHODS: Final = """
-    round       round_decimals self, decimals=
+    round       round_decimals self, decimals=, out=
     item        item
     tolist      tolist
     conj        conjugate
     conjugate   conjugate
-    clip        clip        self, min=, max=
+    clip        clip        self, min=, max=, out=
     __array_ufunc__ __array_ufunc__ *
 """
 
@@ -202,12 +203,21 @@ def fronted(
     """
     if native is None:
         return function
-    implementation, parameters, gives_scalars = row or ("", "", False)
+    implementation, given, gives_scalars = row or ("", "", False)
+    parameters = given.removesuffix(", out=")
     arrays = parameters if name not in _OF_NO_LISTS else ""
     lists = _places(arrays, _OPERANDS), _places(arrays, _SEQUENCES)
     other_order = [None] if name in KEEPS_ORDER and name not in _OF_ANY_ORDER else []
     refused = (*REFUSED.get(name, ()), *other_order)
     front = native.front_face(
-        function, numpys, implementation, parameters, lists, gives_scalars, most, refused
+        function,
+        numpys,
+        implementation,
+        parameters,
+        lists,
+        parameters != given,
+        gives_scalars,
+        most,
+        refused,
     )
     return update_wrapper(front, function)

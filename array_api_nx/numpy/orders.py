@@ -73,17 +73,42 @@ def unique(
         return _numpys_unique(ar, return_index, return_inverse, return_counts, axis, **others)
     xp, x = namespace(None), standard(ar)
     wanted = (True, return_index, return_inverse, return_counts)
-    if return_index or (return_inverse and return_counts):
-        found: Any = xp.unique_all(x)
-    elif return_inverse:
-        values, inverse = xp.unique_inverse(x)
-        found = values, None, inverse
-    elif return_counts:
-        values, counts = xp.unique_counts(x)
-        found = values, None, None, counts
-    else:
-        found = (xp.unique_values(x),)
-    if ar.dtype.kind == "f" and xp.isnan(found[0][-1]):  # NumPy takes NaN for one element
-        return _numpys_unique(ar, return_index, return_inverse, return_counts)
+    is_nan = x != x if ar.dtype.kind == "f" else None
+    nans = 0 if is_nan is None else int(xp.count_nonzero(is_nan))
+    found = _distinct(xp, x if nans == 0 else x[~is_nan], *wanted[1:])
+    if nans > 0:
+        found = _with_one_nan(xp, x, is_nan, nans, *found)
     results = tuple([adopt(each) for each, given in zip(found, wanted, strict=False) if given])
     return results if len(results) > 1 else results[0]
+
+
+def _distinct(xp: Any, x: Any, has_indices: bool, has_inverse: bool, has_counts: bool) -> Any:
+    """The distinct elements, their indices, the inverse, and their counts; None for some that are
+    not asked for."""
+    if has_indices or (has_inverse and has_counts):
+        return xp.unique_all(x)
+    if has_inverse:
+        values, inverse = xp.unique_inverse(x)
+        return values, None, inverse, None
+    if has_counts:
+        values, counts = xp.unique_counts(x)
+        return values, None, None, counts
+    return xp.unique_values(x), None, None, None
+
+
+def _with_one_nan(
+    xp: Any, x: Any, is_nan: Any, nans: int, values: Any, indices: Any, inverse: Any, counts: Any
+) -> tuple[Any, ...]:
+    """The same, found for the other elements, with all NaN as one more: NumPy takes them for one
+    element, the standard for as many as there are."""
+    flat = xp.reshape(is_nan, (-1,))
+    first = xp.argmax(xp.astype(flat, xp.uint8))[None]
+    if indices is not None:
+        indices = xp.concat([xp.take(xp.nonzero(~flat)[0], indices), first])
+    if inverse is not None:
+        whole = xp.full(x.shape, values.shape[0])
+        whole[~is_nan] = inverse
+        inverse = whole
+    if counts is not None:
+        counts = xp.concat([counts, xp.asarray([nans])])
+    return xp.concat([values, xp.take(xp.reshape(x, (-1,)), first)]), indices, inverse, counts
