@@ -120,7 +120,7 @@ static PyObject *truth_array(int truth)
 static PyObject *reduce_truth(ReductionCode op, Tensor *x, const char *data)
 {
     char *out;
-    const DTypeCode code = (DTypeCode)x->code;
+    const DTypeCode code = dtypes[x->code].itemsize == 1 ? BOOL : (DTypeCode)x->code; /* any byte but 0 is true */
     const ElementLoop *loop = find_loop(OP_NOT_EQUAL, code);
     if (loop == NULL) {
         return decline_unless_raised();
@@ -265,6 +265,13 @@ static int is_settled(ReductionCode op, Tensor *x, int *truth)
     return asked == x->size || *truth == (op == ANY);
 }
 
+/* Whether it takes less time than NumPy to reduce the truths of many numbers: not of complex ones, and to ask rows of them
+   whether they are true, not to find out column by column. */
+static int is_found_by_truths(ReductionCode op, const Tensor *x, int is_asked, const char *reduced)
+{
+    return op >= ANY && !is_asked && !is_complex(x->code) && (op == COUNT_NONZERO || reduced[x->ndim - 1]);
+}
+
 static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObject *dtype, int keepdims)
 {
     char reduced[ARRAY_DIMS];
@@ -278,14 +285,17 @@ static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObj
         return DECLINED;
     }
     const int is_whole = !keepdims && memchr(reduced, 0, (size_t)x->ndim) == NULL;
+    const int is_asked = op >= ANY && is_whole && (x->flags & (ROW_MAJOR | COLUMN_MAJOR));
     if (is_folded(op, array)) {
         int truth;
         if (is_whole && (op == ANY || op == ALL) && pending_of(array) == NULL && is_settled(op, x, &truth)) {
             return truth_array(truth);
         }
         PyObject *result = reduce_large(op, x, is_temporary(array), reduced, code, keepdims, NULL);
-        if (result == DECLINED && x->code != code && op <= PROD && !PyErr_Occurred()) {
-            PyObject *cast = cast_array(x, code); /* in the pass that reduces */
+        const DTypeCode wanted = op <= PROD ? code : BOOL;
+        if (result == DECLINED && x->code != wanted && (op <= PROD || is_found_by_truths(op, x, is_asked, reduced)) &&
+            !PyErr_Occurred()) {
+            PyObject *cast = cast_array(x, wanted); /* in the pass that reduces */
             if (cast != NULL && cast != DECLINED) {
                 result = reduce_large(op, tensor_of(cast), 1, reduced, code, keepdims, NULL);
                 Py_DECREF(cast);
@@ -295,7 +305,6 @@ static PyObject *reduce(ReductionCode op, PyObject *array, PyObject *axis, PyObj
             return result;
         }
     }
-    const int is_asked = op >= ANY && is_whole && (x->flags & (ROW_MAJOR | COLUMN_MAJOR));
     const int is_small = op == SUM && !is_complex(code) ? x->size <= limits.at_once : is_computed_now(x->size);
     if (!(is_asked || is_small) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;

@@ -1,4 +1,5 @@
 #include "chapters.h"
+#include "conversion.h"
 #include "array_keys.h"
 #include "keys.h"
 #include "masks.h"
@@ -247,11 +248,19 @@ static PyObject *call_nonzero(int which, PyObject *const *values, Py_ssize_t cou
     if (x == NULL || x->ndim == 0 || !is_computed_now(1) || (data = data_of(x)) == NULL) {
         return DECLINED;
     }
-    if (x->code == BOOL && (x->flags & ROW_MAJOR)) {
-        return locate_true(x, data);
+    if (dtypes[x->code].itemsize == 1 && (x->flags & ROW_MAJOR)) {
+        return locate_true(x, data); /* any byte but 0 is true */
     }
     if (x->size > limits.at_once) {
-        return DECLINED;
+        PyObject *truths = x->code == BOOL ? DECLINED : cast_array(x, BOOL);
+        if (truths == NULL || truths == DECLINED) {
+            return truths;
+        }
+        PyObject *result = (data = data_of(tensor_of(truths))) == NULL ? NULL
+                           : tensor_of(truths)->flags & ROW_MAJOR ? locate_true(tensor_of(truths), data)
+                                                                  : DECLINED;
+        Py_DECREF(truths);
+        return result;
     }
     if (take_scratch(&positions, x->size * (npy_intp)sizeof(npy_intp)) < 0) {
         return NULL;
