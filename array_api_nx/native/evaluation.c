@@ -225,8 +225,11 @@ static int is_streamed(const Pass *pass, const Target *target)
    then saves a copy, but every line is read from memory for one element (docs/tuning.md, 5). */
 enum { STEPPED_BYTES = 1 << 24 };
 
-/* Whether the loops of a pass are to read leaves whose elements are not adjacent where they lie: if there is one for each
-   operation. Several operations on one are faster on a copy, in vector registers. */
+/* Bytes of elements of which a vector has few: a loop writes them to every other place in less time than a copy takes. */
+enum { WIDE = 8 };
+
+/* Whether the loops of a pass are to read leaves whose elements are not adjacent where they lie, and write such elements of
+   the root: if there is one for each operation. Several operations on one are faster on a copy, in vector registers. */
 static int is_read_in_steps(const Pass *pass, const Expression *expression)
 {
     const int last = pass->ndim - 1;
@@ -245,8 +248,10 @@ static int is_read_in_steps(const Pass *pass, const Expression *expression)
             return 0;
         }
         stepped++;
-        halved += step == 2 * area->itemsize;
+        halved += step == 2 * area->itemsize && area->itemsize <= WIDE;
     }
+    const Area *root = &pass->areas[pass->leaf_count];
+    stepped += pass->fold == NULL && root->itemsize >= WIDE && root->strides[last] != root->itemsize;
     for (int n = 0; n < expression->node_count; n++) {
         if (!expression->nodes[n]->operation.is_exact) {
             return 0;
