@@ -262,11 +262,19 @@ def _select(slices: Array, axis: int, rule: _Rule, dtype: DType, skips_nan: bool
     looks = can_look(slices)
     if type(size) is int and size == 0:
         return _of_nothing(slices, axis, rule, dtype)
-    if skips_nan and looks and prod(rest) == 1:
-        size -= int(xp.count_nonzero(xp.isnan(slices)))
-        if size == 0:
-            warn("All-NaN slice encountered")
-            size = 1  # The first of the sorted elements is NaN.
+    if has_nan and looks and prod(rest) == 1:
+        # NaN are found before the others are put in order, which takes longer the more NaN there are.
+        is_nan = xp.isnan(slices)
+        nans = int(xp.count_nonzero(is_nan))
+        if nans > 0 and not (skips_nan and nans < size):
+            if skips_nan:
+                warn("All-NaN slice encountered")
+            shape = tuple([_count_places(rule, size) if a == axis else 1 for a in range(slices.ndim)])
+            return xp.full(shape, np.nan, dtype=dtype, device=slices._device)
+        if nans > 0:
+            size -= nans
+            shape = tuple([size if a == axis else 1 for a in range(slices.ndim)])
+            slices = xp.reshape(slices[~is_nan], shape)
         return _of_known_size(slices, axis, size, rule, dtype, may_be_nan=False)
     if type(size) is int and not skips_nan:
         return _of_known_size(slices, axis, size, rule, dtype, may_be_nan=has_nan)
@@ -296,7 +304,7 @@ def _select(slices: Array, axis: int, rule: _Rule, dtype: DType, skips_nan: bool
 
 def _of_nothing(slices: Array, axis: int, rule: _Rule, dtype: DType) -> Array:
     """NaN for the quantiles of slices without elements, where the dtype has one."""
-    number = rule(np, np.zeros(1)).below.size
+    number = _count_places(rule, 0)
     shape = (*slices.shape[:axis], number, *slices.shape[axis + 1 :])
     if prod(shape) and dtype not in d.FLOATING:
         raise ValueError(
@@ -306,6 +314,11 @@ def _of_nothing(slices: Array, axis: int, rule: _Rule, dtype: DType) -> Array:
     if prod(shape) and can_look(slices):
         warn("Mean of empty slice")
     return xp.full(shape, np.nan if dtype in d.FLOATING else 0, dtype=dtype, device=slices._device)
+
+
+def _count_places(rule: _Rule, size: int) -> int:
+    """How many places a rule has in a slice of `size` elements."""
+    return int(rule(np, np.asarray([float(size)])).below.size)
 
 
 def _of_known_size(
