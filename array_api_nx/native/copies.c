@@ -33,12 +33,13 @@ static int has_near_columns(Tile to, Tile from, npy_intp rows, npy_intp columns)
         ((TYPE *)target)[column] = ((const TYPE *)source)[column * (STEP)];                     \
     }
 
-/* Rows of at most so many columns that repeat an element are written WIDTH columns at a time. */
-enum { FEW_REPEATED = 64 };
+/* Rows of at most so many columns that repeat an element are written WIDTH columns at a time, and so many elements together
+   that they stay in the first level of the cache. */
+enum { FEW_REPEATED = 64, REPEATED_TOGETHER = 1024 };
 
 #define REPEAT_COLUMNS(TYPE, WIDTH)                                                             \
     for (; columns - done >= (WIDTH); done += (WIDTH)) {                                        \
-        for (npy_intp row = 0; row < rows; row++) {                                             \
+        for (npy_intp row = first; row < stop; row++) {                                         \
             const TYPE element = *(const TYPE *)(from.data + row * from.row);                   \
             TYPE elements[WIDTH];                                                               \
             for (int i = 0; i < (WIDTH); i++) {                                                 \
@@ -54,10 +55,13 @@ enum { FEW_REPEATED = 64 };
     {                                                                                           \
         const npy_intp size = sizeof(TYPE);                                                     \
         if (to.column == size && from.column == 0 && columns <= FEW_REPEATED) {                 \
-            npy_intp done = 0;                                                                  \
-            REPEAT_COLUMNS(TYPE, 16)                                                            \
-            REPEAT_COLUMNS(TYPE, 4)                                                             \
-            REPEAT_COLUMNS(TYPE, 1)                                                             \
+            for (npy_intp first = 0, stop; first < rows; first = stop) {                        \
+                npy_intp done = 0;                                                              \
+                stop = least(first + 1 + REPEATED_TOGETHER / greatest(columns, 1), rows);       \
+                REPEAT_COLUMNS(TYPE, 16)                                                        \
+                REPEAT_COLUMNS(TYPE, 4)                                                         \
+                REPEAT_COLUMNS(TYPE, 1)                                                         \
+            }                                                                                   \
             return;                                                                             \
         }                                                                                       \
         if (rows == 1 || has_near_columns(to, from, rows, columns) ||                           \
