@@ -380,7 +380,9 @@ static PyObject *multiply_as_matrices(const Subscripts *read)
     return product == NULL || !is_array(product) ? product : split_axes(read, product, &letters);
 }
 
-static PyObject *compute(const Subscripts *read)
+/* `optimizes`: NumPy's results of matrix products have another order of axes in memory then, and those without axes are
+   arrays. */
+static PyObject *compute(const Subscripts *read, int optimizes)
 {
     if (read->operands == 1) {
         const int count = read->lengths[LEFT];
@@ -392,6 +394,9 @@ static PyObject *compute(const Subscripts *read)
     const Letters both = read->in[LEFT] & read->in[RIGHT], summed = both & ~read->out;
     if (((read->in[LEFT] | read->in[RIGHT]) & ~both & ~read->out) != 0) {
         return DECLINED; /* one operand is summed alone */
+    }
+    if (optimizes && summed != 0) {
+        return DECLINED;
     }
     const int has_free = ((read->in[LEFT] | read->in[RIGHT]) & ~both) != 0, is_stack = (both & read->out) != 0;
     const int is_vector = !is_stack && read->lengths[LEFT] == 1 && read->lengths[RIGHT] == 1;
@@ -412,7 +417,7 @@ static PyObject *sum_promoted(PyObject *const *values, Tensor *x, Tensor *y)
     if (promoted == NULL || promoted == DECLINED) {
         return promoted;
     }
-    PyObject *const given[3] = {values[0], is_left ? promoted : values[1], is_left ? values[2] : promoted};
+    PyObject *const given[4] = {values[0], is_left ? promoted : values[1], is_left ? values[2] : promoted};
     PyObject *result = einsum(0, given, 3);
     Py_DECREF(promoted);
     return result;
@@ -421,6 +426,9 @@ static PyObject *sum_promoted(PyObject *const *values, Tensor *x, Tensor *y)
 static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x, *y;
+    if (values[3] != NULL && !PyBool_Check(values[3])) {
+        return DECLINED;
+    }
     if (count == 3 && (x = layout_of_any(values[1])) != NULL && (y = layout_of_any(values[2])) != NULL && x->code != y->code) {
         return sum_promoted(values, x, y);
     }
@@ -428,15 +436,18 @@ static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count)
     if (!read_subscripts(&read, values, count)) {
         return decline_unless_raised();
     }
+    if (values[3] == Py_True && read.out == 0) {
+        return DECLINED;
+    }
     const DTypeCode code = (DTypeCode)read.arrays[0]->code;
     if (accumulator_of(code) != code || dtypes[code].itemsize < (npy_intp)sizeof(npy_float)) {
         return DECLINED; /* sums of narrow dtypes have others here */
     }
     PyObject *before = ignore_errors(); /* which NumPy does not look for */
-    return before == NULL ? decline_unless_raised() : restore_errors(before, compute(&read));
+    return before == NULL ? decline_unless_raised() : restore_errors(before, compute(&read, values[3] == Py_True));
 }
 
 Implementation einsum_functions[] = {
-    {"einsum", einsum, 0, "*"},
+    {"einsum", einsum, 0, "subscripts, x, y=, /, *, optimize="},
     {NULL, NULL, 0, NULL},
 };

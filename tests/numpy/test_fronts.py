@@ -52,6 +52,8 @@ CALLS = {
     "einsum": [
         *[(("ij->ji", X), {}), (("ii->i", X @ X.T), {}), (("ij", X), {}), (("ij,j", X, V), {})],
         *[(("ij,kj->ik", X, INTS), {}), (("i,i", V, V), {"optimize": True})],
+        *[(("ij,kj->ik", X, X), {"optimize": x}) for x in (True, False, "greedy", None)],
+        *[(("ij->j", X), {"optimize": True}), (("ij->", X), {"optimize": False})],
     ],
     "vdot": [((V, V), {}), ((X, X), {}), ((V * 1j, V), {}), ((INTS[0], V), {})],
     "diff": [((V,), {}), ((X,), {"axis": 0}), ((V, 2), {})],
