@@ -108,7 +108,7 @@ int sort_by_numpy(char *row, DTypeCode code, npy_intp length)
         return sort_halves(row, length, functions_of(NX_UINT16)->sort[NPY_STABLESORT]);
     }
     /* The stable method counts short integers. */
-    const int counts = dtypes[code].itemsize < 4 && length >= COUNTED_FROM;
+    const int counts = dtypes[code].itemsize < least(4, vector_sorted_bytes) && length >= COUNTED_FROM;
     return functions_of(code)->sort[counts ? NPY_STABLESORT : NPY_QUICKSORT](row, length, NULL);
 }
 
@@ -393,7 +393,7 @@ int arrange_row(const char *from, DTypeCode code, npy_intp length, Arrangement a
     } else if (arrangement == PARTED) {
         row.places = places;
     }
-    if (arrangement == SORTED && sorts_by_vectors && dtypes[code].itemsize >= 4) {
+    if (arrangement == SORTED && dtypes[code].itemsize >= vector_sorted_bytes && !is_float16(code)) {
         return sort_by_intervals(from, code, length, threads, to);
     }
     const int done = distribute(&row, length <= limits.at_once ? least(threads, 1) : threads);

@@ -49,9 +49,10 @@
 enum { BASELINE, AVX2, AVX512 };
 extern int processor;
 
-/* Whether NumPy sorts long rows of numbers of 4 and 8 bytes in a few nanoseconds an element: by AVX-512, where an instruction
-   that writes the chosen elements of a vector to memory takes a few cycles; AMD's take a hundred. */
-extern int sorts_by_vectors;
+/* Bytes of the shortest numbers of which NumPy sorts long rows in a few nanoseconds an element: by AVX-512, where an
+   instruction that writes the chosen elements of a vector to memory takes a few cycles (docs/tuning.md, 154). */
+enum { NOT_SORTED_BY_VECTORS = 1 << 8 };
+extern int vector_sorted_bytes;
 
 /* CLONED(static or extern, type, name, (parameters), (arguments)) before the body of a function: it is
    compiled for several processors, together with all INLINE functions that it calls, and each call goes

@@ -3,10 +3,28 @@
 #include "parts.h"
 #include "compiler.h"
 
+#ifdef HAS_TARGETS
+#include <cpuid.h>
+#endif
+
 int processor = BASELINE;
-int sorts_by_vectors;
+int vector_sorted_bytes = NOT_SORTED_BY_VECTORS;
 
 static const char *const names[] = {"baseline", "avx2", "avx512"};
+
+#ifdef HAS_TARGETS
+/* AMD's processors with AVX-512 before this family take a hundred cycles to write the chosen elements of a vector to memory. */
+enum { FAMILY_OF_ZEN_5 = 0x1a };
+
+static int is_old_amd(void)
+{
+    unsigned int family, ignored[3];
+    if (!__builtin_cpu_is("amd") || !__get_cpuid(1, &family, &ignored[0], &ignored[1], &ignored[2])) {
+        return 0;
+    }
+    return (family >> 8 & 0xf) + (family >> 20 & 0xff) < FAMILY_OF_ZEN_5;
+}
+#endif
 
 /* What the processor has, or less if ARRAY_API_NX_CPU names less; -1 with an exception for another name. */
 int add_processor(PyObject *module)
@@ -34,7 +52,9 @@ int add_processor(PyObject *module)
     }
     processor = found;
 #ifdef HAS_TARGETS
-    sorts_by_vectors = found == AVX512 && !__builtin_cpu_is("amd");
+    if (found == AVX512 && !is_old_amd()) {
+        vector_sorted_bytes = __builtin_cpu_supports("avx512vbmi2") ? 2 : 4;
+    }
 #endif
     return PyModule_AddStringConstant(module, "PROCESSOR", names[processor]);
 }
