@@ -26,8 +26,8 @@ static int has_near_columns(Tile to, Tile from, npy_intp rows, npy_intp columns)
     return columns > rows && magnitude(to.column) <= NEAR && magnitude(from.column) <= NEAR;
 }
 
-/* A loop whose step is a constant is faster, because the compiler knows it. The constants are for one
-   value repeated, a row that runs backwards, every other element, and one of three colours. */
+/* A loop whose step is a constant is faster, because the compiler knows it. The constants are for a row that runs backwards,
+   every other element, and one of three colours. */
 #define COPY_ROW(TYPE, STEP)                                                                    \
     for (npy_intp column = 0; column < columns; column++) {                                     \
         ((TYPE *)target)[column] = ((const TYPE *)source)[column * (STEP)];                     \
@@ -70,7 +70,10 @@ enum { FEW_REPEATED = 64, REPEATED_TOGETHER = 1024 };
                 const char *source = from.data + row * from.row;                                \
                 char *target = to.data + row * to.row;                                          \
                 if (to.column == size && from.column == 0) {                                    \
-                    COPY_ROW(TYPE, 0)                                                           \
+                    const TYPE element = *(const TYPE *)source; /* the compiler takes what is written for it */ \
+                    for (npy_intp column = 0; column < columns; column++) {                     \
+                        ((TYPE *)target)[column] = element;                                     \
+                    }                                                                           \
                 } else if (to.column == size && from.column == -size) {                         \
                     COPY_ROW(TYPE, -1)                                                          \
                 } else if (to.column == size && from.column == 2 * size) {                      \
@@ -275,7 +278,7 @@ void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp co
         return;
     }
 #ifdef HAS_SSE2
-    if (turn_tile(to, from, itemsize, rows, columns)) {
+    if (from.row != 0 && from.column != 0 && turn_tile(to, from, itemsize, rows, columns)) {
         return;
     }
 #endif
