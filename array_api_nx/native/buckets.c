@@ -379,12 +379,16 @@ int sort_row(char *row, DTypeCode code, npy_intp length)
     return arrange_row(row, code, length, SORTED, (Places){NULL, 0}, 0, row);
 }
 
+/* Rows of fewer elements are sorted by vectors in little more time than it takes to find out whether they are in order. */
+enum { SHORT_ROW = 512 };
+
 int arrange_row(const char *from, DTypeCode code, npy_intp length, Arrangement arrangement, Places places,
                 npy_intp threads, char *to)
 {
     Distribution row = {.from = from, .to = to, .code = code, .count = length};
     KeyScale keys;
-    if (arrange_in_order(from, code, length, arrangement, to)) {
+    const int by_vectors = arrangement == SORTED && dtypes[code].itemsize >= vector_sorted_bytes && !is_float16(code);
+    if (!(by_vectors && length < SHORT_ROW) && arrange_in_order(from, code, length, arrangement, to)) {
         return 0;
     }
     if (arrangement == ORDERED) {
@@ -393,7 +397,7 @@ int arrange_row(const char *from, DTypeCode code, npy_intp length, Arrangement a
     } else if (arrangement == PARTED) {
         row.places = places;
     }
-    if (arrangement == SORTED && dtypes[code].itemsize >= vector_sorted_bytes && !is_float16(code)) {
+    if (by_vectors) {
         return sort_by_intervals(from, code, length, threads, to);
     }
     const int done = distribute(&row, length <= limits.at_once ? least(threads, 1) : threads);

@@ -237,6 +237,10 @@ static void sort_rows(SortedRows *all, npy_intp threads)
         arrange_one(all, all->from, all->to, threads);
         return;
     }
+    if (rows->length == 1) {
+        memmove(all->to, all->from, (size_t)(rows->rows * dtypes[all->code].itemsize));
+        return;
+    }
     all->each = greatest(fewest, ELEMENTS_EACH / rows->length);
     const npy_intp parts = rows->step == 1 ? (rows->rows - 1) / all->each + 1 : rows->rows / rows->step * parts_abreast(all);
     if (threads > 1) {
