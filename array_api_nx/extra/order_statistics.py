@@ -263,13 +263,15 @@ def _select(slices: Array, axis: int, rule: _Rule, dtype: DType, skips_nan: bool
     if type(size) is int and size == 0:
         return _of_nothing(slices, axis, rule, dtype)
     if has_nan and looks and prod(rest) == 1:
-        # NaN are found before the others are put in order, which takes longer the more NaN there are.
+        # NaN are found before the others are put in order, which takes longer with many NaN.
         is_nan = xp.isnan(slices)
         nans = int(xp.count_nonzero(is_nan))
         if nans > 0 and not (skips_nan and nans < size):
             if skips_nan:
                 warn("All-NaN slice encountered")
-            shape = tuple([_count_places(rule, size) if a == axis else 1 for a in range(slices.ndim)])
+            shape = tuple(
+                [_count_places(rule, size) if a == axis else 1 for a in range(slices.ndim)]
+            )
             return xp.full(shape, np.nan, dtype=dtype, device=slices._device)
         if nans > 0:
             size -= nans

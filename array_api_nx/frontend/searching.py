@@ -106,7 +106,7 @@ def searchsorted(
     Returns: A copy of dtype int64 and the shape of `x2`.
     ValueError: If `x1` is not 1-D, `sorter` has another shape, or `side` is neither word.
     TypeError: If a dtype is complex, or that of `sorter` not integral.
-    IndexError: If an index in `sorter` is out of range.
+    IndexError: If a search meets an index in `sorter` that is out of range.
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', not {side!r}")

@@ -247,6 +247,32 @@ def quiet(call):
         return call()
 
 
+@pytest.mark.parametrize("share", [0.001, 0.9])
+@pytest.mark.parametrize("size", [300, 50_000])
+def test_medians_of_one_row_with_nan(size, share):
+    rng = np.random.default_rng(size)
+    x = rng.normal(size=size)
+    x[rng.random(size) < share] = np.nan
+    x[7] = np.nan
+    for shape, options in (
+        ((size,), {}),
+        ((size,), {"keepdims": True}),
+        ((10, -1), {"keepdims": True}),
+        ((1, size), {"axis": 1}),
+        ((size, 1, 1), {"axis": 0, "keepdims": True}),
+    ):
+        part = x.reshape(shape)
+        for name in ("median", "nanmedian"):
+            expected = np.asarray(getattr(np, name)(part, **options))
+            found = getattr(xp.extra, name)(xp.asarray(part), **options)
+            np.testing.assert_array_equal(np.asarray(found), expected, strict=True)
+        for name in ("quantile", "nanquantile"):
+            for q in (0.25, [0.1, 0.5, 1.0]):
+                expected = np.asarray(getattr(np, name)(part, q, **options))
+                found = getattr(xp.extra, name)(xp.asarray(part), q, **options)
+                np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-12, strict=True)
+
+
 def test_nanquantile_of_nothing_but_nan():
     x = np.array([[np.nan, np.nan], [1, 2]])
     text = ["All-NaN slice encountered"]

@@ -42,6 +42,10 @@ def test_targets_between_the_elements_of_operands(dtype, shape):
             mine[target] = (mine[one] - mine[other] * 2).copy()
             ours[target] = ours[one] - ours[other] * 2
             assert np.array_equal(np.asarray(ours), mine, equal_nan=dtype != "int16")
+            # A loop writes the elements of a single operation where they lie.
+            mine[target] = mine[one] + mine[other]
+            ours[target] = ours[one] + ours[other]
+            assert np.array_equal(np.asarray(ours), mine, equal_nan=dtype != "int16")
 
 
 def _messages(namespace, x, y, target, source):

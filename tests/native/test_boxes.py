@@ -19,6 +19,9 @@ LAYOUTS = {
     "columns backward": lambda m, x: x.T[:, ::-1],
     "rotated": lambda m, x: x.reshape(5, -1, x.shape[1]).transpose(1, 2, 0),
     "repeated": lambda m, x: m.broadcast_to(x[:, :1], x.shape),
+    "repeated in blocks": lambda m, x: m.broadcast_to(x[:6, None, :1], (6, 40, 33)),
+    "repeated along the middle": lambda m, x: m.broadcast_to(x[:6, None, :9], (6, 40, 9)),
+    "repeated in columns": lambda m, x: m.broadcast_to(x[:, :1], (x.shape[0], 70)).T,
 }
 
 COPIES = {

@@ -113,6 +113,8 @@ def test_functions_sort_along_each_axis(axis: int, descending: bool) -> None:
         order = np.asarray(xp.argsort(ours, axis=axis, descending=descending))
         expected_order = np.argsort(-x if descending else x, axis=axis, stable=True)
         np.testing.assert_array_equal(order, expected_order)
+        thin = values.astype(dtype)[:1] if axis == 0 else values.astype(dtype)[:, :1]
+        np.testing.assert_array_equal(np.asarray(xp.sort(xp.asarray(thin), axis=axis)), thin)
         place = 1234
         found = xp.partition(ours, place, axis=axis)
         np.testing.assert_array_equal(

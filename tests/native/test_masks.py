@@ -69,6 +69,29 @@ def test_bytes_other_than_one_are_true():
     assert np.array_equal(np.asarray(ours), mine)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(300,), (7, 129), (40_000,), (300, 301)])
+def test_numbers_that_are_not_zero_are_found_and_counted(dtype, shape):
+    rng = np.random.default_rng(9)
+    for _ in range(6):
+        mask = make_mask(rng, shape)
+        mine = rng.integers(1, 100, shape).astype(dtype) * mask
+        for key in (..., slice(None, None, -1), slice(1, None, 3)):
+            ours, numpys = xp.asarray(mine)[key], mine[key]
+            for found, expected in zip(xp.nonzero(ours), numpys.nonzero(), strict=True):
+                np.testing.assert_array_equal(np.asarray(found), expected, strict=True)
+            turned, expected = xp.permute_dims(ours, range(ours.ndim)[::-1]), numpys.T.nonzero()
+            np.testing.assert_array_equal(np.asarray(xp.nonzero(turned)[0]), expected[0])
+            for axis in (None, 0, -1):
+                assert np.array_equal(
+                    np.asarray(xp.count_nonzero(ours, axis=axis)),
+                    np.count_nonzero(numpys, axis=axis),
+                )
+                for name in ("any", "all"):
+                    found = getattr(xp, name)(ours, axis=axis)
+                    assert np.array_equal(np.asarray(found), getattr(np, name)(numpys, axis=axis))
+
+
 @pytest.mark.parametrize("count", [0, 10, 20_000, 200_000, 400_000])
 @pytest.mark.parametrize("shape", [(400_000,), (800, 500)])
 def test_sparse_and_dense_masks_of_large_arrays(count, shape):

@@ -238,6 +238,32 @@ def test_ufuncs_write_into_out(name):
         numpy.testing.assert_array_equal(real, numpys(X * 2, X * 2))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32", "float64"])
+def test_functions_write_into_out_by_its_place(dtype):
+    own = (X * 10).astype(dtype)
+    calls = {
+        "clip": (own, 3, 20),
+        "take": (own, numpy.array([1, 0]), 0),
+        "dot": (own, own.T.copy()),
+        "round": (own, 1),
+        "outer": (own[0], own[1]),
+    }
+    for name, args in calls.items():
+        expected = getattr(numpy, name)(*args)
+        target = np.empty(expected.shape, expected.dtype)
+        given = [np.array(x) if isinstance(x, numpy.ndarray) else x for x in args]
+        assert getattr(np, name)(*given, target) is target, name
+        numpy.testing.assert_array_equal(target, expected, strict=True)
+        if name in ("clip", "round"):
+            x = given[0].copy()
+            assert getattr(x, name)(*given[1:], x) is x
+            numpy.testing.assert_array_equal(x, expected, strict=True)
+    # Limits that a dtype lacks limit nothing.
+    if dtype == "int8":
+        x, low = np.array(own), numpy.clip(own, -300, 5)
+        numpy.testing.assert_array_equal(np.clip(x, -300, 5), low, strict=True)
+
+
 def test_out_of_another_dtype_or_shape_is_numpys():
     x = np.array(X)
     single = np.zeros(X.shape, "f4")

@@ -66,6 +66,18 @@ def test_distinct_elements_of_several_axes():
         assert_same(np.unique(turned, **flags), numpy.unique(x.T, **flags))
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (9,), (4000,), (3, 4, 5)])
+@pytest.mark.parametrize("share", [0.5, 1])
+def test_nan_is_one_element(shape, share):
+    rng = numpy.random.default_rng(2)
+    x = numpy.where(rng.random(shape) < share, numpy.nan, rng.integers(0, 3, shape))
+    for flags in FLAGS:
+        for dtype in (numpy.float64, numpy.float32):
+            part = x.astype(dtype)
+            assert_same(np.unique(np.array(part), **flags), numpy.unique(part, **flags))
+            assert_same(np.unique(np.array(part).T, **flags), numpy.unique(part.T, **flags))
+
+
 def test_nan_may_differ_from_itself():
     x = elements("NaN", 300)
     assert_same(np.unique(np.asarray(x), equal_nan=False), numpy.unique(x, equal_nan=False))
