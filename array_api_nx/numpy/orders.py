@@ -73,7 +73,7 @@ def unique(
         return _numpys_unique(ar, return_index, return_inverse, return_counts, axis, **others)
     xp, x = namespace(None), standard(ar)
     wanted = (True, return_index, return_inverse, return_counts)
-    is_nan = x != x if ar.dtype.kind == "f" else None
+    is_nan: Any = x != x if ar.dtype.kind == "f" else None
     nans = 0 if is_nan is None else int(xp.count_nonzero(is_nan))
     found = _distinct(xp, x if nans == 0 else x[~is_nan], *wanted[1:])
     if nans > 0:
