@@ -474,21 +474,37 @@ static PyObject *convert_object(int copies, PyObject *const *values)
     return new_scalar_array(object, code == NO_DTYPE ? found : code);
 }
 
-/* Whether an array has flags and as many axes, or the object is none. */
-static int has_order(PyObject *object, int flags, npy_intp ndmin)
+/* Whether an array has flags, or the object is none. */
+static int has_order(PyObject *object, int flags)
 {
     const Tensor *x = layout_of_any(object);
-    return x == NULL ? object == NULL || !is_array(object) : (x->flags & flags) == flags && x->ndim >= ndmin;
+    return x == NULL ? object == NULL || !is_array(object) : (x->flags & flags) == flags;
 }
 
-static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t count)
+PyObject *view_with_axes(PyObject *array, int ndim)
+{
+    Tensor *x = layout_of(array);
+    PyObject *view = x == NULL ? DECLINED : x->ndim >= ndim ? Py_NewRef(array) : new_view(x, ndim);
+    if (!is_answer(view) || view == array) {
+        return view;
+    }
+    Tensor *tensor = tensor_of(view);
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    for (int dim = 0; dim < ndim; dim++) {
+        const int axis = dim - (ndim - x->ndim); /* of the array */
+        tensor->shape[dim] = axis < 0 ? 1 : x->shape[axis];
+        tensor->strides[dim] = axis >= 0 ? x->strides[axis] : x->ndim > 0 ? x->shape[0] * x->strides[0] : itemsize;
+    }
+    finish_layout(tensor, x->flags & READ_ONLY);
+    return view;
+}
+
+/* What asarray and array give where an order, subok or ndmin is asked for, which NumPy's functions have alone. */
+static PyObject *convert_in_order(int copies, PyObject *const *values)
 {
     npy_intp ndmin = 0;
     int subok = 0, flags = ROW_MAJOR;
     PyObject *order = values[ORDER];
-    if (!is_given(order) && values[SUBOK] == NULL && values[NDMIN] == NULL) {
-        return convert_object(copies, values);
-    }
     if (is_given(order)) {
         const int is_letter = PyUnicode_CheckExact(order) && PyUnicode_GET_LENGTH(order) == 1;
         const Py_UCS4 letter = is_letter ? PyUnicode_READ_CHAR(order, 0) : 0;
@@ -497,15 +513,20 @@ static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t co
         }
         flags |= letter == 'F' ? COLUMN_MAJOR : 0;
     }
-    if (!take_flag(values[SUBOK], &subok) || (values[NDMIN] != NULL && !take_number(values[NDMIN], &ndmin)) || ndmin < 0) {
+    if (!take_flag(values[SUBOK], &subok) || (values[NDMIN] != NULL && !take_number(values[NDMIN], &ndmin)) || ndmin < 0 ||
+        ndmin > ARRAY_DIMS) {
         return DECLINED;
     }
-    PyObject *result = has_order(values[0], flags, ndmin) ? convert_object(copies, values) : DECLINED;
-    if (!has_order(result, flags, ndmin)) {
-        Py_DECREF(result);
-        return DECLINED;
-    }
+    PyObject *found = has_order(values[0], flags) ? convert_object(copies, values) : DECLINED;
+    PyObject *result = !has_order(found, flags) ? DECLINED : is_answer(found) ? view_with_axes(found, (int)ndmin) : found;
+    drop_answer(found);
     return result;
+}
+
+static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t count)
+{
+    const int is_plain = values[ORDER] == NULL && values[SUBOK] == NULL && values[NDMIN] == NULL;
+    return is_plain ? convert_object(copies, values) : convert_in_order(copies, values);
 }
 
 PyObject *new_array_of(PyObject *object, PyObject *dtype)

@@ -200,7 +200,7 @@ static npy_uint32 find_defaults(const Function *self, PyObject *const *args, Py_
     npy_uint32 found = 0;
     const Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     for (Py_ssize_t i = 0; i < named && self->defaults != NULL && count + named <= MOST_ADOPTED; i++) {
-        const int means_nothing = PyDict_GetItem(self->defaults, PyTuple_GET_ITEM(names, i)) == args[count + i];
+        const int means_nothing = PyDict_GetItemWithError(self->defaults, PyTuple_GET_ITEM(names, i)) == args[count + i];
         found |= (npy_uint32)means_nothing << (count + i);
     }
     return found;
@@ -428,7 +428,7 @@ PyMethodDef face_calls_methods[] = {
      "the rest on to the function. `direct` is what `numpys` calls if no class of an argument computes it, or None. "
      "`defaults`: values that mean nothing, by the names of parameters. `parameters` are NumPy's, in the order of the "
      "implementation's; if empty, they are those. `lists`: bits of the parameters of which lists are arrays, and of "
-     "those of which their items are. `refused`: dtypes of operands whose calls are NumPy's; None for those of operands that do not lie row by "
-     "row. Results without axes are scalars if it is so. LookupError if there is none of that name."},
+     "those of which their items are. `refused`: dtypes of operands whose calls are NumPy's; None for those of operands "
+     "that do not lie row by row. Results without axes are scalars if it is so. LookupError if there is none of that name."},
     {NULL, NULL, 0, NULL},
 };

@@ -267,8 +267,7 @@ static PyObject *sort_in_place(int which, PyObject *const *values, Py_ssize_t co
     return written;
 }
 
-/* np.ascontiguousarray(x), and np.atleast_1d(x), atleast_2d and atleast_3d where they give the array itself, or where
-   it has no axes and the result has one. */
+/* np.ascontiguousarray(x), np.atleast_1d(x), atleast_2d, and atleast_3d where it gives the array itself. */
 static PyObject *keep_shape(int least_ndim, PyObject *const *values, Py_ssize_t count)
 {
     const int is_order = least_ndim == 0; /* the first of these functions, which has a dtype, too */
@@ -283,13 +282,11 @@ static PyObject *keep_shape(int least_ndim, PyObject *const *values, Py_ssize_t 
         return result;
     }
     Tensor *x = layout_of(values[0]);
-    if (x != NULL && x->ndim == 0 && least_ndim < 2) {
-        return flatten(0, values, 1);
-    }
-    if (x == NULL || x->ndim < least_ndim) {
+    if (x == NULL || (x->ndim < least_ndim && least_ndim > 2)) {
         return DECLINED;
     }
-    return is_order && !(x->flags & ROW_MAJOR) ? copy_into_shape(x, x->ndim, x->shape) : Py_NewRef(values[0]);
+    return is_order && !(x->flags & ROW_MAJOR) ? copy_into_shape(x, x->ndim, x->shape)
+                                               : view_with_axes(values[0], is_order ? 1 : least_ndim);
 }
 
 /* np.flipud(m) and np.fliplr(m): the flips along the first axis and the second. */

@@ -120,6 +120,11 @@ static int copy_parts(const Joint *joint, PyObject *const *items, Py_ssize_t cou
         if (x == NULL) {
             return 0;
         }
+        const char *from = x->size == 1 && x->code == result->code ? data_of(x) : NULL;
+        if (from != NULL && place < joint->shape[joint->axis]) {
+            copy_element(to + place++ * result->strides[joint->axis], from, dtypes[x->code].itemsize);
+            continue;
+        }
         Walk box;
         start_box(&box);
         for (int axis = 0; axis < joint->ndim; axis++) {

@@ -69,7 +69,10 @@ CALLS = {
         *[((X * 1j, 1), {}), ((V,), {"decimals": 1}), ((INTS.T,), {}), ((V > 2,), {})],
     ],
     "round": [((X * k, d), {}) for k in (1.2345, 1e3) for d in (0, 1, 2, -2, 30)],
-    "concatenate": [(([X, X],), {}), (([X, INTS], 1), {}), (([X, V],), {"axis": None})],
+    "concatenate": [
+        *[(([X, X],), {}), (([X, INTS], 1), {}), (([X, V],), {"axis": None})],
+        *[(([X[:1, :1], X[1:, :1], x[:1, :1]],), {"axis": k}) for x in (X, INTS) for k in (0, 1)],
+    ],
     "stack": [(([V, V],), {}), (([X, X], 1), {})],
     "hstack": [(([X, X],), {}), (((V, V),), {}), (([X, INTS],), {})],
     "vstack": [(([X, X],), {}), (((V, V),), {}), (([X, V],), {})],
@@ -97,7 +100,7 @@ CALLS = {
     "tensordot": [((X, X.T, 1), {}), ((X, X), {})],
     "array": [
         *[((X,), {}), ((INTS.T,), {}), (([1, 2.5],), {}), ((V,), {"ndmin": 2})],
-        *[((x,), {"ndmin": 1}) for x in (X, V, [1, 2], 3, numpy.float32(2))],
+        *[((x,), {"ndmin": k}) for x in (X.T, V, [1, 2], 3, numpy.float32(2)) for k in (0, 1, 3)],
         *[((x,), {"subok": True, "order": k}) for x in (X, X.T, V, [[1, 2]], 3) for k in "CFKA"],
         *[((range(k),), {}) for k in (0, 3)] + [((range(3, 0, -1), "f4"), {"copy": None})],
     ],
@@ -143,7 +146,7 @@ CALLS = {
         *[((True,), {}), (([1, 2],), {}), (([],), {}), ((numpy.float32(2),), {})],
     ],
     "from_dlpack": [((X,), {}), ((X.T,), {"copy": True})],
-    "atleast_2d": [((X,), {}), ((V,), {}), ((V, X), {})],
+    "atleast_2d": [((x,), {}) for x in (X, V, V[:0], 2, [1, 2], [[1]])] + [((V, X), {})],
     "atleast_3d": [((X[None],), {}), ((V,), {}), ((X,), {})],
     "copyto": [((X.copy(), X + 1), {}), ((X.copy(), INTS), {}), ((X.copy(), 3.0), {})],
     "item": [
@@ -319,14 +322,25 @@ def test_copies_of_arrays_of_columns_keep_their_order():
     assert np.asarray(x, order="F") is x
 
 
-@pytest.mark.parametrize("name", ["atleast_1d", "ascontiguousarray", "ravel"])
-def test_arrays_without_axes_become_views_of_one_axis(name):
+@pytest.mark.parametrize("name", ["atleast_1d", "atleast_2d", "ascontiguousarray", "ravel"])
+def test_arrays_without_axes_become_views_with_axes(name):
     x = np.array(2.5)
     view = getattr(np, name)(x)
-    view[0] = 4
+    view[...] = 4
     assert x[()] == 4
     x[()] = 3
     assert view[0] == 3
+
+
+def test_new_axes_are_those_of_a_view():
+    x = np.array(V)
+    for view in (np.array(x, ndmin=3, copy=None), np.atleast_2d(x), np.atleast_2d(x[::2])):
+        view[...] = 7
+        assert x[0] == 7
+        x[0] = 1
+    x.flags.writeable = False
+    assert not np.atleast_2d(x).flags.writeable
+    refused(ValueError, "ndmin", np.array, x, ndmin=65)
 
 
 @pytest.mark.parametrize("name", EMPTY)
