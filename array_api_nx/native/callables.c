@@ -173,6 +173,8 @@ static int function_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->function);
     Py_VISIT(self->numpys);
+    Py_VISIT(self->direct);
+    Py_VISIT(self->defaults);
     Py_VISIT(self->attributes);
     return 0;
 }
@@ -182,6 +184,8 @@ static int function_clear(PyObject *object)
     Function *self = (Function *)object;
     Py_CLEAR(self->function);
     Py_CLEAR(self->numpys);
+    Py_CLEAR(self->direct);
+    Py_CLEAR(self->defaults);
     Py_CLEAR(self->attributes);
     return 0;
 }

@@ -17,6 +17,8 @@ typedef struct {
                                                   none, arrays, or arrays and scalars */
     /* Of functions of the face alone: */
     PyObject *numpys;  /* NumPy's function, which computes what the implementation declines */
+    PyObject *direct;  /* what that calls in the end, where no argument has its class asked; or NULL */
+    PyObject *defaults; /* by the names of parameters: values that mean nothing */
     npy_intp most;     /* the most elements of an array for which it does */
     int is_operation;  /* whether `code` is an OperationCode */
     int dtype_place;   /* of the parameter dtype; or -1 */

@@ -15,4 +15,11 @@ EACH_CHAPTER(DECLARE_CHAPTER)
 /* The implementation of the function of a name, or NULL. */
 const Implementation *find_implementation(const char *name);
 
+/* Declare a variable with the implementation of a name that has one. */
+#define FIND_ONCE(VARIABLE, NAME)             \
+    static const Implementation *VARIABLE;    \
+    if (VARIABLE == NULL) {                   \
+        VARIABLE = find_implementation(NAME); \
+    }
+
 #endif

@@ -177,6 +177,9 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
     if (x->code != code) {
         return cast_array(x, code);
     }
+    if (copy && is_face(object) && !(x->flags & ROW_MAJOR)) {
+        return DECLINED; /* NumPy's copy keeps the order of the axes */
+    }
     if (copy && pending_of(object) != NULL) {
         /* A copy of a value that waits is one more operation of its expression. */
         PyObject *waiting = compute_unary(OP_POSITIVE, object);
@@ -227,8 +230,7 @@ static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t coun
         return DECLINED;
     }
     Tensor *x = is_face(values[0]) ? layout_of(values[0]) : NULL;
-    if ((is_given(values[3]) && values[3] != ((Array *)values[0])->device) ||
-        (x != NULL && x->code == code && !(x->flags & ROW_MAJOR))) { /* NumPy's copy keeps the order of the axes */
+    if (is_given(values[3]) && values[3] != ((Array *)values[0])->device) {
         return DECLINED;
     }
     if (x != NULL && is_complex(x->code) && !is_complex(code)) {
@@ -399,7 +401,7 @@ PyObject *adopt_operand(PyObject *object)
    `code`, if that is one. */
 static PyObject *array_of_arrays(PyObject *list, DTypeCode code)
 {
-    static const Implementation *stack;
+    FIND_ONCE(stack, "stack")
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
         PyObject *item = PySequence_Fast_GET_ITEM(list, i);
         const Tensor *x = is_face(item) ? layout_of(item) : NULL;
@@ -407,28 +409,28 @@ static PyObject *array_of_arrays(PyObject *list, DTypeCode code)
             return decline_unless_raised();
         }
     }
-    if (stack == NULL && (stack = find_implementation("stack")) == NULL) {
-        return NULL;
-    }
     PyObject *const values[2] = {list, NULL};
     return stack->compute(stack->code, values, 1);
 }
 
-static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t count)
+/* The parameters of asarray and array after the first one; the last ones are NumPy's alone. */
+enum { DTYPE = 1, DEVICE, COPY, ORDER, SUBOK, NDMIN };
+
+static PyObject *convert_object(int copies, PyObject *const *values)
 {
     DTypeCode code = NO_DTYPE;
     int copy = copies;
-    if (!copies && is_array(values[0]) && values[1] == NULL && values[2] == NULL && values[3] == NULL) {
-        return Py_NewRef(values[0]);
+    PyObject *object = values[0], *device = values[DEVICE];
+    if (!copies && is_array(object) && values[DTYPE] == NULL && device == NULL && values[COPY] == NULL) {
+        return Py_NewRef(object);
     }
-    if (!take_dtype_or_type(values[1], &code)) {
+    if (!take_dtype_or_type(values[DTYPE], &code)) {
         return DECLINED;
     }
-    PyObject *object = values[0], *device = values[2];
-    const int may_copy = values[3] != Py_False;
-    if (values[3] == Py_None) {
+    const int may_copy = values[COPY] != Py_False;
+    if (values[COPY] == Py_None) {
         copy = 0; /* only if it must */
-    } else if (values[3] != NULL && !take_flag(values[3], &copy)) {
+    } else if (!take_flag(values[COPY], &copy)) {
         return DECLINED;
     }
     if (is_array(object)) {
@@ -457,6 +459,11 @@ static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t co
         return length > 0 && is_face(PySequence_Fast_GET_ITEM(object, 0)) ? array_of_arrays(object, code)
                                                                           : array_from_list(object, code);
     }
+    if (PyRange_Check(object)) {
+        PyObject *list = PySequence_List(object), *result = list == NULL ? NULL : array_from_list(list, code);
+        Py_XDECREF(list);
+        return result;
+    }
     if (PyArray_IsScalar(object, Generic)) {
         return limits.at_once < 1 ? DECLINED : array_from_numpy_scalar(object, code);
     }
@@ -465,6 +472,67 @@ static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t co
         return DECLINED;
     }
     return new_scalar_array(object, code == NO_DTYPE ? found : code);
+}
+
+/* Whether an array has flags, or the object is none. */
+static int has_order(PyObject *object, int flags)
+{
+    const Tensor *x = layout_of_any(object);
+    return x == NULL ? object == NULL || !is_array(object) : (x->flags & flags) == flags;
+}
+
+PyObject *view_with_axes(PyObject *array, int ndim)
+{
+    Tensor *x = layout_of(array);
+    PyObject *view = x == NULL ? DECLINED : x->ndim >= ndim ? Py_NewRef(array) : new_view(x, ndim);
+    if (!is_answer(view) || view == array) {
+        return view;
+    }
+    Tensor *tensor = tensor_of(view);
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    for (int dim = 0; dim < ndim; dim++) {
+        const int axis = dim - (ndim - x->ndim); /* of the array */
+        tensor->shape[dim] = axis < 0 ? 1 : x->shape[axis];
+        tensor->strides[dim] = axis >= 0 ? x->strides[axis] : x->ndim > 0 ? x->shape[0] * x->strides[0] : itemsize;
+    }
+    finish_layout(tensor, x->flags & READ_ONLY);
+    return view;
+}
+
+/* What asarray and array give where an order, subok or ndmin is asked for, which NumPy's functions have alone. */
+static PyObject *convert_in_order(int copies, PyObject *const *values)
+{
+    npy_intp ndmin = 0;
+    int subok = 0, flags = ROW_MAJOR;
+    PyObject *order = values[ORDER];
+    if (is_given(order)) {
+        const int is_letter = PyUnicode_CheckExact(order) && PyUnicode_GET_LENGTH(order) == 1;
+        const Py_UCS4 letter = is_letter ? PyUnicode_READ_CHAR(order, 0) : 0;
+        if (letter != 'C' && letter != 'F' && letter != 'K' && letter != 'A') {
+            return DECLINED;
+        }
+        flags |= letter == 'F' ? COLUMN_MAJOR : 0;
+    }
+    if (!take_flag(values[SUBOK], &subok) || (values[NDMIN] != NULL && !take_number(values[NDMIN], &ndmin)) || ndmin < 0 ||
+        ndmin > ARRAY_DIMS) {
+        return DECLINED;
+    }
+    PyObject *found = has_order(values[0], flags) ? convert_object(copies, values) : DECLINED;
+    PyObject *result = !has_order(found, flags) ? DECLINED : is_answer(found) ? view_with_axes(found, (int)ndmin) : found;
+    drop_answer(found);
+    return result;
+}
+
+static PyObject *call_asarray(int copies, PyObject *const *values, Py_ssize_t count)
+{
+    const int is_plain = values[ORDER] == NULL && values[SUBOK] == NULL && values[NDMIN] == NULL;
+    return is_plain ? convert_object(copies, values) : convert_in_order(copies, values);
+}
+
+PyObject *new_array_of(PyObject *object, PyObject *dtype)
+{
+    PyObject *const values[MOST_PARAMETERS] = {object, dtype};
+    return convert_object(0, values);
 }
 
 static PyObject *call_array(int which, PyObject *const *values, Py_ssize_t count)
@@ -481,7 +549,7 @@ static PyObject *call_array(int which, PyObject *const *values, Py_ssize_t count
 
 Implementation conversion_functions[] = {
     {"asarray", call_asarray, 0, "obj, /, *, dtype=, device=, copy="},
-    {"array", call_asarray, 1, "obj, /, *, dtype=, device=, copy="}, /* NumPy's, which copies */
+    {"array", call_asarray, 1, "obj, /, *, dtype=, device=, copy=, order=, subok=, ndmin="}, /* NumPy's, which copies */
     {"astype", call_astype, 0, "x, dtype, /, *, copy=, device="},
     {"cast", call_cast, 0, "x, dtype, /"},
     {"copy", call_copy, 0, "self, /, order="},

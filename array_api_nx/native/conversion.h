@@ -21,6 +21,13 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy);
    make of it too; DECLINED for other objects, and where Python is to make it or to refuse it. */
 PyObject *adopt_operand(PyObject *object);
 
+/* The array of an object that asarray gives, of a dtype unless that is NULL; DECLINED where C makes none. */
+PyObject *new_array_of(PyObject *object, PyObject *dtype);
+
+/* An array itself, or the view of it that has new axes before its own, so that there are `ndim`; DECLINED where C does not
+   know its layout. */
+PyObject *view_with_axes(PyObject *array, int ndim);
+
 /* A copy with another dtype, one that the operand's is promoted to, whose axes lie in the operand's order: row-major or
    column-major. NULL, perhaps without an exception, where C does not cast. */
 Tensor *cast_operand(Tensor *x, DTypeCode code);

@@ -213,9 +213,9 @@ static PyObject *put_in_order(const Subscripts *read, PyObject *array, const int
 /* The sum of an array, whose axes have letters, along those that the result lacks. Steals the reference. */
 static PyObject *sum_rest(const Subscripts *read, PyObject *array, const int *order, int count)
 {
-    static const Implementation *sum;
+    FIND_ONCE(sum, "sum")
     int kept[LETTERS], axes = 0, left = 0;
-    if (array == NULL || array == DECLINED || (sum == NULL && (sum = find_implementation("sum")) == NULL)) {
+    if (!is_answer(array)) {
         return array;
     }
     for (int i = 0; i < count; i++) {
@@ -257,13 +257,11 @@ static PyObject *multiply_elements(const Subscripts *read)
         }
     }
     PyObject *x = show_letters(read, LEFT, order, count), *product = x;
-    PyObject *y = x == NULL || x == DECLINED ? NULL : show_letters(read, RIGHT, order, count);
-    if (x != NULL && x != DECLINED) {
-        product = y == NULL || y == DECLINED ? y : compute_binary(OP_MULTIPLY, x, y);
+    PyObject *y = is_answer(x) ? show_letters(read, RIGHT, order, count) : NULL;
+    if (is_answer(x)) {
+        product = is_answer(y) ? compute_binary(OP_MULTIPLY, x, y) : y;
         Py_DECREF(x);
-        if (y != NULL && y != DECLINED) {
-            Py_DECREF(y);
-        }
+        drop_answer(y);
     }
     return sum_rest(read, product, order, count);
 }

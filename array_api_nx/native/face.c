@@ -124,15 +124,10 @@ PyObject *standard_of(PyObject *object)
 
 PyObject *operand_of(PyObject *object, PyObject *dtype)
 {
-    static const Implementation *asarray;
     if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) {
         return Py_NewRef(object);
     }
-    if (asarray == NULL && (asarray = find_implementation("asarray")) == NULL) {
-        return NULL;
-    }
-    PyObject *const values[4] = {object, dtype};
-    PyObject *array = asarray->compute(asarray->code, values, 1);
+    PyObject *array = new_array_of(object, dtype);
     return array == DECLINED && !PyErr_Occurred() ? Py_NewRef(object) : face_of(array, 0);
 }
 

@@ -75,8 +75,9 @@ PyObject *face_iterate(PyObject *self);
 PyObject *operand_of(PyObject *object, PyObject *dtype);
 
 /* An argument as NumPy takes it, a new reference: arrays of the face, up to `most` elements, as NumPy's over the same
-   memory. NULL, perhaps with an exception set, if C does not say. */
-PyObject *to_numpys(PyObject *object, npy_intp most);
+   memory. NULL, perhaps with an exception set, if C does not say. `*overrides` is set, unless that is NULL, where a class
+   may compute NumPy's functions itself, and where elements are Python's objects. */
+PyObject *to_numpys(PyObject *object, npy_intp most, int *overrides);
 
 /* The attributes and fields of the class, and what they ask: meanings of members by their names, and
    assign(array, name, value). */

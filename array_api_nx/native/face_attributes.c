@@ -67,7 +67,7 @@ static PyObject *get_strides(PyObject *self, void *closure)
 /* What an attribute of NumPy's array over the same elements is. */
 static PyObject *read_numpys(PyObject *self, void *closure)
 {
-    PyObject *array = to_numpys(self, MOST_ELEMENTS);
+    PyObject *array = to_numpys(self, MOST_ELEMENTS, NULL);
     PyObject *value = array == NULL ? read_by_python(self, closure) : PyObject_GetAttrString(array, closure);
     Py_XDECREF(array);
     return value;
@@ -83,7 +83,7 @@ static void free_interface(PyObject *capsule)
    NumPy takes as well. */
 static PyObject *read_interface(PyObject *self, void *closure)
 {
-    PyObject *object = to_numpys(self, MOST_ELEMENTS);
+    PyObject *object = to_numpys(self, MOST_ELEMENTS, NULL);
     if (object == NULL) {
         return read_by_python(self, closure);
     }
@@ -125,10 +125,7 @@ static int set_by_python(PyObject *self, PyObject *value, void *closure)
 /* x.shape = shape, where a view has it; by Python where not. */
 static int set_shape(PyObject *self, PyObject *shape, void *closure)
 {
-    static const Implementation *reshape;
-    if (reshape == NULL && (reshape = find_implementation("reshape")) == NULL) {
-        return -1;
-    }
+    FIND_ONCE(reshape, "reshape")
     PyObject *const values[3] = {self, shape, Py_False};
     PyObject *view = shape == NULL || layout_of(self) == NULL ? DECLINED : reshape->compute(reshape->code, values, 3);
     if (view == DECLINED || view == NULL) {

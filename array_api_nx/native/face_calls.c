@@ -7,6 +7,7 @@
 #include "face.h"
 #include "indexing.h"
 #include "nest.h"
+#include "nested_lists.h"
 #include "nodes.h"
 #include "parts.h"
 #include "products.h"
@@ -172,10 +173,44 @@ static Py_ssize_t find_out(const Function *self, Py_ssize_t count, PyObject *nam
     return takes_out && count == self->parameters.total + 1 ? count - 1 : -1;
 }
 
+/* The arguments of a call without those at some places, which are bits: `given` and the names that are left, a new
+   reference or NULL. Returns how many of them have no names. Without memory for the names it sets an exception. */
+static Py_ssize_t leave_out(PyObject *const *args, Py_ssize_t count, PyObject *names, npy_uint32 places,
+                            PyObject **given, PyObject **rest)
+{
+    const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    Py_ssize_t left = 0, plain = 0;
+    for (Py_ssize_t i = 0; i < total; i++) {
+        if (!(places >> i & 1)) {
+            given[left++] = args[i];
+            plain += i < count;
+        }
+    }
+    *rest = left == plain ? NULL : PyTuple_New(left - plain);
+    for (Py_ssize_t i = total - 1; *rest != NULL && i >= count; i--) {
+        if (!(places >> i & 1)) {
+            PyTuple_SET_ITEM(*rest, --left - plain, Py_NewRef(PyTuple_GET_ITEM(names, i - count)));
+        }
+    }
+    return plain;
+}
+
+/* The places, as bits, of arguments with names that mean nothing, such as out=None. */
+static npy_uint32 find_defaults(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    npy_uint32 found = 0;
+    const Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    for (Py_ssize_t i = 0; i < named && self->defaults != NULL && count + named <= MOST_ADOPTED; i++) {
+        const int means_nothing = PyDict_GetItemWithError(self->defaults, PyTuple_GET_ITEM(names, i)) == args[count + i];
+        found |= (npy_uint32)means_nothing << (count + i);
+    }
+    return found;
+}
+
 /* A call with `out`, a single array of the face: what it would give without is written there. */
 static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *given[MOST_ADOPTED], *rest = NULL, *result;
+    PyObject *given[MOST_ADOPTED], *rest, *result;
     const Py_ssize_t place = find_out(self, count, names), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     if (place < 0 || count + named > MOST_ADOPTED) {
         return DECLINED;
@@ -200,23 +235,8 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
             return result;
         }
     }
-    for (Py_ssize_t i = 0; i < count + named; i++) {
-        if (i != place) {
-            given[i - (i > place)] = args[i];
-        }
-    }
-    if (place >= count && named > 1) {
-        rest = PyTuple_New(named - 1);
-        for (Py_ssize_t i = 0; rest != NULL && i < named; i++) {
-            if (count + i != place) {
-                PyTuple_SET_ITEM(rest, i - (count + i > place), Py_NewRef(PyTuple_GET_ITEM(names, i)));
-            }
-        }
-        if (rest == NULL) {
-            return NULL;
-        }
-    }
-    result = answer(self, given, place < count ? count - 1 : count, place < count ? names : rest);
+    const Py_ssize_t plain = leave_out(args, count, names, (npy_uint32)1 << place, given, &rest);
+    result = PyErr_Occurred() ? NULL : answer(self, given, plain, rest);
     Py_XDECREF(rest);
     if (result == NULL || result == DECLINED) {
         return result;
@@ -260,6 +280,24 @@ static int is_foreign(PyObject *operand)
              PyTuple_Check(operand) || PySlice_Check(operand) || operand == Py_None || operand == Py_Ellipsis);
 }
 
+/* What NumPy's function returns. Where no class of an argument may compute it, its implementation is called, because
+   to ask the classes takes as long as a small call. The function has the words for arguments that do not fit, and may step
+   through the first one, which a number refuses. */
+static PyObject *ask_numpys(const Function *self, PyObject *const *given, Py_ssize_t count, PyObject *names, int overrides)
+{
+    const int is_direct = self->direct != NULL && !overrides && count > 0;
+    const int is_method = is_direct && Py_IS_TYPE(self->direct, &PyMethodDescr_Type);
+    if (is_direct && (PyArray_CheckExact(given[0]) ? is_method || PyArray_NDIM((PyArrayObject *)given[0]) > 0
+                                                   : !is_method && is_sequence(given[0]))) {
+        PyObject *result = PyObject_Vectorcall(self->direct, given, (size_t)count, names);
+        if (result != NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) {
+            return result;
+        }
+        PyErr_Clear();
+    }
+    return PyObject_Vectorcall(self->numpys, given, (size_t)count, names);
+}
+
 /* NumPy's answer for operands of up to `most` elements. */
 static PyObject *call_numpys(const Function *self, npy_intp most, PyObject *const *args, Py_ssize_t count,
                              PyObject *names)
@@ -276,11 +314,13 @@ static PyObject *call_numpys(const Function *self, npy_intp most, PyObject *cons
     }
     /* Here only NumPy's part of an operator is called: an operand that has one of its own goes to Python's code. */
     const int is_slot = Py_IS_TYPE(self->numpys, &PyWrapperDescr_Type);
-    while (made < total && !(is_slot && is_foreign(args[made])) && (given[made] = to_numpys(args[made], most)) != NULL) {
+    int overrides = 0;
+    while (made < total && !(is_slot && is_foreign(args[made])) &&
+           (given[made] = to_numpys(args[made], most, &overrides)) != NULL) {
         made++;
     }
     if (made == total) {
-        result = from_numpys(PyObject_Vectorcall(self->numpys, given, (size_t)count, names), given, args, total);
+        result = from_numpys(ask_numpys(self, given, count, names, overrides), given, args, total);
     } else {
         result = decline_unless_raised();
     }
@@ -294,23 +334,34 @@ static PyObject *call_face(PyObject *object, PyObject *const *args, size_t flags
 {
     const Function *self = (Function *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    PyObject *result = DECLINED;
+    PyObject *given[MOST_ADOPTED], *const *values = args, *rest = names, *result = DECLINED;
     const int is_refused = is_numpys(self, args, count), computes = self->compute != NULL && !is_refused;
-    if (self->is_operation && names == NULL) {
-        result = is_refused && self->code == OP_ABS && count == 1 ? magnitudes_of_booleans(args[0])
-                                                                  : answer_scalars(self, args, count);
-    }
-    if (result == DECLINED && computes && !PyErr_Occurred()) {
-        result = answer(self, args, count, names);
-    }
-    if (result == DECLINED && computes && !PyErr_Occurred()) {
-        result = answer_into(self, args, count, names);
-        if (result != NULL && result != DECLINED) {
-            return result; /* an array without axes stays one */
+    const npy_uint32 defaults = computes ? find_defaults(self, args, count, names) : 0;
+    Py_ssize_t plain = count;
+    int gives_scalars = self->gives_scalars;
+    if (defaults != 0) {
+        plain = leave_out(args, count, names, defaults, given, &rest);
+        values = given;
+        if (rest == NULL && PyErr_Occurred()) {
+            return NULL;
         }
     }
+    if (self->is_operation && rest == NULL) {
+        result = is_refused && self->code == OP_ABS && plain == 1 ? magnitudes_of_booleans(values[0])
+                                                                  : answer_scalars(self, values, plain);
+    }
+    if (result == DECLINED && computes && !PyErr_Occurred()) {
+        result = answer(self, values, plain, rest);
+    }
+    if (result == DECLINED && computes && !PyErr_Occurred()) {
+        result = answer_into(self, values, plain, rest);
+        gives_scalars = 0; /* an array without axes stays one */
+    }
+    if (defaults != 0) {
+        Py_XDECREF(rest);
+    }
     if (result != DECLINED) {
-        return face_of(result, self->gives_scalars);
+        return face_of(result, gives_scalars);
     }
     /* Python has NumPy compute these, too, however many elements there are. */
     const npy_intp most = is_refused || (self->is_operation && names != NULL) ? MOST_ELEMENTS : self->most;
@@ -322,13 +373,13 @@ static PyObject *call_face(PyObject *object, PyObject *const *args, size_t flags
 
 static PyObject *front_face(PyObject *module, PyObject *args)
 {
-    PyObject *function, *numpys, *refused;
+    PyObject *function, *numpys, *direct, *defaults, *refused;
     const char *name, *parameters;
     int takes_out, gives_scalars;
     Py_ssize_t most;
     npy_uint8 operands, sequences;
-    if (!PyArg_ParseTuple(args, "OOss(bb)ppnO!", &function, &numpys, &name, &parameters, &operands, &sequences,
-                          &takes_out, &gives_scalars, &most, &PyTuple_Type, &refused)) {
+    if (!PyArg_ParseTuple(args, "OOOssO!(bb)ppnO!", &function, &numpys, &direct, &name, &parameters, &PyDict_Type,
+                          &defaults, &operands, &sequences, &takes_out, &gives_scalars, &most, &PyTuple_Type, &refused)) {
         return NULL;
     }
     const Implementation *found = *name == '\0' ? NULL : find_implementation(name);
@@ -346,6 +397,8 @@ static PyObject *front_face(PyObject *module, PyObject *args)
     self->operands = operands;
     self->sequences = sequences;
     self->numpys = numpys == Py_None ? NULL : Py_NewRef(numpys);
+    self->direct = direct == Py_None ? NULL : Py_NewRef(direct);
+    self->defaults = PyDict_GET_SIZE(defaults) == 0 ? NULL : Py_NewRef(defaults);
     if (numpys != Py_None && Py_TYPE(numpys)->tp_descr_get == NULL) {
         unbind(self);
     }
@@ -371,13 +424,15 @@ static PyObject *front_face(PyObject *module, PyObject *args)
 
 PyMethodDef face_calls_methods[] = {
     {"front_face", front_face, METH_VARARGS,
-     "front_face(function, numpys, name, parameters, lists, takes_out, gives_scalars, most, refused)\n--\n\n"
+     "front_face(function, numpys, direct, name, parameters, defaults, lists, takes_out, gives_scalars, most, refused)\n"
+     "--\n\n"
      "A callable of NumPy's face that answers calls as the C implementation of a name does, if that is not empty; "
      "has `numpys`, unless that is None, compute what it declines, of arrays of at most `most` elements; and passes "
-     "the rest on to the function. `parameters` are NumPy's, in the order of the implementation's; if empty, they are "
-     "those. `lists`: bits of the parameters of which lists are arrays, and of those of which their items are. "
-     "`takes_out`: whether an argument behind them is `out`. "
-     "`refused`: dtypes of operands whose calls are NumPy's; None for those of operands that do not lie row by "
-     "row. Results without axes are scalars if it is so. LookupError if there is none of that name."},
+     "the rest on to the function. `direct` is what `numpys` calls if no class of an argument computes it, or None. "
+     "`defaults`: values that mean nothing, by the names of parameters. `parameters` are NumPy's, in the order of the "
+     "implementation's; if empty, they are those. `lists`: bits of the parameters of which lists are arrays, and of "
+     "those of which their items are. `takes_out`: whether an argument behind them is `out`. "
+     "`refused`: dtypes of operands whose calls are NumPy's; None for those of operands "
+     "that do not lie row by row. Results without axes are scalars if it is so. LookupError if there is none of that name."},
     {NULL, NULL, 0, NULL},
 };

@@ -11,14 +11,18 @@ npy_intp numpys_calls;
 /* adoption.as_faces, for what C does not adopt. */
 static PyObject *as_faces_function;
 
-/* Whether an object of another class has a method that may give an array of the face, or computes with arrays itself. */
-static int may_give_array(PyObject *object)
+/* Whether an object of another class has a method that may give an array of the face, or computes with arrays itself;
+   sets `*overrides` as `to_numpys` does. */
+static int may_give_array(PyObject *object, int *overrides)
 {
     static PyTypeObject *without; /* the last class that had none */
     PyTypeObject *type = Py_TYPE(object);
     if (object == Py_None || PyLong_Check(object) || PyFloat_Check(object) || PyUnicode_Check(object) ||
-        PyArray_Check(object) || PyArray_IsScalar(object, Generic) || PyArray_DescrCheck(object) ||
-        PyType_Check(object) || type == without) {
+        PyArray_IsScalar(object, Generic) || PyArray_DescrCheck(object) || PyType_Check(object)) {
+        return 0;
+    }
+    *overrides |= !PyArray_CheckExact(object) || PyDataType_REFCHK(PyArray_DESCR((PyArrayObject *)object));
+    if (PyArray_Check(object) || type == without) {
         return 0;
     }
     if (PyObject_HasAttrString((PyObject *)type, "__array__") ||
@@ -45,7 +49,7 @@ static int are_numbers(PyObject *sequence)
 /* What `to_numpys` converts: arrays of up to `most` elements, in lists of `depth` lists around them. */
 typedef struct {
     npy_intp most;
-    int depth;
+    int depth, *overrides;
 } Conversion;
 
 static PyObject *to_numpys_item(PyObject *item, const void *context)
@@ -65,15 +69,16 @@ static PyObject *to_numpys_item(PyObject *item, const void *context)
         if (are_numbers(item)) {
             return Py_NewRef(item);
         }
-        const Conversion inner = {limit->most, limit->depth + 1};
+        const Conversion inner = {limit->most, limit->depth + 1, limit->overrides};
         return convert_items(item, to_numpys_item, &inner);
     }
-    return PyDict_CheckExact(item) || is_array(item) || may_give_array(item) ? NULL : Py_NewRef(item);
+    return PyDict_CheckExact(item) || is_array(item) || may_give_array(item, limit->overrides) ? NULL : Py_NewRef(item);
 }
 
-PyObject *to_numpys(PyObject *object, npy_intp most)
+PyObject *to_numpys(PyObject *object, npy_intp most, int *overrides)
 {
-    const Conversion limit = {most, 0};
+    int ignored;
+    const Conversion limit = {most, 0, overrides == NULL ? &ignored : overrides};
     return to_numpys_item(object, &limit);
 }
 
@@ -244,7 +249,7 @@ static PyObject *count_numpys(PyObject *module, PyObject *more)
 
 static PyObject *numpys(PyObject *module, PyObject *object)
 {
-    PyObject *found = to_numpys(object, MOST_ELEMENTS);
+    PyObject *found = to_numpys(object, MOST_ELEMENTS, NULL);
     return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
 }
 

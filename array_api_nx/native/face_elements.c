@@ -36,7 +36,7 @@ static char *find_element(Tensor *x, PyObject *key)
 {
     npy_intp position, offset = 0;
     PyObject *const *items = PyTuple_CheckExact(key) ? PySequence_Fast_ITEMS(key) : &key;
-    if ((PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1) != x->ndim || x->ndim == 0) {
+    if ((PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1) != x->ndim) {
         return NULL;
     }
     for (int axis = 0; axis < x->ndim; axis++) {
@@ -100,8 +100,8 @@ static int is_numpys_key(PyObject *key)
 static PyObject *select_by_numpy(PyObject *self, PyObject *key)
 {
     PyObject *const args[2] = {self, key};
-    PyObject *given[2] = {to_numpys(self, MOST_ELEMENTS), NULL}, *result = DECLINED;
-    given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
+    PyObject *given[2] = {to_numpys(self, MOST_ELEMENTS, NULL), NULL}, *result = DECLINED;
+    given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS, NULL);
     if (given[1] != NULL) {
         result = from_numpys(PyObject_GetItem(given[0], given[1]), given, args, 1);
     }
@@ -124,10 +124,8 @@ PyObject *face_subscript(PyObject *self, PyObject *key)
     Py_XDECREF(own);
     if (result == DECLINED && !PyErr_Occurred() && PyArray_Check(key)) {
         PyObject *adopted = adopt_operand(key);
-        result = adopted == NULL || adopted == DECLINED ? adopted : get_item(self, adopted);
-        if (adopted != DECLINED) {
-            Py_XDECREF(adopted);
-        }
+        result = is_answer(adopted) ? get_item(self, adopted) : adopted;
+        drop_answer(adopted);
     }
     if (result != DECLINED) {
         return face_of(place_result(result, args, 2), !has_ellipsis(key));
@@ -158,9 +156,9 @@ PyObject *face_item(PyObject *self, Py_ssize_t position)
 /* 1 if NumPy wrote the elements, 0 if C does not say, -1 with an exception set. */
 static int assign_by_numpy(PyObject *self, PyObject *key, PyObject *value)
 {
-    PyObject *given[3] = {to_numpys(self, MOST_ELEMENTS), NULL, NULL};
-    given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS);
-    given[2] = given[1] == NULL ? NULL : to_numpys(value, MOST_ELEMENTS);
+    PyObject *given[3] = {to_numpys(self, MOST_ELEMENTS, NULL), NULL, NULL};
+    given[1] = given[0] == NULL ? NULL : to_numpys(key, MOST_ELEMENTS, NULL);
+    given[2] = given[1] == NULL ? NULL : to_numpys(value, MOST_ELEMENTS, NULL);
     int done = PyErr_Occurred() ? -1 : 0;
     if (given[2] != NULL) {
         done = PyObject_SetItem(given[0], given[1], given[2]) < 0 ? -1 : 1;

@@ -2,6 +2,7 @@
 
 #include "boxes.h"
 #include "chapters.h"
+#include "conversion.h"
 #include "elementwise.h"
 #include "face.h"
 #include "indexing.h"
@@ -103,11 +104,8 @@ static PyObject *view_part(int imaginary, PyObject *const *values, Py_ssize_t co
 /* x.conj(): of real numbers the array itself. */
 static PyObject *conjugate(int which, PyObject *const *values, Py_ssize_t count)
 {
-    static const Implementation *conj;
+    FIND_ONCE(conj, "conj")
     const Tensor *x = layout_of_any(values[0]);
-    if (conj == NULL && (conj = find_implementation("conj")) == NULL) {
-        return NULL;
-    }
     if (x == NULL) {
         return DECLINED;
     }
@@ -117,12 +115,10 @@ static PyObject *conjugate(int which, PyObject *const *values, Py_ssize_t count)
 /* np.round(x, decimals) as NumPy computes it: by a product, a quotient and whole numbers between them. */
 static PyObject *round_decimals(int which, PyObject *const *values, Py_ssize_t count)
 {
-    static const Implementation *round, *copy;
+    FIND_ONCE(round, "round")
+    FIND_ONCE(copy, "copy")
     const Tensor *x = layout_of_any(values[0]);
     npy_intp decimals = 0;
-    if (copy == NULL && ((round = find_implementation("round")) == NULL || (copy = find_implementation("copy")) == NULL)) {
-        return NULL;
-    }
     if (x == NULL || x->code == BOOL || is_complex(x->code) || is_float16(x->code) ||
         (values[1] != NULL && !take_number(values[1], &decimals)) || decimals < -22 || decimals > 22) {
         return DECLINED;
@@ -138,23 +134,15 @@ static PyObject *round_decimals(int which, PyObject *const *values, Py_ssize_t c
     for (npy_intp i = 0; i < (decimals < 0 ? -decimals : decimals); i++) {
         power *= 10;
     }
-    PyObject *factor = PyFloat_FromDouble(power), *scaled = DECLINED, *whole = DECLINED, *result = DECLINED;
+    PyObject *factor = PyFloat_FromDouble(power);
     if (factor == NULL) {
         return NULL;
     }
-    scaled = compute_binary(decimals > 0 ? OP_MULTIPLY : OP_DIVIDE, values[0], factor);
-    if (scaled != NULL && scaled != DECLINED) {
-        whole = compute_unary((OperationCode)round->code, scaled);
-        Py_DECREF(scaled);
-    } else {
-        whole = scaled;
-    }
-    if (whole != NULL && whole != DECLINED) {
-        result = compute_binary(decimals > 0 ? OP_DIVIDE : OP_MULTIPLY, whole, factor);
-        Py_DECREF(whole);
-    } else {
-        result = whole;
-    }
+    PyObject *scaled = compute_binary(decimals > 0 ? OP_MULTIPLY : OP_DIVIDE, values[0], factor);
+    PyObject *whole = is_answer(scaled) ? compute_unary((OperationCode)round->code, scaled) : scaled;
+    PyObject *result = is_answer(whole) ? compute_binary(decimals > 0 ? OP_DIVIDE : OP_MULTIPLY, whole, factor) : whole;
+    drop_answer(scaled);
+    drop_answer(whole);
     Py_DECREF(factor);
     return result;
 }
@@ -213,17 +201,21 @@ static PyObject *list_all(int which, PyObject *const *values, Py_ssize_t count)
     return x == NULL ? decline_unless_raised() : list_elements(x, 0, data_of(x));
 }
 
-/* np.inner(x, y): the product with the last axis of `y` before the others; and np.vdot(x, y) of real vectors. */
+/* np.inner(x, y): the product with the last axis of `y` before the others; and np.vdot(x, y) of real elements. */
 static PyObject *inner(int is_vdot, PyObject *const *values, Py_ssize_t count)
 {
-    static const Implementation *matmul;
+    FIND_ONCE(matmul, "matmul")
     const Tensor *x = layout_of_any(values[0]), *y = layout_of_any(values[1]);
-    if (matmul == NULL && (matmul = find_implementation("matmul")) == NULL) {
-        return NULL;
-    }
     if (x == NULL || y == NULL || x->ndim == 0 || x->ndim > 2 || y->ndim == 0 || y->ndim > 2 || x->size == 0 || y->size == 0 ||
-        (is_vdot && (x->ndim > 1 || y->ndim > 1 || is_complex(x->code)))) {
+        (is_vdot && is_complex(x->code))) {
         return DECLINED;
+    }
+    if (is_vdot && (x->ndim > 1 || y->ndim > 1)) {
+        PyObject *const rows[2] = {flatten(0, values, 1), flatten(0, values + 1, 1)};
+        PyObject *result = is_answer(rows[0]) && is_answer(rows[1]) ? inner(1, rows, 2) : decline_unless_raised();
+        drop_answer(rows[0]);
+        drop_answer(rows[1]);
+        return result;
     }
     PyObject *turned = y->ndim == 1 ? Py_NewRef(values[1]) : reverse_axes(values[1]);
     if (turned == NULL || turned == DECLINED) {
@@ -239,11 +231,8 @@ static PyObject *inner(int is_vdot, PyObject *const *values, Py_ssize_t count)
 /* number in x. */
 static PyObject *contains(int which, PyObject *const *values, Py_ssize_t count)
 {
-    static const Implementation *any;
+    FIND_ONCE(any, "any")
     PyObject *number = values[1];
-    if (any == NULL && (any = find_implementation("any")) == NULL) {
-        return NULL;
-    }
     if (!is_array(values[0]) || !(PyLong_Check(number) || PyFloat_Check(number) || PyArray_IsScalar(number, Number))) {
         return DECLINED;
     }
@@ -264,10 +253,7 @@ static PyObject *contains(int which, PyObject *const *values, Py_ssize_t count)
 /* x.sort() of an array of one axis: what np.sort gives, written to the array. NumPy sorts rows where they lie. */
 static PyObject *sort_in_place(int which, PyObject *const *values, Py_ssize_t count)
 {
-    static const Implementation *sort;
-    if (sort == NULL && (sort = find_implementation("unstable_sort")) == NULL) {
-        return NULL;
-    }
+    FIND_ONCE(sort, "unstable_sort")
     Tensor *x = values[1] == Py_None ? NULL : layout_of_any(values[0]);
     if (x == NULL || x->ndim != 1 || !is_writeable(x)) {
         return decline_unless_raised();
@@ -281,25 +267,33 @@ static PyObject *sort_in_place(int which, PyObject *const *values, Py_ssize_t co
     return written;
 }
 
-/* np.ascontiguousarray(x), and np.atleast_1d(x), atleast_2d and atleast_3d where they give the array itself. */
+/* np.ascontiguousarray(x), np.atleast_1d(x), atleast_2d, and atleast_3d where it gives the array itself. */
 static PyObject *keep_shape(int least_ndim, PyObject *const *values, Py_ssize_t count)
 {
     const int is_order = least_ndim == 0; /* the first of these functions, which has a dtype, too */
-    Tensor *x = count == 1 ? layout_of_any(values[0]) : NULL;
-    if (x == NULL || x->ndim < (is_order ? 1 : least_ndim) || (is_order && is_given(values[1]))) {
+    if (count != 1 || (is_order && is_given(values[1])) || PyArray_Check(values[0])) {
         return DECLINED;
     }
-    return is_order && !(x->flags & ROW_MAJOR) ? copy_into_shape(x, x->ndim, x->shape) : Py_NewRef(values[0]);
+    if (!is_array(values[0])) {
+        PyObject *made = new_array_of(values[0], NULL);
+        PyObject *const given[2] = {made};
+        PyObject *result = is_answer(made) ? keep_shape(least_ndim, given, 1) : made;
+        drop_answer(made);
+        return result;
+    }
+    Tensor *x = layout_of(values[0]);
+    if (x == NULL || (x->ndim < least_ndim && least_ndim > 2)) {
+        return DECLINED;
+    }
+    return is_order && !(x->flags & ROW_MAJOR) ? copy_into_shape(x, x->ndim, x->shape)
+                                               : view_with_axes(values[0], is_order ? 1 : least_ndim);
 }
 
 /* np.flipud(m) and np.fliplr(m): the flips along the first axis and the second. */
 static PyObject *flip_axis(int axis, PyObject *const *values, Py_ssize_t count)
 {
-    static const Implementation *flip;
+    FIND_ONCE(flip, "flip")
     const Tensor *x = layout_of_any(values[0]);
-    if (flip == NULL && (flip = find_implementation("flip")) == NULL) {
-        return NULL;
-    }
     PyObject *number = x == NULL || x->ndim <= axis ? DECLINED : PyLong_FromLong(axis);
     if (number == NULL || number == DECLINED) {
         return number;

@@ -21,7 +21,7 @@ typedef struct {
 } Implementation;
 
 /* The parameters of an implementation: as many values as `total` are sorted by them. */
-enum { MOST_PARAMETERS = 6 };
+enum { MOST_PARAMETERS = 8 };
 
 typedef struct {
     int total, required;

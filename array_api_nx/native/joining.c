@@ -2,6 +2,7 @@
 
 #include "boxes.h"
 #include "chapters.h"
+#include "conversion.h"
 #include "elements.h"
 #include "face.h"
 #include "loops.h"
@@ -118,6 +119,11 @@ static int copy_parts(const Joint *joint, PyObject *const *items, Py_ssize_t cou
         Tensor *x = joinable(joint, items[i]);
         if (x == NULL) {
             return 0;
+        }
+        const char *from = x->size == 1 && x->code == result->code ? data_of(x) : NULL;
+        if (from != NULL && place < joint->shape[joint->axis]) {
+            copy_element(to + place++ * result->strides[joint->axis], from, dtypes[x->code].itemsize);
+            continue;
         }
         Walk box;
         start_box(&box);
@@ -269,25 +275,15 @@ static PyObject *call_stack(int which, PyObject *const *values, Py_ssize_t count
 /* An array as one of a single axis, a number as one of one element; a new reference. DECLINED if C makes none. */
 static PyObject *as_vector(PyObject *object)
 {
-    static PyObject *all;
-    static const Implementation *reshape, *asarray;
-    if (all == NULL && ((reshape = find_implementation("reshape")) == NULL ||
-                        (asarray = find_implementation("asarray")) == NULL || (all = PyLong_FromLong(-1)) == NULL)) {
-        return NULL;
-    }
+    FIND_ONCE(ravel, "ravel")
     const Tensor *x = layout_of_any(object);
     if (x != NULL && x->ndim == 1) {
         return Py_NewRef(object);
     }
-    PyObject *const values[4] = {object};
-    PyObject *array = is_array(object) ? Py_NewRef(object) : asarray->compute(asarray->code, values, 1);
-    if (array == NULL || array == DECLINED) {
-        return array;
-    }
-    PyObject *const given[3] = {array, all};
-    PyObject *vector = reshape->compute(reshape->code, given, 2);
-    Py_DECREF(array);
-    return vector == NULL || vector == DECLINED ? vector : face_of(vector, 0);
+    PyObject *array = new_array_of(object, NULL);
+    PyObject *vector = is_answer(array) ? ravel->compute(ravel->code, &array, 1) : array;
+    drop_answer(array);
+    return face_of(vector, 0);
 }
 
 /* NumPy's append: along an axis, or without one the elements of both, one after the other. */
@@ -303,17 +299,15 @@ static PyObject *append(int which, PyObject *const *values, Py_ssize_t count)
         Py_XDECREF(both);
         return joined;
     }
-    PyObject *first = as_vector(values[0]), *second = first == NULL || first == DECLINED ? first : as_vector(values[1]);
+    PyObject *first = as_vector(values[0]), *second = is_answer(first) ? as_vector(values[1]) : first;
     PyObject *result = second;
-    if (second != NULL && second != DECLINED) {
+    if (is_answer(second)) {
         PyObject *both = PyTuple_Pack(2, first, second);
         result = both == NULL ? NULL : first_of(both) == NULL ? DECLINED : join_along(both, 1, 0, 0);
         Py_XDECREF(both);
         Py_DECREF(second);
     }
-    if (first != NULL && first != DECLINED) {
-        Py_DECREF(first);
-    }
+    drop_answer(first);
     return result;
 }
 

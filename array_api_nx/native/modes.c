@@ -182,8 +182,8 @@ PyObject *restore_errors(PyObject *before, PyObject *result)
     if (!failed || type != NULL) {
         PyErr_Restore(type, value, traceback);
     }
-    if (failed && result != NULL && result != DECLINED) {
-        Py_DECREF(result);
+    if (failed) {
+        drop_answer(result);
     }
     return failed ? NULL : result;
 }

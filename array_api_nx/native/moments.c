@@ -284,10 +284,7 @@ static PyObject *moment_of_many(int code, PyObject *array, PyObject *axis, int k
 /* The shares of true elements: how many there are, over how many elements. */
 static PyObject *average_booleans(PyObject *array, PyObject *axis, int keepdims)
 {
-    static const Implementation *count;
-    if (count == NULL && (count = find_implementation("count_nonzero")) == NULL) {
-        return NULL;
-    }
+    FIND_ONCE(count, "count_nonzero")
     PyObject *const values[3] = {array, axis, keepdims ? Py_True : Py_False};
     const npy_intp size = tensor_of(array)->size;
     PyObject *counts = size == 0 ? DECLINED : count->compute(count->code, values, 3);

@@ -133,6 +133,20 @@ static inline PyObject *decline_unless_raised(void)
     return PyErr_Occurred() ? NULL : DECLINED;
 }
 
+/* Whether there is an answer, and no exception. */
+static inline int is_answer(const PyObject *result)
+{
+    return result != NULL && result != DECLINED;
+}
+
+/* Drop the reference to an answer, if it is one. */
+static inline void drop_answer(PyObject *result)
+{
+    if (is_answer(result)) {
+        Py_DECREF(result);
+    }
+}
+
 static inline int is_array(PyObject *object)
 {
     return Py_IS_TYPE(object, array_type) || Py_IS_TYPE(object, face_type);

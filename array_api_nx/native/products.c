@@ -91,14 +91,10 @@ static PyObject *multiply_promoted(PyObject *first, Tensor *x, PyObject *second,
     if (common == NO_DTYPE || limits.at_once < 1 || x->ndim < 1 || x->ndim > 2 || y->ndim < 1 || y->ndim > 2) {
         return DECLINED;
     }
-    PyObject *a = cast_factor(first, x, common), *b = a == NULL || a == DECLINED ? a : cast_factor(second, y, common);
-    PyObject *result = b == NULL || b == DECLINED ? b : multiply_into(a, b, out);
-    if (a != NULL && a != DECLINED) {
-        Py_DECREF(a);
-        if (b != NULL && b != DECLINED) {
-            Py_DECREF(b);
-        }
-    }
+    PyObject *a = cast_factor(first, x, common), *b = is_answer(a) ? cast_factor(second, y, common) : a;
+    PyObject *result = is_answer(b) ? multiply_into(a, b, out) : b;
+    drop_answer(a);
+    drop_answer(b); /* NULL or DECLINED where `a` is */
     return result;
 }
 
@@ -397,10 +393,8 @@ static PyObject *call_outer(int which, PyObject *const *values, Py_ssize_t count
     NewView layout = {.ndim = 2, .shape = {x->shape[0], 1}, .strides = {x->strides[0], 0}};
     start_layout(x, &layout);
     PyObject *column = show(x, &layout);
-    PyObject *result = column == NULL || column == DECLINED ? column : compute_binary(OP_MULTIPLY, column, values[1]);
-    if (column != NULL && column != DECLINED) {
-        Py_DECREF(column);
-    }
+    PyObject *result = is_answer(column) ? compute_binary(OP_MULTIPLY, column, values[1]) : column;
+    drop_answer(column);
     return result;
 }
 

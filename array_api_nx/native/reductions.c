@@ -342,10 +342,8 @@ static PyObject *call_reduction(int which, PyObject *const *values, Py_ssize_t c
 /* The root of the product of a vector and itself; of an array that lies row by row as one vector. */
 static PyObject *norm_of_all(PyObject *array)
 {
-    static const Implementation *matmul, *ravel;
-    if (ravel == NULL && ((matmul = find_implementation("matmul")) == NULL || (ravel = find_implementation("ravel")) == NULL)) {
-        return NULL;
-    }
+    FIND_ONCE(matmul, "matmul")
+    FIND_ONCE(ravel, "ravel")
     PyObject *vector = tensor_of(array)->ndim == 1 ? Py_NewRef(array) : ravel->compute(ravel->code, &array, 1);
     if (vector == NULL || vector == DECLINED) {
         return vector;

@@ -160,10 +160,8 @@ static PyObject *repeat(int which, PyObject *const *values, Py_ssize_t count)
         }
         if (!(x->flags & ROW_MAJOR) && x->flags & COLUMN_MAJOR && is_small) { /* which are copied in tiles */
             PyObject *rows = copy_into_shape(x, ndim, x->shape), *const given[3] = {rows, values[1], values[2]};
-            PyObject *result = rows == NULL || rows == DECLINED ? rows : repeat(which, given, count);
-            if (rows != NULL && rows != DECLINED) {
-                Py_DECREF(rows);
-            }
+            PyObject *result = is_answer(rows) ? repeat(which, given, count) : rows;
+            drop_answer(rows);
             return result;
         }
     }

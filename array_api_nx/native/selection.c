@@ -115,8 +115,7 @@ static PyObject *call_where(int which, PyObject *const *values, Py_ssize_t count
 {
     Choice choices[2];
     if (values[1] == NULL || values[2] == NULL) { /* NumPy's, of a condition alone */
-        static const Implementation *nonzero;
-        nonzero = nonzero == NULL ? find_implementation("nonzero") : nonzero;
+        FIND_ONCE(nonzero, "nonzero")
         return values[1] == values[2] && nonzero != NULL ? nonzero->compute(nonzero->code, values, 1) : DECLINED;
     }
     Tensor *condition = layout_of_any(values[0]);

@@ -39,10 +39,12 @@ typedef struct {
 } Loan;
 
 static PyTypeObject *loan_type;
+static Recycled ended;
 
 PyObject *lend(Storage *storage)
 {
-    Loan *loan = PyObject_New(Loan, loan_type);
+    PyObject *memory = take_recycled(&ended);
+    Loan *loan = memory == NULL ? PyObject_New(Loan, loan_type) : (Loan *)PyObject_Init(memory, loan_type);
     if (loan != NULL) {
         loan->storage = (Storage *)Py_NewRef((PyObject *)storage);
         storage->loans++;
@@ -54,7 +56,12 @@ static void loan_dealloc(PyObject *self)
 {
     Storage *storage = ((Loan *)self)->storage;
     storage->loans--;
-    free_instance(self);
+    if (ended.count < MOST_RECYCLED) {
+        ended.objects[ended.count++] = self;
+        Py_DECREF(loan_type);
+    } else {
+        free_instance(self);
+    }
     Py_DECREF(storage);
 }
 

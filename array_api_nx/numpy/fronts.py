@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import cache, update_wrapper
 from typing import Any, Final
 
+import numpy
+
 from ..native import native
 from .differences import KEEPS_ORDER, REFUSED
 from .thresholds import ANY
@@ -73,9 +75,9 @@ _FUNCTIONS: Final = f"""
 
 # Of these, results without axes are arrays.
 _ARRAYS: Final = """
-    array       array       object, dtype=, *, device=, copy=
-    asarray     asarray     a, dtype=, *, device=, copy=
-    asanyarray  asarray     a, dtype=, *, device=, copy=
+    array       array       object, dtype=, *, device=, copy=, order=, subok=, ndmin=
+    asarray     asarray     a, dtype=, *, device=, copy=, order=
+    asanyarray  asarray     a, dtype=, *, device=, copy=, order=
     zeros       zeros       shape, dtype=, *, device=
     ones        ones        shape, dtype=, *, device=
     empty       empty       shape, dtype=, *, device=
@@ -102,6 +104,7 @@ _ARRAYS: Final = """
     squeeze     squeeze     a, axis=
     swapaxes    swapaxes    a, axis1, axis2
     copyto      copyto      dst, src
+    from_dlpack from_dlpack x, /, *, device=, copy=
     flipud      flipud      m
     fliplr      fliplr      m
     ascontiguousarray ascontiguousarray a, dtype=
@@ -136,6 +139,7 @@ _METHODS_WITH_ARRAYS: Final = """
     ravel       ravel
     flatten     flatten
     view        view
+    __dlpack__  __dlpack__  self, /, *, stream=, max_version=, dl_device=, copy=
     __contains__ contains   self, key, /
     sort        sort_in_place self, axis=, *, -=, stable=
 """
@@ -168,7 +172,52 @@ _SEQUENCES: Final = "arrays tup"
 # Functions of KEEPS_ORDER whose results C lays out as NumPy does, or leaves to it.
 _OF_ANY_ORDER: Final = ("astype", "ravel")
 # Functions that take no lists, or copy them as other arguments say.
-_OF_NO_LISTS: Final = ("array", "asarray", "asanyarray", "take_along_axis")
+_OF_NO_LISTS: Final = ("array", "asarray", "asanyarray", "from_dlpack", "take_along_axis")
+
+
+_REDUCTIONS: Final = "sum prod max amax min amin any all mean std var"
+_JOINS: Final = "concatenate concat stack hstack vstack"
+_LIKE: Final = "zeros_like ones_like empty_like full_like"
+_DEFAULTS: Final = {
+    ("out", None): f"{_REDUCTIONS} argmax argmin cumsum cumprod take clip dot round around",
+    ("where", True): f"{_REDUCTIONS} copyto",
+    ("mode", "raise"): "take",
+    ("order", None): "sort argsort",
+    ("kind", None): "sort argsort isin",
+    ("order", "C"): "zeros ones empty full eye reshape ravel flatten",
+    ("order", "K"): f"{_LIKE} astype",
+    ("subok", True): f"{_LIKE} astype",
+    ("casting", "unsafe"): "astype",
+    ("casting", "same_kind"): f"{_JOINS} copyto",
+    ("dtype", None): f"{_JOINS} mean std var",
+}
+"""Parameters that the implementations lack, and the values by which a call asks for nothing."""
+_OF_UFUNCS: Final[dict[str, Any]] = {
+    **{"out": None, "where": True, "subok": True, "dtype": None},
+    **{"order": "K", "casting": "same_kind"},
+}
+
+
+@cache
+def _defaults(name: str) -> dict[str, Any]:
+    return {key: value for (key, value), names in _DEFAULTS.items() if name in names.split()}
+
+
+# Functions of NumPy that call the method of their name, with the arguments as they are.
+_OF_METHODS: Final = """
+argmax argmin argpartition argsort diagonal nonzero put ravel repeat searchsorted squeeze
+swapaxes take trace
+"""
+_DISPATCHED: Final = type(numpy.sum)
+
+
+def _direct(numpys: Any) -> Any:
+    """What a function of NumPy calls in the end, unless it asks the classes of the arguments."""
+    if type(numpys) is not _DISPATCHED or numpys.__name__ in ("choose", "select"):
+        return None  # these two step through their second argument
+    if numpys.__name__ in _OF_METHODS.split() and numpys.__module__ == "numpy":
+        return getattr(numpy.ndarray, numpys.__name__)
+    return getattr(numpys, "__wrapped__", None)
 
 
 @cache
@@ -209,15 +258,9 @@ def fronted(
     lists = _places(arrays, _OPERANDS), _places(arrays, _SEQUENCES)
     other_order = [None] if name in KEEPS_ORDER and name not in _OF_ANY_ORDER else []
     refused = (*REFUSED.get(name, ()), *other_order)
+    defaults = _OF_UFUNCS if isinstance(numpys, numpy.ufunc) else _defaults(name)
     front = native.front_face(
-        function,
-        numpys,
-        implementation,
-        parameters,
-        lists,
-        parameters != given,
-        gives_scalars,
-        most,
-        refused,
+        *(function, numpys, _direct(numpys), implementation, parameters, defaults),
+        *(lists, parameters != given, gives_scalars, most, refused),
     )
     return update_wrapper(front, function)

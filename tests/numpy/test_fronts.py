@@ -8,7 +8,7 @@ import pytest
 import array_api_nx.numpy as np
 from array_api_nx.core.dtypes import CANONICAL
 from array_api_nx.numpy.adoption import count_numpys
-from array_api_nx.numpy.fronts import FUNCTIONS, METHODS
+from array_api_nx.numpy.fronts import _DEFAULTS, FUNCTIONS, METHODS
 from tests.support.implementations import needs_call_lists, needs_native
 from tests.support.processes import python
 from tests.support.refusals import refused
@@ -36,7 +36,8 @@ CALLS = {
     "sort": [((X,), {}), ((X, 0), {}), ((V,), {"kind": "stable"})],
     "argsort": [((V,), {}), ((X, 0), {})],
     "searchsorted": [((numpy.sort(V), 2.0), {}), ((numpy.sort(V), X), {"side": "right"})],
-    "take": [((V, 1), {}), ((X, [0, 2]), {}), ((X, [1, 0], 0), {}), ((V, INTS), {"mode": "wrap"})],
+    "take": [((V, 1), {}), ((X, [0, 2]), {}), ((X, [1, 0], 0), {}), ((V, INTS), {"mode": "wrap"}),
+             ((X, INTS, 1), {"mode": "clip"}), ((X, [0, 1]), {"mode": "raise", "out": None})],
     "take_along_axis": [((X, INTS[:, :1] % 2, 1), {})],
     "nonzero": [((INTS,), {}), ((V > 2,), {})],
     "clip": [((X, 0, 3), {}), ((X, None, 1), {}), ((X,), {"min": 0})],
@@ -55,7 +56,10 @@ CALLS = {
         *[(("ij,kj->ik", X, X), {"optimize": x}) for x in (True, False, "greedy", None)],
         *[(("ij->j", X), {"optimize": True}), (("ij->", X), {"optimize": False})],
     ],
-    "vdot": [((V, V), {}), ((X, X), {}), ((V * 1j, V), {}), ((INTS[0], V), {})],
+    "vdot": [
+        *[((V, V), {}), ((X, X), {}), ((V * 1j, V), {}), ((INTS[0], V), {}), ((X.T, X.T), {})],
+        *[((X, X.T), {}), ((INTS, INTS[::-1]), {}), ((INTS, INTS.reshape(6)), {})],
+    ],
     "diff": [((V,), {}), ((X,), {"axis": 0}), ((V, 2), {})],
     "append": [
         *[((V, x), {}) for x in (1.5, 2, V, INTS, [1, 2], True, numpy.float32(2), V[:0])],
@@ -67,7 +71,10 @@ CALLS = {
         *[((X * 1j, 1), {}), ((V,), {"decimals": 1}), ((INTS.T,), {}), ((V > 2,), {})],
     ],
     "round": [((X * k, d), {}) for k in (1.2345, 1e3) for d in (0, 1, 2, -2, 30)],
-    "concatenate": [(([X, X],), {}), (([X, INTS], 1), {}), (([X, V],), {"axis": None})],
+    "concatenate": [
+        *[(([X, X],), {}), (([X, INTS], 1), {}), (([X, V],), {"axis": None})],
+        *[(([X[:1, :1], X[1:, :1], x[:1, :1]],), {"axis": k}) for x in (X, INTS) for k in (0, 1)],
+    ],
     "stack": [(([V, V],), {}), (([X, X], 1), {})],
     "hstack": [(([X, X],), {}), (((V, V),), {}), (([X, INTS],), {})],
     "vstack": [(([X, X],), {}), (((V, V),), {}), (([X, V],), {})],
@@ -93,8 +100,18 @@ CALLS = {
     "outer": [((V, X[0]), {}), ((INTS[0] > 1, INTS[1] > 2), {}), ((X, V), {}), ((V[::2], 2.0), {})],
     "linalg.matmul": [((X, V), {})],
     "tensordot": [((X, X.T, 1), {}), ((X, X), {})],
-    "array": [((X,), {}), ((INTS.T,), {}), (([1, 2.5],), {}), ((V,), {"ndmin": 2})],
-    "asarray": [((X,), {}), (([[1, 2], [3, 4]],), {}), ((INTS, float), {}), ((X,), {"order": "F"})],
+    "array": [
+        *[((X,), {}), ((INTS.T,), {}), (([1, 2.5],), {}), ((V,), {"ndmin": 2})],
+        *[((x,), {"ndmin": k}) for x in (X.T, V, [1, 2], 3, numpy.float32(2)) for k in (0, 1, 3)],
+        *[((x,), {"subok": True, "order": k}) for x in (X, X.T, V, [[1, 2]], 3) for k in "CFKA"],
+        *[((range(k),), {}) for k in (0, 3)] + [((range(3, 0, -1), "f4"), {"copy": None})],
+    ],
+    "asarray": [
+        *[((X,), {}), (([[1, 2], [3, 4]],), {}), ((INTS, float), {}), ((X,), {"order": "F"})],
+        *[((x,), {"order": k}) for x in (X, X.T, V, [1, 2], 2.5) for k in "CFKA"],
+        *[((x,), {"copy": True, "order": k}) for x in (X, X.T) for k in "CFKA"],
+        *[((X.T, "f4"), {"order": k}) for k in "CFKA"] + [((X.T,), {"copy": True})],
+    ],
     "asanyarray": [((X,), {}), (([1, 2],), {})],
     "zeros": [((3,), {}), (((2, 2), int), {}), ((2,), {"dtype": "c8"}), ((2, "O"), {})],
     "ones": [((3,), {}), (((2, 2), bool), {}), (((2, 3),), {"order": "F"})],
@@ -122,9 +139,16 @@ CALLS = {
     "fill": [((X.copy(), 2), {}), ((X.copy(), numpy.array(2.5)), {}), ((V.copy(), INTS[0, 0]), {})],
     "flipud": [((X,), {}), ((V,), {})],
     "fliplr": [((X,), {}), ((X[None],), {})],
-    "ascontiguousarray": [((X,), {}), ((X.T,), {}), ((X, int), {}), ((numpy.array(2.0),), {})],
-    "atleast_1d": [((X,), {}), ((V,), {}), ((V, 2.0), {}), ((3,), {}), ((numpy.array(2.0),), {})],
-    "atleast_2d": [((X,), {}), ((V,), {}), ((V, X), {})],
+    "ascontiguousarray": [
+        *[((X,), {}), ((X.T,), {}), ((X, int), {}), ((numpy.array(2.0),), {}), ((2.5,), {})],
+        *[(([1, 2],), {}), (([[1, 2.5]],), {}), (("a",), {})],
+    ],
+    "atleast_1d": [
+        *[((X,), {}), ((V,), {}), ((V, 2.0), {}), ((3,), {}), ((numpy.array(2.0),), {})],
+        *[((True,), {}), (([1, 2],), {}), (([],), {}), ((numpy.float32(2),), {})],
+    ],
+    "from_dlpack": [((X,), {}), ((X.T,), {"copy": True})],
+    "atleast_2d": [((x,), {}) for x in (X, V, V[:0], 2, [1, 2], [[1]])] + [((V, X), {})],
     "atleast_3d": [((X[None],), {}), ((V,), {}), ((X,), {})],
     "copyto": [((X.copy(), X + 1), {}), ((X.copy(), INTS), {}), ((X.copy(), 3.0), {})],
     "item": [
@@ -210,6 +234,115 @@ def test_methods_give_numpys_results(name, args, named):
     ours = np.array(args[0])
     check(getattr(ours, name)(*[given(each) for each in args[1:]], **named), expected)
     check(ours, x)
+
+
+@needs_native
+@needs_call_lists
+@pytest.mark.parametrize(("parameter", "value"), _DEFAULTS)
+def test_arguments_that_ask_for_nothing_leave_the_call_as_it_is(parameter, value):
+    for name in _DEFAULTS[parameter, value].split():
+        args, _ = (CALLS | EMPTY)[name][2 if name == "take" else 0]
+        modules = (numpy.ndarray, np.ndarray) if name in ("astype", "flatten") else (numpy, np)
+        function, ours = [getattr(module, name) for module in modules]
+        before = count_numpys(0)
+        check(
+            ours(*[given(x) for x in args], **{parameter: value}),
+            function(*args, **{parameter: value}),
+            elements=name not in EMPTY,
+        )
+        assert count_numpys(0) == before, name
+
+
+@needs_native
+@needs_call_lists
+def test_ufuncs_with_their_defaults_are_computed_here():
+    x = np.array(X)
+    before = count_numpys(0)
+    found = np.add(x, x, subok=True, where=True, order="K", casting="same_kind", dtype=None)
+    check(found, X + X)
+    check(np.exp(x, out=None), numpy.exp(X))
+    assert count_numpys(0) == before
+
+
+def test_parameters_that_numpys_function_lacks_are_refused():
+    x = np.array(X)
+    refused(TypeError, "where", np.argmax, x, where=True)
+    refused(TypeError, "mode", np.sort, x, mode="raise")
+    refused(TypeError, "subok", np.sum, x, subok=True)
+
+
+class Overriding:
+    """Computes NumPy's functions itself, and has no elements."""
+
+    def __array_function__(self, function, types, args, named):
+        return function.__name__
+
+
+class Subclass(numpy.ndarray):
+    def __array_function__(self, function, types, args, named):
+        return f"{function.__name__} of a subclass"
+
+
+@pytest.mark.parametrize("other", [Overriding(), numpy.ones(3).view(Subclass)])
+def test_classes_compute_numpys_functions_that_c_asks(other):
+    x, mask = np.array(V), np.array(V > 2)
+    for m, own in ((np, x), (numpy, V)):
+        expected = "" if type(other) is Overriding else " of a subclass"
+        assert m.put(own, [0], other) == f"put{expected}"
+        assert m.correlate(own, other) == f"correlate{expected}"
+        assert m.lexsort((own, other)) == f"lexsort{expected}"
+        assert m.packbits(other) == f"packbits{expected}"
+    assert np.putmask(x, mask, other) == f"putmask{expected}"
+
+
+def test_calls_that_fit_no_parameters_are_refused_in_numpys_words():
+    x = np.array(V)
+    for call in (
+        lambda m, x: m.putmask(x),
+        lambda m, x: m.put(x, [0]),
+        lambda m, x: m.take(x, [0], mode="other"),
+        lambda m, x: m.take(x, [7], mode="raise"),
+        lambda m, x: m.repeat(x, repeat=2),
+        lambda m, x: m.packbits(x),
+        lambda m, x: m.correlate(x, x, mode="other"),
+        lambda m, x: m.ravel_multi_index(2, 3),
+        lambda m, x: m.choose(x > 2, 2.5),
+    ):
+        with pytest.raises((TypeError, ValueError, IndexError)) as expected:
+            call(numpy, V)
+        with pytest.raises(expected.type) as found:
+            call(np, x)
+        assert str(found.value) == str(expected.value)
+
+
+def test_copies_of_arrays_of_columns_keep_their_order():
+    x = np.array(X).T
+    for copied in (np.asarray(x, copy=True), np.array(x, subok=True), x.astype(float)):
+        check(copied, X.T.copy("K"))
+        copied[0] = 5
+    check(x, X.T)
+    assert np.asarray(x, order="F") is x
+
+
+@pytest.mark.parametrize("name", ["atleast_1d", "atleast_2d", "ascontiguousarray", "ravel"])
+def test_arrays_without_axes_become_views_with_axes(name):
+    x = np.array(2.5)
+    view = getattr(np, name)(x)
+    view[...] = 4
+    assert x[()] == 4
+    x[()] = 3
+    assert view[0] == 3
+
+
+def test_new_axes_are_those_of_a_view():
+    x = np.array(V)
+    for view in (np.array(x, ndmin=3, copy=None), np.atleast_2d(x), np.atleast_2d(x[::2])):
+        view[...] = 7
+        assert x[0] == 7
+        x[0] = 1
+    x.flags.writeable = False
+    assert not np.atleast_2d(x).flags.writeable
+    refused(ValueError, "ndmin", np.array, x, ndmin=65)
 
 
 @pytest.mark.parametrize("name", EMPTY)
