@@ -22,6 +22,7 @@ from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 
 NATIVE = "array_api_nx/native"
+HEADERS = glob(f"{NATIVE}/**/*.h", recursive=True)
 VERSION = run_path("array_api_nx/version.py")["__version__"]
 WANTED = os.environ.get("ARRAY_API_NX_EXTENSION")
 STAMP = run_path(f"{NATIVE}/stamp.py")["stamp"](Path(NATIVE))
@@ -58,7 +59,7 @@ class BuildExtension(build_ext):
         command = f"{self.compiler.executables} {options.get('extra_postargs')} {np.__version__}"
         record = Path(folder, "command.txt")
         same_command = not self.force and record.exists() and record.read_text() == command
-        headers = max(map(os.path.getmtime, glob(f"{NATIVE}/*.h")))
+        headers = max(map(os.path.getmtime, HEADERS))
 
         def is_current(source: str, target: str) -> bool:
             if not (same_command and os.path.exists(target)):
@@ -87,9 +88,12 @@ setup(
     ext_modules=[
         Extension(
             "array_api_nx._native",
-            sources=sorted(glob(f"{NATIVE}/*.c")),
-            depends=glob(f"{NATIVE}/*.h"),
-            include_dirs=[np.get_include()],
+            sources=sorted(glob(f"{NATIVE}/**/*.c", recursive=True)),
+            depends=HEADERS,
+            include_dirs=[
+                np.get_include(),
+                *sorted({os.path.dirname(header) for header in HEADERS}),
+            ],
             define_macros=[
                 ("ARRAY_API_NX_VERSION", f'"{VERSION}"'),
                 ("ARRAY_API_NX_SOURCES", f'"{STAMP}"'),

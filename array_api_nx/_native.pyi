@@ -17,7 +17,7 @@ class Native(_ModuleType):
     """The module as a type, for those that load it and may get None."""
 
     VERSION: str
-    DTYPES: str  # the codes of native/dtypes.h, with spaces between them
+    DTYPES: str  # the codes of native/basics/dtypes.h, with spaces between them
     SOURCES: str
     PROCESSOR: str  # "baseline", "avx2" or "avx512": what hot functions use
 

@@ -148,7 +148,7 @@ def _about_array_api_nx() -> dict[str, Any]:
     }
     built = [file.stat().st_mtime for file in compiled.values()]
     root = Path(str(package.__file__)).parent if package else None
-    sources = [x.stat().st_mtime for x in (root / "native").glob("*.[ch]")] if root else []
+    sources = [x.stat().st_mtime for x in (root / "native").rglob("*.[ch]")] if root else []
     return {
         "checkout": str(root.parent) if root else None,
         "extensions": sorted(compiled),

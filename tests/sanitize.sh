@@ -41,6 +41,7 @@ cd "$copy"
 native=array_api_nx/native
 include=$($python -c 'import numpy, sysconfig
 print("-I" + numpy.get_include(), "-I" + sysconfig.get_path("include"))')
+include="$include $(find $native -type d -printf '-I%p ')"
 suffix=$($python -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
 version=$($python -c 'from runpy import run_path
 print(run_path("array_api_nx/version.py")["__version__"])')
@@ -49,7 +50,7 @@ build() {
     rm -f array_api_nx/_native.*.so
     mkdir objects
     # shellcheck disable=SC2086
-    printf '%s\n' "$native"/*.c | xargs -P "$(nproc)" -I{} sh -c '"$@" -c {} -o objects/$(basename {} .c).o' sh \
+    find "$native" -name '*.c' | xargs -P "$(nproc)" -I{} sh -c '"$@" -c {} -o objects/$(basename {} .c).o' sh \
         $cc -std=c11 -Wall -Wextra -Wno-unused-parameter -g -fno-strict-aliasing -fwrapv -ffp-contract=off -fvisibility=hidden -fPIC \
         "-DARRAY_API_NX_VERSION=\"$version\"" "-DARRAY_API_NX_SOURCES=\"$stamp\"" $include "$@"
     # shellcheck disable=SC2086
@@ -91,7 +92,7 @@ valgrind | memcheck)
     ! cat "$copy"/valgrind.* | awk '
         /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
         { text = text $0 "\n" }
-        BEGIN { while (("ls array_api_nx/native" | getline name) > 0) if (name ~ /[.][ch]$/) names[name] }
+        BEGIN { while (("find array_api_nx/native -name \047*.[ch]\047 -printf \047%f\\n\047" | getline name) > 0) names[name] }
         match($0, /\([a-z_]+[.][ch]:/) && substr($0, RSTART + 1, RLENGTH - 2) in names { ours = 1 }
         /_native[.]/ { ours = 1 } # without line numbers
     ' | grep . || exit 1

@@ -296,7 +296,9 @@ def test_tests_mirror_the_package(path):
     if not path.name.startswith("test_"):
         return
     name = path.stem.removeprefix("test_")
-    files = (*folder.glob("*.py"), *folder.glob("*.c"))
+    # The sources in C lie in folders of one, and their tests in one folder.
+    sources = [] if folder == ROOT else folder.rglob("*.c")
+    files = (*folder.glob("*.py"), *sources)
     subjects = {each.stem.removeprefix("test_") for each in files}
     # What a package offers by itself.
     tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))

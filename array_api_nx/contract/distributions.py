@@ -1,7 +1,7 @@
 """Distributions with parameters, by operations that round alike everywhere.
 
 Parameters are arrays of float64 that broadcast to the numbers. An element with parameters of no
-distribution becomes NaN, or -1 among integers. native/distributions.c does the same operations in
+distribution becomes NaN, or -1 among integers. distributions.c does the same operations in
 the same order.
 """
 

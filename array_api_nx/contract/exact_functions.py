@@ -1,7 +1,7 @@
 """Functions of real numbers by operations that IEEE 754 rounds exactly: the same bits everywhere.
 
 Their arguments are whatever Python's operators compute with; none of them checks these.
-native/numbers64.h and native/distributions.c do the same operations in the same order.
+numbers64.h and distributions.c do the same operations in the same order.
 """
 
 from __future__ import annotations

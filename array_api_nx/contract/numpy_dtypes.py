@@ -20,7 +20,7 @@ DTypeLike: TypeAlias = DType | type | str
 
 WORD: Final = 8
 """The most bytes that loops of NumPy and of the extension want an address to be a multiple of, as
-`alignment` of native/sizes.h says."""
+`alignment` of native/basics/sizes.h says."""
 
 _codes_in_c = () if native is None else native.DTYPES.replace("NX_", "").split()
 COMPILED: Final = tuple([x for x in d.ALL if x.name.upper() in _codes_in_c])
@@ -42,7 +42,7 @@ def zeros_and_ones(array: NDArray) -> NDArray:
 
     Memory of callers and of other libraries may hold any byte, and each but 0 is true. NumPy's
     functions read it so, but for those that compare two elements to sort or to search. In C,
-    `truth_of` of native/dtypes.h is the same for one element.
+    `truth_of` of native/basics/dtypes.h is the same for one element.
     """
     return np.asarray(np.not_equal(array, False)) if array.dtype.kind == "b" else array
 

@@ -4,7 +4,7 @@ Number `i` of a draw is a function of the key and of ``base + i`` alone. Its bit
 every backend: integers are exact, and reals come of +, -, *, /, comparisons and selections,
 each of which IEEE 754 defines to the last bit; square roots are corrected, and logarithms are not
 the engine's.
-native/draws.c does the same operations in the same order.
+native/engine/draws.c does the same operations in the same order.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Groups of calls that compute element by element: each is computed in one pass where that can be
-(native/call_groups.c). Equal groups, as the steps of a loop make them, are one.
+(native/callables/call_groups.c). Equal groups, as the steps of a loop make them, are one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LEAST: Final = 2
 _MOST: Final = 128
 """The calls of a group, so that an expression has room for their operations."""
 _MOST_ARRAYS: Final = 12
-"""Of its arguments, as native/call_lists.c takes them, and of its results."""
+"""Of its arguments, as native/callables/call_lists.c takes them, and of its results."""
 
 
 class Call(NamedTuple):

@@ -1,4 +1,4 @@
-"""What DLPack's functions in C do with arrays (see native/exchange.c), in Python."""
+"""What DLPack's functions in C do with arrays (see native/chapters/exchange.c), in Python."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A program (contract/program.py) says what a function computes, in steps of the contract. What is
 recorded here are the calls of public functions and operators that led to them, the outermost ones.
 To make them again costs what the function costs, less the Python code between them, whatever they
-are (native/call_lists.c). So the CPU runs compiled functions.
+are (native/callables/call_lists.c). So the CPU runs compiled functions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 
 _MOST_ARGUMENTS: Final = 12
-"""As many as native/call_lists.c takes."""
+"""As many as native/callables/call_lists.c takes."""
 
 
 class Calls:

@@ -1,4 +1,4 @@
-"""Rows that are distributed to buckets to be sorted, ordered and partitioned (native/buckets.c)."""
+"""Rows that are distributed to buckets to be sorted, ordered and partitioned (buckets.c)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of calls in compiled functions, which one pass computes (native/call_groups.c)."""
+"""Groups of calls in compiled functions, which one pass computes (call_groups.c)."""
 
 import gc
 import warnings

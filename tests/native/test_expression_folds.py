@@ -1,4 +1,4 @@
-"""Reductions that compute, in the same pass, what they reduce (native/expression_folds.c)."""
+"""Reductions that compute, in the same pass, what they reduce (expression_folds.c)."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Computations of several passes, block by block (native/expression_phases.c)."""
+"""Computations of several passes, block by block (native/expressions/expression_phases.c)."""
 
 import os
 import threading

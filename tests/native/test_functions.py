@@ -193,10 +193,10 @@ def _accepted(function):
     return by_position, usable, sum(each.default is each.empty for each in parameters)
 
 
-@pytest.mark.skipif(not any(NATIVE.glob("*.c")), reason="an installation has no C sources")
+@pytest.mark.skipif(not any(NATIVE.rglob("*.c")), reason="an installation has no C sources")
 def test_tables_in_c_name_the_parameters_of_the_python_functions():
     functions = {name.rpartition(".")[2]: function for name, function in CALLABLES.items()}
-    rows = [row for path in NATIVE.glob("*.c") for row in ROW.findall(path.read_text("utf-8"))]
+    rows = [row for path in NATIVE.rglob("*.c") for row in ROW.findall(path.read_text("utf-8"))]
     checked = 0
     for name, text in rows:
         if name in functions and text != "*":

@@ -52,7 +52,7 @@ def is_of_memory(error):
 
 @contextmanager
 def failing(number):
-    """One allocation fails. The objects that wait to be used again (native/results.c) are in use,
+    """One allocation fails. The objects that wait to be used again (results.c) are in use,
     so that nothing comes from there."""
     held = [xp.zeros(1) for _ in range(80)]
     held += [held[0][:] for _ in range(80)]

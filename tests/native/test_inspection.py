@@ -82,7 +82,7 @@ def test_namespace():
 
 
 def test_the_dtypes_in_c_are_those_of_python():
-    """Each row of native/dtypes.h is compared when the package is imported."""
+    """Each row of native/basics/dtypes.h is compared when the package is imported."""
     promotions = bytes(len(COMPILED) ** 2)
     for i in range(len(COMPILED)):
         j = (i + 1) % len(COMPILED)

@@ -1,4 +1,4 @@
-"""Rows that are divided into intervals, which threads sort (native/intervals.c); where NumPy sorts
+"""Rows that are divided into intervals, which threads sort (intervals.c); where NumPy sorts
 slowly, in buckets."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Selection and assignment by masks that name all axes (native/masks.c).
+"""Selection and assignment by masks that name all axes (native/chapters/masks.c).
 
 The masks have runs of elements that are all true or all false, and single ones.
 """

@@ -1,4 +1,4 @@
-"""Operations that wait in the extension (native/nodes.h): the same elements as NumPy computes at
+"""Operations that wait in the extension (nodes.h): the same elements as NumPy computes at
 once, whatever is held, shared, overlapping or written meanwhile."""
 
 import gc

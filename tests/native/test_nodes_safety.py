@@ -1,4 +1,4 @@
-"""The rules that keep pending operations right (native/nodes.h), one by one.
+"""The rules that keep pending operations right (native/expressions/nodes.h), one by one.
 
 Each test fails where one of them is left out; random programs would find most of them, too.
 """

@@ -1,4 +1,4 @@
-"""In-place operations on values that wait, and by them (native/nodes.h)."""
+"""In-place operations on values that wait, and by them (native/expressions/nodes.h)."""
 
 import operator
 import tracemalloc

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("threshold")
 
 SHAPE = (4, 6)
 MOST_OPERATIONS = 400
-"""In an expression (native/nodes.h)."""
+"""In an expression (native/expressions/nodes.h)."""
 
 
 @pytest.fixture

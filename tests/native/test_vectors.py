@@ -1,4 +1,4 @@
-"""Values looked up among many sorted elements (native/vectors.c), evenly spaced or nearly so."""
+"""Values looked up among many sorted elements (vectors.c), evenly spaced or nearly so."""
 
 import numpy as np
 import pytest

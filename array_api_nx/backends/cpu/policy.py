@@ -5,7 +5,7 @@ At once
 By several threads
     Above: NumPy's inner loops run over parts of the elements, into memory of the pool.
 Later
-    What C records (native/nodes.h): operations element by element on more elements than the setting
+    What C records (nodes.h): operations element by element on more elements than the setting
     `fusion_threshold`, and reductions of many elements.
 
 Without the extension everything runs at once, on NumPy. (Passes whose tiles were computed by calls

@@ -2,7 +2,7 @@
 
 `wrap` makes a Tensor (contract/strided.py) of what NumPy returned. `NumPyMemory`, a base class of
 the CPU backend, gives Tensors arrays. A storage of the extension may wait for operations
-(native/nodes.h): its `memory` computes them.
+(native/expressions/nodes.h): its `memory` computes them.
 """
 
 from __future__ import annotations

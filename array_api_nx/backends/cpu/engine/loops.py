@@ -45,7 +45,7 @@ class Loop(NamedTuple):
 
     name: NumPy's name for it in warnings.
     cost: Roughly the nanoseconds per element, if all operands are in cache.
-    exactness: How far the bits of results depend on how the operands lie (native/element_loops.c):
+    exactness: How far the bits of results depend on how the operands lie (element_loops.c):
         `EXACT` not at all, since every bit is defined; `EXACT_IN_ROWS` not as long as the elements
         of each row follow one another; `INEXACT` perhaps.
     """
@@ -110,7 +110,7 @@ def find(op: Primitive, dtype: DType) -> Loop | None:
     """The loop of a unary or binary primitive whose operands all have `dtype`.
 
     None if no loop gives the results of `..ufunc_table`. The extension uses the loop of `POW` only
-    where `is_plain_power` (native/corrections.h) allows it: not for negative exponents of a signed
+    where `is_plain_power` (corrections.h) allows it: not for negative exponents of a signed
     integer type, nor for an exponent of 0.5 that is broadcast. The bits of a power may depend on
     whether the exponent has stride 0.
     """
@@ -203,7 +203,7 @@ def loop_for_native(op: Primitive, dtype: DType) -> Described | None:
     dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
     loop = find(op, dtype) if dtype in op.results else None
     if loop is None and op is p.FLOOR_DIVIDE and dtype.kind == "f":
-        # The extension computes it alone, where no operand is infinite (native/corrections.c).
+        # The extension computes it alone, where no operand is infinite (corrections.c).
         return _described(floor_division(dtype), dtype, dtype, False, True)
     if loop is None:
         return None

@@ -1,7 +1,7 @@
 """The pool of memory for results: released memory is kept and used again.
 
 New memory costs a page fault per page when it is first written, which for a large result takes
-longer than to compute it. The extension keeps released memory up to a limit; see native/memory.h
+longer than to compute it. The extension keeps released memory up to a limit; see memory.h
 for how it knows what is released. Without the extension all memory is NumPy's.
 """
 

@@ -1,6 +1,6 @@
 """`parallel_for`: calls of a Python function on several threads; nothing else here starts threads.
 
-The team of threads that computes kernels makes the calls (native/threads.h). It is the extension's;
+The team of threads that computes kernels makes the calls (threads.h). It is the extension's;
 without that, the calling thread makes them all.
 """
 

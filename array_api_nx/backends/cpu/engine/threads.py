@@ -1,7 +1,7 @@
 """How many threads a computation may use: `count`, from settings, processors and threadpoolctl.
 
 The number changes how long a computation takes, but no bit of its result. The threads themselves
-are those of native/threads.h and parallel.py.
+are those of native/engine/threads.h and parallel.py.
 """
 
 from __future__ import annotations

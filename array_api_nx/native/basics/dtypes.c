@@ -30,7 +30,7 @@ static PyObject *set_dtypes(PyObject *module, PyObject *args)
         PyArray_Descr *descr = (PyArray_Descr *)PyTuple_GET_ITEM(objects, code);
         if (!PyArray_DescrCheck((PyObject *)descr) || descr->kind != dtypes[code].kind ||
             PyDataType_ELSIZE(descr) != dtypes[code].itemsize) {
-            return PyErr_Format(PyExc_ValueError, "%R is not dtype %d of native/dtypes.h", descr, code);
+            return PyErr_Format(PyExc_ValueError, "%R is not dtype %d of native/basics/dtypes.h", descr, code);
         }
     }
     for (int code = 0; code < DTYPE_COUNT; code++) {
