@@ -64,7 +64,7 @@ static PyObject *adopt_argument(const Function *self, PyObject *object, int *ado
     if (self->is_operation || (!PyTuple_CheckExact(object) && !PyList_CheckExact(object))) {
         return Py_NewRef(object);
     }
-    PyObject *items = PySequence_Tuple(object);
+    PyObject *items = keep_items(object);
     const Py_ssize_t count = items == NULL ? 0 : PyTuple_GET_SIZE(items);
     Py_ssize_t i = 0;
     while (i < count && !is_adopted(self, PyTuple_GET_ITEM(items, i))) {

@@ -61,10 +61,11 @@ static void put(PyObject *items, Py_ssize_t place, PyObject *item)
 PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject *item, const void *context),
                         const void *context)
 {
-    const Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
+    PyObject *kept = keep_items(sequence);
+    const Py_ssize_t count = kept == NULL ? -1 : PyTuple_GET_SIZE(kept);
     PyObject *items = NULL; /* once one differs: most keys are made of what stays the same */
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *given = PySequence_Fast_GET_ITEM(sequence, i), *item = convert(given, context);
+        PyObject *given = PyTuple_GET_ITEM(kept, i), *item = convert(given, context);
         if (items == NULL && item == given) {
             Py_DECREF(item);
             continue;
@@ -72,17 +73,19 @@ PyObject *convert_items(PyObject *sequence, PyObject *(*convert)(PyObject *item,
         if (items == NULL && item != NULL) {
             items = PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count);
             for (Py_ssize_t before = 0; items != NULL && before < i; before++) {
-                put(items, before, Py_NewRef(PySequence_Fast_GET_ITEM(sequence, before)));
+                put(items, before, Py_NewRef(PyTuple_GET_ITEM(kept, before)));
             }
         }
         if (item == NULL || items == NULL) {
             Py_XDECREF(item);
             Py_XDECREF(items);
+            Py_DECREF(kept);
             return NULL;
         }
         put(items, i, item);
     }
-    return items == NULL ? Py_NewRef(sequence) : items;
+    Py_XDECREF(kept);
+    return items == NULL && count >= 0 ? Py_NewRef(sequence) : items;
 }
 
 static PyObject *face_of_item(PyObject *item, const void *gives_scalars)

@@ -84,6 +84,20 @@ static inline int take_items(PyObject *const *value, Py_ssize_t *count, PyObject
     return is_int(*value);
 }
 
+/* A tuple of the items of a list or tuple: a list may change where Python code runs, which finalisers are. */
+static inline PyObject *keep_items(PyObject *sequence)
+{
+    if (PyTuple_CheckExact(sequence)) {
+        return Py_NewRef(sequence);
+    }
+    const int collects = PyGC_Disable();
+    PyObject *kept = PySequence_Tuple(sequence);
+    if (collects) {
+        PyGC_Enable();
+    }
+    return kept;
+}
+
 /* An int as `is_int` has it; 0, without an exception, for all else. */
 static inline int take_number(PyObject *value, npy_intp *number)
 {

@@ -224,12 +224,7 @@ static PyObject *join_along(PyObject *arrays, int ndim, int axis, int is_new)
     if (!same && !promote(&joint, items, PySequence_Fast_GET_SIZE(arrays))) {
         return DECLINED;
     }
-    /* The caller's list may change where Python code runs meanwhile, which finalisers are. */
-    const int collects = PyGC_Disable();
-    PyObject *kept = PySequence_Tuple(arrays);
-    if (collects) {
-        PyGC_Enable();
-    }
+    PyObject *kept = keep_items(arrays);
     PyObject *result = kept == NULL ? NULL : join(&joint, kept);
     Py_XDECREF(kept);
     return result;
