@@ -72,8 +72,6 @@ def has_special_elements(name: str, operands: tuple[Any, ...]) -> bool:
         return not all([hasattr(x, "dtype") for x in operands[1:]])
     if name.endswith("quantile"):  # by whole numbers those of integers are integers
         return len(operands) < 2 or numpy.asarray(operands[1]).dtype != numpy.float64
-    if name == "clip":  # integers by limits that their dtype lacks, which are errors of ours
-        return _kind(operands[0]) in "iu" and operands[0].dtype != numpy.int64
     if name == "floor_divide":  # of infinities
         return any([_kind(x) == "f" for x in operands])
     exponent = operands[-1]

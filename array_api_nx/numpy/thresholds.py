@@ -21,8 +21,8 @@ EDGES_GIVEN: Final = 2**17
 """For a histogram between edges in an array: NumPy sorts the elements."""
 
 _TO_ANY: Final = """
-atleast_1d atleast_2d atleast_3d bincount column_stack concat concatenate convolve diag diagonal
-divmod dstack empty_like expand_dims flip frexp gcd heaviside hstack inner interp
+atleast_1d atleast_2d atleast_3d bincount clip column_stack concat concatenate convolve diag
+diagonal divmod dstack empty_like expand_dims flip frexp gcd heaviside hstack inner interp
 iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
 modf moveaxis nanmax nanmin nonzero repeat result_type squeeze stack swapaxes take tile
 trace transpose tril triu unstack vdot vstack zeros_like

@@ -4,6 +4,7 @@
 #include "element_walks.h"
 #include "loops.h"
 #include "nodes.h"
+#include "orders.h"
 #include "sizes.h"
 
 /* An operand: an array, or a Python scalar, which has no tensor and lies in `scalar`. */
@@ -184,12 +185,21 @@ static int is_limit_of(const Tensor *x, PyObject *limit)
     return tensor != NULL && tensor->code == x->code;
 }
 
+/* Integers of which vector registers hold none are limited by NumPy in one go, which from so many elements on takes less time
+   than two loops of its ufuncs: of 300,000 int16 16 microseconds, and 171. */
+enum { FEW_CLIPPED = 1 << 12 };
+
+static int is_clipped_by_numpy(const Tensor *x)
+{
+    return x->size > FEW_CLIPPED && !is_inexact(x->code) && !fits_registers(x->code);
+}
+
 static PyObject *call_clip(int which, PyObject *const *values, Py_ssize_t count)
 {
     PyObject *const object = values[0], *const low = values[1], *const high = values[2];
     const int has_low = is_given(low), has_high = is_given(high);
     const Tensor *x = layout_of_any(object);
-    if (x == NULL || x->code == BOOL || is_complex(x->code) || !(has_low || has_high) ||
+    if (x == NULL || x->code == BOOL || is_complex(x->code) || is_clipped_by_numpy(x) || !(has_low || has_high) ||
         (has_low && !is_limit_of(x, low)) || (has_high && !is_limit_of(x, high))) {
         return decline_unless_raised();
     }
