@@ -119,18 +119,13 @@ static PyObject *search_all(Searched x, DTypeCode code, const Tensor *y, const c
     return result;
 }
 
-/* The indices of a sorter for so many elements; 0 if they cannot be used as they are. */
-static int take_sorter(PyObject *object, npy_intp length, const npy_int64 **indices)
+/* The indices of a sorter for so many elements, or NULL if none is given; 0 if they cannot be used as they are. */
+static int take_sorter(PyObject *object, npy_intp length, Tensor **sorter)
 {
-    const char *data = NULL;
-    *indices = NULL;
-    if (!is_given(object)) {
-        return 1;
-    }
-    const Tensor *sorter = sortable(object, NPY_MAX_INTP, &data);
-    *indices = (const npy_int64 *)data;
-    return sorter != NULL && sorter->code == NX_INT64 && sorter->ndim == 1 && sorter->size == length &&
-           (sorter->flags & ROW_MAJOR);
+    const char *data;
+    *sorter = is_given(object) ? sortable(object, NPY_MAX_INTP, &data) : NULL;
+    return !is_given(object) || (*sorter != NULL && (*sorter)->code == NX_INT64 && (*sorter)->ndim == 1 &&
+                                 (*sorter)->size == length && ((*sorter)->flags & ROW_MAJOR));
 }
 
 /* An operand in a dtype that its own promotes to: a new reference, or NULL. */
@@ -139,42 +134,54 @@ static Tensor *in_dtype(Tensor *x, DTypeCode code)
     return x->code == code ? (Tensor *)Py_NewRef(x) : cast_operand(x, code);
 }
 
+/* Search in an array of a dtype for the elements of `y`, or for a number, if that is NULL. */
+static PyObject *search_in(Tensor *x, DTypeCode code, Tensor *y, Tensor *sorter, const char *number, int right)
+{
+    PyObject *result = DECLINED;
+    Tensor *array = in_dtype(x, code), *values = y == NULL ? NULL : in_dtype(y, code);
+    if (array != NULL && (y == NULL || values != NULL)) {
+        const char *elements = data_of(array), *data = y == NULL ? number : data_of(values);
+        const char *order = sorter == NULL ? NULL : data_of(sorter);
+        if (elements != NULL && data != NULL && (sorter == NULL || order != NULL)) {
+            const Searched searched = {elements, array->strides[0], array->size, (const npy_int64 *)order};
+            result = search_all(searched, code, values, data, right);
+        }
+    }
+    Py_XDECREF(array);
+    Py_XDECREF(values);
+    return PyErr_Occurred() ? NULL : result;
+}
+
 /* Few values are searched for here in an array of any size, since each search reads but a few of its elements. */
 static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_t count)
 {
     const char *data;
     int right = 0;
     double number; /* or whatever fits there */
-    Searched searched;
-    Tensor *x = sortable(values[0], NPY_MAX_INTP, &searched.elements);
-    if (x == NULL || x->ndim != 1 || !take_side(values[2], &right) || !take_sorter(values[3], x->size, &searched.sorter)) {
+    Tensor *x = sortable(values[0], NPY_MAX_INTP, &data), *y = NULL, *sorter;
+    if (x == NULL || x->ndim != 1 || !take_side(values[2], &right) || !take_sorter(values[3], x->size, &sorter)) {
         return DECLINED;
     }
     const DTypeCode code = (DTypeCode)x->code;
-    searched.stride = x->strides[0];
-    searched.length = x->size;
-    if (!is_array(values[1])) {
-        return write_scalar((char *)&number, code, values[1]) ? search_all(searched, code, NULL, (char *)&number, right)
-                                                              : DECLINED;
+    DTypeCode common = code;
+    if (is_array(values[1])) {
+        y = sortable(values[1], limits.at_once, &data);
+        common = y == NULL || y->code == code ? code : (DTypeCode)promotions[code][y->code];
+        if (y == NULL || (common != code && (common != y->code || x->size > limits.at_once))) {
+            return DECLINED; /* such as integers of 64 bits with and without a sign, which are not compared as floats */
+        }
+    } else if (!write_scalar((char *)&number, code, values[1])) {
+        return DECLINED;
     }
-    Tensor *y = sortable(values[1], limits.at_once, &data);
-    if (y == NULL || y->code == code) {
-        return y == NULL ? DECLINED : search_all(searched, code, y, data, right);
-    }
-    const DTypeCode common = (DTypeCode)promotions[code][y->code];
-    if ((common != code && common != y->code) || (common != code && x->size > limits.at_once)) {
-        return DECLINED; /* such as integers of 64 bits with and without a sign, which are not compared as floats */
-    }
-    PyObject *result = DECLINED;
-    x = in_dtype(x, common);
-    y = in_dtype(y, common);
-    if (x != NULL && y != NULL && (searched.elements = data_of(x)) != NULL && (data = data_of(y)) != NULL) {
-        searched.stride = x->strides[0];
-        result = search_all(searched, common, y, data, right);
-    }
-    Py_XDECREF(x);
+    /* Finalisers may give the arrays other memory meanwhile. */
+    Py_INCREF(x);
+    Py_XINCREF(y);
+    Py_XINCREF(sorter);
+    PyObject *result = search_in(x, common, y, sorter, (const char *)&number, right);
+    Py_DECREF(x);
     Py_XDECREF(y);
-    return PyErr_Occurred() ? NULL : result;
+    Py_XDECREF(sorter);
+    return result;
 }
 
 Implementation searching_functions[] = {
