@@ -45,6 +45,21 @@ def test_isin(dtype):
         compare(xp.isin, x, y, invert=bool(rng.integers(2)))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [1, 1023, 1025, AT_ONCE + 1, 3 * AT_ONCE])
+def test_isin_of_few_members(dtype, size):
+    rng = np.random.default_rng(size)
+    for members in (1, 2, 16, 17):
+        x, y = (rng.integers(0, 40, n).astype(dtype) for n in (size, members))
+        if np.dtype(dtype).kind == "f":
+            x[::5] = y[0] = np.nan
+            x[1::5] = -0.0
+        for array in (x, np.repeat(x, 2)[::2], x[::-1]):
+            for invert in (False, True):
+                found = xp.isin(xp.asarray(array), xp.asarray(y), invert=invert)
+                np.testing.assert_array_equal(np.asarray(found), np.isin(array, y, invert=invert))
+
+
 @pytest.mark.parametrize("dtype", [each for each in DTYPES if np.dtype(each).kind in "iu"])
 def test_isin_of_integers_far_apart_and_close_together(dtype):
     rng = np.random.default_rng(7)

@@ -158,7 +158,7 @@ static PyObject *call_searchsorted(int which, PyObject *const *values, Py_ssize_
     const char *data;
     int right = 0;
     double number; /* or whatever fits there */
-    Tensor *x = sortable(values[0], NPY_MAX_INTP, &data), *y = NULL, *sorter;
+    Tensor *x = sortable(values[0], most_sortable(), &data), *y = NULL, *sorter;
     if (x == NULL || x->ndim != 1 || !take_side(values[2], &right) || !take_sorter(values[3], x->size, &sorter)) {
         return DECLINED;
     }

@@ -299,8 +299,7 @@ static PyObject *call_sort(int is_stable, PyObject *const *values, Py_ssize_t co
 {
     SortOptions options;
     const char *data;
-    const npy_intp most = limits.at_once < 0 ? limits.at_once : NPY_MAX_INTP; /* none where Python is to see each call */
-    Tensor *x = take_sort(values, is_stable, most, &options, &data);
+    Tensor *x = take_sort(values, is_stable, most_sortable(), &options, &data);
     if (x == NULL) {
         return decline_unless_raised();
     }

@@ -4,6 +4,7 @@
 #define ARRAY_API_NX_SORTING_H
 
 #include "functions.h"
+#include "settings.h"
 
 /* The functions that NumPy's dtypes have for rows of elements. */
 static inline PyArray_ArrFuncs *functions_of(DTypeCode code)
@@ -14,6 +15,12 @@ static inline PyArray_ArrFuncs *functions_of(DTypeCode code)
 /* The array of a call if C may look at it: elements of real dtypes, at most `most` of them, and not
    none. */
 Tensor *sortable(PyObject *object, npy_intp most, const char **data);
+
+/* So many elements are sorted and searched in C: any number, but none where Python is to see each call. */
+static inline npy_intp most_sortable(void)
+{
+    return limits.at_once < 0 ? limits.at_once : NPY_MAX_INTP;
+}
 
 /* All elements in row-major order. */
 void pack_rows(const Tensor *x, const char *data, char *out);
