@@ -58,6 +58,8 @@ def test_isin_of_few_members(dtype, size):
             for invert in (False, True):
                 found = xp.isin(xp.asarray(array), xp.asarray(y), invert=invert)
                 np.testing.assert_array_equal(np.asarray(found), np.isin(array, y, invert=invert))
+                found = xp.isin(xp.asarray(y), xp.asarray(array), invert=invert)
+                np.testing.assert_array_equal(np.asarray(found), np.isin(y, array, invert=invert))
 
 
 @pytest.mark.parametrize("dtype", [each for each in DTYPES if np.dtype(each).kind in "iu"])

@@ -303,27 +303,43 @@ static const Membership memberships_of_few[DTYPE_COUNT] = {
 #undef ENTRY
 };
 
-/* Whether values that lie row by row are compared with each of the members. */
-static int is_compared(const Tensor *x, const Tensor *members)
+/* Whether all of `many`, which lie row by row, are compared with each of a few others. */
+static int is_compared(const Tensor *many, const Tensor *few)
 {
-    return members->size <= FEW_MEMBERS && (x->flags & ROW_MAJOR) && memberships_of_few[x->code] != NULL &&
-           x->size <= MOST_COMPARED / members->size;
+    return few->size <= FEW_MEMBERS && (many->flags & ROW_MAJOR) && memberships_of_few[many->code] != NULL &&
+           many->size <= MOST_COMPARED / few->size;
 }
 
-static PyObject *call_isin(int which, PyObject *const *values, Py_ssize_t count)
+static int is_member(DTypeCode code, const char *value, const char *members, npy_intp count)
 {
-    const char *data, *members;
+    npy_bool found[BLOCK];
+    for (npy_intp begin = 0; begin < count; begin += BLOCK) {
+        const npy_intp size = least(BLOCK, count - begin);
+        memberships_of_few[code](value, 1, members + begin * dtypes[code].itemsize, size, 0, found);
+        if (memchr(found, 1, (size_t)size) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Look through many members for each of a few values. */
+static PyObject *look_through(const Tensor *x, const char *data, const Tensor *members, const char *elements, int invert)
+{
     char *out;
-    int invert = 0;
+    const DTypeCode code = (DTypeCode)x->code;
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, BOOL, 0, &out);
+    for (npy_intp i = 0; result != NULL && i < x->size; i++) {
+        out[i] = (char)(is_member(code, data + i * dtypes[code].itemsize, elements, members->size) != invert);
+    }
+    clear_flags(); /* comparisons with NaN */
+    return result;
+}
+
+static PyObject *look_up(const Tensor *x, const char *data, const Tensor *y, const char *members, int invert)
+{
+    char *out;
     Scratch scratch;
-    if (!take_flag(values[2], &invert)) {
-        return DECLINED;
-    }
-    Tensor *x = sortable(values[0], most_sortable(), &data);
-    Tensor *y = sortable(values[1], limits.at_once, &members);
-    if (x == NULL || y == NULL || x->code != y->code || (x->size > limits.at_once && !is_compared(x, y))) {
-        return DECLINED;
-    }
     const DTypeCode code = (DTypeCode)x->code;
     const npy_intp itemsize = dtypes[code].itemsize;
     const int copies = !(x->flags & ROW_MAJOR);
@@ -361,6 +377,31 @@ static PyObject *call_isin(int which, PyObject *const *values, Py_ssize_t count)
         }
     }
     free_scratch(&scratch);
+    return result;
+}
+
+static PyObject *call_isin(int which, PyObject *const *values, Py_ssize_t count)
+{
+    const char *data, *members;
+    int invert = 0;
+    if (!take_flag(values[2], &invert)) {
+        return DECLINED;
+    }
+    Tensor *x = sortable(values[0], most_sortable(), &data);
+    Tensor *y = sortable(values[1], most_sortable(), &members);
+    if (x == NULL || y == NULL || x->code != y->code) {
+        return DECLINED;
+    }
+    const int is_looked_through = y->size > limits.at_once;
+    if ((x->size > limits.at_once && !is_compared(x, y)) ||
+        (is_looked_through && !(is_compared(y, x) && x->flags & ROW_MAJOR))) {
+        return DECLINED;
+    }
+    Py_INCREF(x); /* finalisers may give the arrays other memory meanwhile */
+    Py_INCREF(y);
+    PyObject *result = (is_looked_through ? look_through : look_up)(x, data, y, members, invert);
+    Py_DECREF(x);
+    Py_DECREF(y);
     return result;
 }
 
