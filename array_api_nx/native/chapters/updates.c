@@ -186,7 +186,7 @@ PyObject *compute_into(OperationCode op, PyObject *const *given, int count, PyOb
     Tensor *target = layout_of(out), *operands[UPDATE_OPERANDS + 1], *first = NULL;
     ScalarMemory numbers[UPDATE_OPERANDS];
     char *args[UPDATE_OPERANDS + 1];
-    int lent = 0;
+    int lent = 0, apart = 0;
     if (target == NULL || op == OP_POW) {
         return DECLINED;
     }
@@ -201,6 +201,7 @@ PyObject *compute_into(OperationCode op, PyObject *const *given, int count, PyOb
         args[i] = (char *)&numbers[i];
         first = first == NULL ? operands[i] : first;
         lent = lent || (operands[i] != NULL && ensure_storage(operands[i]) && is_lent(operands[i]));
+        apart = apart || (operands[i] != NULL && !(operands[i]->flags & ROW_MAJOR));
         const int fits = operands[i] == NULL ? !is_array(given[i]) : operands[i]->code == first->code;
         if (PyErr_Occurred() || pending_of(given[i]) != NULL || !fits) {
             return DECLINED;
@@ -210,8 +211,10 @@ PyObject *compute_into(OperationCode op, PyObject *const *given, int count, PyOb
     if (loop == NULL) {
         return decline_unless_raised();
     }
-    /* Unless an operand is lent, several threads write what a pass computes to the target, too. */
-    if (loop->operand != first->code || loop->result != target->code || (target->size > loop->serial_limit && !lent)) {
+    /* Unless an operand cannot wait, because it is lent or its elements are not adjacent for a loop that is not exact, several
+       threads write what a pass computes to the target, too. */
+    const int waits = !lent && (loop->is_exact || !apart);
+    if (loop->operand != first->code || loop->result != target->code || (target->size > loop->serial_limit && waits)) {
         return DECLINED;
     }
     for (int i = 0; i < count; i++) {

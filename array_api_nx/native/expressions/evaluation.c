@@ -253,7 +253,8 @@ static int is_read_in_steps(const Pass *pass, const Expression *expression)
     const Area *root = &pass->areas[pass->leaf_count];
     stepped += pass->fold == NULL && root->itemsize >= WIDE && root->strides[last] != root->itemsize;
     for (int n = 0; n < expression->node_count; n++) {
-        if (!expression->nodes[n]->operation.is_exact) {
+        /* Loops of complex arithmetic, which are exact in rows alone, give NumPy's bits where they have its strides. */
+        if (!expression->nodes[n]->operation.is_exact && !expression->nodes[n]->operation.is_exact_in_rows) {
             return 0;
         }
     }
