@@ -185,7 +185,8 @@ static int sort_on_threads(const char *from, DTypeCode code, npy_intp count, npy
 int sort_by_intervals(const char *from, DTypeCode code, npy_intp count, npy_intp threads, char *to)
 {
     const npy_intp itemsize = dtypes[code].itemsize, bytes = count * itemsize;
-    const int divided = threads > 1 && bytes >= DIVIDED_FROM && itemsize >= DIVIDED_BYTES ? sort_on_threads(from, code, count, threads, to) : 0;
+    const int is_divided = threads > 1 && bytes >= DIVIDED_FROM && itemsize >= DIVIDED_BYTES;
+    const int divided = is_divided ? sort_on_threads(from, code, count, threads, to) : 0;
     if (divided != 0) {
         return divided < 0 ? -1 : 0;
     }
