@@ -263,7 +263,7 @@ def _select(slices: Array, axis: int, rule: _Rule, dtype: DType, skips_nan: bool
     if type(size) is int and size == 0:
         return _of_nothing(slices, axis, rule, dtype)
     if has_nan and looks and prod(rest) == 1:
-        # NaN are found before the others are put in order, which takes longer with many NaN.
+        # NaN are left out first: to partition an array takes the longer, the more NaN it has.
         is_nan = xp.isnan(slices)
         nans = int(xp.count_nonzero(is_nan))
         if nans > 0 and not (skips_nan and nans < size):

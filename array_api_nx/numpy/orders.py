@@ -102,7 +102,7 @@ def _with_one_nan(
     """The same, found for the other elements, with all NaN as one more: NumPy takes them for one
     element, the standard for as many as there are."""
     flat = xp.reshape(is_nan, (-1,))
-    first = xp.argmax(xp.astype(flat, xp.uint8))[None]
+    first = xp.argmax(flat)[None]
     if indices is not None:
         indices = xp.concat([xp.take(xp.nonzero(~flat)[0], indices), first])
     if inverse is not None:

@@ -32,8 +32,8 @@ static PyObject *fill(int which, PyObject *const *values, Py_ssize_t count)
 static PyObject *flatten(int copies, PyObject *const *values, Py_ssize_t count)
 {
     static PyObject *all;
-    static const Implementation *reshape;
-    if (all == NULL && ((all = PyLong_FromLong(-1)) == NULL || (reshape = find_implementation("reshape")) == NULL)) {
+    FIND_ONCE(reshape, "reshape")
+    if (all == NULL && (all = PyLong_FromLong(-1)) == NULL) {
         return NULL;
     }
     const Tensor *x = layout_of_any(values[0]);
@@ -201,7 +201,8 @@ static PyObject *list_all(int which, PyObject *const *values, Py_ssize_t count)
     return x == NULL ? decline_unless_raised() : list_elements(x, 0, data_of(x));
 }
 
-/* np.inner(x, y): the product with the last axis of `y` before the others; and np.vdot(x, y) of real elements. */
+/* np.inner(x, y), sums of products along the last axes of both: the product of matrices with `y` transposed. And np.vdot(x, y)
+   of real elements, that of both as vectors. */
 static PyObject *inner(int is_vdot, PyObject *const *values, Py_ssize_t count)
 {
     FIND_ONCE(matmul, "matmul")

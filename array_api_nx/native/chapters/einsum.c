@@ -378,10 +378,13 @@ static PyObject *multiply_as_matrices(const Subscripts *read)
     return product == NULL || !is_array(product) ? product : split_axes(read, product, &letters);
 }
 
-/* `optimizes`: NumPy's results of matrix products have another order of axes in memory then, and those without axes are
-   arrays. */
+/* `optimizes` is what the caller asks NumPy for. Its results then have another order of axes in memory where elements of two
+   operands are summed, and are arrays where they have no axes: these are declined. */
 static PyObject *compute(const Subscripts *read, int optimizes)
 {
+    if (optimizes && read->out == 0) {
+        return DECLINED;
+    }
     if (read->operands == 1) {
         const int count = read->lengths[LEFT];
         if ((read->in[LEFT] & ~read->out) == 0) {
@@ -433,9 +436,6 @@ static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count)
     Subscripts read = {.operands = 0};
     if (!read_subscripts(&read, values, count)) {
         return decline_unless_raised();
-    }
-    if (values[3] == Py_True && read.out == 0) {
-        return DECLINED;
     }
     const DTypeCode code = (DTypeCode)read.arrays[0]->code;
     if (accumulator_of(code) != code || dtypes[code].itemsize < (npy_intp)sizeof(npy_float)) {

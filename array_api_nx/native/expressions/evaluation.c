@@ -225,7 +225,8 @@ static int is_streamed(const Pass *pass, const Target *target)
    then saves a copy, but every line is read from memory for one element (docs/tuning.md, 5). */
 enum { STEPPED_BYTES = 1 << 24 };
 
-/* Bytes of elements of which a vector has few: a loop writes them to every other place in less time than a copy takes. */
+/* Bytes of an element from which on a loop that writes to every other place takes less time than to compute a row and to copy
+   it there: vector instructions write but a few such elements at once. */
 enum { WIDE = 8 };
 
 /* Whether the loops of a pass are to read leaves whose elements are not adjacent where they lie, and write such elements of
