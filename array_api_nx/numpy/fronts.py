@@ -44,7 +44,7 @@ _FUNCTIONS: Final = f"""
     take_along_axis take_along_axis arr, indices, axis=
     nonzero     nonzero     a
     clip        clip        a, a_min, a_max, out=
-    dot         matmul      a, b, out=
+    dot         dot         a, b, out=
     inner       inner       a, b, /
     interp      interp_of_any x, xp, fp, left=, right=, period=
     einsum      einsum

@@ -229,7 +229,7 @@ static PyObject *answer_into(const Function *self, PyObject *const *args, Py_ssi
             return result;
         }
     }
-    if (self->compute == call_matmul && place == 2 && count + named == 3) {
+    if ((self->compute == call_matmul || self->compute == call_dot) && place == 2 && count + named == 3) {
         result = multiply_into(args[0], args[1], out);
         if (result != DECLINED) {
             return result;

@@ -1,5 +1,5 @@
-/* np.einsum of one array or two: views of the arrays, whose product is a product of matrices, or one of elements that is summed
-   afterwards.
+/* np.einsum of one array to three: views of the arrays, whose product is a product of matrices, or sums of
+   the products of elements. Of three, the first two are multiplied first.
 
    `nij,kj->nik` is a stack of products of matrices: n, which both operands and the result have, numbers them; i is their rows,
    k their columns, and j, which the result lacks, is summed. `aij,bj->bai` is one such product, where a and i together are the
@@ -10,10 +10,11 @@
 #include "elementwise.h"
 #include "movement.h"
 #include "nodes.h"
-#include "reductions.h"
+#include "pack.h"
+#include "product_sums.h"
 
 /* Behind the letters of the alphabet come those of the axes under an ellipsis, from the last of these on. */
-enum { ALPHABET = 52, LETTERS = 64, OPERANDS = 2, LEFT = 0, RIGHT = 1 };
+enum { ALPHABET = 52, LETTERS = 64, OPERANDS = 3, LEFT = 0, RIGHT = 1, THIRD = 2 };
 
 typedef npy_uint64 Letters; /* a bit for each */
 
@@ -33,6 +34,11 @@ static void add_axis(NewView *view, npy_intp size, npy_intp stride)
 {
     view->shape[view->ndim] = size;
     view->strides[view->ndim++] = size == 1 ? 0 : stride;
+}
+
+static Letters letters_of(const Subscripts *read)
+{
+    return read->in[LEFT] | read->in[RIGHT] | read->in[THIRD];
 }
 
 static int number_of(char letter)
@@ -63,7 +69,7 @@ static int is_ellipsis(const char *text)
 static int take_letter(Subscripts *read, int of, int dim, int letter)
 {
     const Tensor *x = read->arrays[of];
-    const Letters known = read->in[LEFT] | read->in[RIGHT];
+    const Letters known = letters_of(read);
     if (letter < 0 || letter >= LETTERS || dim >= x->ndim || (has(known, letter) && read->sizes[letter] != x->shape[dim])) {
         return 0;
     }
@@ -143,7 +149,7 @@ static int read_result(Subscripts *read, const char *text, const char *terms)
             append_hidden(read);
             shows_hidden = 1;
             text += 2;
-        } else if (letter >= 0 && !has(read->out, letter) && has(read->in[LEFT] | read->in[RIGHT], letter)) {
+        } else if (letter >= 0 && !has(read->out, letter) && has(letters_of(read), letter)) {
             append(read, read->operands, &read->out, letter);
         } else if (*text != ' ') {
             return 0;
@@ -210,60 +216,66 @@ static PyObject *put_in_order(const Subscripts *read, PyObject *array, const int
     return result != NULL ? result : decline_unless_raised();
 }
 
-/* The sum of an array, whose axes have letters, along those that the result lacks. Steals the reference. */
-static PyObject *sum_rest(const Subscripts *read, PyObject *array, const int *order, int count)
-{
-    FIND_ONCE(sum, "sum")
-    int kept[LETTERS], axes = 0, left = 0;
-    if (!is_answer(array)) {
-        return array;
-    }
-    for (int i = 0; i < count; i++) {
-        axes += !has(read->out, order[i]);
-    }
-    PyObject *axis = axes > 0 ? PyTuple_New(axes) : NULL, *result = NULL;
-    for (int i = 0, item = 0; i < count; i++) {
-        if (has(read->out, order[i])) {
-            kept[left++] = order[i];
-        } else if (axis != NULL) {
-            PyTuple_SET_ITEM(axis, item++, PyLong_FromLong(i)); /* small ints are always there */
-        }
-    }
-    if (axis != NULL) {
-        PyObject *const given[MOST_PARAMETERS] = {array, axis};
-        result = sum->compute(sum->code, given, 1);
-        Py_DECREF(axis);
-    } else if (axes == 0) {
-        result = Py_NewRef(array);
-    }
-    Py_DECREF(array);
-    return put_in_order(read, result, kept, left);
-}
-
-/* Products of elements, as of `ij,ij->i`, which are summed where the result lacks their axes. */
+/* Products of elements, as of `i,j->ij`. */
 static PyObject *multiply_elements(const Subscripts *read)
 {
-    int order[LETTERS], count = 0;
-    Letters met = 0;
-    const int *const wanted = read->order[2];
-    const int is_sum = ((read->in[LEFT] | read->in[RIGHT]) & ~read->out) != 0;
-    for (int i = 0; i < (is_sum ? read->lengths[LEFT] : read->lengths[2]); i++) {
-        order[count++] = is_sum ? read->order[LEFT][i] : wanted[i];
-        met |= (Letters)1 << order[i];
-    }
-    for (int i = 0; i < read->lengths[RIGHT]; i++) {
-        if (!has(met, read->order[RIGHT][i])) {
-            order[count++] = read->order[RIGHT][i];
-        }
-    }
-    PyObject *x = show_letters(read, LEFT, order, count), *product = x;
-    PyObject *y = is_answer(x) ? show_letters(read, RIGHT, order, count) : NULL;
+    PyObject *x = show_letters(read, LEFT, read->order[2], read->lengths[2]), *product = x;
+    PyObject *y = is_answer(x) ? show_letters(read, RIGHT, read->order[2], read->lengths[2]) : NULL;
     if (is_answer(x)) {
         product = is_answer(y) ? compute_binary(OP_MULTIPLY, x, y) : y;
         Py_DECREF(x);
         drop_answer(y);
     }
-    return sum_rest(read, product, order, count);
+    return product;
+}
+
+/* How far an operand steps along a letter. */
+static npy_intp letter_step(const Subscripts *read, int of, int letter)
+{
+    return of < read->operands && has(read->in[of], letter) ? read->strides[of][letter] : 0;
+}
+
+static void append_letter(ProductNest *nest, const Subscripts *read, int letter, npy_intp step)
+{
+    add_product_axis(nest, read->sizes[letter], step, letter_step(read, LEFT, letter), letter_step(read, RIGHT, letter));
+}
+
+/* Sums of elements, or of the products of those of two arrays, as of `ij->i` and `ij,ij->i`. */
+static PyObject *sum_terms(const Subscripts *read)
+{
+    ProductNest nest = {.code = (DTypeCode)read->arrays[LEFT]->code, .ndim = 0};
+    const int *const wanted = read->order[read->operands], kept = read->lengths[read->operands];
+    npy_intp shape[LETTERS], step = dtypes[nest.code].itemsize;
+    Letters met = read->out;
+    if (kept + read->lengths[LEFT] + (read->operands > 1 ? read->lengths[RIGHT] : 0) > ARRAY_DIMS) {
+        return DECLINED;
+    }
+    for (int i = kept - 1; i >= 0; i--) {
+        shape[i] = read->sizes[wanted[i]];
+        append_letter(&nest, read, wanted[i], step);
+        step *= shape[i];
+    }
+    for (int of = 0; of < read->operands; of++) {
+        char *data = nest.data[LEFT_FACTOR + of] = data_of(read->arrays[of]);
+        if (data == NULL || !is_aligned(read->arrays[of], data)) {
+            return decline_unless_raised();
+        }
+        for (int i = 0; i < read->lengths[of]; i++) {
+            const int letter = read->order[of][i];
+            if (!has(met, letter)) {
+                append_letter(&nest, read, letter, 0);
+                met |= (Letters)1 << letter;
+            }
+        }
+    }
+    PyObject *result = new_array_like_memory(kept, shape, nest.code, 0, &nest.data[SUMS]);
+    if (result == NULL) {
+        return NULL;
+    }
+    if (!sum_products(&nest)) {
+        Py_CLEAR(result);
+    }
+    return result;
 }
 
 /* Append some letters of an operand to a view of it, as one axis; 0 if their elements do not lie the same way apart. */
@@ -378,30 +390,111 @@ static PyObject *multiply_as_matrices(const Subscripts *read)
     return product == NULL || !is_array(product) ? product : split_axes(read, product, &letters);
 }
 
-/* `optimizes` is what the caller asks NumPy for. Its results then have another order of axes in memory where elements of two
-   operands are summed, and are arrays where they have no axes: these are declined. */
+/* The most products that are computed here where a product of matrices would need copies of its operands. */
+enum { MOST_WITHOUT_COPIES = 1 << 16 };
+
+static int are_few(const Subscripts *read)
+{
+    npy_intp products = 1;
+    for (int letter = 0; letter < LETTERS && products <= MOST_WITHOUT_COPIES; letter++) {
+        products *= has(letters_of(read), letter) ? read->sizes[letter] : 1;
+    }
+    return products <= MOST_WITHOUT_COPIES;
+}
+
+/* Of two operands. Declined if one of them is summed alone. */
+static PyObject *compute_pair(const Subscripts *read)
+{
+    const Letters both = read->in[LEFT] & read->in[RIGHT], alone = (read->in[LEFT] | read->in[RIGHT]) & ~both;
+    if ((alone & ~read->out) != 0) {
+        return DECLINED;
+    }
+    if ((both & ~read->out) == 0) {
+        return multiply_elements(read);
+    }
+    const int are_vectors = (both & read->out) == 0 && read->lengths[LEFT] == 1 && read->lengths[RIGHT] == 1;
+    if (is_inexact(read->arrays[LEFT]->code) && (alone != 0 || are_vectors)) {
+        PyObject *product = multiply_as_matrices(read);
+        if (product != DECLINED || !are_few(read)) {
+            return product;
+        }
+    }
+    return sum_terms(read);
+}
+
+/* How many elements an array with some letters has. */
+static double size_of(const Subscripts *read, Letters letters)
+{
+    double size = 1;
+    for (int letter = 0; letter < LETTERS; letter++) {
+        size *= has(letters, letter) ? (double)read->sizes[letter] : 1;
+    }
+    return size;
+}
+
+/* Have an operand of a pair be one of those that were read. */
+static void take_operand(Subscripts *pair, int as, const Subscripts *read, int of)
+{
+    pair->arrays[as] = read->arrays[of];
+    pair->in[as] = read->in[of];
+    pair->lengths[as] = read->lengths[of];
+    memcpy(pair->strides[as], read->strides[of], sizeof(pair->strides[as]));
+    memcpy(pair->order[as], read->order[of], sizeof(pair->order[as]));
+}
+
+/* Of three operands: of the first two, and of the result and the third. Declined if that is larger than what there is. */
+static PyObject *compute_in_turn(const Subscripts *read)
+{
+    Subscripts pair = {.operands = 2}, rest = {.operands = 2};
+    const Letters needed = (read->in[LEFT] | read->in[RIGHT]) & (read->out | read->in[THIRD]);
+    const double most = size_of(read, read->in[LEFT]) + size_of(read, read->in[RIGHT]) + size_of(read, read->in[THIRD]) +
+                        size_of(read, read->out);
+    if (size_of(read, needed) > most) {
+        return DECLINED;
+    }
+    memcpy(pair.sizes, read->sizes, sizeof(pair.sizes));
+    take_operand(&pair, LEFT, read, LEFT);
+    take_operand(&pair, RIGHT, read, RIGHT);
+    pair.out = needed;
+    int *const order = pair.order[2];
+    const int first = choose(read->order[LEFT], read->lengths[LEFT], needed, order);
+    pair.lengths[2] =
+        first + choose(read->order[RIGHT], read->lengths[RIGHT], needed & ~read->in[LEFT], order + first);
+    PyObject *product = compute_pair(&pair);
+    Tensor *x = is_answer(product) ? movable(product) : NULL;
+    if (x == NULL) {
+        drop_answer(product);
+        return product == NULL ? NULL : decline_unless_raised();
+    }
+    memcpy(rest.sizes, read->sizes, sizeof(rest.sizes));
+    rest.arrays[LEFT] = x;
+    rest.in[LEFT] = needed;
+    rest.lengths[LEFT] = pair.lengths[2];
+    for (int i = 0; i < pair.lengths[2]; i++) {
+        rest.order[LEFT][i] = order[i];
+        rest.strides[LEFT][order[i]] = x->strides[i];
+    }
+    take_operand(&rest, RIGHT, read, THIRD);
+    rest.out = read->out;
+    rest.lengths[2] = read->lengths[3];
+    memcpy(rest.order[2], read->order[3], sizeof(rest.order[2]));
+    PyObject *result = compute_pair(&rest);
+    Py_DECREF(product);
+    return result;
+}
+
+/* `optimizes` is what the caller asks NumPy for. Its results then have another order of axes in memory where elements of
+   several operands are summed, and are arrays where they have no axes: these are declined. */
 static PyObject *compute(const Subscripts *read, int optimizes)
 {
-    if (optimizes && read->out == 0) {
+    const int is_sum = (letters_of(read) & ~read->out) != 0;
+    if (optimizes && (read->out == 0 || (is_sum && read->operands > 1))) {
         return DECLINED;
     }
     if (read->operands == 1) {
-        const int count = read->lengths[LEFT];
-        if ((read->in[LEFT] & ~read->out) == 0) {
-            return show_letters(read, LEFT, read->order[1], count);
-        }
-        return sum_rest(read, show_letters(read, LEFT, read->order[LEFT], count), read->order[LEFT], count);
+        return is_sum ? sum_terms(read) : show_letters(read, LEFT, read->order[1], read->lengths[LEFT]);
     }
-    const Letters both = read->in[LEFT] & read->in[RIGHT], summed = both & ~read->out;
-    if (((read->in[LEFT] | read->in[RIGHT]) & ~both & ~read->out) != 0) {
-        return DECLINED; /* one operand is summed alone */
-    }
-    if (optimizes && summed != 0) {
-        return DECLINED;
-    }
-    const int has_free = ((read->in[LEFT] | read->in[RIGHT]) & ~both) != 0, is_stack = (both & read->out) != 0;
-    const int is_vector = !is_stack && read->lengths[LEFT] == 1 && read->lengths[RIGHT] == 1;
-    return summed != 0 && (has_free || is_vector) ? multiply_as_matrices(read) : multiply_elements(read);
+    return read->operands == 2 ? compute_pair(read) : compute_in_turn(read);
 }
 
 static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count);
@@ -418,7 +511,7 @@ static PyObject *sum_promoted(PyObject *const *values, Tensor *x, Tensor *y)
     if (promoted == NULL || promoted == DECLINED) {
         return promoted;
     }
-    PyObject *const given[4] = {values[0], is_left ? promoted : values[1], is_left ? values[2] : promoted};
+    PyObject *const given[5] = {values[0], is_left ? promoted : values[1], is_left ? values[2] : promoted, NULL, values[4]};
     PyObject *result = einsum(0, given, 3);
     Py_DECREF(promoted);
     return result;
@@ -427,7 +520,7 @@ static PyObject *sum_promoted(PyObject *const *values, Tensor *x, Tensor *y)
 static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x, *y;
-    if (values[3] != NULL && !PyBool_Check(values[3])) {
+    if (values[4] != NULL && !PyBool_Check(values[4])) {
         return DECLINED;
     }
     if (count == 3 && (x = layout_of_any(values[1])) != NULL && (y = layout_of_any(values[2])) != NULL && x->code != y->code) {
@@ -438,14 +531,14 @@ static PyObject *einsum(int which, PyObject *const *values, Py_ssize_t count)
         return decline_unless_raised();
     }
     const DTypeCode code = (DTypeCode)read.arrays[0]->code;
-    if (accumulator_of(code) != code || dtypes[code].itemsize < (npy_intp)sizeof(npy_float)) {
-        return DECLINED; /* sums of narrow dtypes have others here */
+    if (!has_product_sums(code)) {
+        return DECLINED;
     }
     PyObject *before = ignore_errors(); /* which NumPy does not look for */
-    return before == NULL ? decline_unless_raised() : restore_errors(before, compute(&read, values[3] == Py_True));
+    return before == NULL ? decline_unless_raised() : restore_errors(before, compute(&read, values[4] == Py_True));
 }
 
 Implementation einsum_functions[] = {
-    {"einsum", einsum, 0, "subscripts, x, y=, /, *, optimize="},
+    {"einsum", einsum, 0, "subscripts, x, y=, z=, /, *, optimize="},
     {NULL, NULL, 0, NULL},
 };

@@ -10,8 +10,10 @@
 #include "movement.h"
 #include "nest.h"
 #include "nodes.h"
+#include "pack.h"
 #include "parts.h"
 #include "flags.h"
+#include "product_sums.h"
 #include "small_matrices.h"
 #include "tall_products.h"
 #include "ufunc_fields.h"
@@ -137,7 +139,7 @@ typedef struct {
 } Product;
 
 /* The most multiplications in a stack of products that are made here, on one thread: by small_matrices.c, by BLAS, and by
-   NumPy's loops for dtypes that BLAS does not know. They take some 200 microseconds (docs/tuning.md, 156). */
+   NumPy's loops for booleans. They take some 200 microseconds (docs/tuning.md, 156). */
 enum { MOST_SMALL = 1 << 20, MOST_BY_BLAS = 1 << 23, MOST_BY_LOOPS = 1 << 18 };
 
 /* Whether a stack is computed here. If small_matrices.c does not compute its matrices, and all of them are multiplied by one,
@@ -153,8 +155,8 @@ static int is_small_stack(const Product *product)
     for (int dim = 0; dim < product->stack_axes; dim++) {
         count = count > limits.large ? count : count * product->shape[dim];
     }
-    return (is_small || y->ndim > 2) && x->size <= limits.large && y->size <= limits.large &&
-           elements <= limits.large / count && sizes[2] <= most / (count * elements);
+    return (is_small || y->ndim > 2 || is_integer(product->code)) && x->size <= limits.large && y->size <= limits.large &&
+           elements <= limits.large / count && (is_integer(product->code) || sizes[2] <= most / (count * elements));
 }
 
 /* Whether NumPy lays out the products of a stack row by row: where no operand has its matrices in another order. */
@@ -256,19 +258,42 @@ static int run_stack(Product *product, int is_brief)
     return flags;
 }
 
-/* Compute; `is_new` says that the result lies in one piece, apart from all else. The floating-point flags, perhaps with an
-   exception set. */
-static int run(Product *product, int is_new)
+/* A product of integers, which BLAS does not know. 0 if it is left to NumPy's loop. */
+static int multiply_integers(const Product *product)
+{
+    const npy_intp *const sizes = product->sizes, *const steps = product->steps;
+    char *const *const args = product->args;
+    ProductNest nest = {.code = product->code, .ndim = 0, .data = {args[2], args[0], args[1]}};
+    if (product->stack_axes + 3 > ARRAY_DIMS || !is_aligned(product->x, args[0]) || !is_aligned(product->y, args[1])) {
+        return 0;
+    }
+    npy_intp apart = sizes[1] * sizes[3] * dtypes[product->code].itemsize;
+    for (int dim = product->stack_axes - 1; dim >= 0; dim--) {
+        add_product_axis(&nest, product->shape[dim], apart, product->left[dim], product->right[dim]);
+        apart *= product->shape[dim];
+    }
+    add_product_axis(&nest, sizes[1], steps[7], steps[3], 0);
+    add_product_axis(&nest, sizes[2], 0, steps[4], steps[5]);
+    add_product_axis(&nest, sizes[3], steps[8], 0, steps[6]);
+    sum_products(&nest);
+    return 1;
+}
+
+/* Compute; `is_whole` says that the result lies in one run. The floating-point flags, perhaps with an exception set. */
+static int run(Product *product, int is_whole)
 {
     const DTypeCode code = product->code;
     const npy_intp *sizes = product->sizes;
     const int is_brief = product->x->size <= MOST_BRIEF && product->y->size <= MOST_BRIEF;
     int flags = 0;
+    if (is_integer(code) && is_whole && multiply_integers(product)) {
+        return 0;
+    }
     if (product->stack_axes > 0) {
         return run_stack(product, is_brief);
     }
     clear_flags();
-    if (is_new && sizes[2] == 1 && product->ndim == 2 && !is_complex(code) && code != BOOL &&
+    if (is_whole && sizes[2] == 1 && product->ndim == 2 && !is_complex(code) && code != BOOL &&
         multiply_outer(product->x, product->y, product->args)) {
         return take_flags();
     }
@@ -309,7 +334,7 @@ static PyObject *multiply_of_kind(int are_booleans, PyObject *first, PyObject *s
     if (result == NULL || result == DECLINED) {
         return result;
     }
-    const int flags = run(&product, out == NULL);
+    const int flags = run(&product, out == NULL || (layout_of(out)->flags & ROW_MAJOR));
     if (PyErr_Occurred()) { /* it may have been without memory for a copy */
         Py_DECREF(result);
         return NULL;
@@ -335,6 +360,13 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
 PyObject *call_matmul(int which, PyObject *const *values, Py_ssize_t count)
 {
     return multiply_matrices(values[0], values[1]);
+}
+
+/* NumPy's dot, which is matmul but for stacks of matrices on the right: of these it makes each product with each on the left. */
+PyObject *call_dot(int which, PyObject *const *values, Py_ssize_t count)
+{
+    const Tensor *x = layout_of_any(values[0]), *y = layout_of_any(values[1]);
+    return x != NULL && y != NULL && x->ndim > 1 && y->ndim > 2 ? DECLINED : multiply_matrices(values[0], values[1]);
 }
 
 /* Of two matrices over one axis. */
@@ -425,6 +457,7 @@ static PyObject *call_inv(int which, PyObject *const *values, Py_ssize_t count)
 }
 
 Implementation products_functions[] = {
+    {"dot", call_dot, 0, "a, b, /"},
     {"inv", call_inv, 0, "x, /"},
     {"matmul", call_matmul, 0, "x1, x2, /"},
     {"outer", call_outer, 0, "a, b, /"},

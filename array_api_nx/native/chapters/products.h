@@ -40,5 +40,6 @@ PyObject *multiply_booleans(PyObject *x, PyObject *y);
 
 /* The implementation of matmul. */
 PyObject *call_matmul(int which, PyObject *const *values, Py_ssize_t count);
+PyObject *call_dot(int which, PyObject *const *values, Py_ssize_t count);
 
 #endif
