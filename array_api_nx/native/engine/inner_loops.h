@@ -37,8 +37,9 @@ enum { TRANSPOSED_ROWS = 32, COLUMN_BYTES = 128, TRANSPOSED_COLUMNS = 128, ROW_B
 /* Up to so many columns it pays to copy tiles rather than to call the loops row by row (docs/tuning.md, 14). */
 enum { PACKED_COLUMNS = 32 };
 
-/* Bytes of an output that do not stay in the caches until they are read again: it is written past them
+/* Bytes of an output from which on it is written past the caches, where it would not stay until it is read again
    (docs/tuning.md, 8). */
-enum { STREAMED_BYTES = 1 << 22 };
+enum { STREAMED_BYTES = 1 << 22, STREAMED_BYTES_ON_AMD = 1 << 24 };
+extern npy_intp streamed_bytes; /* of the two (processor.c) */
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "parts.h"
 #include "compiler.h"
+#include "inner_loops.h"
 
 #ifdef HAS_TARGETS
 #include <cpuid.h>
@@ -9,6 +10,7 @@
 
 int processor = BASELINE;
 int vector_sorted_bytes = NOT_SORTED_BY_VECTORS;
+npy_intp streamed_bytes = STREAMED_BYTES;
 
 static const char *const names[] = {"baseline", "avx2", "avx512"};
 
@@ -16,10 +18,15 @@ static const char *const names[] = {"baseline", "avx2", "avx512"};
 /* AMD's processors with AVX-512 before this family take a hundred cycles to write the chosen elements of a vector to memory. */
 enum { FAMILY_OF_ZEN_5 = 0x1a };
 
+static int is_amd(void)
+{
+    return __builtin_cpu_is("amd") != 0;
+}
+
 static int is_old_amd(void)
 {
     unsigned int family, ignored[3];
-    if (!__builtin_cpu_is("amd") || !__get_cpuid(1, &family, &ignored[0], &ignored[1], &ignored[2])) {
+    if (!is_amd() || !__get_cpuid(1, &family, &ignored[0], &ignored[1], &ignored[2])) {
         return 0;
     }
     return (family >> 8 & 0xf) + (family >> 20 & 0xff) < FAMILY_OF_ZEN_5;
@@ -55,6 +62,7 @@ int add_processor(PyObject *module)
     if (found == AVX512 && !is_old_amd()) {
         vector_sorted_bytes = __builtin_cpu_supports("avx512vbmi2") ? 2 : 4;
     }
+    streamed_bytes = is_amd() ? STREAMED_BYTES_ON_AMD : STREAMED_BYTES;
 #endif
     return PyModule_AddStringConstant(module, "PROCESSOR", names[processor]);
 }

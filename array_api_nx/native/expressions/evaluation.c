@@ -217,7 +217,7 @@ enum { STREAMED_TARGET_BYTES = 1 << 24 };
 static int is_streamed(const Pass *pass, const Target *target)
 {
     const Area *root = &pass->areas[pass->leaf_count];
-    return root_bytes(pass) >= (target == NULL ? STREAMED_BYTES : STREAMED_TARGET_BYTES) && !pass->overlaps &&
+    return root_bytes(pass) >= (target == NULL ? streamed_bytes : STREAMED_TARGET_BYTES) && !pass->overlaps &&
            !pass->discards && root->strides[pass->ndim - 1] == root->itemsize;
 }
 

@@ -556,7 +556,7 @@ int compute_phases(Storage *storage, npy_intp threads, Errors *errors)
     }
     if (computed == 1) {
         const Phase *last = computation->phases[computation->count - 1];
-        computation->streams = last->node->size * dtypes[last->node->operation.result].itemsize >= STREAMED_BYTES;
+        computation->streams = last->node->size * dtypes[last->node->operation.result].itemsize >= streamed_bytes;
         int complete = run_blocks(computation, threads);
         if (complete == 1 && are_flags_unclear(computation)) {
             /* All is computed once more, with the same results, operation by operation. */
