@@ -7,7 +7,6 @@ methods and operators do, which needs the functions.
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import GenericAlias
 from typing import Any, Final
 
@@ -37,11 +36,7 @@ class ArrayType(type):
 
 
 class _Subclassed(numpy.ndarray):
-    """The base of subclasses of `ndarray`, which are NumPy's.
-
-    Its methods know that class, and its arrays as keys: NumPy takes masks of several axes without
-    elements for masks in its own arrays alone.
-    """
+    """The base of subclasses of `ndarray`, which are NumPy's, and may name that class."""
 
     __slots__ = ()
 
@@ -51,19 +46,13 @@ class _Subclassed(numpy.ndarray):
         A view as a plain array is one of NumPy's, which a method ``__array_ufunc__`` of a subclass
         may hand to that of its base.
         """
-        return super().view(*_as_numpys(args), **_as_numpys(named))
-
-    def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(_as_numpys(key))
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(_as_numpys(key), value)
+        args = tuple([_numpys_class(x) for x in args])
+        return super().view(*args, **{name: _numpys_class(x) for name, x in named.items()})
 
 
-def _as_numpys(x: Any) -> Any:
-    """See `as_numpys` in adoption.py, which needs this module."""
-    plain = x is None or type(x) in (int, slice)
-    return x if plain else import_module(".adoption", __package__).as_numpys(x)
+def _numpys_class(x: Any) -> Any:
+    """NumPy's class for that of the face."""
+    return numpy.ndarray if x is ndarray else x
 
 
 class _Fields:

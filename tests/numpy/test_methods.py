@@ -151,11 +151,6 @@ def test_arrays_are_keys_of_a_subclass():
     class Named(np.ndarray):
         pass
 
-    none = np.zeros((0, 3)).view(Named)
-    mask = np.zeros((0, 3), dtype=bool)
-    assert none[mask].shape == (0,)
-    assert type(none[mask]) is Named
-    none[mask] = 1.0
     x = np.arange(6).reshape(2, 3).view(Named)
     x[np.asarray([True, False]), np.asarray([2])] = 7
     assert x[np.asarray([0])].tolist() == [[0, 1, 7]]

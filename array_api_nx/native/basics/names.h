@@ -7,7 +7,7 @@
 
 #define EACH_NAME(N)                                                                             \
     N(reduce) N(accumulate) N(divide) N(subtract) N(multiply) N(cast) N(array_api_nx) N(_run) N(_resized) N(backend)        \
-    N(copy) N(shape) N(is_row_major) N(__name__)
+    N(copy) N(shape) N(is_row_major) N(__name__) N(__array__)
 
 #define AS_MEMBER(NAME) PyObject *NAME;
 typedef struct {

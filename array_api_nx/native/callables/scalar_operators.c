@@ -1,9 +1,11 @@
 /* NumPy's scalars to the left of arrays of the face, as in `np.float64(2) * x`. Python asks the scalar's class first,
    which finds `x.__array_ufunc__` by way of the ufunc, slowly (docs/tuning.md, 143). So the operators of these classes
-   ask the array first, which answers the same; other operands stay NumPy's. */
+   ask the array first, which answers the same; other operands stay NumPy's, but for objects whose `__array__` gives an array
+   of the face, which NumPy does not take for one. */
 
 #include "common.h"
 #include "face.h"
+#include "names.h"
 #include "scalar_operators.h"
 
 #define EACH_SCALAR(M)                                                                              \
@@ -13,26 +15,59 @@
     M(TYPE, add) M(TYPE, subtract) M(TYPE, multiply) M(TYPE, true_divide) M(TYPE, floor_divide)     \
     M(TYPE, remainder)
 
+/* The array of the face that the `__array__` of a scalar's other operand gives, if that has made NumPy raise a ValueError; else
+   NULL, with what NumPy has raised. */
+static PyObject *take_given_face(PyObject *scalar, PyObject *operand)
+{
+    PyObject *type, *value, *traceback, *array = NULL;
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) || !PyArray_CheckScalar(scalar) || PyArray_Check(operand) || !PyObject_HasAttr(operand, names_of.__array__)) {
+        return NULL;
+    }
+    PyErr_Fetch(&type, &value, &traceback);
+    array = PyObject_CallMethodNoArgs(operand, names_of.__array__);
+    if (array != NULL && is_face(array)) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+        return array;
+    }
+    Py_XDECREF(array);
+    PyErr_Restore(type, value, traceback);
+    return NULL;
+}
+
+/* The end of an operator: NumPy's result, or CALL with `face` as the second operand. */
+#define OR_WITH_FACE(CALL)                                                                          \
+        PyObject *face = result == NULL ? take_given_face(x, y) : NULL;                             \
+        if (face != NULL) {                                                                         \
+            result = CALL;                                                                          \
+            Py_DECREF(face);                                                                        \
+        }                                                                                           \
+        return result;
+
 /* Python calls a slot once where both classes have the same one. So each class has functions of its own. */
 #define BINARY(TYPE, SLOT)                                                                          \
     static binaryfunc numpys_##TYPE##_##SLOT;                                                       \
     static PyObject *TYPE##_##SLOT(PyObject *x, PyObject *y)                                        \
     {                                                                                               \
         PyObject *result = is_face(y) ? Py_TYPE(y)->tp_as_number->nb_##SLOT(x, y) : Py_NotImplemented; \
-        return result != Py_NotImplemented ? result : numpys_##TYPE##_##SLOT(x, y);                 \
+        result = result != Py_NotImplemented ? result : numpys_##TYPE##_##SLOT(x, y);               \
+        OR_WITH_FACE(Py_TYPE(face)->tp_as_number->nb_##SLOT(x, face))                               \
     }
 #define OTHERS(TYPE)                                                                                \
     static ternaryfunc numpys_##TYPE##_power;                                                       \
     static PyObject *TYPE##_power(PyObject *x, PyObject *y, PyObject *modulus)                      \
     {                                                                                               \
         PyObject *result = is_face(y) ? Py_TYPE(y)->tp_as_number->nb_power(x, y, modulus) : Py_NotImplemented; \
-        return result != Py_NotImplemented ? result : numpys_##TYPE##_power(x, y, modulus);         \
+        result = result != Py_NotImplemented ? result : numpys_##TYPE##_power(x, y, modulus);       \
+        OR_WITH_FACE(Py_TYPE(face)->tp_as_number->nb_power(x, face, modulus))                       \
     }                                                                                               \
     static richcmpfunc numpys_##TYPE##_compare;                                                     \
     static PyObject *TYPE##_compare(PyObject *x, PyObject *y, int comparison)                       \
     {                                                                                               \
         PyObject *result = is_face(y) ? Py_TYPE(y)->tp_richcompare(y, x, mirrored[comparison]) : Py_NotImplemented; \
-        return result != Py_NotImplemented ? result : numpys_##TYPE##_compare(x, y, comparison);    \
+        result = result != Py_NotImplemented ? result : numpys_##TYPE##_compare(x, y, comparison);  \
+        OR_WITH_FACE(Py_TYPE(face)->tp_richcompare(face, x, mirrored[comparison]))                  \
     }
 #define FUNCTIONS(TYPE) EACH_BINARY(BINARY, TYPE) OTHERS(TYPE)
 
