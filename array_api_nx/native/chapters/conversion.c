@@ -245,7 +245,11 @@ static PyObject *call_copy(int which, PyObject *const *values, Py_ssize_t count)
     Tensor *x = layout_of_any(values[0]);
     const int is_kept = values[1] != NULL && x != NULL && x->flags & ROW_MAJOR && PyUnicode_Check(values[1]) &&
                         PyUnicode_CompareWithASCIIString(values[1], "K") == 0;
-    return x == NULL || (values[1] != NULL && !is_kept) ? DECLINED : copy_into_shape(x, x->ndim, x->shape);
+    if (x == NULL || (values[1] != NULL && !is_kept)) {
+        return DECLINED;
+    }
+    return x->size == 0 && x->ndim == 1 && is_computed_now(0) ? new_without_elements((DTypeCode)x->code)
+                                                              : copy_into_shape(x, x->ndim, x->shape);
 }
 
 /* dispatch.cast(x, dtype). */

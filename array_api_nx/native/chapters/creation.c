@@ -12,8 +12,8 @@ static const DTypeCode REAL = FLOAT64;
 
 /* ------------------------------------------------------------------ one value */
 
-/* A new array that holds a value everywhere; of undefined contents if that is NULL. DECLINED if it
-   has no elements: which strides it has then, NumPy's versions see differently. */
+/* A new array that holds a value everywhere; of undefined contents if that is NULL. DECLINED if it has several axes and no
+   elements. */
 static PyObject *new_filled(int ndim, const npy_intp *shape, DTypeCode code, const Element *value)
 {
     const npy_intp itemsize = dtypes[code].itemsize;
@@ -21,7 +21,7 @@ static PyObject *new_filled(int ndim, const npy_intp *shape, DTypeCode code, con
     char *target;
     for (int dim = 0; dim < ndim; dim++) {
         if (shape[dim] == 0) {
-            return DECLINED;
+            return ndim == 1 ? new_without_elements(code) : DECLINED;
         }
         bytes *= shape[dim];
     }

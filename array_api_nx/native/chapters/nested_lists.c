@@ -113,6 +113,9 @@ PyObject *array_from_list(PyObject *list, DTypeCode code)
     DTypeCode common = NO_DTYPE;
     PyObject *first;
     PyTypeObject *scalar = NULL;
+    if (is_sequence(list) && PySequence_Fast_GET_SIZE(list) == 0 && limits.at_once >= 1) {
+        return new_without_elements(code == NO_DTYPE ? FLOAT64 : code);
+    }
     if (!shape_of_nested(list, &ndim, shape, &first)) {
         return DECLINED;
     }

@@ -269,6 +269,26 @@ PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code,
     return array;
 }
 
+PyObject *new_without_elements(DTypeCode code)
+{
+    static int has_strides = -1; /* whether NumPy's arrays without elements do, as before version 2.4 */
+    const npy_intp none = 0;
+    char *data;
+    if (has_strides < 0) {
+        PyObject *numpys = PyArray_SimpleNew(1, &none, NPY_DOUBLE);
+        if (numpys == NULL) {
+            return NULL;
+        }
+        has_strides = PyArray_STRIDE((PyArrayObject *)numpys, 0) != 0;
+        Py_DECREF(numpys);
+    }
+    PyObject *array = new_array_like_memory(1, &none, code, 0, &data);
+    if (array != NULL && !has_strides) {
+        tensor_of(array)->strides[0] = 0;
+    }
+    return array;
+}
+
 PyObject *wrap_ndarray(PyObject *ndarray, DTypeCode code)
 {
     Tensor *tensor = new_tensor(0, code);
