@@ -68,11 +68,16 @@ static Tensor *layout_at_hand(PyObject *array)
     return x == NULL || is_watched || limits.at_once < 1 || data_of(x) == NULL ? NULL : x;
 }
 
-/* x.view(). */
+/* x.view(), also of another dtype with elements of the same size. */
 static PyObject *view(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = layout_at_hand(values[0]);
-    return x == NULL ? decline_unless_raised() : view_elements(x, (DTypeCode)x->code, 0);
+    DTypeCode code = x == NULL ? NO_DTYPE : (DTypeCode)x->code;
+    if (x == NULL || (values[1] != NULL && (values[1] == Py_None || !take_dtype_or_type(values[1], &code))) ||
+        code == NO_DTYPE || dtypes[code].itemsize != dtypes[x->code].itemsize) {
+        return decline_unless_raised();
+    }
+    return view_elements(x, code, 0);
 }
 
 /* x.real and x.imag: views of the parts of complex numbers; of others the array itself, and zeros that are not written. */
@@ -336,6 +341,6 @@ Implementation face_functions[] = {
     {"sort_in_place", sort_in_place, 0, "self, axis=, *, -=, stable="},
     {"tolist", list_all, 0, "self, /"},
     {"vdot", inner, 1, "a, b, /"},
-    {"view", view, 0, "self, /"},
+    {"view", view, 0, "self, dtype="},
     {NULL, NULL, 0, NULL},
 };
