@@ -104,3 +104,35 @@ def test_results_can_wait_and_lie_on_other_devices():
     far = np.asarray([1.0, 2.0], device="test:no_host")
     found = numpy.float64(2) - far
     assert (str(found.device), found.tolist()) == ("test:no_host", [1, 0])
+
+
+class Measured:
+    """An object of a program's own, which is given to NumPy as an array of the face."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __array__(self, *args, **options):
+        return np.asarray(self.value)
+
+
+@for_each("operation", OPERATORS)
+def test_objects_whose_array_is_one_of_the_face(operation):
+    for value in (2.0, [1.0, 2.0], [3]):
+        for scalar in (numpy.float64(3), numpy.int64(3), numpy.float32(0.5)):
+            ours = operation(scalar, Measured(value))
+            expected = operation(scalar, numpy.asarray(value))
+            assert numpy.asarray(ours).tolist() == expected.tolist()
+            assert numpy.asarray(ours).dtype == expected.dtype
+
+
+def test_errors_of_other_objects_are_numpys():
+    class Failing:
+        def __array__(self, *args, **options):
+            raise ValueError("no elements today")
+
+    for scalar in (numpy.float64(3), numpy.int8(3)):
+        with pytest.raises(ValueError, match="no elements today"):
+            scalar + Failing()
+        with pytest.raises(TypeError):
+            scalar + object()

@@ -402,3 +402,38 @@ def test_repeats_of_rows_are_numpys():
                         expected = numpy.repeat(each, times, axis=axis)
                         assert found.shape == expected.shape
                         assert numpy.asarray(found).tobytes() == expected.tobytes()
+
+
+def test_arrays_without_elements_are_those_of_numpy():
+    def check(make):
+        ours, expected = make(np), make(numpy)
+        assert type(ours) is np.ndarray
+        assert ours.dtype == expected.dtype
+        assert (ours.shape, ours.strides) == (expected.shape, expected.strides)
+        assert ours.flags.writeable
+        assert ours.flags.c_contiguous == expected.flags.c_contiguous
+
+    for make in (
+        lambda m: m.zeros(0),
+        lambda m: m.empty((0,), dtype=numpy.int16),
+        lambda m: m.full(0, 3.0),
+        lambda m: m.zeros((0, 3)),
+        lambda m: m.array([]),
+        lambda m: m.array((), dtype=complex),
+        lambda m: m.asarray([], dtype=bool),
+        lambda m: m.array([[]]),
+        lambda m: m.zeros(0, dtype=numpy.float32).copy(),
+        lambda m: m.arange(5)[:0].copy(),
+    ):
+        check(make)
+
+
+def test_views_of_another_dtype_are_the_same_memory():
+    x = np.zeros(10_000)
+    bits = x.view(np.int64)
+    later = bits + 1  # reads the memory, which is written before it is computed
+    x[:] = 1.0
+    assert later[0] == 1
+    assert bits[0] == numpy.float64(1).view(numpy.int64)
+    bits[1] = 0
+    assert x[1] == 0

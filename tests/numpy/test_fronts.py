@@ -41,7 +41,12 @@ CALLS = {
     "take_along_axis": [((X, INTS[:, :1] % 2, 1), {})],
     "nonzero": [((INTS,), {}), ((V > 2,), {})],
     "clip": [((X, 0, 3), {}), ((X, None, 1), {}), ((X,), {"min": 0})],
-    "dot": [((V, V), {}), ((X, V), {}), ((INTS, INTS.T), {}), ((V, 2.0), {})],
+    "dot": [
+        *[((V, V), {}), ((X, V), {}), ((INTS, INTS.T), {}), ((V, 2.0), {})],
+        *[((X, numpy.stack([X.T] * 2)), {}), ((V[:3], numpy.stack([X.T] * 2)), {})],
+        *[((numpy.stack([x] * 2), numpy.stack([x.T] * 2)), {}) for x in (X, INTS, X * 1j)],
+        ((numpy.stack([X] * 4), X.T), {}),
+    ],
     "inner": [
         *[((V, V), {}), ((X, V), {}), ((V, X), {}), ((X, INTS), {}), ((INTS, INTS[0]), {})],
         *[((V > 2, V > 1), {}), ((V, 2.0), {}), ((X[None], X), {}), ((X * 1j, X), {})],
@@ -55,6 +60,7 @@ CALLS = {
         *[(("ij,kj->ik", X, INTS), {}), (("i,i", V, V), {"optimize": True})],
         *[(("ij,kj->ik", X, X), {"optimize": x}) for x in (True, False, "greedy", None)],
         *[(("ij->j", X), {"optimize": True}), (("ij->", X), {"optimize": False})],
+        *[(("i,ij,j", X[:, 0], X, X[0]), {}), (("i,ij,j->", X[:, 0], X, X[0]), {"optimize": True})],
     ],
     "vdot": [
         *[((V, V), {}), ((X, X), {}), ((V * 1j, V), {}), ((INTS[0], V), {}), ((X.T, X.T), {})],
@@ -157,7 +163,11 @@ CALLS = {
     ],
     "tolist": [((x,), {}) for x in (V, X.T, INTS, V > 2, V[:0], X[:0], numpy.array(2.0), X * 1j)],
     "conj": [((x,), {}) for x in (X, X * 1j, INTS.T, numpy.array(1j), V > 2)],
-    "view": [((X,), {}), ((X.T,), {}), ((V[::2], "i8"), {}), ((numpy.array(2.0),), {})],
+    "view": [
+        *[((x,), {}) for x in (X, X.T, numpy.array(2.0))],
+        *[((V[::2], x), {}) for x in ("i8", int, numpy.uint64, "f4", "S8", bool, None)],
+        *[((X,), {"dtype": "i8"}), ((INTS.astype("u1"), bool), {}), ((X, numpy.ndarray), {})],
+    ],
     "ravel": [((X,), {}), ((X,), {"order": "F"})],
     "flatten": [((X,), {})],
 }  # fmt: skip

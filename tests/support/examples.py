@@ -112,6 +112,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "evaluate": [lambda: xp.evaluate(X)],
     "expand_dims": [lambda: xp.expand_dims(X, axis=1)],
     "eye": [lambda: xp.eye(3, k=1)],
+    "dot": [lambda: face.dot(FACE, FACE.T)],
     "flip": [lambda: xp.flip(X)],
     "from_dlpack": [lambda: xp.from_dlpack(NDARRAY), lambda: xp.from_dlpack(X)],
     "full": [lambda: xp.full((2, 3), 4.0)],

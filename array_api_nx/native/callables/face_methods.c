@@ -68,13 +68,13 @@ static Tensor *layout_at_hand(PyObject *array)
     return x == NULL || is_watched || limits.at_once < 1 || data_of(x) == NULL ? NULL : x;
 }
 
-/* x.view(), also of another dtype with elements of the same size. */
+/* x.view(), also of another dtype with elements of the same size; of bytes as booleans it is NumPy's, as they may be any. */
 static PyObject *view(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = layout_at_hand(values[0]);
     DTypeCode code = x == NULL ? NO_DTYPE : (DTypeCode)x->code;
     if (x == NULL || (values[1] != NULL && (values[1] == Py_None || !take_dtype_or_type(values[1], &code))) ||
-        code == NO_DTYPE || dtypes[code].itemsize != dtypes[x->code].itemsize) {
+        code == NO_DTYPE || (code == BOOL && x->code != BOOL) || dtypes[code].itemsize != dtypes[x->code].itemsize) {
         return decline_unless_raised();
     }
     return view_elements(x, code, 0);
