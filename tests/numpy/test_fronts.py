@@ -165,8 +165,8 @@ CALLS = {
     "conj": [((x,), {}) for x in (X, X * 1j, INTS.T, numpy.array(1j), V > 2)],
     "view": [
         *[((x,), {}) for x in (X, X.T, numpy.array(2.0))],
-        *[((V[::2], x), {}) for x in ("i8", int, numpy.uint64, "f4", "S8", bool, None)],
-        *[((X,), {"dtype": "i8"}), ((INTS.astype("u1"), bool), {}), ((X, numpy.ndarray), {})],
+        *[((V[::2], x), {}) for x in ("i8", int, numpy.uint64, "f4", "S8", None)],
+        *[((X,), {"dtype": "i8"}), ((X, numpy.ndarray), {})],
     ],
     "ravel": [((X,), {}), ((X,), {"order": "F"})],
     "flatten": [((X,), {})],
