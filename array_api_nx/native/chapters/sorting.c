@@ -11,6 +11,7 @@
 #include "half_loops.h"
 #include "pack.h"
 #include "settings.h"
+#include "short_rows.h"
 #include "threads.h"
 #include "vectors.h"
 
@@ -195,6 +196,19 @@ static void arrange_one(SortedRows *all, const char *from, char *to, npy_intp th
     }
 }
 
+/* Sort rows that lie one after the other, on one thread. */
+static void arrange_several(SortedRows *all, const char *from, char *to, npy_intp rows)
+{
+    const npy_intp length = all->rows.length, bytes = length * dtypes[all->code].itemsize;
+    if (is_sorted_in_registers(all->code, length)) {
+        sort_short_rows(all->code, from, to, rows, length);
+        return;
+    }
+    for (npy_intp i = 0; i < rows; i++) {
+        arrange_one(all, from + i * bytes, to + i * bytes, 0);
+    }
+}
+
 /* How many parts the rows have that begin side by side. */
 static npy_intp parts_abreast(const SortedRows *all)
 {
@@ -207,10 +221,8 @@ static void sort_part(const void *shared, npy_intp part, char *scratch)
     const npy_intp length = all->rows.length, step = all->rows.step, itemsize = dtypes[all->code].itemsize;
     const npy_intp bytes = length * itemsize;
     if (step == 1) {
-        const npy_intp end = least(all->rows.rows, (part + 1) * all->each);
-        for (npy_intp i = part * all->each; i < end; i++) {
-            arrange_one(all, all->from + i * bytes, all->to + i * bytes, 0);
-        }
+        const npy_intp first = part * all->each, count = least(all->each, all->rows.rows - first);
+        arrange_several(all, all->from + first * bytes, all->to + first * bytes, count);
         return;
     }
     const npy_intp abreast = parts_abreast(all), column = part % abreast * all->each;
@@ -222,9 +234,7 @@ static void sort_part(const void *shared, npy_intp part, char *scratch)
     }
     const Tile copy = {block, bytes, itemsize};
     copy_tile(copy, (Tile){(char *)all->from + start, itemsize, step * itemsize}, itemsize, count, length);
-    for (npy_intp i = 0; i < count; i++) {
-        arrange_one(all, block + i * bytes, block + i * bytes, 0);
-    }
+    arrange_several(all, block, block, count);
     copy_tile((Tile){all->to + start, itemsize, step * itemsize}, copy, itemsize, count, length);
     PyMem_RawFree(block);
 }
