@@ -21,6 +21,7 @@ from ..primitives import table as p
 __all__ = ["convolve", "gradient", "interp", "roots", "trapezoid"]
 
 
+@with_native
 def convolve(a: Array, v: Array, /, mode: Literal["full", "same", "valid"] = "full") -> Array:
     """Convolution of two sequences: sums of products as one, reversed, moves along the other.
 

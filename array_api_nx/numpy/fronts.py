@@ -103,6 +103,8 @@ _ARRAYS: Final = """
     moveaxis    moveaxis    a, source, destination
     squeeze     squeeze     a, axis=
     swapaxes    swapaxes    a, axis1, axis2
+    convolve    convolve    a, v, mode=
+    correlate   correlate   a, v, mode=
     copyto      copyto      dst, src
     from_dlpack from_dlpack x, /, *, device=, copy=
     flipud      flipud      m

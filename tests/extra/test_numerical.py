@@ -18,9 +18,16 @@ def test_convolve(dtype, mode):
     rng = np.random.default_rng(1)
     for n, m in ((1, 1), (5, 3), (3, 6), (40, 13), (12, 12)):
         x, y = random_array(rng, dtype, (n,)), random_array(rng, dtype, (m,))
-        agree(xp.extra.convolve(x, y, mode), np.convolve(np.asarray(x), np.asarray(y), mode))
-    a, b = random(rng, (300,), dtype), random(rng, (20,), dtype)
-    assert_same(xp.extra.convolve(ours(a), ours(b), mode=mode), np.convolve(a, b, mode))
+        found = np.asarray(xp.extra.convolve(x, y, mode))
+        expected = np.convolve(np.asarray(x), np.asarray(y), mode)
+        if "complex" in dtype:  # of an overflow one part may be infinite, or NaN
+            whole = np.isfinite(expected)
+            assert (np.isfinite(found) == whole).all()
+            found, expected = found[whole], expected[whole]
+        agree(found, expected)
+    for a, b in ((300, 20), (5000, 7), (9000, 300)):
+        x, y = random(rng, (a,), dtype), random(rng, (b,), dtype)
+        agree(xp.extra.convolve(ours(x), ours(y), mode=mode), np.convolve(x, y, mode), rtol=1e-3)
 
 
 def test_convolve_promotes():

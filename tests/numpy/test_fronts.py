@@ -55,6 +55,15 @@ CALLS = {
         *[((x, numpy.sort(V), V), {}) for x in (X, V, 2.5, 3, [1, 2.5], X.T, INTS)],
         *[((X, INTS[0], V[:3]), {"left": 0, "right": 7.5}), ((V, V, V), {"period": 3.0})],
     ],
+    **{
+        name: [
+            *[((V, V[:2], mode), {}) for mode in ("full", "same", "valid")],
+            *[((V[:2], V), {}), ((V[::-1], V[1:3]), {"mode": "same"}), ((INTS[0], INTS[1]), {})],
+            *[((V * 1j, V[:3] + 2j, "full"), {}), ((INTS[0], V), {}), ((V, [1, 2.0]), {})],
+            *[((V > 2, V > 1), {}), ((V, V, 2), {})],
+        ]
+        for name in ("convolve", "correlate")
+    },
     "einsum": [
         *[(("ij->ji", X), {}), (("ii->i", X @ X.T), {}), (("ij", X), {}), (("ij,j", X, V), {})],
         *[(("ij,kj->ik", X, INTS), {}), (("i,i", V, V), {"optimize": True})],

@@ -112,6 +112,8 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "evaluate": [lambda: xp.evaluate(X)],
     "expand_dims": [lambda: xp.expand_dims(X, axis=1)],
     "eye": [lambda: xp.eye(3, k=1)],
+    "convolve": [lambda: xp.extra.convolve(ROW, ROW), lambda: face.convolve(FACE[0], FACE[1])],
+    "correlate": [lambda: face.correlate(FACE[0], FACE[1], "full")],
     "dot": [lambda: face.dot(FACE, FACE.T)],
     "flip": [lambda: xp.flip(X)],
     "from_dlpack": [lambda: xp.from_dlpack(NDARRAY), lambda: xp.from_dlpack(X)],

@@ -197,6 +197,23 @@ typedef struct {
                 sums[0] += real + next_real;                                                                 \
                 sums[1] += imaginary + next_imaginary;                                                       \
             })                                                                                               \
+        } else if (to == 2 && left == 2 && right == 0) {                                                     \
+            EACH_ROW(rows, TYPE, {                                                                           \
+                const TYPE real = y[0], imaginary = y[1];                                                    \
+                INDEPENDENT                                                                                  \
+                for (npy_intp i = 0; i < count; i++) {                                                       \
+                    sums[2 * i] += x[2 * i] * real - x[2 * i + 1] * imaginary;                               \
+                    sums[2 * i + 1] += x[2 * i] * imaginary + x[2 * i + 1] * real;                           \
+                }                                                                                            \
+            })                                                                                               \
+        } else if (to == 2 && left == 2 && right == 2) {                                                     \
+            EACH_ROW(rows, TYPE, {                                                                           \
+                INDEPENDENT                                                                                  \
+                for (npy_intp i = 0; i < count; i++) {                                                       \
+                    sums[2 * i] += x[2 * i] * y[2 * i] - x[2 * i + 1] * y[2 * i + 1];                        \
+                    sums[2 * i + 1] += x[2 * i] * y[2 * i + 1] + x[2 * i + 1] * y[2 * i];                    \
+                }                                                                                            \
+            })                                                                                               \
         } else {                                                                                             \
             EACH_ROW(rows, TYPE, {                                                                           \
                 for (npy_intp i = 0; i < count; i++) {                                                       \
@@ -406,23 +423,41 @@ static void split_numbers(ProductNest *nest)
     add_product_axis(nest, 2, part, part, 0);
 }
 
-int sum_products(ProductNest *nest)
+/* Have the sums be zeros, the axes in order, and the right factor, if there is none, be `one`. Returns how many products there
+   are. */
+static npy_intp begin_sums(ProductNest *nest, Element *one, npy_intp *sums)
 {
-    npy_intp products = 1, sums = 1;
-    Element one;
+    npy_intp products = 1;
+    *sums = 1;
     if (nest->data[RIGHT_FACTOR] == NULL) {
         if (is_complex(nest->code)) {
             split_numbers(nest);
         }
-        write_one(&one, nest->code);
-        nest->data[RIGHT_FACTOR] = (char *)&one;
+        write_one(one, nest->code);
+        nest->data[RIGHT_FACTOR] = (char *)one;
         memset(nest->strides[RIGHT_FACTOR], 0, sizeof(nest->strides[RIGHT_FACTOR]));
     }
     for (int dim = 0; dim < nest->ndim; dim++) {
         products *= nest->shape[dim];
-        sums *= nest->strides[SUMS][dim] == 0 ? 1 : nest->shape[dim];
+        *sums *= nest->strides[SUMS][dim] == 0 ? 1 : nest->shape[dim];
     }
     arrange_axes(nest);
-    memset(nest->data[SUMS], 0, (size_t)(sums * dtypes[nest->code].itemsize));
+    memset(nest->data[SUMS], 0, (size_t)(*sums * dtypes[nest->code].itemsize));
+    return products;
+}
+
+int sum_products(ProductNest *nest)
+{
+    Element one;
+    npy_intp sums;
+    const npy_intp products = begin_sums(nest, &one, &sums);
     return products <= SERIAL_PRODUCTS ? add_alone(nest) : add_together(nest, products, sums);
+}
+
+void sum_products_alone(ProductNest *nest)
+{
+    Element one;
+    npy_intp sums;
+    begin_sums(nest, &one, &sums);
+    add_all(nest);
 }

@@ -33,4 +33,7 @@ int has_product_sums(DTypeCode code);
    exception set. */
 int sum_products(ProductNest *nest);
 
+/* The same on this thread, which need not hold the GIL. */
+void sum_products_alone(ProductNest *nest);
+
 #endif
