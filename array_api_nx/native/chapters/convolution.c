@@ -13,7 +13,7 @@
 #include "sizes.h"
 #include "threads.h"
 
-/* Results of a part: they and the elements that they need stay in the first level of the cache. */
+/* Results of a part: they and the elements that they need stay in the first level of the cache (docs/tuning.md, 161). */
 enum { RESULTS_EACH = 1 << 11 };
 
 /* How much of a convolution there is: all places at which the vectors meet, as many as the longer vector has elements, and
@@ -109,7 +109,13 @@ static PyObject *convolve_vectors(Tensor *x, Tensor *y, Mode mode, int reverses)
     }
     all.taps = taps;
     const npy_intp threads = parts == 1 ? 1 : most_threads();
-    if (threads <= 0 || !(parts == 1 ? (run_part(&all, 0, NULL), 1) : run_parts_freely(run_part, &all, parts, threads, 0))) {
+    int done = parts == 1;
+    if (done) {
+        run_part(&all, 0, NULL);
+    } else {
+        done = threads > 0 && run_parts_freely(run_part, &all, parts, threads, 0);
+    }
+    if (!done) {
         Py_CLEAR(result);
     }
     free_scratch(&scratch);
@@ -152,7 +158,11 @@ static PyObject *convolve(int reverses, PyObject *const *values, Py_ssize_t coun
         x = layout_of_any(first);
         y = layout_of_any(second);
         const int turns = x->size < y->size;
+        Py_INCREF(x); /* whatever finalisers and other threads do meanwhile */
+        Py_INCREF(y);
         result = convolve_vectors(turns ? y : x, turns ? x : y, mode, reverses);
+        Py_DECREF(x);
+        Py_DECREF(y);
     }
     drop_answer(first);
     drop_answer(second);

@@ -240,14 +240,30 @@ static void append_letter(ProductNest *nest, const Subscripts *read, int letter,
     add_product_axis(nest, read->sizes[letter], step, letter_step(read, LEFT, letter), letter_step(read, RIGHT, letter));
 }
 
+/* Compute a nest whose axes are set; the result has this shape. */
+static PyObject *sum_nest(const Subscripts *read, ProductNest *nest, const npy_intp *shape)
+{
+    for (int of = 0; of < read->operands; of++) {
+        char *data = nest->data[LEFT_FACTOR + of] = data_of(read->arrays[of]);
+        if (data == NULL || !is_aligned(read->arrays[of], data)) {
+            return decline_unless_raised();
+        }
+    }
+    PyObject *result = new_array_like_memory(read->lengths[read->operands], shape, nest->code, 0, &nest->data[SUMS]);
+    if (result != NULL && !sum_products(nest)) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
 /* Sums of elements, or of the products of those of two arrays, as of `ij->i` and `ij,ij->i`. */
 static PyObject *sum_terms(const Subscripts *read)
 {
     ProductNest nest = {.code = (DTypeCode)read->arrays[LEFT]->code, .ndim = 0};
     const int *const wanted = read->order[read->operands], kept = read->lengths[read->operands];
-    npy_intp shape[LETTERS], step = dtypes[nest.code].itemsize;
+    npy_intp shape[PRODUCT_AXES], step = dtypes[nest.code].itemsize;
     Letters met = read->out;
-    if (kept + read->lengths[LEFT] + (read->operands > 1 ? read->lengths[RIGHT] : 0) > ARRAY_DIMS) {
+    if (kept + read->lengths[LEFT] + (read->operands > 1 ? read->lengths[RIGHT] : 0) >= PRODUCT_AXES) {
         return DECLINED;
     }
     for (int i = kept - 1; i >= 0; i--) {
@@ -256,10 +272,6 @@ static PyObject *sum_terms(const Subscripts *read)
         step *= shape[i];
     }
     for (int of = 0; of < read->operands; of++) {
-        char *data = nest.data[LEFT_FACTOR + of] = data_of(read->arrays[of]);
-        if (data == NULL || !is_aligned(read->arrays[of], data)) {
-            return decline_unless_raised();
-        }
         for (int i = 0; i < read->lengths[of]; i++) {
             const int letter = read->order[of][i];
             if (!has(met, letter)) {
@@ -268,12 +280,12 @@ static PyObject *sum_terms(const Subscripts *read)
             }
         }
     }
-    PyObject *result = new_array_like_memory(kept, shape, nest.code, 0, &nest.data[SUMS]);
-    if (result == NULL) {
-        return NULL;
+    for (int of = 0; of < read->operands; of++) {
+        Py_INCREF(read->arrays[of]); /* whatever finalisers and other threads do meanwhile */
     }
-    if (!sum_products(&nest)) {
-        Py_CLEAR(result);
+    PyObject *result = sum_nest(read, &nest, shape);
+    for (int of = 0; of < read->operands; of++) {
+        Py_DECREF(read->arrays[of]);
     }
     return result;
 }

@@ -7,16 +7,19 @@
 #include "elements.h"
 #include "flags.h"
 #include "nest.h"
+#include "scalars.h"
 #include "settings.h"
 #include "sizes.h"
 #include "threads.h"
 
-enum {
-    SHORT_AXIS = 16, /* an axis of fewer elements is short */
-    PART_PRODUCTS = 1 << 14, /* of a part that a thread computes */
-    SERIAL_PRODUCTS = 1 << 15, /* up to which one thread takes as long as several (docs/tuning.md, 160) */
-    MOST_PARTS = 64,
-};
+/* Products of a part that a thread computes, and up to how many one thread takes as long as several (docs/tuning.md, 160). */
+enum { PART_PRODUCTS = 1 << 14, SERIAL_PRODUCTS = 1 << 15 };
+
+/* The most parts with sums of their own, which together have as many elements as a part has products at most. */
+enum { MOST_PARTS = 64 };
+
+/* An axis of fewer elements is short: the loop around it takes as long as its products. */
+enum { SHORT_AXIS = 16 };
 
 /* The last two axes of a nest, and how far the operands step along them: in bytes, and in elements along the inner one. */
 typedef struct {
@@ -25,204 +28,204 @@ typedef struct {
 } Rows;
 
 /* Do something for each index of the outer axis, from the first elements of the operands there. */
-#define EACH_ROW(ROWS, TYPE, ...)                                                                           \
-    for (npy_intp row = 0; row < (ROWS)->outer; row++) {                                                     \
-        TYPE *sums = (TYPE *)(data[SUMS] + row * (ROWS)->outer_steps[SUMS]);                             \
-        const TYPE *x = (const TYPE *)(data[LEFT_FACTOR] + row * (ROWS)->outer_steps[LEFT_FACTOR]);          \
-        const TYPE *y = (const TYPE *)(data[RIGHT_FACTOR] + row * (ROWS)->outer_steps[RIGHT_FACTOR]);        \
-        __VA_ARGS__                                                                                          \
+#define EACH_ROW(ROWS, TYPE, ...)                                                                               \
+    for (npy_intp row = 0; row < (ROWS)->outer; row++) {                                                        \
+        TYPE *sums = (TYPE *)(data[SUMS] + row * (ROWS)->outer_steps[SUMS]);                                    \
+        const TYPE *x = (const TYPE *)(data[LEFT_FACTOR] + row * (ROWS)->outer_steps[LEFT_FACTOR]);             \
+        const TYPE *y = (const TYPE *)(data[RIGHT_FACTOR] + row * (ROWS)->outer_steps[RIGHT_FACTOR]);           \
+        __VA_ARGS__                                                                                             \
     }
 
 /* Loops of a type whose products are computed in another one, in which integers wrap around. */
-#define DEFINE_REAL_SUMS(NAME, TYPE, WIDE)                                                                   \
-    static INLINE TYPE term_##NAME(TYPE x, TYPE y)                                                           \
-    {                                                                                                        \
-        return (TYPE)((WIDE)x * (WIDE)y);                                                                    \
-    }                                                                                                        \
-                                                                                                             \
-    /* The sum of the products of adjacent elements; or of those of `x`, all times the same element. */      \
-    static INLINE TYPE add_adjacent_##NAME(const TYPE *x, const TYPE *y, npy_intp count, int is_same)        \
-    {                                                                                                        \
-        enum { LANES = sizeof(TYPE) < 4 ? 32 : 128 / sizeof(TYPE) };                                         \
-        TYPE fours[4] = {0}, sum = 0;                                                                        \
-        npy_intp i = 0;                                                                                      \
-        if (count >= LANES) {                                                                                \
-            TYPE lanes[LANES] = {0};                                                                         \
-            for (; i + LANES <= count; i += LANES) {                                                         \
-                for (int lane = 0; lane < LANES; lane++) {                                                   \
-                    lanes[lane] += is_same ? x[i + lane] : term_##NAME(x[i + lane], y[i + lane]);            \
-                }                                                                                            \
-            }                                                                                                \
-            for (int half = LANES / 2; half >= 4; half /= 2) {                                               \
-                for (int lane = 0; lane < half; lane++) {                                                    \
-                    lanes[lane] += lanes[lane + half];                                                       \
-                }                                                                                            \
-            }                                                                                                \
-            memcpy(fours, lanes, sizeof(fours));                                                             \
-        }                                                                                                    \
-        for (; i + 4 <= count; i += 4) {                                                                     \
-            for (int lane = 0; lane < 4; lane++) {                                                           \
-                fours[lane] += is_same ? x[i + lane] : term_##NAME(x[i + lane], y[i + lane]);                \
-            }                                                                                                \
-        }                                                                                                    \
-        for (; i < count; i++) {                                                                             \
-            sum += is_same ? x[i] : term_##NAME(x[i], y[i]);                                                 \
-        }                                                                                                    \
-        sum += (fours[0] + fours[1]) + (fours[2] + fours[3]);                                                \
-        return is_same ? term_##NAME(sum, *y) : sum;                                                         \
-    }                                                                                                        \
-                                                                                                             \
-    /* Rows of so few products of one sum each; */                                                           \
-    static INLINE void add_few_##NAME(char *const *data, const Rows *rows, const int count)                  \
-    {                                                                                                        \
-        EACH_ROW(rows, TYPE, {                                                                               \
-            TYPE sum = *sums;                                                                                \
-            for (int i = 0; i < count; i++) {                                                                \
-                sum += term_##NAME(x[i], y[i]);                                                              \
-            }                                                                                                \
-            *sums = sum;                                                                                     \
-        })                                                                                                   \
-    }                                                                                                        \
-                                                                                                             \
-    /* or of so few sums, the same ones for all rows, to which a product each is added; */                   \
-    static INLINE void add_to_same_##NAME(char *const *data, const Rows *rows, const int count)              \
-    {                                                                                                        \
-        const npy_intp left = rows->outer_steps[LEFT_FACTOR], right = rows->outer_steps[RIGHT_FACTOR];       \
-        const char *x = data[LEFT_FACTOR], *y = data[RIGHT_FACTOR];                                          \
-        TYPE *const sums = (TYPE *)data[SUMS], kept[4][4] = {{0}}; /* of every fourth row each */            \
-        npy_intp row = 0;                                                                                    \
-        for (; row + 4 <= rows->outer; row += 4) {                                                           \
-            for (int k = 0; k < 4; k++, x += left, y += right) {                                             \
-                for (int i = 0; i < count; i++) {                                                            \
-                    kept[k][i] += term_##NAME(((const TYPE *)x)[i], *(const TYPE *)y);                       \
-                }                                                                                            \
-            }                                                                                                \
-        }                                                                                                    \
-        for (; row < rows->outer; row++, x += left, y += right) {                                            \
-            for (int i = 0; i < count; i++) {                                                                \
-                kept[0][i] += term_##NAME(((const TYPE *)x)[i], *(const TYPE *)y);                           \
-            }                                                                                                \
-        }                                                                                                    \
-        for (int i = 0; i < count; i++) {                                                                    \
-            sums[i] += (kept[0][i] + kept[1][i]) + (kept[2][i] + kept[3][i]);                                \
-        }                                                                                                    \
-    }                                                                                                        \
-                                                                                                             \
-    /* or of other sums for each row. */                                                                     \
-    static INLINE void add_to_few_##NAME(char *const *data, const Rows *rows, const int count)               \
-    {                                                                                                        \
-        if (rows->outer_steps[SUMS] == 0) {                                                                  \
-            add_to_same_##NAME(data, rows, count);                                                           \
-            return;                                                                                          \
-        }                                                                                                    \
-        EACH_ROW(rows, TYPE, {                                                                               \
-            for (int i = 0; i < count; i++) {                                                                \
-                sums[i] += term_##NAME(x[i], *y);                                                            \
-            }                                                                                                \
-        })                                                                                                   \
-    }                                                                                                        \
-                                                                                                             \
-    CLONED_FOR_FUSED(static, void, add_rows_##NAME, (char *const *data, const Rows *rows), (data, rows))     \
-    {                                                                                                        \
-        const npy_intp count = rows->inner, to = rows->inner_steps[SUMS];                                  \
-        const npy_intp left = rows->inner_steps[LEFT_FACTOR], right = rows->inner_steps[RIGHT_FACTOR];       \
-        if (to == 0 && left == 1 && right == 1) {                                                            \
-            switch (count) {                                                                                 \
-            case 2: add_few_##NAME(data, rows, 2); return;                                                   \
-            case 3: add_few_##NAME(data, rows, 3); return;                                                   \
-            case 4: add_few_##NAME(data, rows, 4); return;                                                   \
-            default: EACH_ROW(rows, TYPE, { *sums += add_adjacent_##NAME(x, y, count, 0); })                 \
-            }                                                                                                \
-        } else if (to == 1 && left == 1 && right == 0 && count <= 4) {                                       \
-            switch (count) {                                                                                 \
-            case 2: add_to_few_##NAME(data, rows, 2); return;                                                \
-            case 3: add_to_few_##NAME(data, rows, 3); return;                                                \
-            default: add_to_few_##NAME(data, rows, 4); return; /* axes of one element are none */            \
-            }                                                                                                \
-        } else if (to == 0 && left == 1 && right == 0) {                                                     \
-            EACH_ROW(rows, TYPE, { *sums += add_adjacent_##NAME(x, y, count, 1); })                          \
-        } else if (to == 0) {                                                                                \
-            EACH_ROW(rows, TYPE, {                                                                           \
-                TYPE sum = 0;                                                                                \
-                for (npy_intp i = 0; i < count; i++) {                                                       \
-                    sum += term_##NAME(x[i * left], y[i * right]);                                           \
-                }                                                                                            \
-                *sums += sum;                                                                                \
-            })                                                                                               \
-        } else if (to == 1 && left == 1 && right == 1) {                                                     \
-            EACH_ROW(rows, TYPE, {                                                                           \
-                INDEPENDENT                                                                                  \
-                for (npy_intp i = 0; i < count; i++) {                                                       \
-                    sums[i] += term_##NAME(x[i], y[i]);                                                      \
-                }                                                                                            \
-            })                                                                                               \
-        } else if (to == 1 && left == 1 && right == 0) {                                                     \
-            EACH_ROW(rows, TYPE, {                                                                           \
-                const TYPE factor = *y;                                                                      \
-                INDEPENDENT                                                                                  \
-                for (npy_intp i = 0; i < count; i++) {                                                       \
-                    sums[i] += term_##NAME(x[i], factor);                                                    \
-                }                                                                                            \
-            })                                                                                               \
-        } else {                                                                                             \
-            EACH_ROW(rows, TYPE, {                                                                           \
-                for (npy_intp i = 0; i < count; i++) {                                                       \
-                    sums[i * to] += term_##NAME(x[i * left], y[i * right]);                                  \
-                }                                                                                            \
-            })                                                                                               \
-        }                                                                                                    \
+#define DEFINE_REAL_SUMS(NAME, TYPE, WIDE)                                                                      \
+    static INLINE TYPE term_##NAME(TYPE x, TYPE y)                                                              \
+    {                                                                                                           \
+        return (TYPE)((WIDE)x * (WIDE)y);                                                                       \
+    }                                                                                                           \
+                                                                                                                \
+    /* The sum of the products of adjacent elements; or of those of `x`, all times the same element. */         \
+    static INLINE TYPE add_adjacent_##NAME(const TYPE *x, const TYPE *y, npy_intp count, int is_same)           \
+    {                                                                                                           \
+        enum { LANES = sizeof(TYPE) < 4 ? 32 : 128 / sizeof(TYPE) };                                            \
+        TYPE fours[4] = {0}, sum = 0;                                                                           \
+        npy_intp i = 0;                                                                                         \
+        if (count >= LANES) {                                                                                   \
+            TYPE lanes[LANES] = {0};                                                                            \
+            for (; i + LANES <= count; i += LANES) {                                                            \
+                for (int lane = 0; lane < LANES; lane++) {                                                      \
+                    lanes[lane] += is_same ? x[i + lane] : term_##NAME(x[i + lane], y[i + lane]);               \
+                }                                                                                               \
+            }                                                                                                   \
+            for (int half = LANES / 2; half >= 4; half /= 2) {                                                  \
+                for (int lane = 0; lane < half; lane++) {                                                       \
+                    lanes[lane] += lanes[lane + half];                                                          \
+                }                                                                                               \
+            }                                                                                                   \
+            memcpy(fours, lanes, sizeof(fours));                                                                \
+        }                                                                                                       \
+        for (; i + 4 <= count; i += 4) {                                                                        \
+            for (int lane = 0; lane < 4; lane++) {                                                              \
+                fours[lane] += is_same ? x[i + lane] : term_##NAME(x[i + lane], y[i + lane]);                   \
+            }                                                                                                   \
+        }                                                                                                       \
+        for (; i < count; i++) {                                                                                \
+            sum += is_same ? x[i] : term_##NAME(x[i], y[i]);                                                    \
+        }                                                                                                       \
+        sum += (fours[0] + fours[1]) + (fours[2] + fours[3]);                                                   \
+        return is_same ? term_##NAME(sum, *y) : sum;                                                            \
+    }                                                                                                           \
+                                                                                                                \
+    /* Rows of so few products of one sum each; */                                                              \
+    static INLINE void add_few_##NAME(char *const *data, const Rows *rows, const int count)                     \
+    {                                                                                                           \
+        EACH_ROW(rows, TYPE, {                                                                                  \
+            TYPE sum = *sums;                                                                                   \
+            for (int i = 0; i < count; i++) {                                                                   \
+                sum += term_##NAME(x[i], y[i]);                                                                 \
+            }                                                                                                   \
+            *sums = sum;                                                                                        \
+        })                                                                                                      \
+    }                                                                                                           \
+                                                                                                                \
+    /* or of so few sums, the same ones for all rows, to which a product each is added; */                      \
+    static INLINE void add_to_same_##NAME(char *const *data, const Rows *rows, const int count)                 \
+    {                                                                                                           \
+        const npy_intp left = rows->outer_steps[LEFT_FACTOR], right = rows->outer_steps[RIGHT_FACTOR];          \
+        const char *x = data[LEFT_FACTOR], *y = data[RIGHT_FACTOR];                                             \
+        TYPE *const sums = (TYPE *)data[SUMS], kept[4][4] = {{0}}; /* of every fourth row each */               \
+        npy_intp row = 0;                                                                                       \
+        for (; row + 4 <= rows->outer; row += 4) {                                                              \
+            for (int k = 0; k < 4; k++, x += left, y += right) {                                                \
+                for (int i = 0; i < count; i++) {                                                               \
+                    kept[k][i] += term_##NAME(((const TYPE *)x)[i], *(const TYPE *)y);                          \
+                }                                                                                               \
+            }                                                                                                   \
+        }                                                                                                       \
+        for (; row < rows->outer; row++, x += left, y += right) {                                               \
+            for (int i = 0; i < count; i++) {                                                                   \
+                kept[0][i] += term_##NAME(((const TYPE *)x)[i], *(const TYPE *)y);                              \
+            }                                                                                                   \
+        }                                                                                                       \
+        for (int i = 0; i < count; i++) {                                                                       \
+            sums[i] += (kept[0][i] + kept[1][i]) + (kept[2][i] + kept[3][i]);                                   \
+        }                                                                                                       \
+    }                                                                                                           \
+                                                                                                                \
+    /* or of other sums for each row. */                                                                        \
+    static INLINE void add_to_few_##NAME(char *const *data, const Rows *rows, const int count)                  \
+    {                                                                                                           \
+        if (rows->outer_steps[SUMS] == 0) {                                                                     \
+            add_to_same_##NAME(data, rows, count);                                                              \
+            return;                                                                                             \
+        }                                                                                                       \
+        EACH_ROW(rows, TYPE, {                                                                                  \
+            for (int i = 0; i < count; i++) {                                                                   \
+                sums[i] += term_##NAME(x[i], *y);                                                               \
+            }                                                                                                   \
+        })                                                                                                      \
+    }                                                                                                           \
+                                                                                                                \
+    CLONED_FOR_FUSED(static, void, add_rows_##NAME, (char *const *data, const Rows *rows), (data, rows))        \
+    {                                                                                                           \
+        const npy_intp count = rows->inner, to = rows->inner_steps[SUMS];                                       \
+        const npy_intp left = rows->inner_steps[LEFT_FACTOR], right = rows->inner_steps[RIGHT_FACTOR];          \
+        if (to == 0 && left == 1 && right == 1) {                                                               \
+            switch (count) {                                                                                    \
+            case 2: add_few_##NAME(data, rows, 2); return;                                                      \
+            case 3: add_few_##NAME(data, rows, 3); return;                                                      \
+            case 4: add_few_##NAME(data, rows, 4); return;                                                      \
+            default: EACH_ROW(rows, TYPE, { *sums += add_adjacent_##NAME(x, y, count, 0); })                    \
+            }                                                                                                   \
+        } else if (to == 1 && left == 1 && right == 0 && count <= 4) {                                          \
+            switch (count) {                                                                                    \
+            case 2: add_to_few_##NAME(data, rows, 2); return;                                                   \
+            case 3: add_to_few_##NAME(data, rows, 3); return;                                                   \
+            default: add_to_few_##NAME(data, rows, 4); return; /* axes of one element are none */               \
+            }                                                                                                   \
+        } else if (to == 0 && left == 1 && right == 0) {                                                        \
+            EACH_ROW(rows, TYPE, { *sums += add_adjacent_##NAME(x, y, count, 1); })                             \
+        } else if (to == 0) {                                                                                   \
+            EACH_ROW(rows, TYPE, {                                                                              \
+                TYPE sum = 0;                                                                                   \
+                for (npy_intp i = 0; i < count; i++) {                                                          \
+                    sum += term_##NAME(x[i * left], y[i * right]);                                              \
+                }                                                                                               \
+                *sums += sum;                                                                                   \
+            })                                                                                                  \
+        } else if (to == 1 && left == 1 && right == 1) {                                                        \
+            EACH_ROW(rows, TYPE, {                                                                              \
+                INDEPENDENT                                                                                     \
+                for (npy_intp i = 0; i < count; i++) {                                                          \
+                    sums[i] += term_##NAME(x[i], y[i]);                                                         \
+                }                                                                                               \
+            })                                                                                                  \
+        } else if (to == 1 && left == 1 && right == 0) {                                                        \
+            EACH_ROW(rows, TYPE, {                                                                              \
+                const TYPE factor = *y;                                                                         \
+                INDEPENDENT                                                                                     \
+                for (npy_intp i = 0; i < count; i++) {                                                          \
+                    sums[i] += term_##NAME(x[i], factor);                                                       \
+                }                                                                                               \
+            })                                                                                                  \
+        } else {                                                                                                \
+            EACH_ROW(rows, TYPE, {                                                                              \
+                for (npy_intp i = 0; i < count; i++) {                                                          \
+                    sums[i * to] += term_##NAME(x[i * left], y[i * right]);                                     \
+                }                                                                                               \
+            })                                                                                                  \
+        }                                                                                                       \
     }
 
 /* Complex numbers, whose parts are added up apart. */
-#define DEFINE_COMPLEX_SUMS(NAME, TYPE)                                                                      \
-    CLONED_FOR_FUSED(static, void, add_rows_##NAME, (char *const *data, const Rows *rows), (data, rows))     \
-    {                                                                                                        \
-        const npy_intp count = rows->inner, to = 2 * rows->inner_steps[SUMS];                                \
-        const npy_intp left = 2 * rows->inner_steps[LEFT_FACTOR], right = 2 * rows->inner_steps[RIGHT_FACTOR];\
-        if (to == 0) {                                                                                       \
-            EACH_ROW(rows, TYPE, {                                                                           \
-                TYPE real = 0, imaginary = 0, next_real = 0, next_imaginary = 0; /* which need not wait for each other */ \
-                npy_intp i = 0;                                                                              \
-                for (; i + 2 <= count; i += 2, x += 2 * left, y += 2 * right) {                              \
-                    const TYPE *a = x + left, *b = y + right;                                                \
-                    real += x[0] * y[0] - x[1] * y[1];                                                       \
-                    imaginary += x[0] * y[1] + x[1] * y[0];                                                  \
-                    next_real += a[0] * b[0] - a[1] * b[1];                                                  \
-                    next_imaginary += a[0] * b[1] + a[1] * b[0];                                             \
-                }                                                                                            \
-                if (i < count) {                                                                             \
-                    real += x[0] * y[0] - x[1] * y[1];                                                       \
-                    imaginary += x[0] * y[1] + x[1] * y[0];                                                  \
-                }                                                                                            \
-                sums[0] += real + next_real;                                                                 \
-                sums[1] += imaginary + next_imaginary;                                                       \
-            })                                                                                               \
-        } else if (to == 2 && left == 2 && right == 0) {                                                     \
-            EACH_ROW(rows, TYPE, {                                                                           \
-                const TYPE real = y[0], imaginary = y[1];                                                    \
-                INDEPENDENT                                                                                  \
-                for (npy_intp i = 0; i < count; i++) {                                                       \
-                    sums[2 * i] += x[2 * i] * real - x[2 * i + 1] * imaginary;                               \
-                    sums[2 * i + 1] += x[2 * i] * imaginary + x[2 * i + 1] * real;                           \
-                }                                                                                            \
-            })                                                                                               \
-        } else if (to == 2 && left == 2 && right == 2) {                                                     \
-            EACH_ROW(rows, TYPE, {                                                                           \
-                INDEPENDENT                                                                                  \
-                for (npy_intp i = 0; i < count; i++) {                                                       \
-                    sums[2 * i] += x[2 * i] * y[2 * i] - x[2 * i + 1] * y[2 * i + 1];                        \
-                    sums[2 * i + 1] += x[2 * i] * y[2 * i + 1] + x[2 * i + 1] * y[2 * i];                    \
-                }                                                                                            \
-            })                                                                                               \
-        } else {                                                                                             \
-            EACH_ROW(rows, TYPE, {                                                                           \
-                for (npy_intp i = 0; i < count; i++) {                                                       \
-                    const TYPE *a = x + i * left, *b = y + i * right;                                        \
-                    sums[i * to] += a[0] * b[0] - a[1] * b[1];                                               \
-                    sums[i * to + 1] += a[0] * b[1] + a[1] * b[0];                                           \
-                }                                                                                            \
-            })                                                                                               \
-        }                                                                                                    \
+#define DEFINE_COMPLEX_SUMS(NAME, TYPE)                                                                         \
+    CLONED_FOR_FUSED(static, void, add_rows_##NAME, (char *const *data, const Rows *rows), (data, rows))        \
+    {                                                                                                           \
+        const npy_intp count = rows->inner, to = 2 * rows->inner_steps[SUMS];                                   \
+        const npy_intp left = 2 * rows->inner_steps[LEFT_FACTOR], right = 2 * rows->inner_steps[RIGHT_FACTOR];  \
+        if (to == 0) {                                                                                          \
+            EACH_ROW(rows, TYPE, {                                                                              \
+                TYPE real = 0, imaginary = 0, next_real = 0, next_imaginary = 0; /* they do not wait for each other */ \
+                npy_intp i = 0;                                                                                 \
+                for (; i + 2 <= count; i += 2, x += 2 * left, y += 2 * right) {                                 \
+                    const TYPE *a = x + left, *b = y + right;                                                   \
+                    real += x[0] * y[0] - x[1] * y[1];                                                          \
+                    imaginary += x[0] * y[1] + x[1] * y[0];                                                     \
+                    next_real += a[0] * b[0] - a[1] * b[1];                                                     \
+                    next_imaginary += a[0] * b[1] + a[1] * b[0];                                                \
+                }                                                                                               \
+                if (i < count) {                                                                                \
+                    real += x[0] * y[0] - x[1] * y[1];                                                          \
+                    imaginary += x[0] * y[1] + x[1] * y[0];                                                     \
+                }                                                                                               \
+                sums[0] += real + next_real;                                                                    \
+                sums[1] += imaginary + next_imaginary;                                                          \
+            })                                                                                                  \
+        } else if (to == 2 && left == 2 && right == 0) {                                                        \
+            EACH_ROW(rows, TYPE, {                                                                              \
+                const TYPE real = y[0], imaginary = y[1];                                                       \
+                INDEPENDENT                                                                                     \
+                for (npy_intp i = 0; i < count; i++) {                                                          \
+                    sums[2 * i] += x[2 * i] * real - x[2 * i + 1] * imaginary;                                  \
+                    sums[2 * i + 1] += x[2 * i] * imaginary + x[2 * i + 1] * real;                              \
+                }                                                                                               \
+            })                                                                                                  \
+        } else if (to == 2 && left == 2 && right == 2) {                                                        \
+            EACH_ROW(rows, TYPE, {                                                                              \
+                INDEPENDENT                                                                                     \
+                for (npy_intp i = 0; i < count; i++) {                                                          \
+                    sums[2 * i] += x[2 * i] * y[2 * i] - x[2 * i + 1] * y[2 * i + 1];                           \
+                    sums[2 * i + 1] += x[2 * i] * y[2 * i + 1] + x[2 * i + 1] * y[2 * i];                       \
+                }                                                                                               \
+            })                                                                                                  \
+        } else {                                                                                                \
+            EACH_ROW(rows, TYPE, {                                                                              \
+                for (npy_intp i = 0; i < count; i++) {                                                          \
+                    const TYPE *a = x + i * left, *b = y + i * right;                                           \
+                    sums[i * to] += a[0] * b[0] - a[1] * b[1];                                                  \
+                    sums[i * to + 1] += a[0] * b[1] + a[1] * b[0];                                              \
+                }                                                                                               \
+            })                                                                                                  \
+        }                                                                                                       \
     }
 
 FUSED_BEGIN /* as in BLAS: a sum of products that overflow is infinite, not NaN */
@@ -258,20 +261,6 @@ static AddRows find_loop(DTypeCode code)
 int has_product_sums(DTypeCode code)
 {
     return find_loop(code) != NULL;
-}
-
-static void write_one(Element *memory, DTypeCode code)
-{
-#define WRITE_ONE(CODE, TYPE, ...) \
-    case CODE:                     \
-        *(TYPE *)memory = 1;       \
-        break;
-    switch (code) {
-        EACH_DTYPE(WRITE_ONE)
-    default:
-        break;
-    }
-#undef WRITE_ONE
 }
 
 /* How far the operands step along an axis, all together. */
@@ -334,12 +323,12 @@ static void add_all(ProductNest *nest)
     lengthen_rows(nest);
     const AddRows add_rows = find_loop(nest->code);
     const npy_intp itemsize = dtypes[nest->code].itemsize;
-    const int inner = nest->ndim - 1, outer = nest->ndim - 2, left = LEFT_FACTOR;
-    npy_intp index[ARRAY_DIMS] = {0};
+    const int inner = nest->ndim - 1, outer = nest->ndim - 2;
+    npy_intp index[PRODUCT_AXES] = {0};
     char *data[PRODUCT_OPERANDS];
     Rows rows = {.outer = outer < 0 ? 1 : nest->shape[outer], .inner = inner < 0 ? 1 : nest->shape[inner]};
     /* The factor that is the same for a row is the right one. */
-    const int swaps = inner >= 0 && nest->strides[left][inner] == 0;
+    const int swaps = inner >= 0 && nest->strides[LEFT_FACTOR][inner] == 0;
     for (int k = 0; k < PRODUCT_OPERANDS; k++) {
         const int of = swaps && k != SUMS ? PRODUCT_OPERANDS - k : k;
         data[k] = nest->data[of];
@@ -433,7 +422,7 @@ static npy_intp begin_sums(ProductNest *nest, Element *one, npy_intp *sums)
         if (is_complex(nest->code)) {
             split_numbers(nest);
         }
-        write_one(one, nest->code);
+        write_number(one->bytes, nest->code, 1);
         nest->data[RIGHT_FACTOR] = (char *)one;
         memset(nest->strides[RIGHT_FACTOR], 0, sizeof(nest->strides[RIGHT_FACTOR]));
     }

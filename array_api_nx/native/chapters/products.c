@@ -264,7 +264,7 @@ static int multiply_integers(const Product *product)
     const npy_intp *const sizes = product->sizes, *const steps = product->steps;
     char *const *const args = product->args;
     ProductNest nest = {.code = product->code, .ndim = 0, .data = {args[2], args[0], args[1]}};
-    if (product->stack_axes + 3 > ARRAY_DIMS || !is_aligned(product->x, args[0]) || !is_aligned(product->y, args[1])) {
+    if (product->stack_axes + 3 > PRODUCT_AXES || !is_aligned(product->x, args[0]) || !is_aligned(product->y, args[1])) {
         return 0;
     }
     npy_intp apart = sizes[1] * sizes[3] * dtypes[product->code].itemsize;
@@ -275,7 +275,11 @@ static int multiply_integers(const Product *product)
     add_product_axis(&nest, sizes[1], steps[7], steps[3], 0);
     add_product_axis(&nest, sizes[2], 0, steps[4], steps[5]);
     add_product_axis(&nest, sizes[3], steps[8], 0, steps[6]);
+    Py_INCREF(product->x); /* whatever other threads do meanwhile */
+    Py_INCREF(product->y);
     sum_products(&nest);
+    Py_DECREF(product->x);
+    Py_DECREF(product->y);
     return 1;
 }
 
@@ -362,7 +366,8 @@ PyObject *call_matmul(int which, PyObject *const *values, Py_ssize_t count)
     return multiply_matrices(values[0], values[1]);
 }
 
-/* NumPy's dot, which is matmul but for stacks of matrices on the right: of these it makes each product with each on the left. */
+/* NumPy's dot, which is matmul but for stacks of matrices on the right: it multiplies each matrix on the left by each of
+   them. */
 PyObject *call_dot(int which, PyObject *const *values, Py_ssize_t count)
 {
     const Tensor *x = layout_of_any(values[0]), *y = layout_of_any(values[1]);

@@ -38,7 +38,7 @@ PyObject *multiply_into(PyObject *x, PyObject *y, PyObject *out);
 /* `x @ y` of booleans as NumPy has it: whether both of any pair are true. DECLINED if NumPy has to compute it. */
 PyObject *multiply_booleans(PyObject *x, PyObject *y);
 
-/* The implementation of matmul. */
+/* The implementations of matmul and dot. */
 PyObject *call_matmul(int which, PyObject *const *values, Py_ssize_t count);
 PyObject *call_dot(int which, PyObject *const *values, Py_ssize_t count);
 

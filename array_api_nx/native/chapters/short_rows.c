@@ -1,5 +1,5 @@
-/* Rows of a few elements are sorted by comparing neighbours as bubble sort does, without branches: the calls and the checks that
-   longer rows are worth take longer than that. */
+/* Rows of a few elements are sorted by comparing neighbours as bubble sort does, without branches: the calls and the checks
+   that longer rows are worth take longer than that. */
 
 #include "short_rows.h"
 

@@ -40,6 +40,6 @@ enum { PACKED_COLUMNS = 32 };
 /* Bytes of an output from which on it is written past the caches, where it would not stay until it is read again
    (docs/tuning.md, 8). */
 enum { STREAMED_BYTES = 1 << 22, STREAMED_BYTES_ON_AMD = 1 << 24 };
-extern npy_intp streamed_bytes; /* of the two (processor.c) */
+extern npy_intp streamed_bytes; /* one of these: see processor.c */
 
 #endif
