@@ -138,3 +138,6 @@ def test_errors_of_other_objects_are_numpys():
             scalar + Failing()
         with pytest.raises(TypeError):
             scalar + object()
+    for power in (-1, numpy.int64(-1)):
+        with pytest.raises(ValueError, match="negative integer powers"):
+            numpy.int64(2) ** power

@@ -19,12 +19,12 @@
    NULL, with what NumPy has raised. */
 static PyObject *take_given_face(PyObject *scalar, PyObject *operand)
 {
-    PyObject *type, *value, *traceback, *array = NULL;
-    if (!PyErr_ExceptionMatches(PyExc_ValueError) || !PyArray_CheckScalar(scalar) || PyArray_Check(operand) || !PyObject_HasAttr(operand, names_of.__array__)) {
+    PyObject *type, *value, *traceback;
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) || !PyArray_CheckScalar(scalar) || PyArray_Check(operand)) {
         return NULL;
     }
     PyErr_Fetch(&type, &value, &traceback);
-    array = PyObject_CallMethodNoArgs(operand, names_of.__array__);
+    PyObject *array = PyObject_CallMethodNoArgs(operand, names_of.__array__);
     if (array != NULL && is_face(array)) {
         Py_XDECREF(type);
         Py_XDECREF(value);
@@ -32,7 +32,7 @@ static PyObject *take_given_face(PyObject *scalar, PyObject *operand)
         return array;
     }
     Py_XDECREF(array);
-    PyErr_Restore(type, value, traceback);
+    PyErr_Restore(type, value, traceback); /* in place of what the call has raised */
     return NULL;
 }
 

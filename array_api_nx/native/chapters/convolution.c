@@ -4,6 +4,7 @@
    Most results are sums over all taps: for a block of them at a time each tap is multiplied by as many elements as there are
    results. At both ends some taps meet nothing, and each result is a sum of its own. */
 
+#include "boxes.h"
 #include "chapters.h"
 #include "conversion.h"
 #include "elements.h"
@@ -99,7 +100,7 @@ static PyObject *convolve_vectors(Tensor *x, Tensor *y, Mode mode, int reverses)
     if (result == NULL) {
         return NULL;
     }
-    if (reverses || is_complex(all.code) || !(y->flags & ROW_MAJOR)) {
+    if (reverses || is_complex(all.code)) {
         if (take_scratch(&scratch, all.tap_count * dtypes[all.code].itemsize) < 0) {
             Py_DECREF(result);
             return NULL;
@@ -138,6 +139,15 @@ static int take_mode(PyObject *value, Mode *mode)
     return 0;
 }
 
+/* An operand in a dtype, its elements one after the other: a new reference. NULL, or DECLINED, as `cast_array`. */
+static PyObject *take_vector(PyObject *object, Tensor *x, DTypeCode code)
+{
+    if (x->code != code) {
+        return cast_array(x, code);
+    }
+    return x->flags & ROW_MAJOR ? Py_NewRef(object) : copy_into_shape(x, 1, x->shape);
+}
+
 /* `reverses` says that it is a convolution, in which the shorter vector is the second one. */
 static PyObject *convolve(int reverses, PyObject *const *values, Py_ssize_t count)
 {
@@ -151,8 +161,8 @@ static PyObject *convolve(int reverses, PyObject *const *values, Py_ssize_t coun
     if (code == NO_DTYPE || !has_product_sums(code)) {
         return DECLINED;
     }
-    PyObject *first = x->code == code ? Py_NewRef(values[0]) : cast_array(x, code);
-    PyObject *second = !is_answer(first) ? first : y->code == code ? Py_NewRef(values[1]) : cast_array(y, code);
+    PyObject *first = take_vector(values[0], x, code);
+    PyObject *second = is_answer(first) ? take_vector(values[1], y, code) : first;
     PyObject *result = second;
     if (is_answer(second)) {
         x = layout_of_any(first);

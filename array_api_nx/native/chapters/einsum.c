@@ -256,19 +256,50 @@ static PyObject *sum_nest(const Subscripts *read, ProductNest *nest, const npy_i
     return result;
 }
 
+/* Whether elements of the operands lie closer together along the first letter: of all operands with both letters. */
+static int is_closer(const Subscripts *read, int first, int second)
+{
+    int closer = 0;
+    for (int of = 0; of < read->operands; of++) {
+        const npy_intp one = magnitude(letter_step(read, of, first)), other = magnitude(letter_step(read, of, second));
+        if (one != 0 && other != 0) {
+            if (one >= other) {
+                return 0;
+            }
+            closer = 1;
+        }
+    }
+    return closer;
+}
+
+/* The letters of the result in the order in which NumPy lays out its axes: as those of the operands lie. */
+static void order_result(const Subscripts *read, int *order)
+{
+    const int *const wanted = read->order[read->operands];
+    for (int i = 0; i < read->lengths[read->operands]; i++) {
+        int at = i;
+        for (; at > 0 && is_closer(read, order[at - 1], wanted[i]); at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = wanted[i];
+    }
+}
+
 /* Sums of elements, or of the products of those of two arrays, as of `ij->i` and `ij,ij->i`. */
 static PyObject *sum_terms(const Subscripts *read)
 {
     ProductNest nest = {.code = (DTypeCode)read->arrays[LEFT]->code, .ndim = 0};
-    const int *const wanted = read->order[read->operands], kept = read->lengths[read->operands];
+    const int kept = read->lengths[read->operands];
+    int order[LETTERS];
     npy_intp shape[PRODUCT_AXES], step = dtypes[nest.code].itemsize;
     Letters met = read->out;
     if (kept + read->lengths[LEFT] + (read->operands > 1 ? read->lengths[RIGHT] : 0) >= PRODUCT_AXES) {
         return DECLINED;
     }
+    order_result(read, order);
     for (int i = kept - 1; i >= 0; i--) {
-        shape[i] = read->sizes[wanted[i]];
-        append_letter(&nest, read, wanted[i], step);
+        shape[i] = read->sizes[order[i]];
+        append_letter(&nest, read, order[i], step);
         step *= shape[i];
     }
     for (int of = 0; of < read->operands; of++) {
@@ -287,7 +318,7 @@ static PyObject *sum_terms(const Subscripts *read)
     for (int of = 0; of < read->operands; of++) {
         Py_DECREF(read->arrays[of]);
     }
-    return result;
+    return put_in_order(read, result, order, kept);
 }
 
 /* Append some letters of an operand to a view of it, as one axis; 0 if their elements do not lie the same way apart. */
