@@ -256,32 +256,37 @@ static PyObject *sum_nest(const Subscripts *read, ProductNest *nest, const npy_i
     return result;
 }
 
-/* Whether elements of the operands lie closer together along the first letter: of all operands with both letters. */
+/* Whether an operand's elements lie closer together along the first letter than along the second, and those of no operand the
+   other way: 1 or 0; -1 if no operand has both. */
 static int is_closer(const Subscripts *read, int first, int second)
 {
-    int closer = 0;
+    int closer = -1;
     for (int of = 0; of < read->operands; of++) {
         const npy_intp one = magnitude(letter_step(read, of, first)), other = magnitude(letter_step(read, of, second));
         if (one != 0 && other != 0) {
-            if (one >= other) {
-                return 0;
-            }
-            closer = 1;
+            closer = one < other && closer != 0;
         }
     }
     return closer;
 }
 
-/* The letters of the result in the order in which NumPy lays out its axes: as those of the operands lie. */
+/* The letters of the result in the order in which NumPy's iterators lay out its axes: as those of the operands lie. */
 static void order_result(const Subscripts *read, int *order)
 {
-    const int *const wanted = read->order[read->operands];
-    for (int i = 0; i < read->lengths[read->operands]; i++) {
-        int at = i;
-        for (; at > 0 && is_closer(read, order[at - 1], wanted[i]); at--) {
-            order[at] = order[at - 1];
+    const int *const wanted = read->order[read->operands], count = read->lengths[read->operands];
+    for (int i = count - 1; i >= 0; i--) {
+        int to = i;
+        for (int at = i + 1; at < count; at++) {
+            const int closer = is_closer(read, wanted[i], order[at]);
+            if (closer == 0) {
+                break;
+            }
+            to = closer > 0 ? at : to;
         }
-        order[at] = wanted[i];
+        for (int at = i; at < to; at++) {
+            order[at] = order[at + 1];
+        }
+        order[to] = wanted[i];
     }
 }
 
