@@ -115,7 +115,7 @@ def test_subscripts_mean_what_numpys_do(dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int16"])
 def test_large_sums_have_the_same_bits_on_any_number_of_threads(dtype, subscripts):
     rng = numpy.random.default_rng(2)
-    for shape in [(1000, 120), (3, 60_000), (60_000, 3)]:
+    for shape in [(1000, 120), (3, 60_000), (60_000, 3), (300, 700)]:
         x = (rng.normal(size=shape) * (1 + 2j if "complex" in dtype else 9)).astype(dtype)
         operands = [np.asarray(x)] * (1 + subscripts.count(","))
         found = []

@@ -347,9 +347,10 @@ static void add_all(ProductNest *nest)
     clear_flags();
 }
 
-/* A nest whose first axis threads share. If that is summed, each part has sums of its own. */
+/* A nest of which threads share an axis. If that is summed, each part has sums of its own. */
 typedef struct {
     const ProductNest *nest;
+    int axis;
     npy_intp each, apart; /* of the axis in a part; bytes from the sums of a part to the next */
     char *sums;
 } SharedNest;
@@ -359,12 +360,22 @@ static void run_part(const void *shared, npy_intp part, char *scratch)
     const SharedNest *all = shared;
     ProductNest nest = *all->nest;
     const npy_intp from = part * all->each;
-    nest.shape[0] = least(all->each, nest.shape[0] - from);
+    nest.shape[all->axis] = least(all->each, nest.shape[all->axis] - from);
     nest.data[SUMS] = all->sums + part * all->apart;
     for (int k = 0; k < PRODUCT_OPERANDS; k++) {
-        nest.data[k] += from * nest.strides[k][0];
+        nest.data[k] += from * nest.strides[k][all->axis];
     }
     add_all(&nest);
+}
+
+/* The axis that threads share: the first one; where that is summed, and there are many sums, the first one that is not. */
+static int find_shared_axis(const ProductNest *nest, npy_intp sums)
+{
+    int axis = 0;
+    while (sums > PART_PRODUCTS / MOST_PARTS && axis < nest->ndim - 1 && nest->strides[SUMS][axis] == 0) {
+        axis++;
+    }
+    return axis;
 }
 
 static int add_alone(ProductNest *nest)
@@ -376,13 +387,16 @@ static int add_alone(ProductNest *nest)
 /* The same on several threads. */
 static int add_together(ProductNest *nest, npy_intp products, npy_intp sums)
 {
-    const npy_intp itemsize = dtypes[nest->code].itemsize, length = nest->shape[0];
-    const int is_kept = nest->strides[SUMS][0] != 0;
-    const npy_intp most = least(length, is_kept ? products / PART_PRODUCTS : least(MOST_PARTS, products / PART_PRODUCTS));
-    if (most < 2 || (!is_kept && sums > PART_PRODUCTS / MOST_PARTS)) {
+    SharedNest all = {.nest = nest, .axis = find_shared_axis(nest, sums), .sums = nest->data[SUMS]};
+    const npy_intp itemsize = dtypes[nest->code].itemsize, length = nest->shape[all.axis];
+    const int is_kept = nest->strides[SUMS][all.axis] != 0;
+    /* The parts of an axis behind others have rows that are not short. */
+    const npy_intp longest = all.axis == 0 ? length : length / SHORT_AXIS;
+    const npy_intp most = least(longest, least(is_kept ? NPY_MAX_INTP : MOST_PARTS, products / PART_PRODUCTS));
+    if (most < 2) {
         return add_alone(nest);
     }
-    SharedNest all = {.nest = nest, .each = (length - 1) / most + 1, .sums = nest->data[SUMS]};
+    all.each = (length - 1) / most + 1;
     const npy_intp parts = (length - 1) / all.each + 1, threads = most_threads();
     if (threads <= 0) {
         return 0;
