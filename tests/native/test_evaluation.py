@@ -264,3 +264,18 @@ def test_memory_of_numpys_arrays_is_not_taken():
     y = xp.asarray(x) * 2.0
     xp.evaluate(y)
     np.testing.assert_array_equal(x, np.arange(float(LONG)))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_that_are_written_past_the_caches(threads):
+    size = 2**21 + 7  # of float64 more bytes than any processor keeps in its caches
+    x = np.random.default_rng(0).random(size)
+    y = np.random.default_rng(1).random(size)
+    with xp.config_context(num_threads=threads):
+        a, b = xp.asarray(x), xp.asarray(y)
+        assert np.asarray(2 * a + 3 * b).tobytes() == (2 * x + 3 * y).tobytes()
+        target = xp.zeros((size + 3,))
+        target[3:] = a * b - a
+        expected = np.zeros(size + 3)
+        expected[3:] = x * y - x
+        assert np.asarray(target).tobytes() == expected.tobytes()

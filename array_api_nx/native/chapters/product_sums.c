@@ -347,7 +347,7 @@ static void add_all(ProductNest *nest)
     clear_flags();
 }
 
-/* A nest of which threads share an axis. If that is summed, each part has sums of its own. */
+/* A nest and the axis that threads share. If that is summed, each part has sums of its own. */
 typedef struct {
     const ProductNest *nest;
     int axis;
