@@ -438,8 +438,9 @@ static PyObject *multiply_as_matrices(const Subscripts *read)
     return product == NULL || !is_array(product) ? product : split_axes(read, product, &letters);
 }
 
-/* The most products that are computed here where a product of matrices would need copies of its operands. */
-enum { MOST_WITHOUT_COPIES = 1 << 16 };
+/* The most products that are computed here where a product of matrices would need copies of its operands (docs/tuning.md,
+   162). */
+enum { MOST_WITHOUT_COPIES = 1 << 17 };
 
 static int are_few(const Subscripts *read)
 {
@@ -463,7 +464,8 @@ static PyObject *compute_pair(const Subscripts *read)
     const int are_vectors = (both & read->out) == 0 && read->lengths[LEFT] == 1 && read->lengths[RIGHT] == 1;
     if (is_inexact(read->arrays[LEFT]->code) && (alone != 0 || are_vectors)) {
         PyObject *product = multiply_as_matrices(read);
-        if (product != DECLINED || !are_few(read)) {
+        const int is_vector = (read->in[LEFT] & ~both) == 0 || (read->in[RIGHT] & ~both) == 0; /* one of the operands */
+        if (product != DECLINED || !(is_vector || are_few(read))) {
             return product;
         }
     }
