@@ -290,7 +290,7 @@ static int run(Product *product, int is_whole)
     const npy_intp *sizes = product->sizes;
     const int is_brief = product->x->size <= MOST_BRIEF && product->y->size <= MOST_BRIEF;
     int flags = 0;
-    if (is_integer(code) && is_whole && multiply_integers(product)) {
+    if (is_integer(code) && is_whole && sizes[2] > 1 && multiply_integers(product)) {
         return 0;
     }
     if (product->stack_axes > 0) {
