@@ -51,7 +51,7 @@ class _Subclassed(numpy.ndarray):
 
 
 def _numpys_class(x: Any) -> Any:
-    """NumPy's class for that of the face."""
+    """`numpy.ndarray` in place of `ndarray`; every other argument of `view` as it is."""
     return numpy.ndarray if x is ndarray else x
 
 

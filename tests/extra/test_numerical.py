@@ -25,9 +25,10 @@ def test_convolve(dtype, mode):
             assert (np.isfinite(found) == whole).all()
             found, expected = found[whole], expected[whole]
         agree(found, expected)
+    rtol = 1e-4 if dtype in ("float32", "complex64") else None
     for a, b in ((300, 20), (5000, 7), (9000, 300)):
         x, y = random(rng, (a,), dtype), random(rng, (b,), dtype)
-        agree(xp.extra.convolve(ours(x), ours(y), mode=mode), np.convolve(x, y, mode), rtol=1e-3)
+        agree(xp.extra.convolve(ours(x), ours(y), mode=mode), np.convolve(x, y, mode), rtol=rtol)
 
 
 def test_convolve_promotes():

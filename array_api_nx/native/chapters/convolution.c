@@ -24,22 +24,23 @@ typedef enum { VALID, SAME, FULL } Mode;
 typedef struct {
     DTypeCode code;
     const char *elements, *taps;
-    npy_intp step, size, tap_count; /* bytes from an element to the next, and how many there are */
+    npy_intp size, tap_count;
     npy_intp first, count; /* the results, of all places at which the vectors meet */
     char *out;
 } Convolution;
 
-/* Compute results at places that all have so many products, from the given elements and taps on. */
+/* Compute `count` results from `place` on, each the sum of so many products. Those of the first result begin with an element
+   and a tap of these numbers, those of each other one with the next element and the same tap. */
 static void compute_block(const Convolution *all, npy_intp place, npy_intp count, npy_intp element, npy_intp tap,
                           npy_intp products)
 {
     const npy_intp itemsize = dtypes[all->code].itemsize;
     ProductNest nest = {.code = all->code, .ndim = 0};
     nest.data[SUMS] = all->out + (place - all->first) * itemsize;
-    nest.data[LEFT_FACTOR] = (char *)all->elements + element * all->step;
+    nest.data[LEFT_FACTOR] = (char *)all->elements + element * itemsize;
     nest.data[RIGHT_FACTOR] = (char *)all->taps + tap * itemsize;
-    add_product_axis(&nest, products, 0, all->step, itemsize);
-    add_product_axis(&nest, count, itemsize, all->step, 0);
+    add_product_axis(&nest, products, 0, itemsize, itemsize);
+    add_product_axis(&nest, count, itemsize, itemsize, 0);
     sum_products_alone(&nest);
 }
 
@@ -71,7 +72,7 @@ static void run_part(const void *shared, npy_intp part, char *scratch)
 static void write_taps(const Tensor *x, const char *data, int reverses, char *taps)
 {
     const npy_intp itemsize = dtypes[x->code].itemsize, size = x->shape[0];
-    const npy_intp step = reverses ? -x->strides[0] : x->strides[0];
+    const npy_intp step = reverses ? -itemsize : itemsize;
     copy_elements(1, &size, taps, &itemsize, reverses ? data - (size - 1) * step : data, &step, itemsize);
     for (npy_intp i = 0; i < size && !reverses; i++) {
         if (x->code == COMPLEX64) {
@@ -82,11 +83,23 @@ static void write_taps(const Tensor *x, const char *data, int reverses, char *ta
     }
 }
 
-/* The result of two vectors of one dtype, the longer one first. */
+/* Compute all results. 0 with an exception set. */
+static int run(const Convolution *all)
+{
+    const npy_intp parts = (all->count - 1) / RESULTS_EACH + 1;
+    if (parts == 1) {
+        run_part(all, 0, NULL);
+        return 1;
+    }
+    const npy_intp threads = most_threads();
+    return threads > 0 && run_parts_freely(run_part, all, parts, threads, 0);
+}
+
+/* The result of two vectors of one dtype, the longer one first, whose elements lie one after the other. */
 static PyObject *convolve_vectors(Tensor *x, Tensor *y, Mode mode, int reverses)
 {
     Scratch scratch = {.heap = NULL};
-    Convolution all = {.code = (DTypeCode)x->code, .step = x->strides[0], .size = x->shape[0], .tap_count = y->shape[0]};
+    Convolution all = {.code = (DTypeCode)x->code, .size = x->shape[0], .tap_count = y->shape[0]};
     const npy_intp last = all.tap_count - 1;
     all.first = mode == FULL ? 0 : mode == SAME ? last / 2 : last;
     all.count = mode == FULL ? all.size + last : mode == SAME ? all.size : all.size - last;
@@ -95,7 +108,6 @@ static PyObject *convolve_vectors(Tensor *x, Tensor *y, Mode mode, int reverses)
     if (all.elements == NULL || !is_aligned(x, all.elements) || !is_aligned(y, taps)) {
         return decline_unless_raised();
     }
-    const npy_intp parts = (all.count - 1) / RESULTS_EACH + 1;
     PyObject *result = new_array_like_memory(1, &all.count, all.code, 0, &all.out);
     if (result == NULL) {
         return NULL;
@@ -109,14 +121,7 @@ static PyObject *convolve_vectors(Tensor *x, Tensor *y, Mode mode, int reverses)
         taps = scratch.data;
     }
     all.taps = taps;
-    const npy_intp threads = parts == 1 ? 1 : most_threads();
-    int done = parts == 1;
-    if (done) {
-        run_part(&all, 0, NULL);
-    } else {
-        done = threads > 0 && run_parts_freely(run_part, &all, parts, threads, 0);
-    }
-    if (!done) {
+    if (!run(&all)) {
         Py_CLEAR(result);
     }
     free_scratch(&scratch);

@@ -442,13 +442,14 @@ static PyObject *multiply_as_matrices(const Subscripts *read)
    162). */
 enum { MOST_WITHOUT_COPIES = 1 << 17 };
 
-static int are_few(const Subscripts *read)
+/* How many elements an array with some letters has. */
+static double size_of(const Subscripts *read, Letters letters)
 {
-    npy_intp products = 1;
-    for (int letter = 0; letter < LETTERS && products <= MOST_WITHOUT_COPIES; letter++) {
-        products *= has(letters_of(read), letter) ? read->sizes[letter] : 1;
+    double size = 1;
+    for (int letter = 0; letter < LETTERS; letter++) {
+        size *= has(letters, letter) ? (double)read->sizes[letter] : 1;
     }
-    return products <= MOST_WITHOUT_COPIES;
+    return size;
 }
 
 /* Of two operands. Declined if one of them is summed alone. */
@@ -465,21 +466,11 @@ static PyObject *compute_pair(const Subscripts *read)
     if (is_inexact(read->arrays[LEFT]->code) && (alone != 0 || are_vectors)) {
         PyObject *product = multiply_as_matrices(read);
         const int is_vector = (read->in[LEFT] & ~both) == 0 || (read->in[RIGHT] & ~both) == 0; /* one of the operands */
-        if (product != DECLINED || !(is_vector || are_few(read))) {
+        if (product != DECLINED || (!is_vector && size_of(read, letters_of(read)) > MOST_WITHOUT_COPIES)) {
             return product;
         }
     }
     return sum_terms(read);
-}
-
-/* How many elements an array with some letters has. */
-static double size_of(const Subscripts *read, Letters letters)
-{
-    double size = 1;
-    for (int letter = 0; letter < LETTERS; letter++) {
-        size *= has(letters, letter) ? (double)read->sizes[letter] : 1;
-    }
-    return size;
 }
 
 /* Have an operand of a pair be one of those that were read. */

@@ -18,7 +18,7 @@ enum { PART_PRODUCTS = 1 << 14, SERIAL_PRODUCTS = 1 << 15 };
 /* The most parts with sums of their own, which together have as many elements as a part has products at most. */
 enum { MOST_PARTS = 64 };
 
-/* An axis of fewer elements is short: the loop around it takes as long as its products. */
+/* An axis of fewer elements is short: the loop around it takes as long as its products (docs/tuning.md, 163). */
 enum { SHORT_AXIS = 16 };
 
 /* The last two axes of a nest, and how far the operands step along them: in bytes, and in elements along the inner one. */
@@ -288,7 +288,8 @@ static void swap_axes(ProductNest *nest, int first, int second)
     }
 }
 
-/* Put the axes in order, those along which elements are closest together last; and merge those that are one. */
+/* Put the axes in order, those along which elements are closest together last; merge those that are one; and let the factor
+   that is the same along the last one be the right one. */
 static void arrange_axes(ProductNest *nest)
 {
     const npy_intp *given[PRODUCT_OPERANDS];
@@ -302,6 +303,14 @@ static void arrange_axes(ProductNest *nest)
         given[k] = merged[k] = nest->strides[k];
     }
     nest->ndim = merge_axes(nest->ndim, nest->shape, PRODUCT_OPERANDS, given, nest->shape, merged);
+    if (nest->ndim > 0 && nest->strides[LEFT_FACTOR][nest->ndim - 1] == 0) {
+        char *const left = nest->data[LEFT_FACTOR];
+        nest->data[LEFT_FACTOR] = nest->data[RIGHT_FACTOR];
+        nest->data[RIGHT_FACTOR] = left;
+        for (int dim = 0; dim < nest->ndim; dim++) {
+            swap(&nest->strides[LEFT_FACTOR][dim], &nest->strides[RIGHT_FACTOR][dim]);
+        }
+    }
 }
 
 /* Let the last axis but one be the longest one, if it is short: the loops then run longer. */
@@ -327,21 +336,17 @@ static void add_all(ProductNest *nest)
     npy_intp index[PRODUCT_AXES] = {0};
     char *data[PRODUCT_OPERANDS];
     Rows rows = {.outer = outer < 0 ? 1 : nest->shape[outer], .inner = inner < 0 ? 1 : nest->shape[inner]};
-    /* The factor that is the same for a row is the right one. */
-    const int swaps = inner >= 0 && nest->strides[LEFT_FACTOR][inner] == 0;
     for (int k = 0; k < PRODUCT_OPERANDS; k++) {
-        const int of = swaps && k != SUMS ? PRODUCT_OPERANDS - k : k;
-        data[k] = nest->data[of];
-        rows.outer_steps[k] = outer < 0 ? 0 : nest->strides[of][outer];
-        rows.inner_steps[k] = inner < 0 ? 0 : nest->strides[of][inner] / itemsize;
+        data[k] = nest->data[k];
+        rows.outer_steps[k] = outer < 0 ? 0 : nest->strides[k][outer];
+        rows.inner_steps[k] = inner < 0 ? 0 : nest->strides[k][inner] / itemsize;
     }
     int dim;
     do {
         add_rows(data, &rows);
         dim = next_index(outer, nest->shape, index);
         for (int k = 0; k < PRODUCT_OPERANDS && dim >= 0; k++) {
-            const int of = swaps && k != SUMS ? PRODUCT_OPERANDS - k : k;
-            data[k] += distance(dim, outer, nest->shape, nest->strides[of]);
+            data[k] += distance(dim, outer, nest->shape, nest->strides[k]);
         }
     } while (dim >= 0);
     clear_flags();
@@ -378,13 +383,7 @@ static int find_shared_axis(const ProductNest *nest, npy_intp sums)
     return axis;
 }
 
-static int add_alone(ProductNest *nest)
-{
-    add_all(nest);
-    return 1;
-}
-
-/* The same on several threads. */
+/* The same on several threads; 0 with an exception set. */
 static int add_together(ProductNest *nest, npy_intp products, npy_intp sums)
 {
     SharedNest all = {.nest = nest, .axis = find_shared_axis(nest, sums), .sums = nest->data[SUMS]};
@@ -394,7 +393,8 @@ static int add_together(ProductNest *nest, npy_intp products, npy_intp sums)
     const npy_intp longest = all.axis == 0 ? length : length / SHORT_AXIS;
     const npy_intp most = least(longest, least(is_kept ? NPY_MAX_INTP : MOST_PARTS, products / PART_PRODUCTS));
     if (most < 2) {
-        return add_alone(nest);
+        add_all(nest);
+        return 1;
     }
     all.each = (length - 1) / most + 1;
     const npy_intp parts = (length - 1) / all.each + 1, threads = most_threads();
@@ -454,7 +454,11 @@ int sum_products(ProductNest *nest)
     Element one;
     npy_intp sums;
     const npy_intp products = begin_sums(nest, &one, &sums);
-    return products <= SERIAL_PRODUCTS ? add_alone(nest) : add_together(nest, products, sums);
+    if (products > SERIAL_PRODUCTS) {
+        return add_together(nest, products, sums);
+    }
+    add_all(nest);
+    return 1;
 }
 
 void sum_products_alone(ProductNest *nest)

@@ -5,7 +5,7 @@
 
 #include "dtypes.h"
 
-/* The most elements of such a row. */
+/* The most elements of such a row (docs/tuning.md, 164). */
 enum { MOST_IN_REGISTERS = 8 };
 
 /* Whether rows of a dtype are sorted here. */
