@@ -129,6 +129,18 @@ def _take_keys(common: Any) -> None:
     common.apply_if_callable = find_key
 
 
+def _take_arrays(torch: Any) -> None:
+    """Have PyTorch's `asarray` take arrays by DLPack. It asks for a buffer, as bytes, and takes
+    these for numbers of another dtype."""
+    asarray = torch.asarray
+
+    @wraps(asarray)
+    def call(obj: Any, **named: Any) -> Any:
+        return asarray(torch.from_dlpack(obj) if _is_array(type(obj)) else obj, **named)
+
+    torch.asarray = call
+
+
 def _give_numpys(package: str) -> None:
     """Replace the functions of a package that is imported."""
     for path, names in _FUNCTIONS[package].items():
@@ -141,6 +153,8 @@ def _give_numpys(package: str) -> None:
             setattr(owner, name, _with_numpys(getattr(owner, name)))
     if package == "pandas":
         _take_keys(import_module("pandas.core.common"))
+    elif package == "torch":
+        _take_arrays(sys.modules[package])
 
 
 def give_numpys() -> None:

@@ -362,7 +362,9 @@ def to_numpy(
             "move it with x.to_device('cpu') first"
         )
     if copy is False and not backend.shares_host:
-        raise ValueError(f"device {x._device} shares no memory with NumPy; use copy=None")
+        raise ValueError(
+            f"device {x._device} shares no memory with NumPy; use copy=None, as in numpy.asarray(x)"
+        )
     if copy:
         array = host_copy(x)
         return array if dtype is None or array.dtype == dtype else _converted(array, dtype)
@@ -395,8 +397,7 @@ def array_interface(x: Array) -> dict[str, object]:
     """`Array.__array_interface__`, with which Pillow makes an image.
 
     NumPy asks for it before it asks `__array__`, which is faster and knows whether a copy is
-    wanted. So only arrays of bytes, as most images are, have it. There is no buffer protocol,
-    because PyTorch's ``asarray`` takes the bytes of any buffer for floats.
+    wanted. So only arrays of bytes, as most images are, have it.
 
     AttributeError: If the dtype is not uint8, or `asarray` of NumPy would not share the memory.
     """

@@ -324,5 +324,5 @@ def test_copies_of_small_operands_do_not_decide_the_order_of_axes():
     factors = np.asfortranarray(rng.random((2, 1, 30, 1)))
     found = xp.asarray(rows, copy=True) + xp.from_dlpack(factors)
     expected = rows + factors
-    assert np.asarray(found).strides == expected.strides
+    assert found.__array__().strides == expected.strides
     assert np.array_equal(np.asarray(found), expected)

@@ -84,7 +84,7 @@ def test_scans_of_many_elements_are_numpys(name, dtype, threads):
                 assert not np.any(np.isnan(x)) or x.dtype.kind in "fc"
                 expected = scan(x, axis, np.asarray(found).dtype)
                 np.testing.assert_array_equal(np.asarray(found), expected)
-                assert np.asarray(found).strides == expected.strides
+                assert found.__array__().strides == expected.strides
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -312,7 +312,7 @@ def test_magnitudes_squares_and_conjugates_of_booleans_are_numpys():
                 assert isinstance(found, np.ndarray) == isinstance(expected, numpy.ndarray)
                 assert numpy.array_equal(found, expected)
                 if isinstance(expected, numpy.ndarray) and expected.size > 1:
-                    assert numpy.asarray(found).strides == expected.strides
+                    assert found.__array__().strides == expected.strides
     ours = np.asarray([True, False])
     assert ours.conj() is ours
     out = np.zeros(2, bool)
@@ -350,7 +350,7 @@ def test_real_parts_are_cast_with_numpys_warning(dtype):
                 with warnings.catch_warnings(record=True) as found_warnings:
                     warnings.simplefilter("always")
                     found = np.asarray(each).astype(to)
-                found = numpy.asarray(found)
+                found = found.__array__()
                 assert found.dtype == expected.dtype
                 assert found.tobytes() == expected.tobytes()
                 assert found.shape == expected.shape

@@ -394,6 +394,34 @@ static PyObject *get_array_interface(PyObject *self, void *closure)
     return NULL;
 }
 
+/* Lend the memory as NumPy's array of it does, to which the view refers then. */
+static int lend_buffer(PyObject *self, Py_buffer *view, int flags)
+{
+    view->obj = NULL;
+    /* PyTorch's asarray takes the bytes for floats. It asks for bytes that can be written, and where they are refused, with the
+       exception still set, for bytes that can be read. */
+    if (!(flags & PyBUF_FORMAT) && ((flags & PyBUF_WRITABLE) || PyErr_Occurred())) {
+        PyErr_Format(PyExc_BufferError, "arrays of %S lend no bytes without a dtype to be written; use memoryview(x)",
+                     ((Array *)self)->dtype);
+        return -1;
+    }
+    keep_unheard(NULL);
+    PyObject *array = shared_ndarray(self);
+    if (array == DECLINED) {
+        PyObject *standard = standard_of(self);
+        array = standard == NULL ? NULL : PyObject_CallMethod(standard, "__array__", "OO", Py_None, Py_False);
+        Py_XDECREF(standard);
+    }
+    if (array == NULL) {
+        const int is_refusal = PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
+        keep_unheard(is_refusal ? NULL : self);
+        return -1;
+    }
+    const int result = PyObject_GetBuffer(array, view, flags);
+    Py_DECREF(array);
+    return result;
+}
+
 static int refuse_shape(PyObject *self, PyObject *value, void *closure)
 {
     PyErr_SetString(PyExc_AttributeError,
@@ -447,6 +475,7 @@ static PyType_Slot array_slots[] = {
     {Py_nb_float, as_float},
     {Py_nb_int, as_int},
     {Py_nb_index, as_index},
+    {Py_bf_getbuffer, lend_buffer},
     {Py_nb_absolute, unary_abs},
     {Py_nb_invert, unary_invert},
     {Py_nb_negative, unary_neg},

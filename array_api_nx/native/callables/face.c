@@ -272,7 +272,6 @@ static PyObject *face_int(PyObject *self)
 
 #define SLOT_OF(SLOT) {Py_nb_##SLOT, face_##SLOT},
 
-/* There is no buffer protocol: PyTorch's asarray takes the bytes of any buffer for floats. */
 static PyType_Slot face_slots[] = {
     {Py_tp_new, NULL}, /* `add_face` takes these from Array */
     {Py_tp_dealloc, NULL},
@@ -282,6 +281,7 @@ static PyType_Slot face_slots[] = {
     {Py_mp_length, NULL},
     {Py_nb_bool, NULL},
     {Py_nb_index, NULL},
+    {Py_bf_getbuffer, NULL},
     {Py_tp_members, face_members},
     {Py_tp_getset, face_attributes},
     {Py_tp_richcompare, face_compare},

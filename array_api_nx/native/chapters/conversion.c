@@ -1,6 +1,7 @@
 /* asarray, astype, and Array.__array__. */
 
 #include "conversion.h"
+#include "arguments.h"
 #include "boxes.h"
 #include "chapters.h"
 #include "elementwise.h"
@@ -539,16 +540,39 @@ PyObject *new_array_of(PyObject *object, PyObject *dtype)
     return convert_object(0, values);
 }
 
+PyObject *shared_ndarray(PyObject *array)
+{
+    Tensor *x = layout_of_any(array);
+    return x == NULL || is_watched || data_of(x) == NULL ? decline_unless_raised() : new_ndarray(x);
+}
+
+/* An array that could not be computed for a buffer, and the exception, which `__array__` raises: NumPy asks for a buffer first,
+   and where there is none calls `__array__` without heeding why, be it a warning that is an error, or Ctrl-C. */
+static struct {
+    PyObject *array, *exception;
+} unheard;
+
+void keep_unheard(PyObject *array)
+{
+    PyObject *exception = array == NULL ? NULL : take_exception();
+    Py_XSETREF(unheard.array, Py_XNewRef(array));
+    Py_XSETREF(unheard.exception, Py_XNewRef(exception));
+    if (exception != NULL) {
+        put_exception(exception);
+    }
+}
+
 static PyObject *call_array(int which, PyObject *const *values, Py_ssize_t count)
 {
-    Tensor *x = layout_of_any(values[0]);
-    if (x == NULL || is_given(values[2]) || is_watched || data_of(x) == NULL) {
-        return decline_unless_raised();
+    if (unheard.array == values[0]) {
+        put_exception(Py_NewRef(unheard.exception));
+        keep_unheard(NULL);
+        return NULL;
     }
-    if (is_given(values[1]) && values[1] != (PyObject *)dtypes[x->code].descr) {
-        return DECLINED;
-    }
-    return new_ndarray(x);
+    const Tensor *x = layout_of_any(values[0]);
+    const int is_plain = x != NULL && !is_given(values[2]) &&
+                         (!is_given(values[1]) || values[1] == (PyObject *)dtypes[x->code].descr);
+    return is_plain ? shared_ndarray(values[0]) : decline_unless_raised();
 }
 
 Implementation conversion_functions[] = {

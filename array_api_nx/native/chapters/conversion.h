@@ -28,6 +28,13 @@ PyObject *new_array_of(PyObject *object, PyObject *dtype);
    know its layout. */
 PyObject *view_with_axes(PyObject *array, int ndim);
 
+/* A NumPy array of an array's memory; DECLINED where Python is to make it or to refuse it. */
+PyObject *shared_ndarray(PyObject *array);
+
+/* Keep the exception that is set, which stays set, until `__array__` of this array is called, and forget any other one. Without
+   an array none is kept. */
+void keep_unheard(PyObject *array);
+
 /* A copy with another dtype, one that the operand's is promoted to, whose axes lie in the operand's order: row-major or
    column-major. NULL, perhaps without an exception, where C does not cast. */
 Tensor *cast_operand(Tensor *x, DTypeCode code);
