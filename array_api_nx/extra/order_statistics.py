@@ -148,8 +148,8 @@ def median_of(
             f"a median takes real or bool dtypes, not {dtype}; take the real parts with real(...)"
         )
     result = dtype if dtype in d.REAL_FLOATING else x._device.real
-    slices, along, kept = _along_one_axis(x, axis)
-    found = _select(xp.astype(slices, result, copy=False), along, _middle, result, skips_nan)
+    slices, along, kept = _along_one_axis(xp.astype(x, d.int16) if dtype is d.bool else x, axis)
+    found = _select(slices, along, _middle, result, skips_nan)
     return xp.reshape(found, kept if keepdims else _without(slices.shape, along))
 
 
@@ -402,12 +402,13 @@ def _between(low: Array, high: Array, places: _Places, axis: int, dtype: DType) 
     is_single = type(below) is not Array and below.size == 1
     if is_single and (below == above or weight == 0):
         return lower
+    upper = xp.astype(high, dtype, copy=False)
+    if is_single and weight is None:
+        return (lower + upper) / 2
     # As in NumPy, the distance has the precision of the numbers, even if `dtype` is wider.
-    step = high - low if low._dtype in d.FLOATING else xp.astype(high, dtype) - lower
-    step, upper = [xp.astype(x, dtype, copy=False) for x in (step, high)]
+    step = high - low if low._dtype in d.FLOATING else upper - lower
+    step = xp.astype(step, dtype, copy=False)
     if is_single:
-        if weight is None:
-            return (lower + upper) / 2
         share = float(weight[0])
         return upper - step * (1 - share) if share >= 0.5 else lower + step * share
 

@@ -9,7 +9,7 @@ from ..frontend import standard as xp
 from ..frontend.array import Array
 from ..frontend.dispatch import scan
 from ..frontend.operands import only_array
-from ..native import with_advice
+from ..native import with_advice, with_native
 from ..primitives import table as p
 from .order_statistics import median_of, quantile_of
 
@@ -87,7 +87,7 @@ def cumulative_min(x: Array, /, *, axis: int | None = None) -> Array:
     return scan(p.CUMULATIVE_MIN, only_array(x), axis, None)
 
 
-@with_advice
+@with_native
 def median(
     x: Array, /, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -104,7 +104,7 @@ def median(
     return median_of(x, axis, keepdims, skips_nan=False)
 
 
-@with_advice
+@with_native
 def quantile(
     x: Array,
     /,

@@ -33,6 +33,12 @@ _FUNCTIONS: Final = f"""
     std         std         a, {_REDUCED}, ddof=
     var         var         a, {_REDUCED}, ddof=
     count_nonzero count_nonzero a, {_REDUCED}
+    median      median      a, {_REDUCED}
+    nanmedian   nanmedian   a, {_REDUCED}
+    quantile    quantile    a, q, axis=, *, method=, keepdims=
+    nanquantile nanquantile a, q, axis=, *, method=, keepdims=
+    percentile  percentile  a, q, axis=, *, method=, keepdims=
+    nanpercentile nanpercentile a, q, axis=, *, method=, keepdims=
     argmax      argmax_of_any a, {_REDUCED}
     argmin      argmin_of_any a, {_REDUCED}
     cumsum      cumulative_sum  a, axis=, dtype=, *, -=

@@ -23,7 +23,7 @@ allclose apply_over_axes argwhere array_equal array_split average bartlett black
 cross digitize extract fft.fftfreq fft.fftshift fft.ifftshift fft.rfftfreq flatnonzero fromfunction
 gradient hamming hanning histogram histogram2d histogramdd i0 indices insert intersect1d isclose
 kaiser kron linalg.matrix_power linalg.matrix_rank linalg.multi_dot linalg.pinv linalg.qr
-linalg.tensorinv linalg.tensorsolve meshgrid pad piecewise polyadd polyfit polysub polyval quantile
+linalg.tensorinv linalg.tensorsolve meshgrid pad piecewise polyadd polyfit polysub polyval
 rot90 setdiff1d setxor1d sinc sort_complex split trapezoid tri tril_indices tril_indices_from
 trim_zeros triu_indices triu_indices_from union1d unwrap
 """

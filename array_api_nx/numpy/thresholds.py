@@ -24,14 +24,14 @@ _TO_ANY: Final = """
 atleast_1d atleast_2d atleast_3d bincount clip column_stack concat concatenate convolve diag
 diagonal divmod dstack empty_like expand_dims flip frexp gcd heaviside hstack inner interp
 iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
-modf moveaxis nanmax nanmin nonzero repeat result_type squeeze stack swapaxes take tile
-trace transpose tril triu unstack vdot vstack zeros_like
+median modf moveaxis nanmax nanmedian nanmin nanpercentile nanquantile nonzero percentile quantile
+repeat result_type squeeze stack
+swapaxes take tile trace transpose tril triu unstack vdot vstack zeros_like
 """
 """Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these
 belongs the method ``reduce`` of ufuncs."""
 
 _TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot"
-_TO_TWICE_SOME: Final = "median percentile quantile"
 _TO_MORE: Final = "fft.fft fft.ifft fft.irfft fft.irfft2 fft.irfftn"
 _TO_TWICE_MORE: Final = "fft.rfft fft.rfft2 fft.rfftn"  # which take half the time
 _TO_VERY_FEW: Final = "lexsort select"
@@ -46,7 +46,6 @@ _LIMITS: Final = {
     for names, most in (
         (_TO_VERY_FEW, VERY_FEW),
         (_TO_SOME, SOME),
-        (_TO_TWICE_SOME, 2 * SOME),
         (_TO_MORE, MORE),
         (_TO_TWICE_MORE, 2 * MORE),
         (_TO_MANY, MANY),

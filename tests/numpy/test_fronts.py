@@ -29,6 +29,20 @@ CALLS = {
     "std": [((X,), {}), ((X, 0), {}), ((X,), {"ddof": 1})],
     "var": [((X,), {}), ((X, 0), {})],
     "count_nonzero": [((INTS,), {}), ((INTS, 0), {})],
+    **{
+        name: [
+            *[((X,), {}), ((X, 0), {}), ((INTS,), {"axis": 1, "keepdims": True}), ((X > 1,), {})],
+            ((X, (0, 1)), {}),
+        ]
+        for name in ("median", "nanmedian")
+    },
+    **{
+        name: [
+            *[((X, 0.3), {}), ((X, [0.3, 0.9], 0), {}), ((INTS, (0.5, 1)), {"keepdims": True})],
+            *[((X, 1), {}), ((V, 0.5), {"method": "lower"}), ((V, V[:1] * 0), {})],
+        ]
+        for name in ("quantile", "nanquantile", "percentile", "nanpercentile")
+    },
     "argmax": [((X,), {}), ((X, 0), {})],
     "argmin": [((X,), {}), ((X, 1), {})],
     "cumsum": [((V,), {}), ((X,), {}), ((X, 0), {}), ((INTS, 1, "f8"), {})],

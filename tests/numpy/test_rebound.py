@@ -63,7 +63,6 @@ CALLS = {
     "polyfit": "(x, x * x, 2)",
     "polysub": "(x[:4], x[:6])",
     "polyval": "([1.0, 2.0, 3.0], x)",
-    "quantile": "(x, [0.1, 0.9])",
     "rot90": "(m)",
     "setdiff1d": "(k, k[:9])",
     "setxor1d": "(k, k[:9])",

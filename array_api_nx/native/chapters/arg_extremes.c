@@ -338,12 +338,15 @@ static PyObject *call_extreme(int which, PyObject *const *values, Py_ssize_t cou
     }
     begin_search_of(&search, which, x, data, flat, axis);
     Tensor *copy = NULL;
-    if (search.copies && !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) { /* once, instead of each row for itself */
-        copy = copy_tensor(x, data);
+    const int has_short_rows = flat && search.rows > 1 && search.length < PART;
+    if ((search.copies || has_short_rows) && !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
+        char searched[ARRAY_DIMS] = {0};
+        searched[flat ? 0 : axis] = !flat;
+        copy = copy_with_axes_last(x, data, searched); /* once, instead of each row for itself */
         if (copy == NULL) {
             return NULL;
         }
-        begin_search_of(&search, which, copy, data_of(copy), flat, axis);
+        begin_search_of(&search, which, copy, data_of(copy), flat, x->ndim - 1);
     }
     PyObject *result = new_array_like_memory(ndim, shape, NX_INT64, 0, &out);
     if (result != NULL && run_search(&search, (npy_int64 *)out, flat) < 0) {

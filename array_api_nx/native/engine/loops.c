@@ -48,7 +48,8 @@ EACH_DTYPE(ELEMENT)
     X(BOOL, FLOAT64, AVX2, "avx2", truth_of(x)) X(BOOL, FLOAT32, AVX2, "avx2", truth_of(x))                   \
     X(BOOL, NX_INT32, AVX2, "avx2", truth_of(x)) X(BOOL, NX_INT64, AVX2, "avx2", truth_of(x))                 \
     X(FLOAT64, BOOL, AVX2, "avx2", x != 0) X(FLOAT32, BOOL, AVX2, "avx2", x != 0)                             \
-    X(NX_INT64, BOOL, AVX2, "avx2", x != 0) X(NX_INT32, BOOL, AVX2, "avx2", x != 0)
+    X(NX_INT64, BOOL, AVX2, "avx2", x != 0) X(NX_INT32, BOOL, AVX2, "avx2", x != 0)                           \
+    X(COMPLEX128, BOOL, AVX2, "avx2", IS_TRUE(x)) X(COMPLEX64, BOOL, AVX2, "avx2", IS_TRUE(x))
 
 #ifdef HAS_TARGETS
 #define WIDE(FROM, TO, LEVEL, TARGETS, VALUE)                                           \

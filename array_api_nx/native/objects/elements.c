@@ -85,6 +85,26 @@ Tensor *copy_tensor(const Tensor *x, const char *data)
     return copy;
 }
 
+Tensor *copy_with_axes_last(const Tensor *x, const char *data, const char *marked)
+{
+    npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
+    int count = 0;
+    char *target;
+    for (int is_last = 0; is_last < 2; is_last++) {
+        for (int dim = 0; dim < x->ndim; dim++) {
+            if ((marked[dim] != 0) == is_last) {
+                shape[count] = x->shape[dim];
+                strides[count++] = x->strides[dim];
+            }
+        }
+    }
+    Tensor *copy = new_memory(x->ndim, shape, (DTypeCode)x->code, 0, &target);
+    if (copy != NULL) {
+        copy_elements(x->ndim, shape, target, copy->strides, data, strides, dtypes[x->code].itemsize);
+    }
+    return copy;
+}
+
 int may_overlap(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data)
 {
     const Storage *one = (const Storage *)x->storage, *other = (const Storage *)y->storage;

@@ -60,6 +60,9 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
    exception set if there is no memory. */
 Tensor *copy_tensor(const Tensor *x, const char *data);
 
+/* A row-major copy in which the axes that are marked are the last ones. NULL with an exception set if there is no memory. */
+Tensor *copy_with_axes_last(const Tensor *x, const char *data, const char *marked);
+
 /* Whether the memory of two arrays that have elements may overlap. `x_data` and `y_data` are where
    their first elements lie. */
 int may_overlap(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data);
