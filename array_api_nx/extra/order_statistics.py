@@ -403,12 +403,12 @@ def _between(low: Array, high: Array, places: _Places, axis: int, dtype: DType) 
     if is_single and (below == above or weight == 0):
         return lower
     upper = xp.astype(high, dtype, copy=False)
-    if is_single and weight is None:
+    if weight is None and is_single:
         return (lower + upper) / 2
     # As in NumPy, the distance has the precision of the numbers, even if `dtype` is wider.
     step = high - low if low._dtype in d.FLOATING else upper - lower
     step = xp.astype(step, dtype, copy=False)
-    if is_single:
+    if weight is not None and is_single:
         share = float(weight[0])
         return upper - step * (1 - share) if share >= 0.5 else lower + step * share
 

@@ -178,8 +178,17 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
     if (x->code != code) {
         return cast_array(x, code);
     }
-    if (copy && is_face(object) && !(x->flags & ROW_MAJOR)) {
-        return DECLINED; /* NumPy's copy keeps the order of the axes */
+    if (copy && is_face(object) && !(x->flags & ROW_MAJOR)) { /* NumPy's copy keeps the order of the axes */
+        const int turned = order_of_cast(x);
+        if (turned < 0 || (turned && pending_of(object) != NULL)) {
+            return DECLINED;
+        }
+        if (turned) {
+            Tensor *rows = turn(x, x->ndim);
+            PyObject *result = rows == NULL ? NULL : copy_into_shape(rows, x->ndim, rows->shape);
+            Py_XDECREF(rows);
+            return turn_result(result);
+        }
     }
     if (copy && pending_of(object) != NULL) {
         /* A copy of a value that waits is one more operation of its expression. */

@@ -391,7 +391,7 @@ static void run_part(const void *parts, npy_intp number, char *scratch)
 
 npy_intp count_true(const char *mask, npy_intp count)
 {
-    return ask_truth(COUNT_TRUE, NULL, mask, BOOL, count);
+    return ask_truth(COUNT_TRUE, mask, BOOL, count);
 }
 
 int run_masked(MaskAction action, char *elements, npy_intp itemsize, const char *mask, npy_intp count, char *others,

@@ -121,16 +121,12 @@ static PyObject *reduce_truth(ReductionCode op, Tensor *x, const char *data)
 {
     char *out;
     const DTypeCode code = dtypes[x->code].itemsize == 1 ? BOOL : (DTypeCode)x->code; /* any byte but 0 is true */
-    const ElementLoop *loop = find_loop(OP_NOT_EQUAL, code);
-    if (loop == NULL) {
-        return decline_unless_raised();
-    }
     if (op != COUNT_NONZERO) {
-        return truth_array(ask_truth(op == ANY ? IS_ANY_TRUE : IS_ALL_TRUE, loop, data, code, x->size) != 0);
+        return truth_array(ask_truth(op == ANY ? IS_ANY_TRUE : IS_ALL_TRUE, data, code, x->size) != 0);
     }
     PyObject *result = new_element(NX_INT64, &out);
     if (result != NULL) {
-        *(npy_int64 *)out = ask_truth(COUNT_TRUE, loop, data, code, x->size);
+        *(npy_int64 *)out = ask_truth(COUNT_TRUE, data, code, x->size);
     }
     return result;
 }
@@ -261,7 +257,7 @@ static int is_settled(ReductionCode op, Tensor *x, int *truth)
         return 0;
     }
     const npy_intp asked = x->size <= ASKED_ALONE ? x->size : limits.at_once;
-    *truth = ask_truth(op == ANY ? IS_ANY_TRUE : IS_ALL_TRUE, NULL, data, BOOL, asked) != 0;
+    *truth = ask_truth(op == ANY ? IS_ANY_TRUE : IS_ALL_TRUE, data, BOOL, asked) != 0;
     return asked == x->size || *truth == (op == ANY);
 }
 

@@ -1,10 +1,11 @@
-/* Counts of elements that are not zero, by parts: NumPy's loop compares a part with zero, and the
-   compiler makes vector instructions of the loop that counts. */
+/* Counts of elements that are not zero, by parts, which are cast to booleans. The compiler makes vector instructions of the
+   loop that counts. */
 
 #include "truth.h"
 #include "compiler.h"
+#include "loops.h"
 
-/* Elements that are compared with zero at a time. */
+/* Elements that are cast at a time. */
 enum { PART = 1024 };
 
 /* Bytes that are counted side by side, and how often: a byte counts to 255. */
@@ -32,10 +33,9 @@ CLONED(static, npy_intp, count_bytes, (const npy_bool *truth, npy_intp size), (t
     return count;
 }
 
-npy_intp ask_truth(TruthQuestion question, const ElementLoop *loop, const char *data,
-                   DTypeCode code, npy_intp size)
+npy_intp ask_truth(TruthQuestion question, const char *data, DTypeCode code, npy_intp size)
 {
-    static const npy_cdouble zero; /* of any dtype */
+    const PyUFuncGenericFunction truth_of_each = cast_function(code, BOOL);
     const npy_intp itemsize = dtypes[code].itemsize;
     npy_bool compared[PART];
     npy_intp count = 0;
@@ -47,9 +47,9 @@ npy_intp ask_truth(TruthQuestion question, const ElementLoop *loop, const char *
     }
     for (npy_intp i = 0; i < size; i += PART) {
         const npy_intp n = size - i < PART ? size - i : PART;
-        char *args[3] = {(char *)data + i * itemsize, (char *)&zero, (char *)compared};
-        npy_intp length = n, steps[3] = {itemsize, 0, 1};
-        loop->function(args, &length, steps, loop->data);
+        char *args[2] = {(char *)data + i * itemsize, (char *)compared};
+        const npy_intp steps[2] = {itemsize, 1};
+        truth_of_each(args, &n, steps, NULL);
         const npy_intp found = count_bytes(compared, n);
         if (question == IS_ANY_TRUE && found > 0) {
             return 1;

@@ -7,8 +7,7 @@
 
 typedef enum { IS_ANY_TRUE, IS_ALL_TRUE, COUNT_TRUE } TruthQuestion;
 
-/* The answer for `size` elements that follow each other. `loop` is that of OP_NOT_EQUAL. */
-npy_intp ask_truth(TruthQuestion question, const ElementLoop *loop, const char *data,
-                   DTypeCode code, npy_intp size);
+/* The answer for `size` elements that follow each other. */
+npy_intp ask_truth(TruthQuestion question, const char *data, DTypeCode code, npy_intp size);
 
 #endif

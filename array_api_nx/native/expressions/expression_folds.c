@@ -34,7 +34,7 @@ static void fold_runs_to(const Reduction *reduction, char *accumulators, npy_int
                 end_moments(&run, (Moments *)accumulators);
             }
         } else if (reduction->kind == COUNT_ONES) {
-            *(npy_int64 *)accumulators += ask_truth(COUNT_TRUE, NULL, elements, BOOL, columns);
+            *(npy_int64 *)accumulators += ask_truth(COUNT_TRUE, elements, BOOL, columns);
         } else {
             char *args[3] = {accumulators, (char *)elements, accumulators};
             npy_intp count = columns, steps[3] = {0, itemsize, 0};
