@@ -141,3 +141,22 @@ def test_operands_that_shrink_meanwhile_are_read_no_further() -> None:
             gc.set_threshold(*before)
             gc.callbacks.remove(collecting)
         assert np.unique(np.asarray(result)).tolist() == [5.0]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_views_are_rolled_and_copied_in_the_order_of_their_axes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for dtype in ("bool", "float64"):
+        x = rng.integers(0, 9, rng.integers(1, 6, rng.integers(1, 4))).astype(dtype)
+        for key in (..., slice(None, None, -1), (..., slice(None, None, 2))):
+            for view in (x[key], x[key].T, x[key].swapaxes(0, -1)):
+                ours = face.asarray(view)
+                shift, axis = int(rng.integers(-9, 9)), int(rng.integers(-x.ndim, x.ndim))
+                for expected, found in (
+                    (np.roll(view, shift), face.roll(ours, shift)),
+                    (np.roll(view, shift, axis), face.roll(ours, shift, axis)),
+                    (view.astype(dtype), ours.astype(dtype)),
+                ):
+                    np.testing.assert_array_equal(np.asarray(found), expected)
+                    long = [axis for axis, size in enumerate(expected.shape) if size > 1]
+                    assert [found.strides[k] for k in long] == [expected.strides[k] for k in long]

@@ -110,3 +110,20 @@ def test_errors_are_named_as_numpys():
         face.sqrt(x, out=out)
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
         face.divide(x, 0.0, out=out)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "float32", "float64", "bool", "complex128"])
+@pytest.mark.parametrize("seed", range(20))
+def test_axes_that_run_backwards_are_updated_in_place(dtype, seed):
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, 9, rng.integers(1, 4)))
+    theirs, other = [(rng.standard_normal(shape) * 9).astype(dtype) for _ in range(2)]
+    ours = face.array(theirs)
+    key = tuple(slice(None, None, int(rng.choice([1, -1, 2, -2]))) for _ in shape)
+    for name in ("__iadd__", "__imul__"):
+        getattr(theirs[key], name)(other[key])
+        getattr(ours[key], name)(face.asarray(other)[key])
+        np.testing.assert_array_equal(ours, theirs)
+    theirs[key] = other[key]
+    ours[key] = face.asarray(other)[key]
+    np.testing.assert_array_equal(ours, theirs)

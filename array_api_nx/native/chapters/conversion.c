@@ -84,12 +84,7 @@ static PyObject *copy_rows(int ndim, const npy_intp *shape, const npy_intp *stri
     return result;
 }
 
-/* How NumPy lays out a cast. Of an array that is neither row-major nor column-major it sorts the
-   axes by their strides, the longest first, and keeps the order of equal ones. Unlike its iterators,
-   whose order `order_axes` of pack.h finds, it does so with axes of one element, and with those along
-   which elements repeat, whose stride of 0 makes them the last. 0 for row-major, 1 for column-major,
-   -1 for anything between. */
-static int order_of_cast(const Tensor *x)
+int order_of_copy(const Tensor *x)
 {
     int rows = 1, columns = 1;
     if (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) {
@@ -125,7 +120,7 @@ Tensor *cast_operand(Tensor *x, DTypeCode code)
     }
     const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
     char *data = data_of(x), *out;
-    const int turned = order_of_cast(x);
+    const int turned = order_of_copy(x);
     if (function == NULL || data == NULL || turned < 0) {
         return NULL;
     }
@@ -140,7 +135,7 @@ Tensor *cast_operand(Tensor *x, DTypeCode code)
 static PyObject *cast_now(Tensor *x, const Operation *cast, DTypeCode code)
 {
     char *data = data_of(x), *out;
-    const int turned = order_of_cast(x);
+    const int turned = order_of_copy(x);
     if (cast->function == NULL || data == NULL || turned < 0) {
         return decline_unless_raised();
     }
@@ -156,7 +151,7 @@ static PyObject *cast_now(Tensor *x, const Operation *cast, DTypeCode code)
 PyObject *cast_array(Tensor *x, DTypeCode code)
 {
     const Operation cast = cast_operation((DTypeCode)x->code, code);
-    if (cast.function != NULL && (order_of_cast(x) == 0 || lies_by_columns(x))) {
+    if (cast.function != NULL && (order_of_copy(x) == 0 || lies_by_columns(x))) {
         PyObject *result = is_recorded_size(x->size) ? record(&cast, &x, NULL) : DECLINED;
         if (result == DECLINED && x->size > limits.at_once) {
             result = compute_by_pass(&cast, &x, NULL);
@@ -179,7 +174,7 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
         return cast_array(x, code);
     }
     if (copy && is_face(object) && !(x->flags & ROW_MAJOR)) { /* NumPy's copy keeps the order of the axes */
-        const int turned = order_of_cast(x);
+        const int turned = order_of_copy(x);
         if (turned < 0 || (turned && pending_of(object) != NULL)) {
             return DECLINED;
         }
@@ -209,7 +204,7 @@ static PyObject *discard_imaginary(Tensor *x, DTypeCode code)
         return decline_unless_raised();
     }
     PyObject *parts = view_elements(x, part, 0), *result = DECLINED;
-    if (parts == NULL || order_of_cast(tensor_of(parts)) < 0 || (part == code && !(x->flags & ROW_MAJOR))) {
+    if (parts == NULL || order_of_copy(tensor_of(parts)) < 0 || (part == code && !(x->flags & ROW_MAJOR))) {
         Py_XDECREF(parts);
         return decline_unless_raised();
     }

@@ -156,6 +156,22 @@ PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int 
     return settle(result, loop->name, flags);
 }
 
+/* Turn the axes round along which every operand that moves goes backwards, as NumPy does. */
+static void go_forwards(Walk *walk)
+{
+    for (int dim = 0; dim < walk->ndim; dim++) {
+        int forwards = 0, backwards = 0;
+        for (int i = 0; i < walk->operands; i++) {
+            forwards |= walk->strides[i][dim] > 0;
+            backwards |= walk->strides[i][dim] < 0;
+        }
+        for (int i = 0; i < walk->operands && backwards && !forwards; i++) {
+            walk->data[i] += (walk->shape[dim] - 1) * walk->strides[i][dim];
+            walk->strides[i][dim] *= -1;
+        }
+    }
+}
+
 PyObject *write_by_walk(const ElementLoop *loop, PyObject *object, Tensor *const *operands, int count, char *const *data)
 {
     const Tensor *target = operands[count];
@@ -171,6 +187,7 @@ PyObject *write_by_walk(const ElementLoop *loop, PyObject *object, Tensor *const
         return DECLINED;
     }
     memcpy(walk.data, data, (size_t)(count + 1) * sizeof(*data));
+    go_forwards(&walk);
     if (!finish_walk(&walk, loop, &flags)) {
         return NULL;
     }

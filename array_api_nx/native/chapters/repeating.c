@@ -2,6 +2,7 @@
 
 #include "boxes.h"
 #include "chapters.h"
+#include "conversion.h"
 #include "elements.h"
 #include "movement.h"
 #include "nest.h"
@@ -278,16 +279,23 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
     }
     Tensor *x = layout_of_any(values[0]);
     const char *from = x == NULL ? NULL : elements_of(x);
-    if (from == NULL || !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
+    const int flat = !is_given(values[2]), turned = from == NULL || flat ? 0 : order_of_copy(x);
+    if (from == NULL || turned < 0) {
         return decline_unless_raised();
+    }
+    if (flat && !(x->flags & ROW_MAJOR)) {
+        PyObject *rows = copy_into_shape(x, x->ndim, x->shape);
+        if (!is_answer(rows)) {
+            return rows;
+        }
+        PyObject *const again[] = {rows, values[1], NULL};
+        PyObject *result = roll(which, again, count);
+        Py_DECREF(rows);
+        return result;
     }
     NewView source;
     copy_layout(x, &source);
-    const int flat = !is_given(values[2]);
     if (flat) {
-        if (!(x->flags & ROW_MAJOR)) {
-            return DECLINED;
-        }
         source.ndim = 1;
         source.shape[0] = x->size;
         source.strides[0] = dtypes[x->code].itemsize;
@@ -313,7 +321,7 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
     }
     char *to;
     Py_INCREF(x);
-    PyObject *result = new_copy(x, from, x->ndim, x->shape, !(x->flags & ROW_MAJOR), &to);
+    PyObject *result = new_copy(x, from, x->ndim, x->shape, turned, &to);
     Tensor *rolled = result == NULL || result == DECLINED ? NULL : tensor_of(result);
     if (rolled != NULL && !copy_rolled(&source, x, from, flat ? source.strides : rolled->strides, rolled, to, shifts)) {
         Py_CLEAR(result);

@@ -265,6 +265,10 @@ void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp co
         }
         return;
     }
+    if (to.column < 0 && from.column < 0) {
+        to = (Tile){to.data + (columns - 1) * to.column, to.row, -to.column};
+        from = (Tile){from.data + (columns - 1) * from.column, from.row, -from.column};
+    }
     if (to.column == itemsize && from.column == itemsize) {
         const npy_intp length = columns * itemsize;
         if (from.row == 0 && to.row == length) {
