@@ -243,6 +243,7 @@ static int take_share(PyObject *value, int which, double *share)
         *share = PyFloat_AS_DOUBLE(value) / whole;
     } else if (PyLong_CheckExact(value) && which == PERCENTILE) {
         *share = PyLong_AsDouble(value) / whole;
+        PyErr_Clear(); /* too large for a double: -1 */
     } else {
         return 0;
     }
@@ -353,21 +354,21 @@ static PyObject *call_quantiles(int which, PyObject *const *values, Py_ssize_t c
         return DECLINED;
     }
     all.length = x->size / all.rows;
+    Py_INCREF(x); /* whatever finalisers and other threads do meanwhile */
+    int done = 0;
     PyObject *result = new_array_like_memory(ndim, shape, all.result, 0, &all.out);
-    if (result == NULL) {
-        return NULL;
+    if (result != NULL && data_of(x) == data) {
+        done = run_along(&all, x, data, reduced);
     }
-    Py_INCREF(x); /* whatever other threads do meanwhile */
-    const int done = run_along(&all, x, data, reduced);
     Py_DECREF(x);
-    if (done == 1) {
+    if (result != NULL && done == 1) {
         if (all.by_rows) {
             put_last_axis_first(tensor_of(result));
         }
         return result;
     }
-    Py_DECREF(result);
-    return done < 0 ? NULL : DECLINED;
+    Py_XDECREF(result);
+    return decline_unless_raised();
 }
 
 Implementation quantile_functions[] = {
