@@ -36,6 +36,17 @@ _FUNCTIONS: Final = f"""
     median      median      a, {_REDUCED}
     nanmedian   nanmedian   a, {_REDUCED}
     quantile    quantile    a, q, axis=, *, method=, keepdims=
+    nansum      nansum      a, {_REDUCED}, dtype=
+    nanprod     nanprod     a, {_REDUCED}, dtype=
+    nanmax      nanmax      a, {_REDUCED}
+    nanmin      nanmin      a, {_REDUCED}
+    nanmean     nanmean     a, {_REDUCED}
+    nanstd      nanstd      a, {_REDUCED}, ddof=
+    nanvar      nanvar      a, {_REDUCED}, ddof=
+    nanargmax   nanargmax   a, {_REDUCED}
+    nanargmin   nanargmin   a, {_REDUCED}
+    nancumsum   nancumsum   a, axis=, dtype=, *, -=
+    nancumprod  nancumprod  a, axis=, dtype=, *, -=
     nanquantile nanquantile a, q, axis=, *, method=, keepdims=
     percentile  percentile  a, q, axis=, *, method=, keepdims=
     nanpercentile nanpercentile a, q, axis=, *, method=, keepdims=

@@ -30,6 +30,13 @@ CALLS = {
     "var": [((X,), {}), ((X, 0), {})],
     "count_nonzero": [((INTS,), {}), ((INTS, 0), {})],
     **{
+        f"nan{name}": [((X,), {}), ((X, 0), {}), ((INTS,), {}), ((V,), {"axis": 0})]
+        for name in (
+            *("argmax", "argmin", "cumprod", "cumsum", "max", "mean"),
+            *("min", "prod", "std", "sum", "var"),
+        )
+    },
+    **{
         name: [
             *[((X,), {}), ((X, 0), {}), ((INTS,), {"axis": 1, "keepdims": True}), ((X > 1,), {})],
             ((X, (0, 1)), {}),

@@ -3,7 +3,6 @@
 
 #include "buckets.h"
 #include "chapters.h"
-#include "compiler.h"
 #include "elements.h"
 #include "flags.h"
 #include "pack.h"
@@ -11,6 +10,7 @@
 #include "short_rows.h"
 #include "sorting.h"
 #include "threads.h"
+#include "truth.h"
 
 /* What is asked for. SKIPS_NAN is a bit beside the others. */
 enum { MEDIAN, QUANTILE, PERCENTILE, SKIPS_NAN = 4 };
@@ -70,35 +70,6 @@ static const Between between[DTYPE_COUNT] = {
     ENTRY(FLOAT64) ENTRY(FLOAT32)
 #undef ENTRY
 };
-
-/* How many elements of a row are NaN; -1 if others are infinite. */
-#define DEFINE_COUNT_NAN(TYPE)                                                                            \
-    CLONED(static, npy_intp, count_special_##TYPE, (const TYPE *row, npy_intp length), (row, length))     \
-    {                                                                                                     \
-        npy_intp count = 0;                                                                               \
-        for (npy_intp i = 0; i < length; i++) {                                                           \
-            count += row[i] - row[i] != 0;                                                                \
-        }                                                                                                 \
-        return count;                                                                                     \
-    }                                                                                                     \
-    static npy_intp count_nan_##TYPE(const TYPE *row, npy_intp length)                                    \
-    {                                                                                                     \
-        const npy_intp special = count_special_##TYPE(row, length);                                       \
-        npy_intp count = 0;                                                                               \
-        for (npy_intp i = 0; i < length && special > 0; i++) {                                            \
-            count += row[i] != row[i];                                                                    \
-        }                                                                                                 \
-        return count == special ? count : -1;                                                             \
-    }
-DEFINE_COUNT_NAN(double)
-DEFINE_COUNT_NAN(float)
-
-static npy_intp count_nan(DTypeCode code, const char *row, npy_intp length)
-{
-    return code == FLOAT64   ? count_nan_double((const double *)row, length)
-           : code == FLOAT32 ? count_nan_float((const float *)row, length)
-                             : 0;
-}
 
 static void write_quantile(const Quantiles *all, npy_intp row, int number, double value)
 {

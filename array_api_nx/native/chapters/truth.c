@@ -1,5 +1,5 @@
-/* Counts of elements that are not zero, by parts, which are cast to booleans. The compiler makes vector instructions of the
-   loop that counts. */
+/* Counts of elements that are not zero, by parts, which are cast to booleans, and of those that are NaN. The compiler makes
+   vector instructions of the loops that count. */
 
 #include "truth.h"
 #include "compiler.h"
@@ -60,4 +60,32 @@ npy_intp ask_truth(TruthQuestion question, const char *data, DTypeCode code, npy
         count += found;
     }
     return question == COUNT_TRUE ? count : question == IS_ALL_TRUE;
+}
+
+#define DEFINE_COUNT_NAN(TYPE)                                                                            \
+    CLONED(static, npy_intp, count_special_##TYPE, (const TYPE *row, npy_intp length), (row, length))     \
+    {                                                                                                     \
+        npy_intp count = 0;                                                                               \
+        for (npy_intp i = 0; i < length; i++) {                                                           \
+            count += row[i] - row[i] != 0;                                                                \
+        }                                                                                                 \
+        return count;                                                                                     \
+    }                                                                                                     \
+    static npy_intp count_nan_##TYPE(const TYPE *row, npy_intp length)                                    \
+    {                                                                                                     \
+        const npy_intp special = count_special_##TYPE(row, length);                                       \
+        npy_intp count = 0;                                                                               \
+        for (npy_intp i = 0; i < length && special > 0; i++) {                                            \
+            count += row[i] != row[i];                                                                    \
+        }                                                                                                 \
+        return count == special ? count : -1;                                                             \
+    }
+DEFINE_COUNT_NAN(double)
+DEFINE_COUNT_NAN(float)
+
+npy_intp count_nan(DTypeCode code, const char *row, npy_intp length)
+{
+    return code == FLOAT64   ? count_nan_double((const double *)row, length)
+           : code == FLOAT32 ? count_nan_float((const float *)row, length)
+                             : 0;
 }
