@@ -12,7 +12,8 @@ from tests.support.implementations import needs_native
 pytestmark = needs_native
 
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-SHAPES = [(1,), (2,), (7,), (300,), (3000,), (70_000,), (40, 9), (9, 40), (3, 4, 5), (2, 5000)]
+SHAPES = [(1,), (2,), (7,), (300,), (11, 9), (3, 4, 5)]
+LONG = [(5000,), (70_000,), (2, 5000)]
 NAMES = ["median", "quantile", "percentile", "nanmedian", "nanquantile", "nanpercentile"]
 
 
@@ -36,7 +37,7 @@ def _shares(name):
         return [()]
     whole = 1 if name.endswith("quantile") else 100
     several = numpy.asarray([0.0, 0.1, 0.77, 1.0]) * whole
-    numbers = [0.5 * whole, 0.9 * whole, 1.0 * whole, numpy.float64(0.3 * whole), whole]
+    numbers = [0.9 * whole, numpy.float64(0.3 * whole), whole]
     return [(q,) for q in [*numbers, several.tolist(), (0.25 * whole, 0.75 * whole), several]]
 
 
@@ -80,6 +81,15 @@ def test_they_are_numpys(name, dtype):
         for args in _shares(name):
             for axis in (None, 1, (0, 2), (2, 1)):
                 _agree(name, x, args, axis=axis, keepdims=axis == 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "float64"])
+def test_long_rows(name, dtype):
+    for shape in LONG:
+        for args in _shares(name):
+            _agree(name, _numbers(dtype, shape), args, axis=-1)
+            _agree(name, _numbers(dtype, shape, "nan"), args)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -221,6 +221,29 @@ static int take_share(PyObject *value, int which, double *share)
     return *share >= 0 && *share <= 1;
 }
 
+/* Whether NumPy computes quantiles of float32 as is done here: releases after 2.4.0 do, where a share that is no number of
+   Python's makes the result float64. Else they are left to it. */
+static int promotes_singles(void)
+{
+    static int known = -1;
+    const npy_intp size = 1;
+    if (known < 0) {
+        PyObject *numpy = PyImport_ImportModule("numpy"), *result = NULL;
+        PyObject *share = numpy == NULL ? NULL : PyObject_CallMethod(numpy, "float64", "d", 0.5);
+        PyObject *array = share == NULL ? NULL : PyArray_ZEROS(1, (npy_intp *)&size, NPY_FLOAT, 0);
+        if (array != NULL) {
+            result = PyObject_CallMethod(numpy, "quantile", "OO", array, share);
+        }
+        known = result != NULL && PyArray_IsScalar(result, Double);
+        PyErr_Clear();
+        Py_XDECREF(result);
+        Py_XDECREF(array);
+        Py_XDECREF(share);
+        Py_XDECREF(numpy);
+    }
+    return known;
+}
+
 /* The shares of a number, a list or a tuple, or of an array of float64. 0 if they are left to Python. */
 static int take_shares(PyObject *value, int which, Quantiles *all, int *are_several)
 {
@@ -305,7 +328,8 @@ static PyObject *call_quantiles(int which, PyObject *const *values, Py_ssize_t c
     }
     all.code = (DTypeCode)x->code;
     all.result = all.code == FLOAT32 ? FLOAT32 : FLOAT64;
-    if (!all.is_median && (!is_linear(values[3]) || !take_shares(values[1], which, &all, &several))) {
+    if (!all.is_median && (!is_linear(values[3]) || !take_shares(values[1], which, &all, &several) ||
+                           (all.code == FLOAT32 && !promotes_singles()))) {
         return decline_unless_raised();
     }
     all.by_rows = several && all.skips_nan; /* as NumPy's result lies */
