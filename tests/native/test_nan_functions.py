@@ -1,12 +1,11 @@
 """nansum and its like of arrays with NaN and without are NumPy's."""
 
-import warnings
-
 import numpy
 import pytest
 
 import array_api_nx.numpy as np
 from tests.support.implementations import needs_native
+from tests.support.outcomes import outcome
 
 pytestmark = needs_native
 
@@ -17,19 +16,9 @@ NAMES = [
 DTYPES = ["float64", "float32", "float16", "int32", "uint8", "bool", "complex128"]
 
 
-def _result(function, *args, **named):
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        try:
-            result = function(*args, **named)
-        except Exception as error:
-            return type(error), None
-    return result, {(each.category, str(each.message)) for each in found}
-
-
 def _agree(name, x, **named):
-    expected = _result(getattr(numpy, name), x, **named)
-    found = _result(getattr(np, name), np.asarray(x), **named)
+    expected = outcome(getattr(numpy, name), x, **named)
+    found = outcome(getattr(np, name), np.asarray(x), **named)
     if isinstance(expected[0], type):
         assert found[0] is expected[0]
         return
