@@ -17,7 +17,8 @@
 #define NAME_CODE(CODE, ...) CODE,
 enum { EACH_NAN_FUNCTION(NAME_CODE) FUNCTIONS };
 
-/* Whether an array has elements, all of which are finite. Not for those that several threads would look at, or that wait. */
+/* Whether an array has elements, and all of them are finite. 0, too, for arrays of so many elements that several threads would
+   search them. */
 static int is_finite_array(Tensor *x)
 {
     const DTypeCode code = (DTypeCode)x->code;

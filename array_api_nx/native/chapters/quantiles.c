@@ -12,14 +12,14 @@
 #include "threads.h"
 #include "truth.h"
 
-/* What is asked for. SKIPS_NAN is a bit beside the others. */
+/* The functions. SKIPS_NAN is added to one for its form that leaves NaN out, such as nanmedian. */
 enum { MEDIAN, QUANTILE, PERCENTILE, SKIPS_NAN = 4 };
 
 /* More quantiles of a row are left to Python. */
 enum { MOST_QUANTILES = 16 };
 
-/* Rows of up to so many elements are sorted, which takes less time than to find some of these; and elements of the rows that
-   a thread takes at a time (docs/tuning.md, 171). */
+/* Rows of at most SORTED_TO elements are sorted, which takes less time than to find the wanted elements alone. A thread takes
+   rows of about PART elements together at a time (docs/tuning.md, 171). */
 enum { SORTED_TO = 1 << 11, PART = 1 << 13 };
 
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
     double shares[MOST_QUANTILES];   /* of the elements that lie below; not used by medians */
     npy_intp length, rows;
     const char *from; /* the rows, one after the other */
-    char *to;         /* memory for as many, in which they are arranged; it may be theirs */
+    char *to;         /* memory of the same size, in which the rows are arranged; it may be the same memory */
     char *out;        /* the first quantile of each row, then the second one of each */
     int by_rows;      /* or else all of the first row, then all of the second one */
     _Atomic int is_left, failed; /* whether a row is left to Python, or there is no memory */
@@ -103,7 +103,7 @@ static void find_quantiles(Quantiles *all, npy_intp row, npy_intp threads, int i
     const char *from = all->from + offset;
     char *to = all->to + offset;
     const npy_intp nans = count_nan(all->code, from, all->length), size = all->length - nans;
-    /* Of NaN and float64 shares NumPy makes NaN of float32. */
+    /* Where all shares are of double precision, NumPy gives NaN of single precision all the same. */
     const int is_odd = nans > 0 && !all->skips_nan && all->code == FLOAT32 && all->result == FLOAT64;
     if (is_odd || nans < 0 || (size == 0 && all->skips_nan)) {
         all->is_left = 1;
@@ -221,8 +221,8 @@ static int take_share(PyObject *value, int which, double *share)
     return *share >= 0 && *share <= 1;
 }
 
-/* Whether NumPy computes quantiles of float32 as is done here: releases after 2.4.0 do, where a share that is no number of
-   Python's makes the result float64. Else they are left to it. */
+/* Whether NumPy computes quantiles of single precision as this file does: releases after 2.4.0 do, in which a share that is no
+   number of Python's makes the result one of double precision. The others compute them themselves. */
 static int promotes_singles(void)
 {
     static int known = -1;
