@@ -83,11 +83,6 @@ SENTENCES = {
         ("of a matrix of its elements | {} elements of the result", long_transforms.LONG_MIN),
         ("row-major or column-major, with the extension | {} elements", AT_ONCE // 2),
         (
-            "{} indices (fewer of longer slices) into more than {} elements",
-            *(sliced_calls._TAKEN_MIN, sliced_calls.TAKE_SOURCE_MIN),
-        ),
-        ("| `take_along_axis` | the lines | {} elements", sliced_calls.GATHER_MIN),
-        (
             "row-major ones of 16 to {} | the stack | {} matrices of 4 x 4, {} of 32 x 32 |",
             *(sliced_calls._MATRIX_MAX, SMALL_PRODUCT, LARGE_PRODUCT),
         ),

@@ -387,8 +387,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         self.before_writing(target)
         selected_rows.assign(self.array(target), where, written)
 
-    take = on_arrays(sliced_calls.take)
-    gather = on_arrays(sliced_calls.gather)
+    take = on_arrays(np.take)
+    gather = on_arrays(np.take_along_axis)
 
     def scatter(
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool

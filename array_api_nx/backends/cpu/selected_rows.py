@@ -44,7 +44,7 @@ def read(array: NDArray, key: NDArray) -> NDArray | None:
         key = key.reshape(-1).nonzero()[0]
     elif key.dtype != d.int64:
         return None
-    return sliced_calls.take(array, key, 0)
+    return array.take(key, 0)
 
 
 def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:

@@ -73,7 +73,7 @@ static PyObject *key_of_item(PyObject *item, const void *unused)
     if (PyList_CheckExact(item)) {
         return operand_of(item, NULL);
     }
-    if (x != NULL && x->size > FEW_INDICES && x->size <= limits.at_once && x->flags & ROW_MAJOR &&
+    if (x != NULL && x->size > FEW_INDICES && x->flags & ROW_MAJOR &&
         is_integer(x->code) && x->code != NX_INT64 && x->code != NX_UINT64) {
         cast = cast_operand(x, NX_INT64);
     }
@@ -86,12 +86,19 @@ static PyObject *key_of(PyObject *key)
     return PyTuple_CheckExact(key) ? convert_items(key, key_of_item, NULL) : key_of_item(key, NULL);
 }
 
-/* Whether a key is or contains a list, so that NumPy selects: C makes arrays of some lists before it asks this. */
+/* Whether NumPy selects by an item: a list, where C did not make an array of it before it asks this, or an array without axes,
+   for which NumPy's result is a copy, where C's is a view, as it is for an int. */
+static int is_numpys_item(PyObject *item)
+{
+    return PyList_CheckExact(item) || (PyArray_Check(item) && PyArray_NDIM((PyArrayObject *)item) == 0) ||
+           (is_face(item) && layout_of(item) != NULL && tensor_of(item)->ndim == 0);
+}
+
 static int is_numpys_key(PyObject *key)
 {
-    int found = PyList_CheckExact(key);
+    int found = is_numpys_item(key);
     for (Py_ssize_t i = 0; !found && PyTuple_CheckExact(key) && i < PyTuple_GET_SIZE(key); i++) {
-        found = PyList_CheckExact(PyTuple_GET_ITEM(key, i));
+        found = is_numpys_item(PyTuple_GET_ITEM(key, i));
     }
     return found;
 }
@@ -122,7 +129,7 @@ PyObject *face_subscript(PyObject *self, PyObject *key)
     PyObject *const args[2] = {self, key};
     PyObject *own = key_of(key), *result = own == NULL ? NULL : is_numpys_key(own) ? DECLINED : get_item(self, own);
     Py_XDECREF(own);
-    if (result == DECLINED && !PyErr_Occurred() && PyArray_Check(key)) {
+    if (result == DECLINED && !PyErr_Occurred() && PyArray_Check(key) && !is_numpys_item(key)) {
         PyObject *adopted = adopt_operand(key);
         result = is_answer(adopted) ? get_item(self, adopted) : adopted;
         drop_answer(adopted);

@@ -64,6 +64,21 @@ Py_ssize_t most_threads(void)
     return threads;
 }
 
+int run_in_parts(RunPart run, const void *parts, npy_intp count)
+{
+    if (count <= 1) {
+        if (count == 1) {
+            run(parts, 0, NULL);
+        }
+        return 1;
+    }
+    const Py_ssize_t threads = most_threads();
+    if (threads > 0 && run_parts(run, parts, count, 0, threads, 0) != 1) {
+        PyErr_NoMemory();
+    }
+    return !PyErr_Occurred();
+}
+
 static PyObject *set_thread_count(PyObject *module, PyObject *args)
 {
     PyObject *count;

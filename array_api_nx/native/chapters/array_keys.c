@@ -5,6 +5,7 @@
    range, and index arrays may share memory with the array. */
 
 #include "array_keys.h"
+#include "boxes.h"
 #include "functions.h"
 #include "keys.h"
 #include "array_selection.h"
@@ -14,8 +15,8 @@
 /* ------------------------------------------------------------------ positions */
 
 /* Broadcast the shape of the selection's indices with another. 0 if that does not work, or if there
-   are too many positions. */
-static int join_indices(Gather *selection, int ndim, const npy_intp *shape)
+   are more positions than `most`. */
+static int join_indices(Gather *selection, int ndim, const npy_intp *shape, npy_intp most)
 {
     if (!broadcast_shape(&selection->ndim, selection->shape, ndim, shape)) {
         return 0;
@@ -23,7 +24,7 @@ static int join_indices(Gather *selection, int ndim, const npy_intp *shape)
     selection->count = 1;
     for (int dim = 0; dim < selection->ndim; dim++) {
         const npy_intp size = selection->shape[dim];
-        if (size > 0 && selection->count > limits.at_once / size) {
+        if (size > 0 && selection->count > most / size) {
             return 0;
         }
         selection->count *= size;
@@ -83,7 +84,7 @@ static int select_by_indices(const Tensor *x, const ArrayItem *item, Gather *sel
     for (npy_intp i = 0; i < selection->count; i++) {
         selection->offsets[i] = selection->region.offset;
     }
-    if (!add_indices(selection, array, data, x->shape[item->axis], x->strides[item->axis], NULL)) {
+    if (!add_indices(selection, array, data, x->shape[item->axis], x->strides[item->axis])) {
         free_scratch(&selection->memory);
         return 0;
     }
@@ -105,10 +106,10 @@ static int select_by_several(const Tensor *x, const ArrayItems *arrays, Gather *
         } else if (array->code == BOOL) {
             found[masks] =
                 find_chosen(array, data, x->strides + arrays->items[i].axis, &chosen[masks]);
-            done = found[masks] < 0 ? -1 : join_indices(selection, 1, &found[masks]);
+            done = found[masks] < 0 ? -1 : join_indices(selection, 1, &found[masks], limits.at_once);
             masks += found[masks] >= 0;
         } else {
-            done = join_indices(selection, array->ndim, array->shape);
+            done = join_indices(selection, array->ndim, array->shape, limits.at_once);
         }
     }
     if (done == 1 && take_offsets(selection, selection->count) < 0) {
@@ -125,8 +126,7 @@ static int select_by_several(const Tensor *x, const ArrayItems *arrays, Gather *
                 add_chosen(selection, &chosen[mask], found[mask]);
                 mask++;
             } else {
-                done = add_indices(selection, array, data_of(array), x->shape[axis],
-                                   x->strides[axis], NULL);
+                done = add_indices(selection, array, data_of(array), x->shape[axis], x->strides[axis]);
             }
         }
         if (done != 1) {
@@ -208,13 +208,13 @@ static int arrange(const Gather *selection, const npy_intp *of_indices,
     return dim;
 }
 
-static PyObject *copy_selected(Tensor *x, char *data, const Gather *selection)
+/* A new array for the selected elements, laid out as NumPy's result; NULL with an exception set if there is no memory. */
+static PyObject *new_for_selected(const Tensor *x, const Gather *selection, npy_intp *index_strides, npy_intp *region_strides,
+                                  char **copied)
 {
     npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
-    npy_intp index_strides[ARRAY_DIMS], region_strides[ARRAY_DIMS];
     const int ndim = arrange(selection, selection->shape, selection->region.shape, shape);
-    char *copied;
-    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &copied);
+    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, copied);
     if (result == NULL) {
         return NULL;
     }
@@ -229,8 +229,126 @@ static PyObject *copy_selected(Tensor *x, char *data, const Gather *selection)
     if (moved) {
         finish_layout(tensor, 0);
     }
-    move_selected(selection, data, copied, index_strides, region_strides, 0);
     return result;
+}
+
+/* The elements whose offsets are known. */
+static PyObject *copy_selected(const Tensor *x, char *data, const Gather *selection)
+{
+    npy_intp index_strides[ARRAY_DIMS], region_strides[ARRAY_DIMS];
+    char *copied;
+    PyObject *result = new_for_selected(x, selection, index_strides, region_strides, &copied);
+    if (result != NULL) {
+        move_selected(selection, data, copied, index_strides, region_strides, 0);
+    }
+    return result;
+}
+
+/* The elements that index arrays choose, one array for each of some axes; `copy` has the arrays. DECLINED if an index is out
+   of range. */
+static PyObject *copy_by_indices(const Tensor *x, char *data, const Gather *selection, IndexedCopy *copy)
+{
+    npy_intp index_strides[ARRAY_DIMS];
+    PyObject *result = new_for_selected(x, selection, index_strides, copy->region_strides, &copy->copied);
+    if (result == NULL || selection->count == 0) {
+        return result;
+    }
+    set_to_zero(copy->along, selection->ndim);
+    copy->data = data;
+    copy->step = selection->ndim == 0 ? 0 : index_strides[selection->ndim - 1];
+    return answer_if(copy_indexed(copy), result);
+}
+
+/* Index arrays, without masks beside them; DECLINED if Python has to read the key. */
+static PyObject *take_by_indices(const Tensor *x, char *data, const ArrayItems *arrays, Gather *selection)
+{
+    const npy_intp most = MOST_ELEMENTS / selection->region.size;
+    IndexedCopy copy;
+    selection->ndim = 0;
+    selection->count = 1;
+    for (int i = 0; i < arrays->count; i++) {
+        const Tensor *array = arrays->items[i].array;
+        if (!join_indices(selection, array->ndim, array->shape, most)) {
+            return DECLINED;
+        }
+    }
+    if (selection->ndim + selection->region.ndim > ARRAY_DIMS) {
+        return DECLINED;
+    }
+    copy.selection = selection;
+    copy.count = 0;
+    for (int i = 0; i < arrays->count; i++) {
+        const int axis = arrays->items[i].axis;
+        const char *where = data_of(arrays->items[i].array);
+        if (where == NULL) {
+            return decline_unless_raised();
+        }
+        add_index_array(&copy, arrays->items[i].array, where, x->shape[axis], x->strides[axis]);
+    }
+    return copy_by_indices(x, data, selection, &copy);
+}
+
+/* Whether elements that a mask of some axes names, counted in row-major order, lie equally far apart. */
+static int is_evenly_masked(const Tensor *x, const ArrayItem *item)
+{
+    const int last = item->axis + item->array->ndim - 1;
+    for (int dim = item->axis; dim < last; dim++) {
+        if (x->strides[dim] != x->strides[dim + 1] * x->shape[dim + 1]) {
+            return 0;
+        }
+    }
+    return (item->array->flags & ROW_MAJOR) != 0;
+}
+
+/* The regions for which a mask of some axes is true: those at the indices of its true elements. */
+static PyObject *take_by_mask(const Tensor *x, char *data, const ArrayItem *item, Gather *selection)
+{
+    const Tensor *mask = item->array;
+    const char *truths = data_of(item->array);
+    Scratch indices;
+    IndexedCopy copy;
+    if (truths == NULL) {
+        return decline_unless_raised();
+    }
+    selection->ndim = 1;
+    selection->count = selection->shape[0] = count_true(truths, mask->size);
+    if (take_scratch(&indices, selection->count * (npy_intp)sizeof(npy_int64)) < 0) {
+        return NULL;
+    }
+    PyObject *result = NULL;
+    if (run_masked(LOCATE, NULL, 0, truths, mask->size, indices.data, selection->count) == 0) {
+        copy.selection = selection;
+        copy.count = 1;
+        copy.arrays[0].data = indices.data;
+        copy.arrays[0].code = NX_INT64;
+        copy.arrays[0].size = mask->size;
+        copy.arrays[0].stride = x->strides[item->axis + mask->ndim - 1];
+        copy.arrays[0].steps[0] = (npy_intp)sizeof(npy_int64);
+        result = copy_by_indices(x, data, selection, &copy);
+    }
+    free_scratch(&indices);
+    return result;
+}
+
+/* Indices of the only axis, which lie one after the other. */
+typedef struct {
+    const npy_int64 *indices;
+    npy_intp count, size, stride, itemsize;
+    char *data, *taken;
+    _Atomic(int) is_outside;
+} DirectCopy;
+
+/* Elements that a thread copies at a time. */
+enum { TAKEN_AT_ONCE = 1 << 14 };
+
+static void take_part(const void *parts, npy_intp number, char *scratch)
+{
+    DirectCopy *copy = (DirectCopy *)parts;
+    const npy_intp begin = number * TAKEN_AT_ONCE;
+    if (!move_by_indices(copy->indices + begin, least(TAKEN_AT_ONCE, copy->count - begin), copy->data, copy->size,
+                         copy->stride, copy->itemsize, copy->taken + begin * copy->itemsize, copy->itemsize, 0)) {
+        copy->is_outside = 1;
+    }
 }
 
 PyObject *take_directly(const Tensor *x, char *data, const Tensor *indices, const char *where)
@@ -238,14 +356,13 @@ PyObject *take_directly(const Tensor *x, char *data, const Tensor *indices, cons
     char *taken;
     PyObject *result =
         new_array_like_memory(indices->ndim, indices->shape, (DTypeCode)x->code, 0, &taken);
-    const npy_intp itemsize = dtypes[x->code].itemsize;
-    if (result != NULL &&
-        !move_by_indices((const npy_int64 *)where, indices->size, data, x->shape[0],
-                         x->strides[0], itemsize, taken, itemsize, 0)) {
-        Py_DECREF(result);
-        return DECLINED;
+    if (result == NULL) {
+        return NULL;
     }
-    return result;
+    DirectCopy copy = {(const npy_int64 *)where, indices->size, x->shape[0], x->strides[0], dtypes[x->code].itemsize,
+                       data, taken, 0};
+    const int is_done = run_in_parts(take_part, &copy, (indices->size - 1) / TAKEN_AT_ONCE + 1);
+    return answer_if(is_done ? !copy.is_outside : -1, result);
 }
 
 /* Where the indices of the only axis lie, if they lie one after the other and there are some; else NULL. */
@@ -267,6 +384,16 @@ static const char *direct_mask(const Tensor *x, const ArrayItems *arrays, const 
                : NULL;
 }
 
+static int has_mask(const ArrayItems *arrays)
+{
+    for (int i = 0; i < arrays->count; i++) {
+        if (arrays->items[i].array->code == BOOL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static PyObject *compress(const Tensor *x, char *data, const char *mask)
 {
     char *chosen;
@@ -274,6 +401,30 @@ static PyObject *compress(const Tensor *x, char *data, const char *mask)
     PyObject *result = new_array_like_memory(1, &count, (DTypeCode)x->code, 0, &chosen);
     if (result != NULL && run_masked(COMPRESS, data, itemsize, mask, x->size, chosen, count) < 0) {
         Py_CLEAR(result);
+    }
+    return result;
+}
+
+/* The elements that a mask of all axes chooses, of arrays that do not both lie row-major: of row-major copies. Offsets of
+   many elements would take longer, and as much memory. */
+static PyObject *compress_copies(Tensor *x, Tensor *mask)
+{
+    Tensor *const given[2] = {x, mask};
+    PyObject *copies[2] = {NULL, NULL}, *result = DECLINED;
+    char *data[2];
+    for (int i = 0; i < 2 && result == DECLINED; i++) {
+        const int lies_row_major = (given[i]->flags & ROW_MAJOR) != 0;
+        copies[i] = lies_row_major ? NULL : copy_into_shape(given[i], 1, &x->size);
+        if (copies[i] == DECLINED || (!lies_row_major && copies[i] == NULL)) {
+            result = NULL;
+        } else {
+            data[i] = data_of(lies_row_major ? given[i] : tensor_of(copies[i]));
+            result = data[i] == NULL ? NULL : DECLINED;
+        }
+    }
+    result = result == NULL ? decline_unless_raised() : compress(x, data[0], data[1]);
+    for (int i = 0; i < 2; i++) {
+        drop_answer(copies[i]);
     }
     return result;
 }
@@ -312,12 +463,26 @@ PyObject *get_by_arrays(Tensor *x, const ArrayItems *arrays, Gather *selection)
     if ((where = direct_mask(x, arrays, selection)) != NULL) {
         return compress(x, data, where);
     }
+    if (selection->region.size == 0) {
+        return DECLINED;
+    }
+    if (!has_mask(arrays)) {
+        return take_by_indices(x, data, arrays, selection);
+    }
+    Tensor *first = arrays->items[0].array;
+    if (arrays->count == 1 && first->size > limits.at_once / selection->region.size) {
+        if (is_evenly_masked(x, &arrays->items[0])) {
+            return take_by_mask(x, data, &arrays->items[0], selection);
+        }
+        if (selection->region.ndim == 0 && first->ndim == x->ndim && first->size > limits.at_once) {
+            return compress_copies(x, first);
+        }
+    }
     const int found = select_by_arrays(x, arrays, selection);
     if (found != 1) {
         return found < 0 ? NULL : DECLINED;
     }
-    PyObject *result =
-        selection->region.size == 0 ? DECLINED : copy_selected(x, data, selection);
+    PyObject *result = copy_selected(x, data, selection);
     free_scratch(&selection->memory);
     return result;
 }
@@ -421,9 +586,6 @@ int set_by_arrays(Tensor *x, char *data, const ArrayItems *arrays, Gather *selec
         if (done != 0) {
             return done;
         }
-    }
-    if (indices->size > LONG_MASK * limits.at_once) {
-        return 0;
     }
     const int found = select_by_arrays(x, arrays, selection);
     if (found != 1) {

@@ -11,15 +11,8 @@ static inline int is_direct(const Tensor *x, const Tensor *indices)
     return x->ndim == 1 && indices->code == NX_INT64 && (indices->flags & ROW_MAJOR);
 }
 
-/* The elements that such indices choose; DECLINED if one is out of range. */
+/* The elements that such indices choose, of any number; DECLINED if one is out of range. */
 PyObject *take_directly(const Tensor *x, char *data, const Tensor *indices, const char *where);
-
-/* Masks of so many times the elements that are computed at once become offsets (docs/tuning.md, 112), if they and the
-   array do not both lie row-major. */
-enum { LONG_MASK = 4 };
-
-/* Keys with more index arrays are left to Python. */
-enum { INDEX_ARRAYS = 6 };
 
 /* An array in a key: indices of one axis, or a mask of several. */
 typedef struct {

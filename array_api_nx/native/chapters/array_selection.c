@@ -2,6 +2,7 @@
 #include "compiler.h"
 #include "copies.h"
 #include "keys.h"
+#include "threads.h"
 
 /* Unsigned, because an index that is out of range may give any product. */
 static inline npy_intp add_product(npy_intp offset, npy_int64 position, npy_intp stride)
@@ -35,32 +36,35 @@ static inline int add_row(npy_intp *offsets, npy_intp columns, const char *row, 
     return !outside;
 }
 
-int add_indices(Gather *selection, const Tensor *indices, const char *data, npy_intp size,
-                npy_intp stride, const npy_intp *along)
+/* The steps of an index array along the axes of a selection to whose shape it broadcasts. */
+static void broadcast_steps(const Gather *selection, const Tensor *indices, npy_intp *steps)
 {
-    static const npy_intp still[ARRAY_DIMS];
-    const int last = selection->ndim - 1, missing = selection->ndim - indices->ndim;
-    npy_intp strides[ARRAY_DIMS], index[ARRAY_DIMS], base = 0;
+    const int missing = selection->ndim - indices->ndim;
+    for (int dim = 0; dim < selection->ndim; dim++) {
+        const int axis = dim - missing;
+        steps[dim] = axis < 0 || indices->shape[axis] == 1 ? 0 : indices->strides[axis];
+    }
+}
+
+int add_indices(Gather *selection, const Tensor *indices, const char *data, npy_intp size, npy_intp stride)
+{
+    const int last = selection->ndim - 1;
+    npy_intp strides[ARRAY_DIMS], index[ARRAY_DIMS];
     npy_intp *offsets = selection->offsets;
     int dim;
-    along = along == NULL ? still : along;
-    for (dim = 0; dim <= last; dim++) {
-        const int axis = dim - missing;
-        strides[dim] = axis < 0 || indices->shape[axis] == 1 ? 0 : indices->strides[axis];
-        index[dim] = 0;
-    }
+    broadcast_steps(selection, indices, strides);
+    set_to_zero(index, selection->ndim);
     if (selection->count == 0) {
         return 1;
     }
     do {
         if (!add_row(offsets, selection->shape[last], data, strides[last],
-                     (DTypeCode)indices->code, size, stride, base, along[last])) {
+                     (DTypeCode)indices->code, size, stride, 0, 0)) {
             return 0;
         }
         offsets += selection->shape[last];
         dim = next_index(last, selection->shape, index);
         data += distance(dim, last, selection->shape, strides);
-        base += distance(dim, last, selection->shape, along);
     } while (dim >= 0);
     return 1;
 }
@@ -209,17 +213,25 @@ static void move_rows(char *data, char *others, npy_intp step, const npy_intp *o
 /* Rows of fewer elements that lie apart are moved one column after the other. */
 enum { FEW_APART = 4 };
 
+/* Of many elements, so many of each row are moved before the next ones, so that what is read, or written, of a line of the
+   cache is still there for the next row. */
+enum { MOVED_TOGETHER = 8, MANY_APART = 1 << 12 };
+
 /* Rows of elements that lie apart, on one of the sides at least. */
 static void move_rows_apart(char *data, npy_intp gap, char *others, npy_intp other_gap, npy_intp step, const npy_intp *offsets,
                             npy_intp count, npy_intp length, npy_intp itemsize, int write)
 {
+    const npy_intp to_gap = write ? gap : other_gap, from_gap = write ? other_gap : gap;
+    const npy_intp together = count * length > MANY_APART ? MOVED_TOGETHER : length;
 #define MOVE(SIZE)                                                                                            \
-    for (npy_intp i = 0; i < count; i++) {                                                                    \
-        char *const mine = data + offsets[i], *const other = others + i * step;                               \
-        char *const to = write ? mine : other, *const from = write ? other : mine;                            \
-        const npy_intp to_gap = write ? gap : other_gap, from_gap = write ? other_gap : gap;                  \
-        for (npy_intp k = 0; k < length; k++) {                                                               \
-            memcpy(to + k * to_gap, from + k * from_gap, SIZE);                                               \
+    for (npy_intp begin = 0; begin < length; begin += together) {                                             \
+        const npy_intp end = least(begin + together, length);                                                 \
+        for (npy_intp i = 0; i < count; i++) {                                                                \
+            char *const mine = data + offsets[i], *const other = others + i * step;                           \
+            char *const to = write ? mine : other, *const from = write ? other : mine;                        \
+            for (npy_intp k = begin; k < end; k++) {                                                          \
+                memcpy(to + k * to_gap, from + k * from_gap, SIZE);                                           \
+            }                                                                                                 \
         }                                                                                                     \
     }                                                                                                         \
     return;
@@ -264,10 +276,10 @@ void move_selected(const Gather *selection, char *data, char *others,
             move_single(selection, data, others + place, step, offsets, columns, write);
         } else if (ndim == 1 && mine_strides[0] == itemsize && other_strides[0] == itemsize) {
             move_rows(data, others + place, step, offsets, columns, bytes, write);
-        } else if (ndim == 1 && shape[0] >= FEW_APART) {
+        } else if (ndim == 1 && shape[0] >= FEW_APART && (write || step >= other_strides[0])) {
             move_rows_apart(data, mine_strides[0], others + place, other_strides[0], step, offsets, columns, shape[0],
                             itemsize, write);
-        } else if (ndim == 1 && shape[0] < columns && mine_strides[0] != itemsize) {
+        } else if (ndim == 1 && (shape[0] < columns || step < other_strides[0]) && mine_strides[0] != itemsize) {
             for (npy_intp i = 0; i < shape[0]; i++) {
                 move_single(selection, data + i * mine_strides[0], others + place + i * other_strides[0], step,
                             offsets, columns, write);
@@ -283,4 +295,113 @@ void move_selected(const Gather *selection, char *data, char *others,
         dim = next_index(last, selection->shape, index);
         place += distance(dim, last, selection->shape, index_strides);
     } while (dim >= 0);
+}
+
+/* ------------------------------------------------------------------ copies */
+
+void add_index_array(IndexedCopy *copy, const Tensor *indices, const char *data, npy_intp size, npy_intp stride)
+{
+    const int number = copy->count++;
+    copy->arrays[number].data = data;
+    copy->arrays[number].code = (DTypeCode)indices->code;
+    copy->arrays[number].size = size;
+    copy->arrays[number].stride = stride;
+    broadcast_steps(copy->selection, indices, copy->arrays[number].steps);
+}
+
+/* Positions whose offsets are found before the elements are copied: they stay in the first cache. */
+enum { FOUND_TOGETHER = 512 };
+
+/* Elements that a thread copies at a time, if each position has fewer. */
+enum { COPIED_AT_ONCE = 1 << 15 };
+
+/* Find the offsets of `count` positions in a row. 0 if an index is out of range. */
+static int find_offsets(const IndexedCopy *copy, const char *const *data, npy_intp base, npy_intp *offsets, npy_intp count)
+{
+    const int last = copy->selection->ndim - 1;
+    memset(offsets, 0, (size_t)count * sizeof(*offsets));
+    for (int i = 0; i < copy->count; i++) {
+        if (!add_row(offsets, count, data[i], last < 0 ? 0 : copy->arrays[i].steps[last], copy->arrays[i].code,
+                     copy->arrays[i].size, copy->arrays[i].stride, i == 0 ? base : 0,
+                     i == 0 && last >= 0 ? copy->along[last] : 0)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void copy_part(const void *parts, npy_intp number, char *scratch)
+{
+    IndexedCopy *const copy = (IndexedCopy *)parts;
+    const Gather *selection = copy->selection;
+    const int last = selection->ndim - 1;
+    const npy_intp columns = last < 0 ? 1 : selection->shape[last];
+    npy_intp position = number * copy->part, offsets[FOUND_TOGETHER], index[ARRAY_DIMS];
+    const npy_intp end = least(position + copy->part, selection->count);
+    npy_intp base = selection->region.offset, left = position;
+    const char *data[INDEX_ARRAYS];
+    Gather found; /* which is large, so that no more of it is written than is read */
+    found.ndim = 1;
+    found.offsets = offsets;
+    found.region.ndim = selection->region.ndim;
+    found.region.size = selection->region.size;
+    found.region.itemsize = selection->region.itemsize;
+    for (int dim = 0; dim < selection->region.ndim; dim++) {
+        found.region.shape[dim] = selection->region.shape[dim];
+        found.region.strides[dim] = selection->region.strides[dim];
+    }
+    for (int i = 0; i < copy->count; i++) {
+        data[i] = copy->arrays[i].data;
+    }
+    set_to_zero(index, selection->ndim);
+    for (int dim = last; dim >= 0 && left > 0; dim--) {
+        index[dim] = left % selection->shape[dim];
+        left /= selection->shape[dim];
+        base += index[dim] * copy->along[dim];
+        for (int i = 0; i < copy->count; i++) {
+            data[i] += index[dim] * copy->arrays[i].steps[dim];
+        }
+    }
+    while (position < end && !copy->is_outside) {
+        const npy_intp most = least(FOUND_TOGETHER, end - position);
+        npy_intp count = 0;
+        while (count < most) {
+            const npy_intp column = last < 0 ? 0 : index[last], run = least(columns - column, most - count);
+            if (!find_offsets(copy, data, base, offsets + count, run)) {
+                copy->is_outside = 1;
+                return;
+            }
+            count += run;
+            if (count == most && column + run < columns) { /* the rest of the row is for the next time */
+                index[last] += run;
+                base += run * copy->along[last];
+                for (int i = 0; i < copy->count; i++) {
+                    data[i] += run * copy->arrays[i].steps[last];
+                }
+            } else if (last >= 0) {
+                base -= column * copy->along[last];
+                for (int i = 0; i < copy->count; i++) {
+                    data[i] -= column * copy->arrays[i].steps[last];
+                }
+                index[last] = 0;
+                const int dim = next_index(last, selection->shape, index);
+                base += distance(dim, last, selection->shape, copy->along);
+                for (int i = 0; i < copy->count; i++) {
+                    data[i] += distance(dim, last, selection->shape, copy->arrays[i].steps);
+                }
+            }
+        }
+        found.count = found.shape[0] = count;
+        move_selected(&found, copy->data, copy->copied + position * copy->step, &copy->step, copy->region_strides, 0);
+        position += count;
+    }
+}
+
+int copy_indexed(IndexedCopy *copy)
+{
+    const npy_intp count = copy->selection->count, size = copy->selection->region.size;
+    atomic_init(&copy->is_outside, 0);
+    copy->part = size == 1 ? COPIED_AT_ONCE : greatest(COPIED_AT_ONCE / size, 1);
+    const npy_intp parts = count <= copy->part ? 1 : (count - 1) / copy->part + 1;
+    return run_in_parts(copy_part, copy, parts) ? !copy->is_outside : -1;
 }

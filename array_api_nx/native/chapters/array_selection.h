@@ -27,10 +27,35 @@ static inline int take_offsets(Gather *selection, npy_intp count)
 }
 
 /* Go over the elements of `indices`, which broadcast to the selection's shape, and add to its
-   offsets what they choose along an axis of a size and a stride; to that the distances `along` the
-   selection's axes are added, if it is not NULL. 0 if an index is out of range. */
-int add_indices(Gather *selection, const Tensor *indices, const char *data, npy_intp size,
-                npy_intp stride, const npy_intp *along);
+   offsets what they choose along an axis of a size and a stride. 0 if an index is out of range. */
+int add_indices(Gather *selection, const Tensor *indices, const char *data, npy_intp size, npy_intp stride);
+
+/* Keys with more index arrays are left to Python. */
+enum { INDEX_ARRAYS = 6 };
+
+/* Elements that index arrays choose, one array for each of some axes, copied by several threads. */
+typedef struct {
+    const Gather *selection;     /* whose offsets are not used */
+    int count;                   /* of index arrays */
+    struct {
+        const char *data;        /* where its elements begin */
+        DTypeCode code;
+        npy_intp size, stride;   /* of the axis that they choose from */
+        npy_intp steps[ARRAY_DIMS]; /* along the axes of the selection, in bytes */
+    } arrays[INDEX_ARRAYS];
+    npy_intp along[ARRAY_DIMS];  /* how far one position is from the next in the array itself, in bytes */
+    char *data, *copied;         /* where the array's elements begin, and those of the result */
+    npy_intp step;               /* from one position to the next in the result, in bytes */
+    npy_intp region_strides[ARRAY_DIMS]; /* of the result */
+    npy_intp part;               /* the positions of a part */
+    _Atomic(int) is_outside;     /* whether an index was out of range */
+} IndexedCopy;
+
+/* Add an index array with elements at `data`, which broadcasts to the selection's shape. */
+void add_index_array(IndexedCopy *copy, const Tensor *indices, const char *data, npy_intp size, npy_intp stride);
+
+/* Copy all elements, of which there are some. 0 if an index is out of range; -1 with an exception set if there is no memory. */
+int copy_indexed(IndexedCopy *copy);
 
 /* Between the elements of one axis, which begin at `data`, and others, by indices that lie one
    after the other in memory: write to the axis, or else read from it. 0 if an index is out of

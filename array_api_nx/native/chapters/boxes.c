@@ -11,7 +11,7 @@ void start_box(Walk *box)
     box->operands = 2;
 }
 
-void add_axis(Walk *box, npy_intp size, npy_intp from, npy_intp to)
+void add_box_axis(Walk *box, npy_intp size, npy_intp from, npy_intp to)
 {
     box->shape[box->ndim] = size;
     box->strides[SOURCE][box->ndim] = from;

@@ -12,7 +12,7 @@ enum { SOURCE, TARGET };
 
 void start_box(Walk *box);
 
-void add_axis(Walk *box, npy_intp size, npy_intp from, npy_intp to);
+void add_box_axis(Walk *box, npy_intp size, npy_intp from, npy_intp to);
 
 /* Copy elements of `x`, the first of which lies at `source`, to memory of `result`, which others do not see yet: many by a
    pass, on several threads. C casts them to the result's dtype. The axes of the box change. 0 with an exception set. */

@@ -41,7 +41,7 @@ static PyObject *new_filled(int ndim, const npy_intp *shape, DTypeCode code, con
     Tensor *filled = tensor_of(result);
     Walk box;
     start_box(&box);
-    add_axis(&box, filled->size - 1, 0, itemsize);
+    add_box_axis(&box, filled->size - 1, 0, itemsize);
     if (!copy_box(&box, filled, target, filled, target + itemsize)) {
         Py_CLEAR(result);
     }

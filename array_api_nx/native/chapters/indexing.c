@@ -29,8 +29,7 @@ int read_position(PyObject *item, npy_intp *position)
 
 static int fits_mask(const Tensor *x, int axis, const Tensor *mask)
 {
-    const int is_direct = mask->ndim == x->ndim && (x->flags & mask->flags & ROW_MAJOR);
-    if ((!is_direct && mask->size > LONG_MASK * limits.at_once) || axis + mask->ndim > x->ndim || limits.at_once < 0) {
+    if (axis + mask->ndim > x->ndim || !is_computed_now(1)) {
         return 0;
     }
     for (int dim = 0; dim < mask->ndim; dim++) {
@@ -51,8 +50,8 @@ static int count_axes(const Tensor *array)
    it made row-major. */
 static int fits_indices(const Tensor *indices, int write)
 {
-    return is_integer(indices->code) &&
-           (write || (indices->flags & ROW_MAJOR)) && indices->size <= limits.at_once;
+    return is_integer(indices->code) && (write ? indices->size <= limits.at_once
+                                               : (indices->flags & ROW_MAJOR) && is_computed_now(1));
 }
 
 /* Sort the items of a key: what its arrays are, and which region the others leave. 0 if Python has to

@@ -130,7 +130,7 @@ static int copy_parts(const Joint *joint, PyObject *const *items, Py_ssize_t cou
         for (int axis = 0; axis < joint->ndim; axis++) {
             npy_intp stride;
             const npy_intp size = size_along(joint, x, axis, &stride);
-            add_axis(&box, size, stride, result->strides[axis]);
+            add_box_axis(&box, size, stride, result->strides[axis]);
         }
         const npy_intp size = box.shape[joint->axis];
         if (size > joint->shape[joint->axis] - place) {

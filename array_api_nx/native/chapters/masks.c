@@ -412,16 +412,9 @@ int run_masked(MaskAction action, char *elements, npy_intp itemsize, const char 
         starts[part + 1] = part + 1 < parts ? total : wanted;
     }
     const Masked masked = {action, elements, others, mask, itemsize, count, starts};
-    int failed = 0;
+    const int done = run_in_parts(run_part, &masked, parts);
     if (parts > 1) {
-        const Py_ssize_t threads = most_threads();
-        failed = threads < 1 || run_parts(run_part, &masked, parts, 0, threads, 0) != 1;
-        if (threads > 0 && failed) {
-            PyErr_NoMemory();
-        }
         PyMem_Free(starts);
-    } else if (parts == 1) {
-        run_part(&masked, 0, NULL);
     }
-    return -failed;
+    return done - 1;
 }

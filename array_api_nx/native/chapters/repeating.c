@@ -52,7 +52,7 @@ PyObject *copy_into_shape(Tensor *x, int ndim, const npy_intp *shape)
     npy_intp step = itemsize * x->size;
     for (int axis = 0; axis < x->ndim; axis++) {
         step /= x->shape[axis];
-        add_axis(&box, x->shape[axis], x->strides[axis], step);
+        add_box_axis(&box, x->shape[axis], x->strides[axis], step);
     }
     return copied_box(&box, x, from, ndim, shape);
 }
@@ -171,17 +171,17 @@ static PyObject *repeat(int which, PyObject *const *values, Py_ssize_t count)
     for (int axis = 0; axis < x->ndim; axis++) {
         shape[axis] = x->shape[axis];
         step /= x->shape[axis];
-        add_axis(&box, x->shape[axis], x->strides[axis], step);
+        add_box_axis(&box, x->shape[axis], x->strides[axis], step);
         if (axis == position) {
             shape[axis] *= times;
             step /= times;
-            add_axis(&box, times, 0, step);
+            add_box_axis(&box, times, 0, step);
         }
     }
     if (position < 0) {
         shape[0] = x->size * times;
         ndim = 1;
-        add_axis(&box, times, 0, itemsize);
+        add_box_axis(&box, times, 0, itemsize);
     }
     return copied_box(&box, x, from, ndim, shape);
 }
@@ -222,9 +222,9 @@ static PyObject *tile(int which, PyObject *const *values, Py_ssize_t count)
         const npy_intp length_here = old < 0 ? 1 : x->shape[old];
         shape[axis] = times[axis] * length_here;
         step /= times[axis];
-        add_axis(&box, times[axis], 0, step);
+        add_box_axis(&box, times[axis], 0, step);
         step /= length_here;
-        add_axis(&box, length_here, old < 0 ? 0 : x->strides[old], step);
+        add_box_axis(&box, length_here, old < 0 ? 0 : x->strides[old], step);
     }
     return copied_box(&box, x, from, ndim, shape);
 }
@@ -260,7 +260,7 @@ static int copy_rolled(const NewView *layout, Tensor *x, const char *from, const
             } else {
                 target += shift * to_strides[axis];
             }
-            add_axis(&box, second[axis] ? shift : size - shift, stride, to_strides[axis]);
+            add_box_axis(&box, second[axis] ? shift : size - shift, stride, to_strides[axis]);
         }
         if (!copy_box(&box, x, source, result, target)) {
             return 0;

@@ -12,24 +12,39 @@ static int take_operands(PyObject *const *values, Tensor **x, Tensor **indices, 
     *x = layout_of_any(values[0]);
     *indices = layout_of_any(values[1]);
     return *x != NULL && *indices != NULL && is_integer((*indices)->code) &&
-           (*indices)->size <= limits.at_once &&
+           is_computed_now(1) &&
            (values[2] == NULL || take_axis(values[2], (*x)->ndim, axis));
 }
 
-/* Set the offsets by indices of an axis. 1 if all are in range, 0 if not; -1 with an exception set
-   if there is no memory. */
-static int set_offsets(Gather *selection, const Tensor *indices, const char *data,
-                       npy_intp size, npy_intp stride, const npy_intp *along)
+/* A new row-major array of a shape for the elements that indices choose along an axis. `along` is how far the selection's
+   positions lie apart in the array; NULL if the selection has one axis, and what it leaves is a region at each position. */
+static PyObject *copy_chosen(Tensor *x, char *data, const Gather *selection, Tensor *indices, int axis,
+                             const npy_intp *shape, const npy_intp *along)
 {
-    if (take_offsets(selection, selection->count) < 0) {
-        return -1;
+    IndexedCopy copy;
+    copy.selection = selection;
+    copy.count = 0;
+    copy.data = data;
+    copy.along[0] = 0;
+    const char *where = data_of(indices);
+    if (where == NULL) {
+        return decline_unless_raised();
     }
-    memset(selection->offsets, 0, (size_t)selection->count * sizeof(npy_intp));
-    if (!add_indices(selection, indices, data, size, stride, along)) {
-        free_scratch(&selection->memory);
-        return 0;
+    add_index_array(&copy, indices, where, x->shape[axis], x->strides[axis]);
+    PyObject *result = new_array_like_memory(x->ndim, shape, (DTypeCode)x->code, 0, &copy.copied);
+    if (result == NULL) {
+        return NULL;
     }
-    return 1;
+    const npy_intp *strides = tensor_of(result)->strides;
+    copy.step = strides[along == NULL ? axis : x->ndim - 1];
+    for (int dim = 0, kept = 0; dim < x->ndim; dim++) {
+        if (along != NULL) {
+            copy.along[dim] = along[dim];
+        } else if (dim != axis) {
+            copy.region_strides[kept++] = strides[dim];
+        }
+    }
+    return answer_if(copy_indexed(&copy), result);
 }
 
 static PyObject *call_take(int which, PyObject *const *values, Py_ssize_t count)
@@ -37,8 +52,8 @@ static PyObject *call_take(int which, PyObject *const *values, Py_ssize_t count)
     Tensor *x, *indices;
     Gather selection;
     Region *region = &selection.region;
-    npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
-    char *data, *where, *taken;
+    npy_intp shape[ARRAY_DIMS];
+    char *data, *where;
     int axis = -1;
     if (!take_operands(values, &x, &indices, &axis) || indices->ndim != 1 ||
         (axis < 0 && x->ndim != 1) || (data = data_of(x)) == NULL ||
@@ -55,30 +70,13 @@ static PyObject *call_take(int which, PyObject *const *values, Py_ssize_t count)
             add_axis(region, x->shape[dim], x->strides[dim]);
         }
     }
-    if (region->size > limits.at_once || selection.count * region->size > limits.at_once ||
-        selection.count * region->size == 0) {
+    if (region->size == 0 || selection.count == 0 || selection.count > MOST_ELEMENTS / region->size) {
         return DECLINED;
     }
     if (is_direct(x, indices)) {
         return take_directly(x, data, indices, where);
     }
-    const int done =
-        set_offsets(&selection, indices, where, x->shape[axis], x->strides[axis], NULL);
-    if (done != 1) {
-        return done < 0 ? NULL : DECLINED;
-    }
-    PyObject *result = new_array_like_memory(x->ndim, shape, (DTypeCode)x->code, 0, &taken);
-    if (result != NULL) {
-        const Tensor *tensor = tensor_of(result);
-        for (int dim = 0, kept = 0; dim < x->ndim; dim++) {
-            if (dim != axis) {
-                strides[kept++] = tensor->strides[dim];
-            }
-        }
-        move_selected(&selection, data, taken, tensor->strides + axis, strides, 0);
-    }
-    free_scratch(&selection.memory);
-    return result;
+    return copy_chosen(x, data, &selection, indices, axis, shape, NULL);
 }
 
 static PyObject *call_take_along_axis(int which, PyObject *const *values, Py_ssize_t count)
@@ -86,11 +84,11 @@ static PyObject *call_take_along_axis(int which, PyObject *const *values, Py_ssi
     Tensor *x, *indices;
     Gather selection;
     npy_intp along[ARRAY_DIMS];
-    char *data, *where, *taken;
+    char *data;
     int axis = -1;
     if (!take_operands(values, &x, &indices, &axis) || x->ndim == 0 ||
         indices->ndim != x->ndim || !(indices->flags & ROW_MAJOR) ||
-        (data = data_of(x)) == NULL || (where = data_of(indices)) == NULL) {
+        (data = data_of(x)) == NULL) {
         return DECLINED;
     }
     axis = axis < 0 ? x->ndim - 1 : axis;
@@ -104,24 +102,12 @@ static PyObject *call_take_along_axis(int which, PyObject *const *values, Py_ssi
         }
         selection.shape[dim] = dim == axis || size == 1 ? chosen : size;
         along[dim] = dim == axis || size == 1 ? 0 : x->strides[dim];
-        if (selection.shape[dim] == 0 || selection.count > limits.at_once / selection.shape[dim]) {
+        if (selection.shape[dim] == 0 || selection.count > MOST_ELEMENTS / selection.shape[dim]) {
             return DECLINED;
         }
         selection.count *= selection.shape[dim];
     }
-    const int done =
-        set_offsets(&selection, indices, where, x->shape[axis], x->strides[axis], along);
-    if (done != 1) {
-        return done < 0 ? NULL : DECLINED;
-    }
-    PyObject *result =
-        new_array_like_memory(x->ndim, selection.shape, (DTypeCode)x->code, 0, &taken);
-    if (result != NULL) {
-        const Tensor *tensor = tensor_of(result);
-        move_selected(&selection, data, taken, tensor->strides, NULL, 0);
-    }
-    free_scratch(&selection.memory);
-    return result;
+    return copy_chosen(x, data, &selection, indices, axis, selection.shape, along);
 }
 
 /* ------------------------------------------------------------------ nonzero */

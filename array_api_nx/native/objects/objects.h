@@ -133,6 +133,17 @@ static inline PyObject *decline_unless_raised(void)
     return PyErr_Occurred() ? NULL : DECLINED;
 }
 
+/* The result, whose reference is stolen, of a computation that is `done`: 1; where that is 0, Python computes, and where
+   it is -1, an exception is set. */
+static inline PyObject *answer_if(int done, PyObject *result)
+{
+    if (done == 1) {
+        return result;
+    }
+    Py_DECREF(result);
+    return done < 0 ? NULL : DECLINED;
+}
+
 /* Whether there is an answer, and no exception. */
 static inline int is_answer(const PyObject *result)
 {

@@ -41,12 +41,9 @@ BINCOUNT_MIN: Final = 2**18
 ELEMENTWISE_MIN: Final = 2**16
 COUNT_MIN: Final = 2**10  # counts the ints from which on their range is looked for
 DRAW_MIN: Final = 2**16
+_LOOKED_UP_MIN: Final = 2**18
 
-GATHER_MIN: Final = 2**18  # counts the indices
 MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the matrices, too
-TAKE_SOURCE_MIN: Final = 2**16  # counts the source; a smaller table stays in the caches
-TAKE_INDICES_MIN: Final = 2**8  # counts the indices; `take` looks at their number more closely
-_TAKEN_MIN: Final = 2**18  # counts the indices; see `take` for those that take several elements
 
 # The fewest slices into which anything is divided: more than two, so that two threads share them
 # evenly even if another program holds one of them up.
@@ -289,7 +286,7 @@ def look_up(vector: NDArray, least: int, table: NDArray) -> NDArray:
     assert native is not None
     find, vector = native.look_up, np.ascontiguousarray(vector)
     result = empty(vector.shape, table.dtype)
-    keys = divide(vector.shape, None, GATHER_MIN // SLICES_MIN)
+    keys = divide(vector.shape, None, _LOOKED_UP_MIN // SLICES_MIN)
     _run_or_call(lambda key: find(vector[key], least, table, result[key]), keys)
     return result
 
@@ -300,69 +297,6 @@ def _run_or_call(task: Callable[[Key], object], keys: Sequence[Key] | None) -> N
         task((slice(None),))
     else:
         run(task, keys)
-
-
-def take(array: NDArray, indices: NDArray, axis: int) -> NDArray:
-    """``array.take(indices, axis)``."""
-    found = None
-    if array.size > TAKE_SOURCE_MIN and indices.size > TAKE_INDICES_MIN:
-        found = _taken(array, indices, axis)
-    return array.take(indices, axis) if found is None else found
-
-
-def _taken(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
-    """`take` into memory of the pool; None if NumPy is as fast, or if an index is wrong."""
-    outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
-    shape = *array.shape[:axis], *indices.shape, *array.shape[axis + 1 :]
-    # An index that takes `inner` adjacent elements takes as long as 1 + inner / 4 indices that take
-    # one element each.
-    least = _TAKEN_MIN // SLICES_MIN // (1 + inner // 4)
-    keys = divide((outer, indices.size), None, max(1, least))
-    if keys is None and not array.flags.c_contiguous:
-        return None
-    result = empty(shape, array.dtype)
-    # NumPy would make a row-major copy of another source in every call.
-    source = np.ascontiguousarray(array).reshape(outer, size, inner)
-    target = result.reshape(outer, indices.size, inner)
-    wanted = indices.reshape(-1)
-
-    def task(key: Key) -> None:
-        chosen = wanted[key[1:]]
-        if chosen.size and (chosen.min() < -size or chosen.max() >= size):
-            raise IndexError
-        # NumPy would write to a copy of the target first if it had to check the indices itself
-        # ("raise"), or if the target were not row-major, as the slices of several rows are not.
-        for row in range(outer)[key[0]]:
-            source[row].take(chosen, 0, target[row][key[1:]], "wrap")
-
-    try:
-        if keys is None:
-            task((slice(None), slice(None)))  # faster than NumPy by the memory of the pool
-        else:
-            run(task, keys)
-    except IndexError:
-        return None
-    return result
-
-
-def gather(array: NDArray, indices: NDArray, axis: int) -> NDArray:
-    """``np.take_along_axis(array, indices, axis)``, for shapes that differ along `axis` at most."""
-    keys = None
-    if indices.flags.c_contiguous:  # NumPy's result would have their layout
-        keys = divide(indices.shape, None, GATHER_MIN // SLICES_MIN)
-    if keys is None:
-        return np.take_along_axis(array, indices, axis)
-    result = empty(indices.shape, array.dtype)
-
-    def task(key: Key) -> None:
-        source = array if len(key) == axis + 1 else array[key]
-        result[key] = np.take_along_axis(source, indices[key], axis)
-
-    try:
-        run(task, keys)
-    except IndexError:
-        return np.take_along_axis(array, indices, axis)  # whose error names the index
-    return result
 
 
 def matmul(left: NDArray, right: NDArray) -> NDArray:
