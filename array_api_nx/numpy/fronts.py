@@ -122,7 +122,9 @@ _ARRAYS: Final = """
     swapaxes    swapaxes    a, axis1, axis2
     convolve    convolve    a, v, mode=
     correlate   correlate   a, v, mode=
-    copyto      copyto      dst, src
+    copyto      copyto      dst, src, *, where=
+    place       place       arr, mask, vals
+    putmask     putmask     a, mask, values
     from_dlpack from_dlpack x, /, *, device=, copy=
     flipud      flipud      m
     fliplr      fliplr      m
@@ -191,7 +193,9 @@ _SEQUENCES: Final = "arrays tup"
 # Functions of KEEPS_ORDER whose results C lays out as NumPy does, or leaves to it.
 _OF_ANY_ORDER: Final = ("astype", "ravel")
 # Functions that take no lists, or copy them as other arguments say.
-_OF_NO_LISTS: Final = ("array", "asarray", "asanyarray", "from_dlpack", "take_along_axis")
+_OF_NO_LISTS: Final = """
+array asarray asanyarray from_dlpack place putmask take_along_axis
+"""
 
 
 _REDUCTIONS: Final = "sum prod max amax min amin any all mean std var"
@@ -199,7 +203,7 @@ _JOINS: Final = "concatenate concat stack hstack vstack"
 _LIKE: Final = "zeros_like ones_like empty_like full_like"
 _DEFAULTS: Final = {
     ("out", None): f"{_REDUCTIONS} argmax argmin cumsum cumprod take clip dot round around",
-    ("where", True): f"{_REDUCTIONS} copyto",
+    ("where", True): _REDUCTIONS,
     ("mode", "raise"): "take",
     ("order", None): "sort argsort",
     ("kind", None): "sort argsort isin",
@@ -273,7 +277,7 @@ def fronted(
         return function
     implementation, given, gives_scalars = row or ("", "", False)
     parameters = given.removesuffix(", out=")
-    arrays = parameters if name not in _OF_NO_LISTS else ""
+    arrays = parameters if name not in _OF_NO_LISTS.split() else ""
     lists = _places(arrays, _OPERANDS), _places(arrays, _SEQUENCES)
     other_order = [None] if name in KEEPS_ORDER and name not in _OF_ANY_ORDER else []
     refused = (*REFUSED.get(name, ()), *other_order)

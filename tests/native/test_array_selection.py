@@ -89,6 +89,54 @@ def test_masks(layout, threads):
             same(ours[faced(key)], x[key])
 
 
+WRITES = {
+    "x[mask] = value": lambda np, x, mask, value: x.__setitem__(mask, value),
+    "copyto": lambda np, x, mask, value: np.copyto(x, value, where=mask),
+    "putmask": lambda np, x, mask, value: np.putmask(x, mask, value),
+    "place": lambda np, x, mask, value: np.place(x, mask, value),
+    "planes": lambda np, x, mask, value: x.__setitem__(mask[..., 0], value),
+}
+
+
+def outcome(write, np, x, mask, value):
+    try:
+        write(np, x, mask, value)
+    except (TypeError, ValueError) as error:
+        return type(error)
+    return None
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", WRITES)
+def test_writes_under_masks(name, layout, threads):
+    """Also from a source and under a mask that share memory with the target."""
+    rng = np.random.default_rng(9)
+    write, base = WRITES[name], rng.random(SHAPE)
+    for share in (0, 0.01, 0.5, 0.98, 1):
+        mask = rng.random(LAYOUTS[layout](base).shape) < share
+        planes = int(mask[..., 0].sum())
+        others = rng.random(mask.shape)
+        for given in [
+            *[3.0, 2, np.float64(0.5), [4.0], others[0, 0, :1], others, others[mask]],
+            *[others[0, 0], others[0, :planes] if planes < mask.shape[1] else others[0]],
+            *["itself, reversed", "its own truths", "its own truths, reversed"],
+        ]:
+            kind = bool if isinstance(given, str) and "truths" in given else float
+            mine, ours = base.astype(kind), face.asarray(base.astype(kind))
+            results = []
+            for module, whole in ((np, mine), (face, ours)):
+                x = LAYOUTS[layout](whole)
+                value, truths = given, mask
+                if isinstance(given, str):
+                    other = x[::-1] if given.endswith("reversed") else x
+                    value, truths = (True, other) if kind is bool else (other, mask)
+                if module is face:
+                    (value,), (truths,) = faced(value), faced(truths)
+                results.append(outcome(write, module, x, truths, value))
+            assert results[0] is results[1]
+            np.testing.assert_array_equal(ours.__array__(), mine, strict=True)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "complex128"])
 def test_indices_of_vectors(dtype, threads):
     rng = np.random.default_rng(7)

@@ -66,24 +66,24 @@ static int has_ellipsis(PyObject *key)
 enum { FEW_INDICES = 16 };
 
 /* An array in place of a list, which C's keys have not. Many indices of less than 64 bits are cast to int64, which C
-   reads several times as fast. */
-static PyObject *key_of_item(PyObject *item, const void *unused)
+   reads several times as fast; but no more than `most`, a pointer to a number. */
+static PyObject *key_of_item(PyObject *item, const void *most)
 {
     Tensor *x = is_face(item) ? layout_of(item) : NULL, *cast = NULL;
     if (PyList_CheckExact(item)) {
         return operand_of(item, NULL);
     }
-    if (x != NULL && x->size > FEW_INDICES && x->flags & ROW_MAJOR &&
+    if (x != NULL && x->size > FEW_INDICES && x->size <= *(const npy_intp *)most && x->flags & ROW_MAJOR &&
         is_integer(x->code) && x->code != NX_INT64 && x->code != NX_UINT64) {
         cast = cast_operand(x, NX_INT64);
     }
     return cast != NULL ? wrap_tensor(cast, NX_INT64) : PyErr_Occurred() ? NULL : Py_NewRef(item);
 }
 
-/* The key as C takes it; a new reference. */
-static PyObject *key_of(PyObject *key)
+/* The key as C takes it, with index arrays of at most so many elements; a new reference. */
+static PyObject *key_of(PyObject *key, npy_intp most)
 {
-    return PyTuple_CheckExact(key) ? convert_items(key, key_of_item, NULL) : key_of_item(key, NULL);
+    return PyTuple_CheckExact(key) ? convert_items(key, key_of_item, &most) : key_of_item(key, &most);
 }
 
 /* Whether NumPy selects by an item: a list, where C did not make an array of it before it asks this, or an array without axes,
@@ -127,7 +127,7 @@ PyObject *face_subscript(PyObject *self, PyObject *key)
         }
     }
     PyObject *const args[2] = {self, key};
-    PyObject *own = key_of(key), *result = own == NULL ? NULL : is_numpys_key(own) ? DECLINED : get_item(self, own);
+    PyObject *own = key_of(key, MOST_ELEMENTS), *result = own == NULL ? NULL : is_numpys_key(own) ? DECLINED : get_item(self, own);
     Py_XDECREF(own);
     if (result == DECLINED && !PyErr_Occurred() && PyArray_Check(key) && !is_numpys_item(key)) {
         PyObject *adopted = adopt_operand(key);
@@ -292,7 +292,7 @@ int face_assign(PyObject *self, PyObject *key, PyObject *value)
     if (assign_number(layout_of(self), key, value)) {
         return 0;
     }
-    PyObject *own = PyErr_Occurred() ? NULL : key_of(key), *number = own == NULL ? NULL : lower_number(layout_of(self), value);
+    PyObject *own = PyErr_Occurred() ? NULL : key_of(key, limits.at_once), *number = own == NULL ? NULL : lower_number(layout_of(self), value);
     int done = number == NULL ? -1 : is_numpys_key(own) ? 0 : assign_elements(self, own, number);
     Py_XDECREF(own);
     Py_XDECREF(number);

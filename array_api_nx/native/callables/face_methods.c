@@ -310,14 +310,61 @@ static PyObject *flip_axis(int axis, PyObject *const *values, Py_ssize_t count)
     return result;
 }
 
-/* np.copyto(target, source) of one dtype. */
+/* None, after an assignment to `target[mask]` that is `done`, as `set_item` says. */
+static PyObject *none_if(int done)
+{
+    return done > 0 ? Py_NewRef(Py_None) : decline_unless_raised();
+}
+
+/* Write the source's elements to the places of the target where a mask of its shape is true. */
+static PyObject *write_where(PyObject *target, PyObject *mask, PyObject *source)
+{
+    const Tensor *x = layout_of_any(target), *truths = layout_of_any(mask), *given = layout_of_any(source);
+    if (x == NULL || truths == NULL || truths->code != BOOL || x->ndim == 0 || !has_shape(x, truths->ndim, truths->shape)) {
+        return DECLINED;
+    }
+    if (given == NULL || given->size == 1) {
+        return is_array(source) == (given != NULL) ? none_if(set_item(target, mask, source)) : DECLINED;
+    }
+    if (given->code != x->code || !has_shape(x, given->ndim, given->shape)) {
+        return DECLINED;
+    }
+    PyObject *chosen = get_item(source, mask);
+    if (!is_answer(chosen)) {
+        return chosen;
+    }
+    PyObject *result = none_if(set_item(target, mask, chosen));
+    Py_DECREF(chosen);
+    return result;
+}
+
+/* np.copyto(target, source, where=mask) of one dtype. */
 static PyObject *copy_to(int which, PyObject *const *values, Py_ssize_t count)
 {
     const Tensor *target = layout_of_any(values[0]), *source = layout_of_any(values[1]);
+    if (values[2] != NULL && values[2] != Py_True) {
+        return source == NULL || (target != NULL && target->code == source->code)
+                   ? write_where(values[0], values[2], values[1])
+                   : DECLINED;
+    }
     if (target == NULL || source == NULL || target->code != source->code) {
         return DECLINED;
     }
     return write_all(values[0], values[1]);
+}
+
+/* np.putmask(a, mask, values) and np.place(arr, mask, vals), of one value, or of as many as there are elements. */
+static PyObject *put_where(int has_values_in_turn, PyObject *const *values, Py_ssize_t count)
+{
+    PyObject *given = values[2];
+    if (PyList_CheckExact(given) && PyList_GET_SIZE(given) == 1) {
+        given = PyList_GET_ITEM(given, 0);
+    }
+    const Tensor *target = layout_of_any(values[0]), *source = layout_of_any(given);
+    if (target == NULL || (source != NULL && (target->code != source->code || (has_values_in_turn && source->size != 1)))) {
+        return DECLINED;
+    }
+    return write_where(values[0], values[1], given);
 }
 
 Implementation face_functions[] = {
@@ -327,7 +374,7 @@ Implementation face_functions[] = {
     {"atleast_3d", keep_shape, 3, "*"},
     {"conjugate", conjugate, 0, "self, /"},
     {"contains", contains, 0, "self, key, /"},
-    {"copyto", copy_to, 0, "dst, src"},
+    {"copyto", copy_to, 0, "dst, src, *, where="},
     {"fill", fill, 0, "self, value, /"},
     {"flatten", flatten, 1, "self, /"},
     {"fliplr", flip_axis, 1, "m"},
@@ -335,6 +382,8 @@ Implementation face_functions[] = {
     {"imag_part", view_part, 1, "self, /"},
     {"inner", inner, 0, "a, b, /"},
     {"item", item, 0, "*"},
+    {"place", put_where, 1, "arr, mask, vals"},
+    {"putmask", put_where, 0, "a, mask, values"},
     {"ravel", flatten, 0, "self, /"},
     {"real_part", view_part, 0, "self, /"},
     {"round_decimals", round_decimals, 0, "a, decimals="},

@@ -9,6 +9,7 @@
 #include "functions.h"
 #include "keys.h"
 #include "array_selection.h"
+#include "masked_regions.h"
 #include "masks.h"
 #include "truth.h"
 
@@ -42,27 +43,6 @@ static void add_chosen(Gather *selection, const Scratch *chosen, npy_intp found)
             offsets[i + column] += ((const npy_intp *)chosen->data)[found == 1 ? 0 : column];
         }
     }
-}
-
-/* The only array of a key is a mask. */
-static int select_by_mask(const Tensor *x, const ArrayItem *item, Gather *selection)
-{
-    const char *data = item->array->size > limits.at_once ? NULL : data_of(item->array);
-    if (data == NULL) {
-        return 0;
-    }
-    selection->count =
-        find_chosen(item->array, data, x->strides + item->axis, &selection->memory);
-    selection->offsets = (npy_intp *)selection->memory.data;
-    if (selection->count < 0) {
-        return -1;
-    }
-    selection->ndim = 1;
-    selection->shape[0] = selection->count;
-    for (npy_intp i = 0; i < selection->count; i++) {
-        selection->offsets[i] += selection->region.offset;
-    }
-    return 1;
 }
 
 /* The only array of a key holds integers. */
@@ -145,7 +125,6 @@ static int select_by_arrays(const Tensor *x, const ArrayItems *arrays, Gather *s
 {
     const ArrayItem *first = &arrays->items[0];
     const int found = arrays->count > 1            ? select_by_several(x, arrays, selection)
-                      : first->array->code == BOOL ? select_by_mask(x, first, selection)
                                                    : select_by_indices(x, first, selection);
     if (found != 1) {
         return found;
@@ -288,45 +267,41 @@ static PyObject *take_by_indices(const Tensor *x, char *data, const ArrayItems *
     return copy_by_indices(x, data, selection, &copy);
 }
 
-/* Whether elements that a mask of some axes names, counted in row-major order, lie equally far apart. */
-static int is_evenly_masked(const Tensor *x, const ArrayItem *item)
-{
-    const int last = item->axis + item->array->ndim - 1;
-    for (int dim = item->axis; dim < last; dim++) {
-        if (x->strides[dim] != x->strides[dim + 1] * x->shape[dim + 1]) {
-            return 0;
-        }
-    }
-    return (item->array->flags & ROW_MAJOR) != 0;
-}
+/* Masks of more elements are copied if they do not lie row-major, since they are read by words, and two times. */
+enum { FEW_TRUTHS = 512 };
 
-/* The regions for which a mask of some axes is true: those at the indices of its true elements. */
+/* The regions for which a mask of some axes is true. */
 static PyObject *take_by_mask(const Tensor *x, char *data, const ArrayItem *item, Gather *selection)
 {
-    const Tensor *mask = item->array;
-    const char *truths = data_of(item->array);
-    Scratch indices;
-    IndexedCopy copy;
+    npy_intp region_strides[ARRAY_DIMS], step = 0;
+    MaskedRegions all;
+    Tensor *mask = item->array;
+    if (mask->size > FEW_TRUTHS && !(mask->flags & ROW_MAJOR)) {
+        PyObject *copy = copy_into_shape(mask, mask->ndim, mask->shape);
+        const ArrayItem copied = {is_answer(copy) ? tensor_of(copy) : NULL, item->axis};
+        PyObject *result = is_answer(copy) ? take_by_mask(x, data, &copied, selection) : copy;
+        drop_answer(copy);
+        return result;
+    }
+    const char *truths = data_of(mask);
+    PyObject *result = NULL;
     if (truths == NULL) {
         return decline_unless_raised();
     }
+    start_masked(&all, x, mask, truths, item->axis, &selection->region);
     selection->ndim = 1;
-    selection->count = selection->shape[0] = count_true(truths, mask->size);
-    if (take_scratch(&indices, selection->count * (npy_intp)sizeof(npy_int64)) < 0) {
-        return NULL;
+    selection->count = selection->shape[0] = count_masked(&all);
+    if (selection->count >= 0) {
+        result = new_for_selected(x, selection, &step, region_strides, &all.others);
     }
-    PyObject *result = NULL;
-    if (run_masked(LOCATE, NULL, 0, truths, mask->size, indices.data, selection->count) == 0) {
-        copy.selection = selection;
-        copy.count = 1;
-        copy.arrays[0].data = indices.data;
-        copy.arrays[0].code = NX_INT64;
-        copy.arrays[0].size = mask->size;
-        copy.arrays[0].stride = x->strides[item->axis + mask->ndim - 1];
-        copy.arrays[0].steps[0] = (npy_intp)sizeof(npy_int64);
-        result = copy_by_indices(x, data, selection, &copy);
+    all.data = data;
+    all.step = step;
+    all.region_strides = region_strides;
+    all.write = 0;
+    if (result != NULL && selection->count > 0 && move_masked(&all) < 0) {
+        Py_CLEAR(result);
     }
-    free_scratch(&indices);
+    end_masked(&all);
     return result;
 }
 
@@ -405,30 +380,6 @@ static PyObject *compress(const Tensor *x, char *data, const char *mask)
     return result;
 }
 
-/* The elements that a mask of all axes chooses, of arrays that do not both lie row-major: of row-major copies. Offsets of
-   many elements would take longer, and as much memory. */
-static PyObject *compress_copies(Tensor *x, Tensor *mask)
-{
-    Tensor *const given[2] = {x, mask};
-    PyObject *copies[2] = {NULL, NULL}, *result = DECLINED;
-    char *data[2];
-    for (int i = 0; i < 2 && result == DECLINED; i++) {
-        const int lies_row_major = (given[i]->flags & ROW_MAJOR) != 0;
-        copies[i] = lies_row_major ? NULL : copy_into_shape(given[i], 1, &x->size);
-        if (copies[i] == DECLINED || (!lies_row_major && copies[i] == NULL)) {
-            result = NULL;
-        } else {
-            data[i] = data_of(lies_row_major ? given[i] : tensor_of(copies[i]));
-            result = data[i] == NULL ? NULL : DECLINED;
-        }
-    }
-    result = result == NULL ? decline_unless_raised() : compress(x, data[0], data[1]);
-    for (int i = 0; i < 2; i++) {
-        drop_answer(copies[i]);
-    }
-    return result;
-}
-
 /* x[mask] = value; 0 if that is left to the general case; -1 with an exception set. */
 static int write_by_mask(const Tensor *x, char *data, const char *mask, PyObject *value)
 {
@@ -469,14 +420,8 @@ PyObject *get_by_arrays(Tensor *x, const ArrayItems *arrays, Gather *selection)
     if (!has_mask(arrays)) {
         return take_by_indices(x, data, arrays, selection);
     }
-    Tensor *first = arrays->items[0].array;
-    if (arrays->count == 1 && first->size > limits.at_once / selection->region.size) {
-        if (is_evenly_masked(x, &arrays->items[0])) {
-            return take_by_mask(x, data, &arrays->items[0], selection);
-        }
-        if (selection->region.ndim == 0 && first->ndim == x->ndim && first->size > limits.at_once) {
-            return compress_copies(x, first);
-        }
+    if (arrays->count == 1) {
+        return take_by_mask(x, data, &arrays->items[0], selection);
     }
     const int found = select_by_arrays(x, arrays, selection);
     if (found != 1) {
@@ -507,37 +452,77 @@ static int broadcast_value(const Gather *selection, const Tensor *value, npy_int
     return 1;
 }
 
+/* What is written to the selected elements. */
+typedef struct {
+    Element element; /* that of a value which is one element */
+    char *data;
+    npy_intp index_strides[ARRAY_DIMS], region_strides[ARRAY_DIMS];
+} Written;
+
+/* Read a value. 0 if that is left to Python; the value may be an array of no elements, of which nothing is read. */
+static int read_value(const Tensor *x, const char *data, const Gather *selection, PyObject *value, Written *written)
+{
+    written->data = written->element.bytes;
+    if (!is_array(value)) {
+        set_to_zero(written->index_strides, selection->ndim);
+        set_to_zero(written->region_strides, selection->region.ndim);
+        return write_scalar(written->element.bytes, (DTypeCode)x->code, value);
+    }
+    Tensor *given = layout_of(value);
+    char *source = given == NULL ? NULL : data_of(given);
+    if (source == NULL || given->code != x->code ||
+        !broadcast_value(selection, given, written->index_strides, written->region_strides)) {
+        return 0;
+    }
+    if (given->size == 1) {
+        copy_element(written->element.bytes, source, selection->region.itemsize);
+        return 1;
+    }
+    written->data = source;
+    return selection->count == 0 || selection->region.size == 0 || !may_overlap(x, data, given, source);
+}
+
 static int write_selected(const Tensor *x, char *data, const Gather *selection, PyObject *value)
 {
-    npy_intp index_strides[ARRAY_DIMS], region_strides[ARRAY_DIMS];
-    Element element;
-    char *source = element.bytes;
-    if (!is_array(value)) {
-        set_to_zero(index_strides, selection->ndim);
-        set_to_zero(region_strides, selection->region.ndim);
-        if (!write_scalar(element.bytes, (DTypeCode)x->code, value)) {
-            return 0;
-        }
-    } else {
-        Tensor *given = layout_of(value);
-        if (given == NULL || given->code != x->code || (source = data_of(given)) == NULL ||
-            !broadcast_value(selection, given, index_strides, region_strides)) {
-            return 0;
-        }
-        if (given->size == 1) {
-            copy_element(element.bytes, source, selection->region.itemsize);
-            source = element.bytes;
-        } else {
-            if (selection->count == 0 || selection->region.size == 0) {
-                return 1;
-            }
-            if (may_overlap(x, data, given, source)) {
-                return 0;
-            }
-        }
+    Written written;
+    if (!read_value(x, data, selection, value, &written)) {
+        return 0;
     }
-    move_selected(selection, data, source, index_strides, region_strides, 1);
+    move_selected(selection, data, written.data, written.index_strides, written.region_strides, 1);
     return 1;
+}
+
+/* x[mask] = value for a mask of some axes. */
+static int write_masked(const Tensor *x, char *data, const ArrayItem *item, Gather *selection, PyObject *value)
+{
+    Tensor *mask = item->array;
+    const char *truths = data_of(mask);
+    MaskedRegions all;
+    Written written;
+    if (truths == NULL) {
+        return 0;
+    }
+    if ((mask->size > FEW_TRUTHS && !(mask->flags & ROW_MAJOR)) || may_overlap(x, data, mask, truths)) {
+        PyObject *copy = copy_into_shape(mask, mask->ndim, mask->shape);
+        const ArrayItem copied = {is_answer(copy) ? tensor_of(copy) : NULL, item->axis};
+        const int done = is_answer(copy) ? write_masked(x, data, &copied, selection, value) : copy == NULL ? -1 : 0;
+        drop_answer(copy);
+        return done;
+    }
+    start_masked(&all, x, mask, truths, item->axis, &selection->region);
+    selection->ndim = 1;
+    selection->count = selection->shape[0] = is_array(value) ? count_masked(&all) : 1;
+    int done = selection->count < 0 ? -1 : read_value(x, data, selection, value, &written);
+    if (done == 1 && selection->count > 0 && selection->region.size > 0) {
+        all.data = data;
+        all.others = written.data;
+        all.step = written.index_strides[0];
+        all.region_strides = written.region_strides;
+        all.write = 1;
+        done = move_masked(&all) < 0 ? -1 : 1;
+    }
+    end_masked(&all);
+    return done;
 }
 
 /* x[indices] = value for indices of the only axis. */
@@ -586,6 +571,9 @@ int set_by_arrays(Tensor *x, char *data, const ArrayItems *arrays, Gather *selec
         if (done != 0) {
             return done;
         }
+    }
+    if (arrays->count == 1 && indices->code == BOOL) {
+        return write_masked(x, data, &arrays->items[0], selection, value);
     }
     const int found = select_by_arrays(x, arrays, selection);
     if (found != 1) {

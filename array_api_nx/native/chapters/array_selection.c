@@ -309,9 +309,6 @@ void add_index_array(IndexedCopy *copy, const Tensor *indices, const char *data,
     broadcast_steps(copy->selection, indices, copy->arrays[number].steps);
 }
 
-/* Positions whose offsets are found before the elements are copied: they stay in the first cache. */
-enum { FOUND_TOGETHER = 512 };
-
 /* Elements that a thread copies at a time, if each position has fewer. */
 enum { COPIED_AT_ONCE = 1 << 15 };
 
@@ -340,16 +337,8 @@ static void copy_part(const void *parts, npy_intp number, char *scratch)
     const npy_intp end = least(position + copy->part, selection->count);
     npy_intp base = selection->region.offset, left = position;
     const char *data[INDEX_ARRAYS];
-    Gather found; /* which is large, so that no more of it is written than is read */
-    found.ndim = 1;
-    found.offsets = offsets;
-    found.region.ndim = selection->region.ndim;
-    found.region.size = selection->region.size;
-    found.region.itemsize = selection->region.itemsize;
-    for (int dim = 0; dim < selection->region.ndim; dim++) {
-        found.region.shape[dim] = selection->region.shape[dim];
-        found.region.strides[dim] = selection->region.strides[dim];
-    }
+    Gather found;
+    select_offsets(&found, offsets, &selection->region);
     for (int i = 0; i < copy->count; i++) {
         data[i] = copy->arrays[i].data;
     }

@@ -26,6 +26,23 @@ static inline int take_offsets(Gather *selection, npy_intp count)
     return failed;
 }
 
+/* Offsets that are found so many at a time, before the elements there are copied, stay in the first cache. */
+enum { FOUND_TOGETHER = 512 };
+
+/* Begin a selection of regions at offsets in a vector. No more of `selection`, which is large, is written than is read. */
+static inline void select_offsets(Gather *selection, npy_intp *offsets, const Region *region)
+{
+    selection->ndim = 1;
+    selection->offsets = offsets;
+    selection->region.ndim = region->ndim;
+    selection->region.size = region->size;
+    selection->region.itemsize = region->itemsize;
+    for (int dim = 0; dim < region->ndim; dim++) {
+        selection->region.shape[dim] = region->shape[dim];
+        selection->region.strides[dim] = region->strides[dim];
+    }
+}
+
 /* Go over the elements of `indices`, which broadcast to the selection's shape, and add to its
    offsets what they choose along an axis of a size and a stride. 0 if an index is out of range. */
 int add_indices(Gather *selection, const Tensor *indices, const char *data, npy_intp size, npy_intp stride);
