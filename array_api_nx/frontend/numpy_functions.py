@@ -56,7 +56,7 @@ _OTHER_NAMES: Final = {"amax": "max", "amin": "min", "around": "round"}
 
 def _bincount(xp: Foreign, x: Foreign, /, weights: Foreign = None, minlength: int = 0) -> Foreign:
     if weights is not None:
-        weights = xp.astype(xp.asarray(weights), xp.float64)
+        weights = xp.astype(xp.asarray(weights), xp.float64, copy=False)
     return xp.extra.bincount(x, weights, minlength)
 
 

@@ -192,9 +192,10 @@ A a a_max a_min arr array b condition element fp indices m max min test_elements
 _SEQUENCES: Final = "arrays tup"
 # Functions of KEEPS_ORDER whose results C lays out as NumPy does, or leaves to it.
 _OF_ANY_ORDER: Final = ("astype", "ravel")
-# Functions that take no lists, or copy them as other arguments say.
+# Functions that take no lists, copy them as other arguments say, or go over the arrays in them.
 _OF_NO_LISTS: Final = """
 array asarray asanyarray from_dlpack place putmask take_along_axis
+add.reduce logical_and.reduce logical_or.reduce maximum.reduce minimum.reduce
 """
 
 

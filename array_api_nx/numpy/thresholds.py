@@ -21,18 +21,19 @@ EDGES_GIVEN: Final = 2**17
 """For a histogram between edges in an array: NumPy sorts the elements."""
 
 _TO_ANY: Final = """
-atleast_1d atleast_2d atleast_3d bincount clip column_stack concat concatenate convolve diag
-diagonal divmod dstack empty_like expand_dims flip frexp gcd heaviside hstack inner interp
-iscomplexobj isin isrealobj item lcm ldexp linalg.diagonal linalg.norm linalg.trace linalg.vecdot
-median modf moveaxis nanmax nanmedian nanmin nanpercentile nanquantile nonzero percentile quantile
-repeat result_type squeeze stack
-swapaxes take tile trace transpose tril triu unstack vdot vstack zeros_like
+atleast_1d atleast_2d atleast_3d clip column_stack concat concatenate convolve diag diagonal dstack
+empty_like expand_dims flip hstack inner interp iscomplexobj isin isrealobj item linalg.diagonal
+linalg.norm linalg.trace linalg.vecdot median moveaxis nanmax nanmedian nanmin nanpercentile
+nanquantile nonzero percentile quantile repeat result_type squeeze stack swapaxes take tile trace
+transpose tril triu unstack vdot vstack zeros_like
 """
 """Functions of any size: views and attributes, and those whose passes are NumPy's, too. To these
 belongs the method ``reduce`` of ufuncs."""
 
-_TO_MANY: Final = "add.reduce diff linalg.tensordot tensordot"
-_TO_MORE: Final = "fft.fft fft.ifft fft.irfft fft.irfft2 fft.irfftn"
+_TO_MANY: Final = "add.reduce bitwise_count diff frexp ldexp linalg.tensordot tensordot"
+_TO_MORE: Final = """
+divmod fft.fft fft.ifft fft.irfft fft.irfft2 fft.irfftn gcd heaviside lcm logaddexp2 modf spacing
+"""
 _TO_TWICE_MORE: Final = "fft.rfft fft.rfft2 fft.rfftn"  # which take half the time
 _TO_VERY_FEW: Final = "lexsort select"
 _TO_SOME: Final = """

@@ -23,6 +23,17 @@ def has_loops(numpys: Any) -> bool:
 
 
 _METHODS: Final = ("accumulate", "at", "outer", "reduce", "reduceat")
+_IN_C: Final = {
+    **dict.fromkeys(
+        [f"{name}.accumulate" for name in ("add", "multiply", "maximum", "minimum")],
+        "array, axis=, dtype=",
+    ),
+    **dict.fromkeys(
+        [f"{name}.reduce" for name in ("add", "maximum", "minimum", "logical_and", "logical_or")],
+        "array, axis=, dtype=, *, keepdims=",
+    ),
+}
+"""Methods that C computes, with their parameters."""
 
 
 class UfuncType(type):
@@ -81,15 +92,15 @@ def ufunc_of(numpys: numpy.ufunc) -> Any:
 def _method(function: Any, method: Any) -> Any:
     """A method of a ufunc, which is `function` in the face."""
 
-    by_numpys = fronted(partial(by_numpy, method), method)
+    name = f"{function.__name__}.{method.__name__}"
+    row = (name, _IN_C[name], method.__name__ == "reduce") if name in _IN_C else None
+    by_numpys = fronted(partial(by_numpy, method), method, row, name=name)
 
     def outer(a: Any, b: Any, /, **named: Any) -> Any:
         # Few elements may give many, which NumPy is not to compute.
         if type(a) is ndarray and type(b) is ndarray and not named:
             return function(a.reshape((*a.shape, *(1,) * b.ndim)), b)
         return by_numpys(a, b, **named)
-
-    name = f"{function.__name__}.{method.__name__}"
 
     def reduce(array: Any, *args: Any, **named: Any) -> Any:
         if type(array) is ndarray and is_ours(name, (array,), named):
@@ -103,4 +114,8 @@ def _method(function: Any, method: Any) -> Any:
     call: Any = update_wrapper(chosen, method, assigned=("__name__", "__doc__"))
     call.__qualname__ = name
     call.__module__ = function.__module__
-    return fronted(call, method, most=most_for_numpy(name)) if chosen is reduce else call
+    return (
+        fronted(call, method, row, name=name, most=most_for_numpy(name))
+        if chosen is reduce
+        else call
+    )

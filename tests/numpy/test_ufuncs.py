@@ -1,5 +1,7 @@
 """The ufuncs of the face: one object each, with NumPy's attributes."""
 
+import re
+
 import numpy
 import pytest
 
@@ -60,3 +62,51 @@ def test_out_may_be_the_first_operand(n):
                     outcomes.append(type(error))
             assert outcomes[0] == outcomes[1]
             numpy.testing.assert_array_equal(numpy.asarray(y), x)
+
+
+FOLDED = ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "hypot")
+
+
+@pytest.mark.parametrize("method", ["reduce", "accumulate"])
+@pytest.mark.parametrize("name", FOLDED)
+def test_methods_go_along_the_first_axis(name, method):
+    """Unless another one is asked for. NaN among numbers that are compared is no error."""
+    numpys, ours = (getattr(getattr(module, name), method) for module in (numpy, np))
+    values = numpy.array([[3.0, -1, 2], [5, numpy.nan, 1], [-2, 4, 2]])
+    for x in (values, values[0], values.T, values[:, ::-1], (values[::2] > 1)):
+        for given in (x, x.astype("float32"), numpy.nan_to_num(x).astype("int8")):
+            for options in ({}, {"axis": 0}, {"axis": -1}, {"dtype": "float64"}):
+                if (name == "hypot" and given.dtype.kind in "ib") or (
+                    name.startswith("logical") and "dtype" in options
+                ):
+                    continue  # there are no such loops
+                expected = numpys(given, **options)
+                found = ours(np.asarray(given), **options)
+                assert found.dtype == expected.dtype
+                numpy.testing.assert_allclose(numpy.asarray(found), expected)
+    for options in ({"axis": 5}, {"axis": "x"}, {"dtype": "no such"}):
+        with pytest.raises((ValueError, TypeError)) as raised:
+            numpys(values, **options)
+        with pytest.raises(type(raised.value), match=re.escape(str(raised.value))):
+            ours(np.asarray(values), **options)
+
+
+@pytest.mark.parametrize("n", [3, 50_000])
+@pytest.mark.parametrize("name", FOLDED)
+def test_lists_are_reduced_array_by_array(name, n):
+    rng = numpy.random.default_rng(n)
+    x, y, z = rng.random((3, n)) - 0.5
+    numpys, ours = (getattr(module, name).reduce for module in (numpy, np))
+    for arrays in (
+        *[[x, y, z], (x, y), [x], [x > 0, y > 0, z > 0], [x, y > 0], [x, 2 * y.astype("f4")]],
+        *[[(x * 9).astype(int), z], [(x * 9).astype("i1")] * 3, [x[:1], y[:1]], [1.5, 2.0]],
+    ):
+        try:
+            expected = numpys(arrays)
+        except TypeError as error:
+            with pytest.raises(type(error)):
+                ours(type(arrays)(map(np.asarray, arrays)))
+            continue
+        found = ours(type(arrays)(map(np.asarray, arrays)))
+        assert found.dtype == expected.dtype
+        numpy.testing.assert_array_equal(numpy.asarray(found), expected)

@@ -88,6 +88,25 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     },
     "__dlpack__": [lambda: np.from_dlpack(X), lambda: np.from_dlpack(ODD)],
     "__dlpack_device__": [lambda: X.__dlpack_device__()],
+    **{
+        f"{function.__name__}.accumulate": [
+            lambda function=function: function.accumulate(FACE),
+            lambda function=function: function.accumulate(FACE, axis=1),
+        ]
+        for function in (face.add, face.multiply, face.maximum, face.minimum)
+    },
+    **{
+        f"{function.__name__}.reduce": [
+            lambda function=function: function.reduce(FACE, axis=1),
+            lambda function=function: function.reduce([FACE, FACE]),
+        ]
+        for function in (face.add, face.maximum, face.minimum)
+    },
+    "logical_and.reduce": [lambda: face.logical_and.reduce([FACE > 2, FACE < 4])],
+    "logical_or.reduce": [lambda: face.logical_or.reduce(FACE > 2, axis=0)],
+    "copyto": [lambda: face.copyto(face.zeros((2, 2)), 1.0, where=face.ones((2, 2), dtype=bool))],
+    "place": [lambda: face.place(face.zeros(3), face.asarray([True, False, True]), [2.0])],
+    "putmask": [lambda: face.putmask(face.zeros(2), face.asarray([True, False]), face.ones(2))],
     "apply_ufunc": [
         lambda: xp.extra.apply_ufunc(np.cbrt, X),
         lambda: xp.extra.apply_ufunc(np.fmax, X, ODD),

@@ -155,18 +155,21 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(located(BINARY_NEW[op], first, second))
 
     def apply(self, op: UfuncLoop, *operands: Operand) -> Tensor:
+        return wrap(self._outputs(op, operands)[op.wanted or 0])
+
+    def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Tensor, ...]:
+        return tuple(map(wrap, self._outputs(op, operands)))
+
+    def _outputs(self, op: UfuncLoop, operands: Sequence[Operand]) -> tuple[NDArray, ...]:
         arrays = self._arrays(op, operands)
-        if len(op.outputs) == 1 and is_threadable(op.ufunc):
+        if is_threadable(op.ufunc):
             shape = np.broadcast_shapes(*[np.shape(x) for x in arrays])
             rows = all([type(x) is not _ndarray or x.flags.c_contiguous for x in arrays])
             if rows and prod(shape) > AT_ONCE_MAX:
-                out = empty(shape, op.output)
-                return wrap(sliced_calls.elementwise(op.ufunc, arrays, out))
+                outputs = tuple([empty(shape, dtype) for dtype in op.outputs])
+                return sliced_calls.elementwise(op.ufunc, arrays, outputs)
         found = located(op.ufunc, *arrays)
-        return wrap(found if op.wanted is None else found[op.wanted])
-
-    def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Tensor, ...]:
-        return tuple(map(wrap, located(op.ufunc, *self._arrays(op, operands))))
+        return found if len(op.outputs) > 1 else (found,)
 
     def _arrays(self, op: UfuncLoop, operands: Sequence[Operand]) -> list[ArrayOrScalar]:
         """The operands as NumPy's ufuncs take them, which would promote a Python scalar."""

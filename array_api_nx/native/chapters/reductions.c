@@ -385,7 +385,63 @@ static PyObject *call_norm(int takes_none, PyObject *const *values, Py_ssize_t c
     return norms;
 }
 
+/* The reduction of a list along its first axis: one operation after the other on its arrays, as NumPy computes it. */
+static PyObject *fold_list(int op, PyObject *list)
+{
+    const OperationCode operation = op == SUM   ? OP_ADD
+                                    : op == MAX ? OP_MAXIMUM
+                                    : op == MIN ? OP_MINIMUM
+                                    : op == ANY ? OP_LOGICAL_OR
+                                                : OP_LOGICAL_AND;
+    const Tensor *first = NULL;
+    PyObject *result = NULL;
+    if (PyList_GET_SIZE(list) < 2) {
+        return DECLINED;
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        const Tensor *x = layout_of_any(PyList_GET_ITEM(list, i));
+        first = i == 0 ? x : first;
+        if (x == NULL || x->ndim == 0 || x->code != first->code || !has_shape(x, first->ndim, first->shape)) {
+            return DECLINED;
+        }
+    }
+    const DTypeCode code = (DTypeCode)first->code;
+    if (op == SUM ? accumulator_of(code) != code : (op == ANY || op == ALL) != (code == BOOL) || is_complex(code)) {
+        return DECLINED;
+    }
+    for (Py_ssize_t i = 1; i < PyList_GET_SIZE(list); i++) {
+        PyObject *before = i == 1 ? PyList_GET_ITEM(list, 0) : result;
+        PyObject *next = compute_binary(operation, before, PyList_GET_ITEM(list, i));
+        Py_XDECREF(result);
+        result = next;
+        if (!is_answer(result)) {
+            return result;
+        }
+    }
+    return result;
+}
+
+/* The method `reduce` of a ufunc, along the first axis if none is given. */
+static PyObject *call_method(int op, PyObject *const *values, Py_ssize_t count)
+{
+    if (PyList_CheckExact(values[0])) {
+        return values[1] == NULL && values[2] == NULL && values[3] == NULL ? fold_list(op, values[0]) : DECLINED;
+    }
+    const Tensor *x = layout_of_any(values[0]);
+    if (x == NULL || (is_complex(x->code) && op != SUM) || (is_given(values[2]) && op != SUM) ||
+        (x->ndim > 1 && values[1] == NULL)) {
+        return DECLINED;
+    }
+    PyObject *const given[4] = {values[0], values[1], values[3], values[2]};
+    return call_reduction(op, given, 1);
+}
+
 Implementation reduction_functions[] = {
+    {"add.reduce", call_method, SUM, "array, axis=, dtype=, *, keepdims="},
+    {"maximum.reduce", call_method, MAX, "array, axis=, dtype=, *, keepdims="},
+    {"minimum.reduce", call_method, MIN, "array, axis=, dtype=, *, keepdims="},
+    {"logical_or.reduce", call_method, ANY, "array, axis=, dtype=, *, keepdims="},
+    {"logical_and.reduce", call_method, ALL, "array, axis=, dtype=, *, keepdims="},
     {"sum", call_reduction, SUM, "x, /, *, axis=, keepdims=, dtype="},
     {"prod", call_reduction, PROD, "x, /, *, axis=, keepdims=, dtype="},
     {"max", call_reduction, MAX, "x, /, *, axis=, keepdims="},

@@ -1,4 +1,4 @@
-/* Running sums and products, along one axis. */
+/* Running sums, products and extremes, along one axis. */
 
 #include "chapters.h"
 #include "elementwise.h"
@@ -22,32 +22,49 @@
         char *target = args[2];                                                       \
         TYPE total = *(const TYPE *)args[0];                                          \
         for (npy_intp i = 0; i < n; i++, source += step, target += to_step) {         \
-            total = total OP *(const TYPE *)source;                                   \
+            const TYPE number = *(const TYPE *)source;                                \
+            total = OP(total, number);                                                \
             *(TYPE *)target = total;                                                  \
         }                                                                             \
     }
 
-RUNNING(run_sum_of_floats, npy_float, +)
-RUNNING(run_sum_of_doubles, npy_double, +)
-RUNNING(run_sum_of_integers, npy_uint64, +)
-RUNNING(run_product_of_floats, npy_float, *)
-RUNNING(run_product_of_doubles, npy_double, *)
-RUNNING(run_product_of_integers, npy_uint64, *)
+#define ADDED(a, b) (a + b)
+#define MULTIPLIED(a, b) (a * b)
+#define GREATER(a, b) (a >= b || a != a ? a : b)
+#define LESSER(a, b) (a <= b || a != a ? a : b)
+RUNNING(run_sum_of_floats, npy_float, ADDED)
+RUNNING(run_sum_of_doubles, npy_double, ADDED)
+RUNNING(run_sum_of_integers, npy_uint64, ADDED)
+RUNNING(run_product_of_floats, npy_float, MULTIPLIED)
+RUNNING(run_product_of_doubles, npy_double, MULTIPLIED)
+RUNNING(run_product_of_integers, npy_uint64, MULTIPLIED)
 
-/* NULL for dtypes that have none. */
+RUNNING(run_maximum_of_floats, npy_float, GREATER)
+RUNNING(run_maximum_of_doubles, npy_double, GREATER)
+RUNNING(run_maximum_of_integers, npy_int64, GREATER)
+RUNNING(run_minimum_of_floats, npy_float, LESSER)
+RUNNING(run_minimum_of_doubles, npy_double, LESSER)
+RUNNING(run_minimum_of_integers, npy_int64, LESSER)
+
+/* NULL for dtypes and operations that have none. */
 static PyUFuncGenericFunction running_loop(OperationCode op, DTypeCode code)
 {
-    switch (code) {
-    case FLOAT32:
-        return op == OP_ADD ? run_sum_of_floats : run_product_of_floats;
-    case FLOAT64:
-        return op == OP_ADD ? run_sum_of_doubles : run_product_of_doubles;
-    case NX_INT64:
-    case NX_UINT64: /* integers of either kind wrap in the same way */
-        return op == OP_ADD ? run_sum_of_integers : run_product_of_integers;
-    default:
-        return NULL;
-    }
+    enum { FLOATS, DOUBLES, INTEGERS, KINDS };
+    static const PyUFuncGenericFunction sums[KINDS] = {run_sum_of_floats, run_sum_of_doubles, run_sum_of_integers},
+        products[KINDS] = {run_product_of_floats, run_product_of_doubles, run_product_of_integers},
+        maxima[KINDS] = {run_maximum_of_floats, run_maximum_of_doubles, run_maximum_of_integers},
+        minima[KINDS] = {run_minimum_of_floats, run_minimum_of_doubles, run_minimum_of_integers};
+    const PyUFuncGenericFunction *of_kinds = op == OP_ADD        ? sums
+                                             : op == OP_MULTIPLY ? products
+                                             : op == OP_MAXIMUM  ? maxima
+                                             : op == OP_MINIMUM  ? minima
+                                                                 : NULL;
+    const int wraps = op == OP_ADD || op == OP_MULTIPLY; /* integers of either kind wrap in the same way */
+    return of_kinds == NULL                                           ? NULL
+           : code == FLOAT32                                          ? of_kinds[FLOATS]
+           : code == FLOAT64                                          ? of_kinds[DOUBLES]
+           : code == NX_INT64 || (code == NX_UINT64 && wraps) ? of_kinds[INTEGERS]
+                                                                      : NULL;
 }
 
 /* ------------------------------------------------------------------ parts */
@@ -186,21 +203,21 @@ static int run_scan(Scan *scan, npy_intp size)
     return 1;
 }
 
-static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObject *dtype)
+/* `axis` is that of an array whose axis is not given. */
+static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, int axis, PyObject *dtype)
 {
     npy_intp strides[ARRAY_DIMS];
     Ordered elements;
     const char *data;
     Scan scan;
-    int axis = 0;
     if (x->size == 0 || x->ndim == 0 || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return decline_unless_raised();
     }
-    if (axis_value == NULL || axis_value == Py_None ? x->ndim != 1
-                                                    : !take_axis(axis_value, x->ndim, &axis)) {
+    if (is_given(axis_value) ? !take_axis(axis_value, x->ndim, &axis) : axis < 0) {
         return DECLINED;
     }
-    DTypeCode code = accumulator_of((DTypeCode)x->code);
+    const int is_arithmetic = op == OP_ADD || op == OP_MULTIPLY;
+    DTypeCode code = is_arithmetic ? accumulator_of((DTypeCode)x->code) : (DTypeCode)x->code;
     if (!take_dtype(dtype, &code) || code == BOOL || !can_pack((DTypeCode)x->code, code)) {
         return DECLINED;
     }
@@ -231,7 +248,8 @@ static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObjec
         }
     }
     free_scratch(&elements.scratch);
-    return settle(result, names_of.accumulate, result == NULL ? 0 : scan.flags);
+    /* NaN among numbers that are compared is no error. */
+    return settle(result, names_of.accumulate, result != NULL && is_arithmetic ? scan.flags : 0);
 }
 
 static PyObject *call_scan(int which, PyObject *const *values, Py_ssize_t count)
@@ -240,7 +258,15 @@ static PyObject *call_scan(int which, PyObject *const *values, Py_ssize_t count)
     Tensor *x = layout_of_any(values[0]);
     return x == NULL || !take_flag(values[3], &initial) || initial
                ? DECLINED
-               : scan((OperationCode)which, x, values[1], values[2]);
+               : scan((OperationCode)which, x, values[1], x->ndim == 1 ? 0 : -1, values[2]);
+}
+
+/* The method `accumulate` of a ufunc, along the first axis if none is given. */
+static PyObject *call_accumulate(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = layout_of_any(values[0]);
+    return x == NULL || values[1] == Py_None || is_complex(x->code) ? DECLINED
+                                                                    : scan((OperationCode)which, x, values[1], 0, values[2]);
 }
 
 /* ------------------------------------------------------------------ differences */
@@ -278,6 +304,10 @@ static PyObject *call_diff(int which, PyObject *const *values, Py_ssize_t count)
 
 Implementation scan_functions[] = {
     {"diff", call_diff, 0, "x, /, *, axis="},
+    {"add.accumulate", call_accumulate, OP_ADD, "array, axis=, dtype="},
+    {"multiply.accumulate", call_accumulate, OP_MULTIPLY, "array, axis=, dtype="},
+    {"maximum.accumulate", call_accumulate, OP_MAXIMUM, "array, axis=, dtype="},
+    {"minimum.accumulate", call_accumulate, OP_MINIMUM, "array, axis=, dtype="},
     {"cumulative_sum", call_scan, OP_ADD, "x, /, *, axis=, dtype=, include_initial="},
     {"cumulative_prod", call_scan, OP_MULTIPLY, "x, /, *, axis=, dtype=, include_initial="},
     {NULL, NULL, 0, NULL},

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import reduce
 from math import prod
 from operator import or_
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -126,20 +126,29 @@ def one_operation(name: str) -> Iterator[None]:
 # ---------------------------------------------------------------------- operations
 
 
+Out = TypeVar("Out", "NDArray", "tuple[NDArray, ...]")
+
+
 def elementwise(
-    function: Callable[..., object], operands: Sequence[ArrayOrScalar], out: NDArray, name: str = ""
-) -> NDArray:
-    """``function(*operands, out=out)``, slice by slice: of a ufunc, or of what else computes
-    element by element, and operands that broadcast to the shape of `out`. Warnings call it
-    `name`, or what the function is called."""
-    keys = divide(out.shape, None, ELEMENTWISE_MIN // SLICES_MIN)
+    function: Callable[..., object], operands: Sequence[ArrayOrScalar], out: Out, name: str = ""
+) -> Out:
+    """``function(*operands, out=out)``, slice by slice: of a ufunc, perhaps of several outputs, or
+    of what else computes element by element, and operands that broadcast to the shape of `out`.
+    Warnings call it `name`, or what the function is called."""
+    outputs = out if isinstance(out, tuple) else (out,)
+    shape = outputs[0].shape
+    keys = divide(shape, None, ELEMENTWISE_MIN // SLICES_MIN)
     if keys is None:
         fperrors.located(function, *operands, out=out)
         return out
-    whole = [np.broadcast_to(x, out.shape) if type(x) is np.ndarray else x for x in operands]
+    whole = [np.broadcast_to(x, shape) if type(x) is np.ndarray else x for x in operands]
 
     def task(key: Key) -> None:
-        function(*[x[key] if type(x) is np.ndarray else x for x in whole], out=out[key])
+        slices = [each[key] for each in outputs]
+        function(
+            *[x[key] if type(x) is np.ndarray else x for x in whole],
+            out=tuple(slices) if isinstance(out, tuple) else slices[0],
+        )
 
     run(task, keys, name or getattr(function, "__name__", ""))
     return out
