@@ -54,6 +54,14 @@ _OTHER_NAMES: Final = {"amax": "max", "amin": "min", "around": "round"}
 # ---------------------------------------------------------------------- with a meaning of their own
 
 
+def _angle(xp: Foreign, z: Foreign, deg: bool = False) -> Foreign:
+    if not xp.isdtype(z.dtype, ("real floating", "complex floating")):
+        raise TypeError("NumPy's dtype of the angles of integers depends on these")
+    is_complex = xp.isdtype(z.dtype, "complex floating")
+    angles = xp.atan2(xp.imag(z), xp.real(z)) if is_complex else xp.atan2(0.0, z)
+    return angles * (180 / np.pi) if deg else angles
+
+
 def _bincount(xp: Foreign, x: Foreign, /, weights: Foreign = None, minlength: int = 0) -> Foreign:
     if weights is not None:
         weights = xp.astype(xp.asarray(weights), xp.float64, copy=False)
@@ -208,6 +216,7 @@ def _size(xp: Foreign, a: Array, axis: Foreign = None) -> int:
 
 
 _OWN: Final[dict[str, Function]] = {
+    "angle": _angle,
     "bincount": _bincount,
     "can_cast": lambda xp, *args, **named: np.can_cast(*_dtypes(args), **named),
     "clip": _clip,

@@ -48,6 +48,8 @@ REFUSED: Final[dict[str, tuple[DType, ...]]] = {
     **dict.fromkeys(_PRODUCTS.split(), (d.bool,)),
     # Complex numbers have no order here, and NumPy takes less time for their moments.
     **dict.fromkeys(("max", "min", "amax", "amin", "sort", "mean"), tuple(d.COMPLEX)),
+    # Integers are copied, and NumPy takes less time for complex numbers.
+    "nan_to_num": tuple([dtype for dtype in d.NUMPYS if dtype not in d.REAL_FLOATING]),
     # NumPy computes these without a wider dtype, and products overflow.
     "prod": tuple(d.NARROW),
     **dict.fromkeys(("std", "var"), (*d.NARROW, *d.COMPLEX)),

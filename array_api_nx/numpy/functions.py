@@ -34,9 +34,8 @@ squeeze stack swapaxes tensordot tile transpose tril triu where zeros_like
 
 _NUMPYS: Final = """
 argpartition partition linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.slogdet
-linalg.solve can_cast histogram2d histogramdd nan_to_num unique_all unique_counts unique_inverse
-unique_values allclose array_equal corrcoef cov gradient isclose meshgrid pad trapezoid fft.fftshift
-fft.ifftshift
+linalg.solve can_cast histogram2d histogramdd unique_all unique_counts unique_inverse unique_values
+allclose array_equal corrcoef cov gradient isclose meshgrid pad trapezoid fft.fftshift fft.ifftshift
 """
 """Functions of ours that are not used where C declines: partitions, which are slower; those that
 call LAPACK through NumPy; those whose results have other classes, dtypes or orders; and those that

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy
 
+from ..backends.cpu.engine import sliced_calls
 from ..frontend.inspection import namespace
 from .adoption import by_numpy
 from .arrays import adopt, ndarray, standard
@@ -14,17 +15,60 @@ from .fronts import fronted
 from .functions import is_elsewhere
 from .thresholds import FEW
 
-__all__ = ["argsort", "unique"]
+__all__ = ["argpartition", "argsort", "partition", "unique"]
 
 # By C, which converts arrays in a microsecond where Python takes ten.
+_numpys_argpartition: Final = fronted(partial(by_numpy, numpy.argpartition), numpy.argpartition)
 _numpys_argsort: Final = fronted(partial(by_numpy, numpy.argsort), numpy.argsort)
+_numpys_partition: Final = fronted(partial(by_numpy, numpy.partition), numpy.partition)
 _numpys_unique: Final = fronted(partial(by_numpy, numpy.unique), numpy.unique)
 
 _STABLE: Final = ("stable", "mergesort")
+_INDEX: Final = numpy.dtype(numpy.intp)
 
 
 def _has_our_order(x: Any) -> bool:
     return type(x) is ndarray and x.dtype.kind != "c" and not is_elsewhere(x)
+
+
+def _has_rows(a: Any, axis: Any, least: int) -> bool:
+    """Whether threads may share the rows along an axis of more than `least` elements."""
+    if type(a) is not ndarray or a.size <= least or is_elsewhere(a) or type(axis) is not int:
+        return False
+    return bool(-a.ndim <= axis < a.ndim and a.size > a.shape[axis])
+
+
+def _by_rows(order: Any, least: int, dtype: Any, a: Any, axis: int) -> Any:
+    """``order(rows, axis=axis)`` of NumPy's function, of some rows on each thread."""
+
+    def ordered(array: Any) -> Any:
+        compute = partial(order, axis=axis)
+        return sliced_calls.by_slices(compute, array, axis % array.ndim, least, dtype)
+
+    return by_numpy(ordered, a)
+
+
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+) -> Any:
+    """A copy in whose rows some elements are where a sort puts them: see `numpy.partition`."""
+    least = sliced_calls.PARTITION_MIN
+    is_plain = kind == "introselect" and order is None and type(kth) is int
+    # The result of an array that is not row-major is laid out as that is.
+    if is_plain and _has_rows(a, axis, least) and a.flags.c_contiguous:
+        return _by_rows(partial(numpy.partition, kth=kth), least, a.dtype, a, axis)
+    return _numpys_partition(a, kth, axis, kind, order)
+
+
+def argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+) -> Any:
+    """The indices of a partition: see `numpy.argpartition`."""
+    least = sliced_calls.ARGPARTITION_MIN
+    is_plain = kind == "introselect" and order is None and type(kth) is int
+    if is_plain and _has_rows(a, axis, least):
+        return _by_rows(partial(numpy.argpartition, kth=kth), least, _INDEX, a, axis)
+    return _numpys_argpartition(a, kth, axis, kind, order)
 
 
 def argsort(
@@ -44,6 +88,8 @@ def argsort(
         found = adopt(namespace(None).argsort(standard(a), axis=axis))
         if is_stable or not _has_equals(a[found]):
             return found
+    if is_plain and order is None and _has_rows(a, axis, sliced_calls.ARGSORT_MIN):
+        return _by_rows(numpy.argsort, sliced_calls.ARGSORT_MIN, _INDEX, a, axis)
     return _numpys_argsort(a, axis, kind, order, stable=stable)
 
 

@@ -37,8 +37,8 @@ divmod fft.fft fft.ifft fft.irfft fft.irfft2 fft.irfftn gcd heaviside lcm logadd
 _TO_TWICE_MORE: Final = "fft.rfft fft.rfft2 fft.rfftn"  # which take half the time
 _TO_VERY_FEW: Final = "lexsort select"
 _TO_SOME: Final = """
-einsum fft.fft2 fft.fftn fft.ifft2 fft.ifftn histogram nanargmax nanargmin nancumprod nancumsum
-nanmean nanprod nanstd nansum nanvar
+angle einsum fft.fft2 fft.fftn fft.ifft2 fft.ifftn histogram nan_to_num nanargmax nanargmin
+nancumprod nancumsum nanmean nanprod nanstd nansum nanvar
 """
 
 

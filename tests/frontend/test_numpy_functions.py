@@ -40,6 +40,7 @@ amax(a, 1) | amin(a, axis=0) | max(a, initial=9.0) | min(a, axis=1, keepdims=Tru
 argmax(a, 1) | argmin(a, axis=0, keepdims=True) | argsort(a) | argsort(a, axis=0, kind="stable")
 around(a / 3, 1) | round(a / 3, decimals=2) | array_equal(a, a) | array_equal(n, n, equal_nan=True)
 argpartition(v, 0)[:1] | partition(v, 3)[3:] | astype(a, "float32") | astype(a, "int8", copy=True)
+angle(v) | angle(v, True) | angle(v * 1j - v)
 atleast_1d(v, a) | atleast_2d(v) | atleast_3d(v, a) | bincount(i) | bincount(i, v, 6)
 broadcast_to(v, (2, 4)) | can_cast(a, "complex128")
 clip(a, 2, 4) | clip(a, a_min=2, a_max=None) | clip(a, None, 3.0) | clip(a, v[:3], 4)

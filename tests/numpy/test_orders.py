@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
+import array_api_nx as xp
 import array_api_nx.numpy as np
 from array_api_nx.numpy.adoption import count_numpys
 from tests.support.implementations import needs_call_lists, needs_native
@@ -150,3 +151,25 @@ def test_many_values_are_looked_up_as_numpy_does(kind, size, side):
     for array in (numpy.sort(unsorted), numpy.sort(unsorted)[::2], unsorted):
         found = np.searchsorted(np.array(array), np.array(values), side)
         assert_same(found, numpy.searchsorted(array, values, side))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("kind", ["float64", "int8", "NaN", "zeros", "complex"])
+@pytest.mark.parametrize("name", ["argsort", "argpartition", "partition"])
+def test_rows_are_ordered_on_several_threads(name, kind, axis):
+    """With NumPy's order of equal elements, and NumPy's layout."""
+    rows = elements(kind, 160_000).reshape(400, 400)
+    ours, numpys = getattr(np, name), getattr(numpy, name)
+    arguments = () if name == "argsort" else (15,)
+    with xp.config_context(num_threads=2):
+        for x in (rows, rows.T, rows[:, ::2], rows.reshape(400, 20, 20)):
+            expected = numpys(x, *arguments, axis=axis)
+            found = ours(np.asarray(x), *arguments, axis=axis)
+            assert type(found) is np.ndarray
+            numpy.testing.assert_array_equal(found.__array__(), expected, strict=True)
+            assert found.strides == expected.strides
+    for wrong in ({"axis": 7}, {"axis": 0, "order": "x"}):
+        with pytest.raises((ValueError, TypeError)) as raised:
+            numpys(rows, *arguments, **wrong)
+        with pytest.raises(type(raised.value)):
+            ours(np.asarray(rows), *arguments, **wrong)
