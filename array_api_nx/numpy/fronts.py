@@ -123,6 +123,8 @@ _ARRAYS: Final = """
     convolve    convolve    a, v, mode=
     correlate   correlate   a, v, mode=
     copyto      copyto      dst, src, *, where=
+    meshgrid    meshgrid_copies x1, x2, x3=, /, *, indexing=, sparse=, copy=
+    pad         pad_copies  array, pad_width, mode=, *, constant_values=
     place       place       arr, mask, vals
     putmask     putmask     a, mask, values
     from_dlpack from_dlpack x, /, *, device=, copy=

@@ -150,7 +150,7 @@ def function_of(
         function = fronted(function, numpys, FUNCTIONS.get(path), name=path, most=most)
     elif unwrap(numpys) is not numpys:
         # NumPy computes where there is no array of the face, however few elements that has.
-        function = fronted(function, numpys, most=-1)
+        function = fronted(function, numpys, FUNCTIONS.get(path), name=path, most=-1)
     return named(function, path)
 
 

@@ -188,7 +188,7 @@ def kind_of(path: str, numpys: Any) -> str:
     if not _is_function(numpys):
         own = path in _OWN or isinstance(numpys, ModuleType)
         return "Of the face" if own else "NumPy's own objects"
-    if path in REBOUND:
+    if path in REBOUND and path not in FUNCTIONS:
         return "NumPy's code on arrays of the face"
     if path in FUNCTIONS or path in orders.__all__ or is_own(numpys) or has_loops(numpys):
         return "Computed here"

@@ -190,6 +190,8 @@ CALLS = {
         *[((X.copy(), X + 1), {}), ((X.copy(), INTS), {}), ((X.copy(), 3.0), {})],
         *[((X.copy(), X + 1), {"where": X > 1}), ((X.copy(), 3.0), {"where": X.T.T > 1})],
     ],
+    "meshgrid": [((V, V[:2]), {}), ((V, V[:2], INTS[0]), {"indexing": "ij"})],
+    "pad": [((X, 1), {}), ((X, (1, 2), "edge"), {}), ((V, 2), {"constant_values": 7})],
     "place": [((X.copy(), X > 1, [9.0]), {}), ((X.copy(), X > 1, [9, 8]), {})],
     "putmask": [
         *[((X.copy(), X > 1, 9), {}), ((X.copy(), X > 1, X * 2), {})],

@@ -104,6 +104,8 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     },
     "logical_and.reduce": [lambda: face.logical_and.reduce([FACE > 2, FACE < 4])],
     "logical_or.reduce": [lambda: face.logical_or.reduce(FACE > 2, axis=0)],
+    "meshgrid_copies": [lambda: face.meshgrid(FACE[0], FACE[1])],
+    "pad_copies": [lambda: face.pad(FACE, (1, 0)), lambda: face.pad(FACE, (1, 0), "edge")],
     "copyto": [lambda: face.copyto(face.zeros((2, 2)), 1.0, where=face.ones((2, 2), dtype=bool))],
     "place": [lambda: face.place(face.zeros(3), face.asarray([True, False, True]), [2.0])],
     "putmask": [lambda: face.putmask(face.zeros(2), face.asarray([True, False]), face.ones(2))],

@@ -1,5 +1,6 @@
 #include "masked_regions.h"
 #include "mask_bits.h"
+#include "masks.h"
 #include "settings.h"
 
 /* Elements of a mask, or of the array, that a thread goes over at a time. */
@@ -67,6 +68,19 @@ static void move_run(const MaskedRegions *all, FoundRegions *part, const char *t
     part->found = found;
 }
 
+/* The same for single elements that follow each other, by instructions for vectors. */
+static void move_vector(const MaskedRegions *all, FoundRegions *part, const char *truths, char *elements, npy_intp count)
+{
+    const npy_intp itemsize = all->region->itemsize;
+    char *others = part->others + part->done * all->step;
+    if (all->write && all->step == 0) {
+        assign_run(elements, itemsize, truths, count, others);
+    } else {
+        part->done += (all->write ? expand_run(elements, itemsize, truths, count, others, part->wanted - part->done)
+                                  : compress_run(elements, itemsize, truths, count, others, part->wanted - part->done));
+    }
+}
+
 static npy_intp count_run(const char *truths, npy_intp truth_step, npy_intp count)
 {
     const npy_intp grouped = count_grouped(truth_step, count);
@@ -80,6 +94,9 @@ static npy_intp count_run(const char *truths, npy_intp truth_step, npy_intp coun
     return found;
 }
 
+/* Rows of fewer elements take no less time by instructions for vectors. */
+enum { SHORT_ROW = 32 };
+
 /* Go over a part of the mask, row by row: count its true elements, or move their regions with `part`. Returns how many were
    counted. */
 static npy_intp go_over(const MaskedRegions *all, npy_intp number, FoundRegions *part)
@@ -89,7 +106,9 @@ static npy_intp go_over(const MaskedRegions *all, npy_intp number, FoundRegions 
     npy_intp index[ARRAY_DIMS];
     const int last = all->ndim - 1;
     const npy_intp columns = last < 0 ? 1 : all->shape[last], truth_step = last < 0 ? 1 : all->truth_steps[last];
-    const npy_intp step = last < 0 ? 0 : all->steps[last];
+    const npy_intp step = last < 0 ? 0 : all->steps[last], itemsize = all->region->itemsize;
+    const int is_vector = !all->is_found && all->region->size == 1 && truth_step == 1 && step == itemsize &&
+                          part != NULL && (all->step == itemsize || all->step == 0) && columns >= SHORT_ROW;
     const char *truths = all->truths;
     set_to_zero(index, all->ndim);
     for (int dim = last; dim >= 0 && left > 0; dim--) {
@@ -100,7 +119,9 @@ static npy_intp go_over(const MaskedRegions *all, npy_intp number, FoundRegions 
     }
     while (position < end) {
         const npy_intp column = last < 0 ? 0 : index[last], run = least(columns - column, end - position);
-        if (part != NULL) {
+        if (is_vector) {
+            move_vector(all, part, truths, all->data + offset, run);
+        } else if (part != NULL) {
             move_run(all, part, truths, truth_step, offset, step, run);
         } else {
             counted += count_run(truths, truth_step, run);

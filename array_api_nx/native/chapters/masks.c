@@ -191,7 +191,7 @@ CLONED(extern, npy_intp, compress_run,
     return found;
 }
 
-CLONED(static, void, expand_vector,
+CLONED(extern, npy_intp, expand_run,
        (char *elements, npy_intp itemsize, const char *mask, npy_intp count, const char *values,
         npy_intp wanted),
        (elements, itemsize, mask, count, values, wanted))
@@ -214,10 +214,11 @@ CLONED(static, void, expand_vector,
     }
     FOR_EACH_SIZE(EXPAND)
 #undef EXPAND
+    return found;
 }
 
 /* The compiler makes instructions of the loops over a group that write under a mask. */
-CLONED(static, void, assign_vector,
+CLONED(extern, void, assign_run,
        (char *elements, npy_intp itemsize, const char *mask, npy_intp count, const char *value),
        (elements, itemsize, mask, count, value))
 {
@@ -294,13 +295,13 @@ static void run_part(const void *parts, npy_intp number, char *scratch)
     char *elements = masked->elements + begin * itemsize;
     const char *mask = masked->mask + begin;
     if (masked->action == ASSIGN) {
-        assign_vector(elements, itemsize, mask, count, masked->others);
+        assign_run(elements, itemsize, mask, count, masked->others);
         return;
     }
     const npy_intp size = masked->action == LOCATE ? (npy_intp)sizeof(npy_int64) : itemsize;
     char *others = masked->others + start * size;
     if (masked->action == EXPAND) {
-        expand_vector(elements, itemsize, mask, count, others, wanted);
+        expand_run(elements, itemsize, mask, count, others, wanted);
         return;
     }
     const npy_intp found = masked->action == LOCATE

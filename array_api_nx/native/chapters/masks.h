@@ -16,6 +16,12 @@ npy_intp count_true(const char *mask, npy_intp count);
 /* Copy the chosen elements one after the other, at most `wanted`, on this thread. Returns how many were found. */
 npy_intp compress_run(const char *elements, npy_intp itemsize, const char *mask, npy_intp count, char *out, npy_intp wanted);
 
+/* Write the next values, at most `wanted`, to the chosen elements, on this thread. Returns how many were written. */
+npy_intp expand_run(char *elements, npy_intp itemsize, const char *mask, npy_intp count, const char *values, npy_intp wanted);
+
+/* Write one value to the chosen elements, on this thread. */
+void assign_run(char *elements, npy_intp itemsize, const char *mask, npy_intp count, const char *value);
+
 /* Carry out an action, by several threads if the mask is long. `others` are the values, the one value, or where elements
    or indices go. There is room for `wanted` of them, as many as `count_true` has found; what is not found any more
    becomes zeros. No other elements are written, which other threads may write. -1 with an exception set. */
