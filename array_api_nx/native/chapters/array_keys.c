@@ -124,8 +124,8 @@ static int select_by_several(const Tensor *x, const ArrayItems *arrays, Gather *
 static int select_by_arrays(const Tensor *x, const ArrayItems *arrays, Gather *selection)
 {
     const ArrayItem *first = &arrays->items[0];
-    const int found = arrays->count > 1            ? select_by_several(x, arrays, selection)
-                                                   : select_by_indices(x, first, selection);
+    const int found =
+        arrays->count > 1 ? select_by_several(x, arrays, selection) : select_by_indices(x, first, selection);
     if (found != 1) {
         return found;
     }
@@ -267,7 +267,8 @@ static PyObject *take_by_indices(const Tensor *x, char *data, const ArrayItems *
     return copy_by_indices(x, data, selection, &copy);
 }
 
-/* Masks of more elements are copied if they do not lie row-major, since they are read by words, and two times. */
+/* Masks of more elements are copied if they do not lie row-major, since they are read by words, and two times
+   (docs/tuning.md, 172). */
 enum { FEW_TRUTHS = 512 };
 
 /* The regions for which a mask of some axes is true. */
@@ -303,41 +304,6 @@ static PyObject *take_by_mask(const Tensor *x, char *data, const ArrayItem *item
     }
     end_masked(&all);
     return result;
-}
-
-/* Indices of the only axis, which lie one after the other. */
-typedef struct {
-    const npy_int64 *indices;
-    npy_intp count, size, stride, itemsize;
-    char *data, *taken;
-    _Atomic(int) is_outside;
-} DirectCopy;
-
-/* Elements that a thread copies at a time. */
-enum { TAKEN_AT_ONCE = 1 << 14 };
-
-static void take_part(const void *parts, npy_intp number, char *scratch)
-{
-    DirectCopy *copy = (DirectCopy *)parts;
-    const npy_intp begin = number * TAKEN_AT_ONCE;
-    if (!move_by_indices(copy->indices + begin, least(TAKEN_AT_ONCE, copy->count - begin), copy->data, copy->size,
-                         copy->stride, copy->itemsize, copy->taken + begin * copy->itemsize, copy->itemsize, 0)) {
-        copy->is_outside = 1;
-    }
-}
-
-PyObject *take_directly(const Tensor *x, char *data, const Tensor *indices, const char *where)
-{
-    char *taken;
-    PyObject *result =
-        new_array_like_memory(indices->ndim, indices->shape, (DTypeCode)x->code, 0, &taken);
-    if (result == NULL) {
-        return NULL;
-    }
-    DirectCopy copy = {(const npy_int64 *)where, indices->size, x->shape[0], x->strides[0], dtypes[x->code].itemsize,
-                       data, taken, 0};
-    const int is_done = run_in_parts(take_part, &copy, (indices->size - 1) / TAKEN_AT_ONCE + 1);
-    return answer_if(is_done ? !copy.is_outside : -1, result);
 }
 
 /* Where the indices of the only axis lie, if they lie one after the other and there are some; else NULL. */
@@ -401,7 +367,7 @@ static int write_by_mask(const Tensor *x, char *data, const char *mask, PyObject
     return run_masked(EXPAND, data, itemsize, mask, x->size, (char *)source, given->size) < 0 ? -1 : 1;
 }
 
-PyObject *get_by_arrays(Tensor *x, const ArrayItems *arrays, Gather *selection)
+static PyObject *get_held(Tensor *x, const ArrayItems *arrays, Gather *selection)
 {
     char *data = data_of(x);
     const char *where;
@@ -429,6 +395,32 @@ PyObject *get_by_arrays(Tensor *x, const ArrayItems *arrays, Gather *selection)
     }
     PyObject *result = copy_selected(x, data, selection);
     free_scratch(&selection->memory);
+    return result;
+}
+
+/* Keep the arrays of a key, and the array that it is of, while memory is found and threads are counted: both may run
+   finalisers, which could take them from where they are. */
+static void hold_arrays(Tensor *x, const ArrayItems *arrays)
+{
+    Py_INCREF(x);
+    for (int i = 0; i < arrays->count; i++) {
+        Py_INCREF(arrays->items[i].array);
+    }
+}
+
+static void let_go_of_arrays(Tensor *x, const ArrayItems *arrays)
+{
+    Py_DECREF(x);
+    for (int i = 0; i < arrays->count; i++) {
+        Py_DECREF(arrays->items[i].array);
+    }
+}
+
+PyObject *get_by_arrays(Tensor *x, const ArrayItems *arrays, Gather *selection)
+{
+    hold_arrays(x, arrays);
+    PyObject *result = get_held(x, arrays, selection);
+    let_go_of_arrays(x, arrays);
     return result;
 }
 
@@ -558,7 +550,7 @@ static int write_directly(const Tensor *x, char *data, const Tensor *indices, co
                            x->strides[0], itemsize, source, step, 1);
 }
 
-int set_by_arrays(Tensor *x, char *data, const ArrayItems *arrays, Gather *selection, PyObject *value)
+static int set_held(Tensor *x, char *data, const ArrayItems *arrays, Gather *selection, PyObject *value)
 {
     const Tensor *indices = arrays->items[0].array;
     const char *where = indices->ndim == 1 ? direct_indices(x, arrays, selection) : NULL;
@@ -582,4 +574,12 @@ int set_by_arrays(Tensor *x, char *data, const ArrayItems *arrays, Gather *selec
     const int written = write_selected(x, data, selection, value);
     free_scratch(&selection->memory);
     return written;
+}
+
+int set_by_arrays(Tensor *x, char *data, const ArrayItems *arrays, Gather *selection, PyObject *value)
+{
+    hold_arrays(x, arrays);
+    const int done = set_held(x, data, arrays, selection, value);
+    let_go_of_arrays(x, arrays);
+    return done;
 }

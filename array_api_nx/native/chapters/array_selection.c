@@ -213,25 +213,17 @@ static void move_rows(char *data, char *others, npy_intp step, const npy_intp *o
 /* Rows of fewer elements that lie apart are moved one column after the other. */
 enum { FEW_APART = 4 };
 
-/* Of many elements, so many of each row are moved before the next ones, so that what is read, or written, of a line of the
-   cache is still there for the next row. */
-enum { MOVED_TOGETHER = 8, MANY_APART = 1 << 12 };
-
 /* Rows of elements that lie apart, on one of the sides at least. */
 static void move_rows_apart(char *data, npy_intp gap, char *others, npy_intp other_gap, npy_intp step, const npy_intp *offsets,
                             npy_intp count, npy_intp length, npy_intp itemsize, int write)
 {
-    const npy_intp to_gap = write ? gap : other_gap, from_gap = write ? other_gap : gap;
-    const npy_intp together = count * length > MANY_APART ? MOVED_TOGETHER : length;
 #define MOVE(SIZE)                                                                                            \
-    for (npy_intp begin = 0; begin < length; begin += together) {                                             \
-        const npy_intp end = least(begin + together, length);                                                 \
-        for (npy_intp i = 0; i < count; i++) {                                                                \
-            char *const mine = data + offsets[i], *const other = others + i * step;                           \
-            char *const to = write ? mine : other, *const from = write ? other : mine;                        \
-            for (npy_intp k = begin; k < end; k++) {                                                          \
-                memcpy(to + k * to_gap, from + k * from_gap, SIZE);                                           \
-            }                                                                                                 \
+    for (npy_intp i = 0; i < count; i++) {                                                                    \
+        char *const mine = data + offsets[i], *const other = others + i * step;                               \
+        char *const to = write ? mine : other, *const from = write ? other : mine;                            \
+        const npy_intp to_gap = write ? gap : other_gap, from_gap = write ? other_gap : gap;                  \
+        for (npy_intp k = 0; k < length; k++) {                                                               \
+            memcpy(to + k * to_gap, from + k * from_gap, SIZE);                                               \
         }                                                                                                     \
     }                                                                                                         \
     return;

@@ -51,7 +51,7 @@ static int count_axes(const Tensor *array)
 static int fits_indices(const Tensor *indices, int write)
 {
     return is_integer(indices->code) && (write ? indices->size <= limits.at_once
-                                               : (indices->flags & ROW_MAJOR) && is_computed_now(1));
+                                               : (indices->ndim == 1 || indices->flags & ROW_MAJOR) && is_computed_now(1));
 }
 
 /* Sort the items of a key: what its arrays are, and which region the others leave. 0 if Python has to

@@ -149,7 +149,7 @@ static PyObject *call_pad(int which, PyObject *const *values, Py_ssize_t count)
     const char *from;
     char *to;
     if (x == NULL || mode == MODES || x->ndim == 0 || x->ndim > MOST_PADDED_AXES || x->size == 0 || !is_computed_now(1) ||
-        (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) == COLUMN_MAJOR || (mode != CONSTANT && values[3] != NULL) ||
+        (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) == COLUMN_MAJOR || (values[3] != NULL && (mode != CONSTANT || is_array(values[3]))) ||
         !take_widths(values[1], x->ndim, before, after) || (from = data_of(x)) == NULL) {
         return decline_unless_raised();
     }
@@ -233,20 +233,19 @@ static PyObject *call_meshgrid(int which, PyObject *const *values, Py_ssize_t co
 {
     const int number = values[2] == NULL ? 2 : MOST_GRIDDED, turned = is_turned_grid(values[MOST_GRIDDED]);
     npy_intp shape[MOST_GRIDDED];
-    Tensor *vectors[MOST_GRIDDED];
     int axes[MOST_GRIDDED], sparse = 0, copies = 1;
     if (turned < 0 || !take_flag(values[4], &sparse) || !take_flag(values[5], &copies) || !copies || !is_computed_now(1)) {
         return DECLINED;
     }
     double size = 1;
     for (int i = 0; i < number; i++) {
-        vectors[i] = layout_of_any(values[i]);
-        if (vectors[i] == NULL || vectors[i]->ndim != 1 || vectors[i]->size == 0) {
-            return DECLINED;
+        const Tensor *x = layout_of_any(values[i]);
+        if (x == NULL || x->ndim != 1 || x->size == 0) {
+            return decline_unless_raised();
         }
         axes[i] = i < 2 && turned ? 1 - i : i;
-        shape[axes[i]] = vectors[i]->size;
-        size *= (double)vectors[i]->size;
+        shape[axes[i]] = x->size;
+        size *= (double)x->size;
     }
     if (size > (double)MOST_ELEMENTS) {
         return DECLINED;
@@ -257,7 +256,9 @@ static PyObject *call_meshgrid(int which, PyObject *const *values, Py_ssize_t co
         for (int dim = 0; dim < number; dim++) {
             thin[dim] = sparse && dim != axes[i] ? 1 : shape[dim];
         }
-        PyObject *grid = copy_along(vectors[i], axes[i], number, thin);
+        Tensor *x = layout_of_any(values[i]); /* which finalisers may have changed */
+        PyObject *grid = x == NULL || x->ndim != 1 || x->size != shape[axes[i]] ? decline_unless_raised()
+                                                                                : copy_along(x, axes[i], number, thin);
         if (!is_answer(grid)) {
             Py_DECREF(grids);
             return grid;

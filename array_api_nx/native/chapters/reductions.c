@@ -385,33 +385,31 @@ static PyObject *call_norm(int takes_none, PyObject *const *values, Py_ssize_t c
     return norms;
 }
 
-/* The reduction of a list along its first axis: one operation after the other on its arrays, as NumPy computes it. */
-static PyObject *fold_list(int op, PyObject *list)
+/* The reduction of arrays along a new first axis: one operation after the other, as NumPy computes it. */
+static PyObject *fold_arrays(int op, PyObject *const *arrays, Py_ssize_t count)
 {
     const OperationCode operation = op == SUM   ? OP_ADD
                                     : op == MAX ? OP_MAXIMUM
                                     : op == MIN ? OP_MINIMUM
                                     : op == ANY ? OP_LOGICAL_OR
                                                 : OP_LOGICAL_AND;
-    const Tensor *first = NULL;
+    const Tensor *first = count < 2 ? NULL : layout_of_any(arrays[0]);
     PyObject *result = NULL;
-    if (PyList_GET_SIZE(list) < 2) {
-        return DECLINED;
-    }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
-        const Tensor *x = layout_of_any(PyList_GET_ITEM(list, i));
-        first = i == 0 ? x : first;
-        if (x == NULL || x->ndim == 0 || x->code != first->code || !has_shape(x, first->ndim, first->shape)) {
-            return DECLINED;
-        }
+    if (first == NULL || first->ndim == 0) {
+        return decline_unless_raised();
     }
     const DTypeCode code = (DTypeCode)first->code;
     if (op == SUM ? accumulator_of(code) != code : (op == ANY || op == ALL) != (code == BOOL) || is_complex(code)) {
         return DECLINED;
     }
-    for (Py_ssize_t i = 1; i < PyList_GET_SIZE(list); i++) {
-        PyObject *before = i == 1 ? PyList_GET_ITEM(list, 0) : result;
-        PyObject *next = compute_binary(operation, before, PyList_GET_ITEM(list, i));
+    for (Py_ssize_t i = 1; i < count; i++) {
+        const Tensor *x = layout_of_any(arrays[i]);
+        if (x == NULL || x->code != code || !has_shape(x, first->ndim, first->shape)) {
+            return decline_unless_raised();
+        }
+    }
+    for (Py_ssize_t i = 1; i < count; i++) {
+        PyObject *next = compute_binary(operation, i == 1 ? arrays[0] : result, arrays[i]);
         Py_XDECREF(result);
         result = next;
         if (!is_answer(result)) {
@@ -425,15 +423,23 @@ static PyObject *fold_list(int op, PyObject *list)
 static PyObject *call_method(int op, PyObject *const *values, Py_ssize_t count)
 {
     if (PyList_CheckExact(values[0])) {
-        return values[1] == NULL && values[2] == NULL && values[3] == NULL ? fold_list(op, values[0]) : DECLINED;
+        if (values[1] != NULL || values[2] != NULL || values[3] != NULL) {
+            return DECLINED;
+        }
+        PyObject *arrays = PyList_AsTuple(values[0]); /* the list may change where finalisers run */
+        PyObject *result = arrays == NULL ? NULL : fold_arrays(op, &PyTuple_GET_ITEM(arrays, 0), PyTuple_GET_SIZE(arrays));
+        Py_XDECREF(arrays);
+        return result;
     }
     const Tensor *x = layout_of_any(values[0]);
-    if (x == NULL || (is_complex(x->code) && op != SUM) || (is_given(values[2]) && op != SUM) ||
-        (x->ndim > 1 && values[1] == NULL)) {
+    if (x == NULL || (is_complex(x->code) && op != SUM) || (is_given(values[2]) && op != SUM)) {
         return DECLINED;
     }
-    PyObject *const given[4] = {values[0], values[1], values[3], values[2]};
-    return call_reduction(op, given, 1);
+    PyObject *first = values[1] == NULL && x->ndim > 0 ? PyLong_FromLong(0) : NULL;
+    PyObject *const given[4] = {values[0], first == NULL ? values[1] : first, values[3], values[2]};
+    PyObject *result = PyErr_Occurred() ? NULL : call_reduction(op, given, 1);
+    Py_XDECREF(first);
+    return result;
 }
 
 Implementation reduction_functions[] = {

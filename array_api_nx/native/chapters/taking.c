@@ -16,6 +16,41 @@ static int take_operands(PyObject *const *values, Tensor **x, Tensor **indices, 
            (values[2] == NULL || take_axis(values[2], (*x)->ndim, axis));
 }
 
+/* Indices of the only axis, which lie one after the other. */
+typedef struct {
+    const npy_int64 *indices;
+    npy_intp count, size, stride, itemsize;
+    char *data, *taken;
+    _Atomic(int) is_outside;
+} DirectCopy;
+
+/* Elements that a thread copies at a time. */
+enum { TAKEN_AT_ONCE = 1 << 14 };
+
+static void take_part(const void *parts, npy_intp number, char *scratch)
+{
+    DirectCopy *copy = (DirectCopy *)parts;
+    const npy_intp begin = number * TAKEN_AT_ONCE;
+    if (!move_by_indices(copy->indices + begin, least(TAKEN_AT_ONCE, copy->count - begin), copy->data, copy->size,
+                         copy->stride, copy->itemsize, copy->taken + begin * copy->itemsize, copy->itemsize, 0)) {
+        copy->is_outside = 1;
+    }
+}
+
+PyObject *take_directly(const Tensor *x, char *data, const Tensor *indices, const char *where)
+{
+    char *taken;
+    PyObject *result =
+        new_array_like_memory(indices->ndim, indices->shape, (DTypeCode)x->code, 0, &taken);
+    if (result == NULL) {
+        return NULL;
+    }
+    DirectCopy copy = {(const npy_int64 *)where, indices->size, x->shape[0], x->strides[0], dtypes[x->code].itemsize,
+                       data, taken, 0};
+    const int is_done = run_in_parts(take_part, &copy, (indices->size - 1) / TAKEN_AT_ONCE + 1);
+    return answer_if(is_done ? !copy.is_outside : -1, result);
+}
+
 /* A new row-major array of a shape for the elements that indices choose along an axis. `along` is how far the selection's
    positions lie apart in the array; NULL if the selection has one axis, and what it leaves is a region at each position. */
 static PyObject *copy_chosen(Tensor *x, char *data, const Gather *selection, Tensor *indices, int axis,
@@ -47,7 +82,7 @@ static PyObject *copy_chosen(Tensor *x, char *data, const Gather *selection, Ten
     return answer_if(copy_indexed(&copy), result);
 }
 
-static PyObject *call_take(int which, PyObject *const *values, Py_ssize_t count)
+static PyObject *take(PyObject *const *values)
 {
     Tensor *x, *indices;
     Gather selection;
@@ -79,7 +114,7 @@ static PyObject *call_take(int which, PyObject *const *values, Py_ssize_t count)
     return copy_chosen(x, data, &selection, indices, axis, shape, NULL);
 }
 
-static PyObject *call_take_along_axis(int which, PyObject *const *values, Py_ssize_t count)
+static PyObject *take_along_axis(PyObject *const *values)
 {
     Tensor *x, *indices;
     Gather selection;
@@ -264,9 +299,21 @@ static PyObject *call_nonzero(int which, PyObject *const *values, Py_ssize_t cou
     return result;
 }
 
+/* The arrays stay while memory is found and threads are counted. */
+static PyObject *call_taking(int along, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *held[2] = {layout_of_any(values[0]), layout_of_any(values[1])};
+    Py_XINCREF(held[0]);
+    Py_XINCREF(held[1]);
+    PyObject *result = along ? take_along_axis(values) : take(values);
+    Py_XDECREF(held[0]);
+    Py_XDECREF(held[1]);
+    return result;
+}
+
 Implementation taking_functions[] = {
-    {"take", call_take, 0, "x, indices, /, *, axis="},
-    {"take_along_axis", call_take_along_axis, 0, "x, indices, /, *, axis="},
+    {"take", call_taking, 0, "x, indices, /, *, axis="},
+    {"take_along_axis", call_taking, 1, "x, indices, /, *, axis="},
     {"nonzero", call_nonzero, 0, "x, /"},
     {NULL, NULL, 0, NULL},
 };
