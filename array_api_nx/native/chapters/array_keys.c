@@ -380,8 +380,8 @@ static PyObject *get_held(Tensor *x, const ArrayItems *arrays, Gather *selection
     if ((where = direct_mask(x, arrays, selection)) != NULL) {
         return compress(x, data, where);
     }
-    if (selection->region.size == 0) {
-        return DECLINED;
+    if (selection->region.size == 0 || selection->region.ndim == ARRAY_DIMS) {
+        return DECLINED; /* the axes of the index arrays would be too many */
     }
     if (!has_mask(arrays)) {
         return take_by_indices(x, data, arrays, selection);
@@ -563,6 +563,9 @@ static int set_held(Tensor *x, char *data, const ArrayItems *arrays, Gather *sel
         if (done != 0) {
             return done;
         }
+    }
+    if (selection->region.ndim == ARRAY_DIMS) {
+        return 0;
     }
     if (arrays->count == 1 && indices->code == BOOL) {
         return write_masked(x, data, &arrays->items[0], selection, value);
