@@ -48,14 +48,19 @@ def _by_rows(order: Any, least: int, dtype: Any, a: Any, axis: int) -> Any:
     return by_numpy(ordered, a)
 
 
+def _is_shared(a: Any, kth: Any, axis: Any, kind: Any, order: Any, least: int) -> bool:
+    """Whether threads share the rows of a partition."""
+    is_plain = kind == "introselect" and order is None and type(kth) is int
+    return is_plain and _has_rows(a, axis, least)
+
+
 def partition(
     a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
 ) -> Any:
     """A copy in whose rows some elements are where a sort puts them: see `numpy.partition`."""
     least = sliced_calls.PARTITION_MIN
-    is_plain = kind == "introselect" and order is None and type(kth) is int
     # The result of an array that is not row-major is laid out as that is.
-    if is_plain and _has_rows(a, axis, least) and a.flags.c_contiguous:
+    if _is_shared(a, kth, axis, kind, order, least) and a.flags.c_contiguous:
         return _by_rows(partial(numpy.partition, kth=kth), least, a.dtype, a, axis)
     return _numpys_partition(a, kth, axis, kind, order)
 
@@ -65,8 +70,7 @@ def argpartition(
 ) -> Any:
     """The indices of a partition: see `numpy.argpartition`."""
     least = sliced_calls.ARGPARTITION_MIN
-    is_plain = kind == "introselect" and order is None and type(kth) is int
-    if is_plain and _has_rows(a, axis, least):
+    if _is_shared(a, kth, axis, kind, order, least):
         return _by_rows(partial(numpy.argpartition, kth=kth), least, _INDEX, a, axis)
     return _numpys_argpartition(a, kth, axis, kind, order)
 

@@ -114,8 +114,6 @@ def _method(function: Any, method: Any) -> Any:
     call: Any = update_wrapper(chosen, method, assigned=("__name__", "__doc__"))
     call.__qualname__ = name
     call.__module__ = function.__module__
-    return (
-        fronted(call, method, row, name=name, most=most_for_numpy(name))
-        if chosen is reduce
-        else call
-    )
+    if chosen is reduce:
+        return fronted(call, method, row, name=name, most=most_for_numpy(name))
+    return call

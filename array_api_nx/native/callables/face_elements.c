@@ -80,7 +80,8 @@ static PyObject *key_of_item(PyObject *item, const void *most)
     return cast != NULL ? wrap_tensor(cast, NX_INT64) : PyErr_Occurred() ? NULL : Py_NewRef(item);
 }
 
-/* The key as C takes it, with index arrays of at most so many elements; a new reference. */
+/* A new key for C in place of a program's: lists are arrays in it, and integer arrays of at most `most` elements are
+   int64. */
 static PyObject *key_of(PyObject *key, npy_intp most)
 {
     return PyTuple_CheckExact(key) ? convert_items(key, key_of_item, &most) : key_of_item(key, &most);

@@ -234,7 +234,7 @@ static PyObject *copy_by_indices(const Tensor *x, char *data, const Gather *sele
     }
     set_to_zero(copy->along, selection->ndim);
     copy->data = data;
-    copy->step = selection->ndim == 0 ? 0 : index_strides[selection->ndim - 1];
+    copy->step = index_strides[selection->ndim - 1];
     return answer_if(copy_indexed(copy), result);
 }
 
@@ -271,25 +271,35 @@ static PyObject *take_by_indices(const Tensor *x, char *data, const ArrayItems *
    (docs/tuning.md, 172). */
 enum { FEW_TRUTHS = 512 };
 
+/* The mask itself, or a row-major copy of one that lies otherwise or shares memory with what is `written`, if that is not
+   NULL. A new reference; NULL, perhaps with an exception set, if it has no memory yet. */
+static Tensor *readable_mask(Tensor *mask, const Tensor *written, const char *data)
+{
+    const char *truths = data_of(mask);
+    if (truths == NULL) {
+        return NULL;
+    }
+    if ((mask->size <= FEW_TRUTHS || mask->flags & ROW_MAJOR) &&
+        (written == NULL || !may_overlap(written, data, mask, truths))) {
+        return (Tensor *)Py_NewRef(mask);
+    }
+    PyObject *copy = copy_into_shape(mask, mask->ndim, mask->shape);
+    Tensor *tensor = is_answer(copy) ? (Tensor *)Py_NewRef(tensor_of(copy)) : NULL;
+    drop_answer(copy);
+    return tensor;
+}
+
 /* The regions for which a mask of some axes is true. */
 static PyObject *take_by_mask(const Tensor *x, char *data, const ArrayItem *item, Gather *selection)
 {
     npy_intp region_strides[ARRAY_DIMS], step = 0;
     MaskedRegions all;
-    Tensor *mask = item->array;
-    if (mask->size > FEW_TRUTHS && !(mask->flags & ROW_MAJOR)) {
-        PyObject *copy = copy_into_shape(mask, mask->ndim, mask->shape);
-        const ArrayItem copied = {is_answer(copy) ? tensor_of(copy) : NULL, item->axis};
-        PyObject *result = is_answer(copy) ? take_by_mask(x, data, &copied, selection) : copy;
-        drop_answer(copy);
-        return result;
-    }
-    const char *truths = data_of(mask);
     PyObject *result = NULL;
-    if (truths == NULL) {
+    Tensor *mask = readable_mask(item->array, NULL, NULL);
+    if (mask == NULL) {
         return decline_unless_raised();
     }
-    start_masked(&all, x, mask, truths, item->axis, &selection->region);
+    start_masked(&all, x, mask, data_of(mask), item->axis, &selection->region);
     selection->ndim = 1;
     selection->count = selection->shape[0] = count_masked(&all);
     if (selection->count >= 0) {
@@ -303,6 +313,7 @@ static PyObject *take_by_mask(const Tensor *x, char *data, const ArrayItem *item
         Py_CLEAR(result);
     }
     end_masked(&all);
+    Py_DECREF(mask);
     return result;
 }
 
@@ -451,7 +462,8 @@ typedef struct {
     npy_intp index_strides[ARRAY_DIMS], region_strides[ARRAY_DIMS];
 } Written;
 
-/* Read a value. 0 if that is left to Python; the value may be an array of no elements, of which nothing is read. */
+/* Find out what a value writes, and in which steps. 0 if that is left to Python. Of a selection without elements nothing is
+   to be written. */
 static int read_value(const Tensor *x, const char *data, const Gather *selection, PyObject *value, Written *written)
 {
     written->data = written->element.bytes;
@@ -487,21 +499,13 @@ static int write_selected(const Tensor *x, char *data, const Gather *selection, 
 /* x[mask] = value for a mask of some axes. */
 static int write_masked(const Tensor *x, char *data, const ArrayItem *item, Gather *selection, PyObject *value)
 {
-    Tensor *mask = item->array;
-    const char *truths = data_of(mask);
     MaskedRegions all;
     Written written;
-    if (truths == NULL) {
-        return 0;
+    Tensor *mask = readable_mask(item->array, x, data);
+    if (mask == NULL) {
+        return PyErr_Occurred() ? -1 : 0;
     }
-    if ((mask->size > FEW_TRUTHS && !(mask->flags & ROW_MAJOR)) || may_overlap(x, data, mask, truths)) {
-        PyObject *copy = copy_into_shape(mask, mask->ndim, mask->shape);
-        const ArrayItem copied = {is_answer(copy) ? tensor_of(copy) : NULL, item->axis};
-        const int done = is_answer(copy) ? write_masked(x, data, &copied, selection, value) : copy == NULL ? -1 : 0;
-        drop_answer(copy);
-        return done;
-    }
-    start_masked(&all, x, mask, truths, item->axis, &selection->region);
+    start_masked(&all, x, mask, data_of(mask), item->axis, &selection->region);
     selection->ndim = 1;
     selection->count = selection->shape[0] = is_array(value) ? count_masked(&all) : 1;
     int done = selection->count < 0 ? -1 : read_value(x, data, selection, value, &written);
@@ -514,6 +518,7 @@ static int write_masked(const Tensor *x, char *data, const ArrayItem *item, Gath
         done = move_masked(&all) < 0 ? -1 : 1;
     }
     end_masked(&all);
+    Py_DECREF(mask);
     return done;
 }
 

@@ -307,12 +307,11 @@ enum { COPIED_AT_ONCE = 1 << 15 };
 /* Find the offsets of `count` positions in a row. 0 if an index is out of range. */
 static int find_offsets(const IndexedCopy *copy, const char *const *data, npy_intp base, npy_intp *offsets, npy_intp count)
 {
-    const int last = copy->selection->ndim - 1;
+    const int last = copy->selection->ndim - 1; /* there is an axis, since index arrays have some */
     memset(offsets, 0, (size_t)count * sizeof(*offsets));
     for (int i = 0; i < copy->count; i++) {
-        if (!add_row(offsets, count, data[i], last < 0 ? 0 : copy->arrays[i].steps[last], copy->arrays[i].code,
-                     copy->arrays[i].size, copy->arrays[i].stride, i == 0 ? base : 0,
-                     i == 0 && last >= 0 ? copy->along[last] : 0)) {
+        if (!add_row(offsets, count, data[i], copy->arrays[i].steps[last], copy->arrays[i].code, copy->arrays[i].size,
+                     copy->arrays[i].stride, i == 0 ? base : 0, i == 0 ? copy->along[last] : 0)) {
             return 0;
         }
     }
@@ -324,7 +323,7 @@ static void copy_part(const void *parts, npy_intp number, char *scratch)
     IndexedCopy *const copy = (IndexedCopy *)parts;
     const Gather *selection = copy->selection;
     const int last = selection->ndim - 1;
-    const npy_intp columns = last < 0 ? 1 : selection->shape[last];
+    const npy_intp columns = selection->shape[last];
     npy_intp position = number * copy->part, offsets[FOUND_TOGETHER], index[ARRAY_DIMS];
     const npy_intp end = least(position + copy->part, selection->count);
     npy_intp base = selection->region.offset, left = position;
@@ -347,7 +346,7 @@ static void copy_part(const void *parts, npy_intp number, char *scratch)
         const npy_intp most = least(FOUND_TOGETHER, end - position);
         npy_intp count = 0;
         while (count < most) {
-            const npy_intp column = last < 0 ? 0 : index[last], run = least(columns - column, most - count);
+            const npy_intp column = index[last], run = least(columns - column, most - count);
             if (!find_offsets(copy, data, base, offsets + count, run)) {
                 copy->is_outside = 1;
                 return;
@@ -359,16 +358,13 @@ static void copy_part(const void *parts, npy_intp number, char *scratch)
                 for (int i = 0; i < copy->count; i++) {
                     data[i] += run * copy->arrays[i].steps[last];
                 }
-            } else if (last >= 0) {
-                base -= column * copy->along[last];
-                for (int i = 0; i < copy->count; i++) {
-                    data[i] -= column * copy->arrays[i].steps[last];
-                }
+            } else {
                 index[last] = 0;
                 const int dim = next_index(last, selection->shape, index);
-                base += distance(dim, last, selection->shape, copy->along);
+                base += distance(dim, last, selection->shape, copy->along) - column * copy->along[last];
                 for (int i = 0; i < copy->count; i++) {
-                    data[i] += distance(dim, last, selection->shape, copy->arrays[i].steps);
+                    const npy_intp *steps = copy->arrays[i].steps;
+                    data[i] += distance(dim, last, selection->shape, steps) - column * steps[last];
                 }
             }
         }

@@ -14,6 +14,10 @@ void start_masked(MaskedRegions *all, const Tensor *x, const Tensor *mask, const
     all->truths = truths;
     all->count = mask->size;
     all->ndim = merge_axes(mask->ndim, mask->shape, 2, given, all->shape, merged);
+    if (all->ndim == 0) { /* one element */
+        all->ndim = all->shape[0] = all->truth_steps[0] = 1;
+        all->steps[0] = 0;
+    }
     all->part = region->size == 1 ? PART : greatest(PART / greatest(region->size, 1), GROUP);
     all->parts = mask->size <= all->part ? mask->size > 0 : (mask->size - 1) / all->part + 1;
     all->starts = NULL;
@@ -42,7 +46,7 @@ static INLINE npy_intp count_grouped(npy_intp truth_step, npy_intp count)
     return truth_step == 1 ? count - count % GROUP : 0;
 }
 
-/* Elements of the mask's last axis, to the first of which a region at `offset` belongs. */
+/* Move the regions for which elements along the mask's last axis are true. The first element's region is at `offset`. */
 static void move_run(const MaskedRegions *all, FoundRegions *part, const char *truths, npy_intp truth_step, npy_intp offset,
                      npy_intp step, npy_intp count)
 {
@@ -68,7 +72,7 @@ static void move_run(const MaskedRegions *all, FoundRegions *part, const char *t
     part->found = found;
 }
 
-/* The same for single elements that follow each other, by instructions for vectors. */
+/* As `move_run`, where the regions are single elements that follow each other: by instructions for vectors. */
 static void move_vector(const MaskedRegions *all, FoundRegions *part, const char *truths, char *elements, npy_intp count)
 {
     const npy_intp itemsize = all->region->itemsize;
@@ -105,8 +109,8 @@ static npy_intp go_over(const MaskedRegions *all, npy_intp number, FoundRegions 
     const npy_intp end = least(position + all->part, all->count);
     npy_intp index[ARRAY_DIMS];
     const int last = all->ndim - 1;
-    const npy_intp columns = last < 0 ? 1 : all->shape[last], truth_step = last < 0 ? 1 : all->truth_steps[last];
-    const npy_intp step = last < 0 ? 0 : all->steps[last], itemsize = all->region->itemsize;
+    const npy_intp columns = all->shape[last], truth_step = all->truth_steps[last], step = all->steps[last];
+    const npy_intp itemsize = all->region->itemsize;
     const int is_vector = !all->is_found && all->region->size == 1 && truth_step == 1 && step == itemsize &&
                           part != NULL && (all->step == itemsize || all->step == 0) && columns >= SHORT_ROW;
     const char *truths = all->truths;
@@ -118,7 +122,7 @@ static npy_intp go_over(const MaskedRegions *all, npy_intp number, FoundRegions 
         offset += index[dim] * all->steps[dim];
     }
     while (position < end) {
-        const npy_intp column = last < 0 ? 0 : index[last], run = least(columns - column, end - position);
+        const npy_intp column = index[last], run = least(columns - column, end - position);
         if (is_vector) {
             move_vector(all, part, truths, all->data + offset, run);
         } else if (part != NULL) {
@@ -127,14 +131,10 @@ static npy_intp go_over(const MaskedRegions *all, npy_intp number, FoundRegions 
             counted += count_run(truths, truth_step, run);
         }
         position += run;
-        if (last >= 0) {
-            truths -= column * truth_step;
-            offset -= column * step;
-            index[last] = 0;
-            const int dim = next_index(last, all->shape, index);
-            truths += distance(dim, last, all->shape, all->truth_steps);
-            offset += distance(dim, last, all->shape, all->steps);
-        }
+        index[last] = 0;
+        const int dim = next_index(last, all->shape, index);
+        truths += distance(dim, last, all->shape, all->truth_steps) - column * truth_step;
+        offset += distance(dim, last, all->shape, all->steps) - column * step;
     }
     return counted;
 }

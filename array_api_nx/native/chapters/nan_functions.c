@@ -17,8 +17,8 @@
 #define NAME_CODE(CODE, ...) CODE,
 enum { EACH_NAN_FUNCTION(NAME_CODE) FUNCTIONS };
 
-/* Whether an array has elements, and all of them are finite. 0, too, for arrays of so many elements that several threads would
-   search them. */
+/* Whether an array has elements, all of which are finite. Large arrays are not looked at, and count as others: NumPy's
+   functions for NaN, or Python's here, compute them. */
 static int is_finite_array(Tensor *x)
 {
     const DTypeCode code = (DTypeCode)x->code;

@@ -1,4 +1,4 @@
-/* pad, and the grids of meshgrid: arrays around which, or along new axes of which, elements are repeated. */
+/* numpy.pad, which puts elements around an array, and numpy.meshgrid, which repeats vectors along the axes of a grid. */
 
 #include "boxes.h"
 #include "chapters.h"
@@ -164,12 +164,8 @@ static PyObject *call_pad(int which, PyObject *const *values, Py_ssize_t count)
     if (size > (double)MOST_ELEMENTS) {
         return DECLINED;
     }
-    Py_INCREF(x); /* finalisers that run while memory is found may take it from its array */
-    PyObject *result = new_array_like_memory(x->ndim, shape, (DTypeCode)x->code, 0, &to);
-    if (result != NULL && data_of(x) != from) {
-        Py_DECREF(result);
-        result = decline_unless_raised();
-    }
+    Py_INCREF(x);
+    PyObject *result = new_copy(x, from, x->ndim, shape, 0, &to);
     if (is_answer(result)) {
         PyObject *zero = mode == CONSTANT && values[3] == NULL ? PyLong_FromLong(0) : NULL;
         PyObject *value = zero == NULL && mode == CONSTANT ? values[3] : zero;
@@ -200,33 +196,24 @@ static int is_turned_grid(PyObject *indexing)
                                                                    : -1;
 }
 
-/* A copy of a vector along one axis of a shape, repeated along the others. */
+/* A new array of a shape whose elements along `axis` are those of a vector, the same wherever the other axes are. */
 static PyObject *copy_along(Tensor *x, int axis, int ndim, const npy_intp *shape)
 {
     const char *from = data_of(x);
-    char *to;
+    npy_intp step = dtypes[x->code].itemsize;
     Walk box;
     if (from == NULL) {
         return decline_unless_raised();
     }
-    Py_INCREF(x);
-    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, &to);
-    if (result != NULL && data_of(x) != from) {
-        Py_DECREF(result);
-        result = decline_unless_raised();
+    for (int dim = 0; dim < ndim; dim++) {
+        step *= shape[dim];
     }
-    if (is_answer(result)) {
-        const npy_intp *strides = tensor_of(result)->strides;
-        start_box(&box);
-        for (int dim = 0; dim < ndim; dim++) {
-            add_box_axis(&box, shape[dim], dim == axis ? x->strides[0] : 0, strides[dim]);
-        }
-        if (!copy_box(&box, x, from, tensor_of(result), to)) {
-            Py_CLEAR(result);
-        }
+    start_box(&box);
+    for (int dim = 0; dim < ndim; dim++) {
+        step /= shape[dim];
+        add_box_axis(&box, shape[dim], dim == axis ? x->strides[0] : 0, step);
     }
-    Py_DECREF(x);
-    return result;
+    return copied_box(&box, x, from, ndim, shape);
 }
 
 static PyObject *call_meshgrid(int which, PyObject *const *values, Py_ssize_t count)

@@ -14,10 +14,7 @@ static const char *elements_of(Tensor *x)
     return x->size > 0 && limits.at_once >= 0 ? data_of(x) : NULL;
 }
 
-/* A new array of this shape, for a copy of the elements of `x`, the first of which lies at `from`. Its allocation can run
-   finalisers: DECLINED if they have moved the elements. The caller has a reference of its own to `x`, which they may
-   take from its array. */
-static PyObject *new_copy(Tensor *x, const char *from, int ndim, const npy_intp *shape, int turned, char **to)
+PyObject *new_copy(Tensor *x, const char *from, int ndim, const npy_intp *shape, int turned, char **to)
 {
     PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, turned, to);
     if (result != NULL && data_of(x) != from) {
@@ -27,8 +24,7 @@ static PyObject *new_copy(Tensor *x, const char *from, int ndim, const npy_intp 
     return result;
 }
 
-/* A new array of this shape, to which the elements from there on are copied. */
-static PyObject *copied_box(Walk *box, Tensor *x, const char *from, int ndim, const npy_intp *shape)
+PyObject *copied_box(Walk *box, Tensor *x, const char *from, int ndim, const npy_intp *shape)
 {
     char *to;
     Py_INCREF(x);
