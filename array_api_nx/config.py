@@ -36,7 +36,8 @@ class Settings(NamedTuple):
 
     fusion: "auto" defers operations whose results cannot depend on when they run; "off" runs every
         operation at once; "always" defers also what reads memory that others can write.
-    fusion_threshold: Operations on arrays with more elements than this wait, if they can.
+    fusion_threshold: Operations on arrays with more elements than this wait, if they can; of
+        elements of fewer than eight bytes, as many bytes.
     num_threads: Threads to use; None for as many as the process may use.
     default_device: The name of the device of new arrays.
     extras: Whether functions beyond the standard are found at the top level of the namespace.
@@ -310,7 +311,8 @@ class config_context(ContextDecorator):
         every operation at once. "always" defers also what reads memory that others can write, such
         as an imported NumPy array's: a promise that it is not written before the results are used.
     fusion_threshold (int, optional): Operations on arrays with more elements than this are
-        deferred, if they can be; 2000 by default.
+        deferred, if they can be; 2000 by default. Of elements narrower than eight bytes there have
+        to be as many bytes: operations on them take less time.
     num_threads (int, optional): The largest number of threads that a computation may use; by
         default as many as the process may run on.
     default_device (Device or str, optional): Where new arrays live unless they are told otherwise;

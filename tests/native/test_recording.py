@@ -10,6 +10,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.native.hazards import numbers
+from tests.support.implementations import needs_native
 from tests.support.processes import python
 from tests.support.programs import LARGE, assert_same, deferring, numpy_of, pending, settings
 from tests.support.refusals import refused
@@ -455,3 +456,23 @@ def test_without_the_extension_nothing_is_deferred():
     )
     printed = python("-c", code, ARRAY_API_NX_EXTENSION="0")
     assert printed.split() == ["False", str(2.0 * DEFERRED)]
+
+
+@needs_native
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float32", "float64"])
+def test_narrow_elements_wait_from_as_many_bytes_on(dtype):
+    """Operations on them take less time, unless they read what waits already."""
+    most = 800 // min(8, np.dtype(dtype).itemsize)
+    with xp.config_context(fusion_threshold=100):
+        x = xp.ones(most + 1, dtype=getattr(xp, dtype))
+        assert not pending(x[:-1] == x[1:])
+        waiting = x == x
+        assert pending(waiting)
+        assert pending(~waiting)
+        wide = xp.ones(101) > 0
+        assert pending(wide & wide)
+        assert pending(xp.astype(x[:101], xp.float64) + 1)
+        with xp.config_context(fusion_threshold=500):
+            assert not pending(x[:101] == x[:101])
+        with xp.config_context(fusion_threshold=0):
+            assert pending(x[:1] == x[:1])

@@ -56,7 +56,8 @@ static int copy_by_pass(const Walk *box, Tensor *x, const char *source, Tensor *
     Storage *storage = (Storage *)x->storage;
     /* Finalisers could move the elements before there is an operation that waits for them. */
     const int collects = PyGC_Disable();
-    Tensor *view = tensor_over_storage(storage, source - storage->address, box->ndim, box->shape, box->strides[SOURCE]);
+    Tensor *view = tensor_over_storage(storage, (DTypeCode)x->code, source - storage->address, box->ndim, box->shape,
+                                       box->strides[SOURCE]);
     PyObject *waiting = view == NULL ? NULL : record_copy(view, (DTypeCode)result->code);
     if (collects) {
         PyGC_Enable();

@@ -342,7 +342,7 @@ static PyObject *share_large(PyArrayObject *array, DTypeCode code)
         return NULL;
     }
     storage->shared = 1; /* others may have the array, too */
-    Tensor *tensor = tensor_over_storage(storage, 0, PyArray_NDIM(array), PyArray_DIMS(array), strides);
+    Tensor *tensor = tensor_over_storage(storage, code, 0, PyArray_NDIM(array), PyArray_DIMS(array), strides);
     Py_DECREF(storage);
     return tensor == NULL ? NULL : wrap_tensor(tensor, code);
 }

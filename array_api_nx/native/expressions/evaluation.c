@@ -359,9 +359,6 @@ static int allocate(const Expression *expression, int first)
     return 1;
 }
 
-/* Nanoseconds of all that waits, from which it is worth to ask how many threads there may be: those of two parts of a pass. */
-#define ASKED_FROM 24000.0f
-
 int find_threads(const Node *root, Expression *expression)
 {
     expression->threads = root->time < ASKED_FROM ? 1 : most_threads();
@@ -443,32 +440,6 @@ npy_intp count_reads(const Expression *expression, const Storage *storage)
     return count;
 }
 
-/* Give the root of one operation the memory of an operand that nothing else refers to, as that of a temporary array, and
-   describe it: fewer bytes have to be in the caches than in memory of its own. The storage of the operand; or NULL. */
-static Storage *take_memory(const Expression *expression, Target *target)
-{
-    const Node *root = expression->nodes[0];
-    const DTypeCode code = (DTypeCode)root->operation.result;
-    const npy_intp itemsize = dtypes[code].itemsize;
-    if (expression->node_count != 1 || !expression->is_flat || time_of(expression) >= LONG_PASS) {
-        return NULL; /* an operand that is overwritten is not there for a computation after Ctrl-C, or of single operations */
-    }
-    for (int i = 0; i < root->operation.count; i++) {
-        Storage *storage = root->operands[i].storage;
-        if (storage == NULL || storage->pending != NULL || (storage->memory == NULL && storage->block == NULL) ||
-            storage->code != code || storage->bytes != root->size * itemsize || root->operands[i].offset != 0 ||
-            !storage->writeable || !is_private(storage) || Py_REFCNT(storage) != count_reads(expression, storage)) {
-            continue;
-        }
-        move_memory(root->storage, storage);
-        target->data = root->storage->address;
-        target->overlaps = OVER_OPERANDS;
-        step_by_rows(root->ndim, root->shape, itemsize, target->strides);
-        return storage;
-    }
-    return NULL;
-}
-
 int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
                        Errors *errors)
 {
@@ -548,6 +519,9 @@ int compute_pending(Storage *storage)
     errors.count = 0;
     if (!find_threads(storage->pending, &expression)) {
         computed = 0;
+    }
+    if (computed < 0) {
+        computed = compute_alone(storage->pending, &expression, &errors);
     }
     while (computed < 0 && storage->pending != NULL) {
         const Plan *plan = prepare_expression(storage, storage, &expression, &errors);

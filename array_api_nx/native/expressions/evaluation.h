@@ -53,6 +53,9 @@ double time_of(const Expression *expression);
 /* A pass that takes so many nanoseconds can be interrupted. */
 #define LONG_PASS 5e7
 
+/* Nanoseconds of all that waits, from which it is worth to ask how many threads there may be: those of two parts of a pass. */
+#define ASKED_FROM 24000.0f
+
 /* Find out how many threads may compute the expression below a node, before it is found: this runs Python
    code. 0 with an exception set. */
 int find_threads(const Node *root, Expression *expression);
@@ -70,6 +73,13 @@ npy_intp count_reads(const Expression *expression, const Storage *storage);
    there is no memory or Ctrl-C came; -1 if that was not to end the computation: then the expression has to be found again. */
 int compute_expression(const Expression *expression, const Plan *plan, const Target *target, Fold *fold,
                        Errors *errors);
+
+/* Give the root of one operation the memory of an operand that nothing else refers to, as that of a temporary array, and
+   describe it: fewer bytes have to be in the caches than in memory of its own. The storage of the operand; or NULL. */
+Storage *take_memory(const Expression *expression, Target *target);
+
+/* Compute a node whose operands lie in memory by one call of its operation's function, if it takes less time than ASKED_FROM. The expression is filled in for this node. 1; 0 with an exception set; -1 if it takes a pass. */
+int compute_alone(Node *node, Expression *expression, Errors *errors);
 
 /* The storage whose node, which is no reduction, computes the operand of one: a new reference; NULL with an exception
    set. */

@@ -269,8 +269,8 @@ Storage *source_of(const Node *node)
     /* A pass computes elements: what is read as it is, or in another shape, becomes a copy. */
     Recording before;
     Storage *storage = NULL;
-    Tensor *x = tensor_over_storage(operand->storage, operand->offset, node->reduction->ndim, node->reduction->shape,
-                                    operand->strides);
+    Tensor *x = tensor_over_storage(operand->storage, node->reduction->element, operand->offset, node->reduction->ndim,
+                                    node->reduction->shape, operand->strides);
     if (x == NULL) {
         return NULL;
     }

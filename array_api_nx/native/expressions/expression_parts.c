@@ -35,6 +35,11 @@ static int is_apart(const Pass *pass, int axis)
 static void divide(const Pass *pass, Division *division)
 {
     const npy_intp *shape = pass->shape;
+    if (pass->time < 2 * PART_TIME || pass->one_by_one != NULL || (pass->threads == 1 && pass->time < LONG_PASS)) {
+        division->axis = 0;
+        division->each = shape[0]; /* a pass over its own operands goes in the order of the elements */
+        return;
+    }
     npy_intp parts = (npy_intp)greatest(1, (npy_intp)(pass->time / PART_TIME));
     division->axis = pass->ndim > 1 && (!is_apart(pass, 0) || (shape[0] < parts && shape[1] > shape[0]));
     division->axis -= division->axis == 1 && !is_apart(pass, 1);
@@ -53,9 +58,6 @@ static void divide(const Pass *pass, Division *division)
     } else if (division->axis == pass->ndim - 1) {
         const npy_intp grain = pass->ndim > 1 ? COLUMN_GRAIN : GRAIN;
         division->each = (division->each + grain - 1) / grain * grain;
-    }
-    if (pass->time < 2 * PART_TIME || pass->one_by_one != NULL || (pass->threads == 1 && pass->time < LONG_PASS)) {
-        division->each = size; /* a pass over its own operands goes in the order of the elements */
     }
 }
 

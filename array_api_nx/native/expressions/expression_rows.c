@@ -244,10 +244,13 @@ void run_rows(const Pass *pass, char *slots)
     Order *all = (Order *)(buffer + BUFFER_BYTES), *orders = all + 2 * reads;
     RowTask task = {pass, slots, buffer, (char *)(orders + count), orders, gap, 0};
     npy_intp index[NODE_DIMS] = {0}, steps[MOST_AREAS], apart[MOST_AREAS];
-    char *data[MOST_AREAS], *row[MOST_AREAS], *read_slots[MOST_LEAVES] = {NULL};
+    char *data[MOST_AREAS], *row[MOST_AREAS], *read_slots[MOST_LEAVES];
     for (int i = 0; i < pass->area_count; i++) {
         data[i] = pass->areas[i].data;
         steps[i] = pass->areas[i].strides[last];
+    }
+    for (int i = 0; i < pass->leaf_count; i++) {
+        read_slots[i] = NULL;
     }
     bind_reads(&task, all, read, steps, read_slots);
     for (int i = 0; last > 0 && i < pass->area_count; i++) {

@@ -7,17 +7,26 @@ npy_uint64 begin_walk(void)
     return ++walks;
 }
 
+/* Whether two operands step alike along all axes. */
+static inline int steps_alike(int ndim, const npy_intp *strides, const npy_intp *other)
+{
+    int alike = 1;
+    for (int dim = 0; dim < ndim; dim++) {
+        alike &= strides[dim] == other[dim];
+    }
+    return alike;
+}
+
 /* The number of a leaf, which is entered if it is new; -1 if there are too many. */
 static int enter_leaf(Expression *expression, const NodeOperand *operand, const Node *node, npy_intp itemsize)
 {
     char *address = operand->storage->address;
     char *data = address == NULL ? NULL : address + operand->offset;
-    const size_t bytes = (size_t)node->ndim * sizeof(npy_intp);
     for (int i = 0; i < expression->leaf_count; i++) {
         const Leaf *leaf = &expression->leaves[i];
-        if (leaf->data == data && 
-            (data != NULL || (leaf->storage == operand->storage && leaf->offset == operand->offset)) && leaf->itemsize == itemsize &&
-            memcmp(leaf->strides, operand->strides, bytes) == 0) {
+        if (leaf->data == data &&
+            (data != NULL || (leaf->storage == operand->storage && leaf->offset == operand->offset)) &&
+            leaf->itemsize == itemsize && steps_alike(node->ndim, leaf->strides, operand->strides)) {
             return i;
         }
     }
@@ -29,7 +38,7 @@ static int enter_leaf(Expression *expression, const NodeOperand *operand, const 
     leaf->itemsize = itemsize;
     leaf->offset = operand->offset;
     leaf->storage = operand->storage;
-    memcpy(leaf->strides, operand->strides, bytes);
+    memcpy(leaf->strides, operand->strides, sizeof(leaf->strides)); /* of all axes: a constant size needs no call */
     expression->is_flat &= node->is_flat;
     return expression->leaf_count++;
 }
@@ -66,7 +75,7 @@ static int visit(Expression *expression, Node *node)
         return 0;
     }
     const Operation *operation = &node->operation;
-    Place places[NODE_OPERANDS] = {0};
+    npy_uint64 places = 0; /* 16 bits for each operand: numbers stored apart would be waited for when they are read together */
     node->walk = walks;
     if (expression->phase < 0) {
         node->references = 1 + node->ending;
@@ -75,33 +84,37 @@ static int visit(Expression *expression, Node *node)
         const NodeOperand *operand = &node->operands[i];
         const Storage *storage = operand->storage;
         int number;
+        Place place;
         if (storage == NULL) {
             number = enter_number(expression, &operand->number);
-            places[i] = (Place)(IN_NUMBER | number);
+            place = (Place)(IN_NUMBER | number);
         } else if (is_awaited(expression, operand)) {
             if (expression->phase < 0) {
                 expression->awaited = storage->pending;
                 return 0;
             }
             number = enter_leaf(expression, operand, node, dtypes[operation->operands[i]].itemsize);
-            places[i] = (Place)(IN_LEAF | number);
+            place = (Place)(IN_LEAF | number);
         } else if (storage->pending != NULL) {
             number = visit(expression, storage->pending) ? 0 : -1;
-            places[i] = (Place)(IN_SLOT | storage->pending->number);
+            place = (Place)(IN_SLOT | storage->pending->number);
         } else if (storage->address == NULL) {
             PyErr_SetString(PyExc_RuntimeError, "the memory of a pending operation's operand was taken away");
             return 0;
         } else {
             number = enter_leaf(expression, operand, node, dtypes[operation->operands[i]].itemsize);
-            places[i] = (Place)(IN_LEAF | number);
+            place = (Place)(IN_LEAF | number);
         }
         if (number < 0) {
             return 0;
         }
+        places |= (npy_uint64)place << 16 * i;
     }
     node->number = expression->node_count++;
     expression->nodes[node->number] = node;
-    memcpy(expression->operands[node->number], places, sizeof(places));
+    for (int i = 0; i < NODE_OPERANDS; i++) {
+        expression->operands[node->number][i] = (Place)(places >> 16 * i);
+    }
     return 1;
 }
 

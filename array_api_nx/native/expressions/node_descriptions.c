@@ -18,7 +18,7 @@ static PyObject *describe_operand(const Node *node, int k)
     const int ndim = reduction != NULL ? reduction->ndim : node->ndim;
     const npy_intp *shape = reduction != NULL ? reduction->shape : node->shape;
     if (operand->storage->pending == NULL) {
-        return (PyObject *)tensor_over_storage(operand->storage, operand->offset, ndim, shape, operand->strides);
+        return (PyObject *)tensor_over_storage(operand->storage, code, operand->offset, ndim, shape, operand->strides);
     }
     const int number = operand->storage->pending->number;
     if (!operand->is_apart) {

@@ -1,6 +1,7 @@
-/* Operations become nodes: what they read is described. */
+/* Operations become nodes, which wait. */
 
 #include "nodes.h"
+#include "node_operands.h"
 #include "evaluation.h"
 #include "layouts.h"
 #include "names.h"
@@ -8,164 +9,6 @@
 #include "elements.h"
 #include "sizes.h"
 #include "storage.h"
-
-/* ------------------------------------------------------------------ operands */
-
-/* Whether the result of NumPy's function is row-major. It is if the strides of every operand descend from the first
-   axis to the last, and no operand that is repeated along an axis runs backward along another; or if those of one
-   operand that is not repeated descend, whatever the others do. */
-static int is_row_major(const Node *node, Tensor *const *operands)
-{
-    int all = 1;
-    for (int i = 0; node->ndim > 1 && i < node->operation.count; i++) {
-        npy_intp strides[NODE_DIMS], outer = NPY_MAX_INTP;
-        int in_order = 1, repeats = 0, backward = 0;
-        /* Not those of the node's operand, which may be a copy. */
-        if (node->operands[i].storage == NULL ||
-            !broadcast_strides(node->ndim, node->shape, operands[i]->ndim, operands[i]->shape, operands[i]->strides,
-                               strides)) {
-            continue;
-        }
-        for (int dim = 0; dim < node->ndim; dim++) {
-            const npy_intp step = magnitude(strides[dim]);
-            if (node->shape[dim] != 1) {
-                repeats = repeats || step == 0;
-                backward = backward || strides[dim] < 0;
-                in_order = in_order && step <= outer;
-                outer = step == 0 ? outer : step;
-            }
-        }
-        if (in_order && !repeats) {
-            return 1;
-        }
-        all = all && in_order && !backward;
-    }
-    return all;
-}
-
-/* Of an operand that others can write a copy is read if the result has so many times its elements: that costs less than
-   to compute the result now, and what is made of it later. */
-enum { COPIED_TIMES = 4 };
-
-int is_lent(const Tensor *x)
-{
-    const Storage *storage = (const Storage *)x->storage;
-    return storage == NULL || (storage->shared && !is_private(storage));
-}
-
-/* How many different elements there are. */
-static npy_intp distinct_size(const Tensor *x)
-{
-    npy_intp size = 1;
-    for (int dim = 0; dim < x->ndim; dim++) {
-        size *= x->strides[dim] == 0 ? 1 : x->shape[dim];
-    }
-    return size;
-}
-
-/* Read a copy of an operand of few elements. */
-static int copy_operand(Tensor *x, const char *data, NodeOperand *operand)
-{
-    const DTypeCode code = (DTypeCode)x->code;
-    npy_intp shape[NODE_DIMS]; /* without what is repeated */
-    char *copied;
-    for (int dim = 0; dim < x->ndim; dim++) {
-        shape[dim] = x->strides[dim] == 0 ? 1 : x->shape[dim];
-    }
-    Tensor *copy = new_memory(x->ndim, shape, code, 0, &copied);
-    if (copy == NULL) {
-        return -1;
-    }
-    copy_elements(x->ndim, shape, copied, copy->strides, data, x->strides, dtypes[code].itemsize);
-    operand->storage = (Storage *)Py_NewRef(copy->storage);
-    operand->offset = copy->offset;
-    for (int dim = 0; dim < x->ndim; dim++) {
-        operand->strides[dim] = x->strides[dim] == 0 ? 0 : copy->strides[dim];
-    }
-    Py_DECREF(copy);
-    return 1;
-}
-
-/* Whether this thread may read operands that others can write, since all that waits for them is computed before it does
-   anything else; and whether it has read any. */
-static THREAD_LOCAL int reads_shared, has_read_shared;
-
-/* Describe an operand of a node, whose storage becomes a new reference. 1; 0 if the operation cannot wait; -1
-   with an exception set. */
-static int take_operand(Tensor *x, const Node *node, NodeOperand *operand)
-{
-    Storage *storage = (Storage *)x->storage;
-    const int whole = has_shape(x, node->ndim, node->shape);
-    operand->is_apart = 0;
-    const int lies_well = node->operation.is_exact || (whole && (x->flags & ROW_MAJOR)) ||
-                          (node->operation.is_exact_in_rows && lies_in_rows(x, node->ndim, node->shape));
-    if (awaits_reduction(x) && lies_well && (storage->pending->reduction != NULL || !whole || !shows_pending(x))) {
-        if (!broadcast_strides(node->ndim, node->shape, x->ndim, x->shape, x->strides, operand->strides)) {
-            return 0;
-        }
-        operand->is_apart = 1;
-        operand->offset = x->offset;
-        operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
-        return 1;
-    }
-    if (x->array == NULL && storage->pending != NULL && storage->pending->reduction == NULL && whole && shows_pending(x)) {
-        operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
-        operand->offset = 0;
-        for (int dim = 0; dim < x->ndim; dim++) {
-            operand->strides[dim] = x->strides[dim];
-        }
-        return 1;
-    }
-    const char *data = data_of(x);
-    if (data == NULL) {
-        return PyErr_Occurred() ? -1 : 0;
-    }
-    npy_intp own[NODE_DIMS];
-    operand->storage = NULL;
-    if (x->size == 1 && tracked_limit() > 0) {
-        operand->number = (ScalarMemory){0, 0};
-        memcpy(&operand->number, data, (size_t)dtypes[x->code].itemsize);
-        return 1;
-    }
-    if (x->ndim > node->ndim || !lies_well) {
-        return 0;
-    }
-    if (x->size <= tracked_limit() || (is_lent(x) && !reads_shared && distinct_size(x) <= node->size / COPIED_TIMES)) {
-        if (copy_operand(x, data, operand) < 0) {
-            return -1;
-        }
-        memcpy(own, operand->strides, sizeof(own));
-    } else {
-        if (x->storage == NULL && !ensure_storage(x)) {
-            return -1;
-        }
-        storage = (Storage *)x->storage;
-        if (storage->address == NULL ||
-            (storage->shared && !reads_shared && !is_private(storage))) {
-            return 0;
-        }
-        has_read_shared |= reads_shared && storage->shared;
-        operand->storage = (Storage *)Py_NewRef((PyObject *)storage);
-        operand->offset = x->offset;
-        for (int dim = 0; dim < x->ndim; dim++) {
-            own[dim] = x->strides[dim];
-        }
-    }
-    if (!broadcast_strides(node->ndim, node->shape, x->ndim, x->shape, own, operand->strides)) {
-        Py_CLEAR(operand->storage);
-        return 0;
-    }
-    return 1;
-}
-
-/* ------------------------------------------------------------------ recording */
-
-static void drop_operands(Node *node, int count)
-{
-    for (int i = 0; i < count; i++) {
-        Py_XDECREF(node->operands[i].storage);
-    }
-}
 
 static int has_too_many(const Node *node)
 {
@@ -213,58 +56,12 @@ static int shorten(Node *node)
     return 1;
 }
 
-/* Fill in the operands of a node, whose shape is set. As `take_operand`. */
-static int take_operands(Node *node, Tensor *const *operands, char *const *numbers)
-{
-    const npy_uint8 *codes = node->operation.operands;
-    node->is_flat = 1;
-    node->held = 0;
-    for (int i = 0; i < node->operation.count; i++) {
-        NodeOperand *operand = &node->operands[i];
-        int taken = 1;
-        if (operands[i] == NULL) {
-            operand->storage = NULL;
-            operand->number = (ScalarMemory){0, 0};
-            memcpy(&operand->number, numbers[i], (size_t)dtypes[codes[i]].itemsize);
-        } else {
-            taken = take_operand(operands[i], node, operand);
-        }
-        if (taken != 1) {
-            drop_operands(node, i);
-            return taken;
-        }
-    }
-    if (!is_copy(&node->operation) && !is_row_major(node, operands)) {
-        drop_operands(node, node->operation.count);
-        return 0;
-    }
-    npy_intp step[NODE_DIMS], size = 1;
-    for (int dim = node->ndim - 1; dim >= 0; dim--) {
-        step[dim] = size;
-        size *= node->shape[dim];
-    }
-    for (int i = 0; i < node->operation.count; i++) {
-        const NodeOperand *operand = &node->operands[i];
-        if (operand->storage == NULL) {
-            continue;
-        }
-        const npy_intp itemsize = dtypes[codes[i]].itemsize;
-        if (operand->storage->pending == NULL && operand->storage->readers == 0) {
-            node->held += operand->storage->bytes; /* the first reader is taken to hold it */
-        }
-        for (int dim = 0; dim < node->ndim; dim++) {
-            node->is_flat &= node->shape[dim] == 1 || operand->strides[dim] == step[dim] * itemsize;
-        }
-    }
-    return 1;
-}
-
 /* The shape that the operands broadcast to; 0 if a node cannot have it. */
-static int find_shape(Node *node, Tensor *const *operands, int count, npy_intp threshold)
+static int find_shape(Node *node, Tensor *const *operands)
 {
     npy_intp shape[ARRAY_DIMS];
     int ndim = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < node->operation.count; i++) {
         if (operands[i] != NULL &&
             (operands[i]->ndim > NODE_DIMS ||
              !broadcast_shape(&ndim, shape, operands[i]->ndim, operands[i]->shape))) {
@@ -281,11 +78,30 @@ static int find_shape(Node *node, Tensor *const *operands, int count, npy_intp t
         node->shape[dim] = shape[dim];
         node->size *= shape[dim];
     }
-    int recorded = node->size > threshold;
-    for (int i = 0; i < count && !recorded; i++) {
-        recorded = operands[i] != NULL && awaits_reduction(operands[i]);
+    return 1;
+}
+
+/* Bytes of the elements that thresholds count. Operations on narrower ones take less time, and so only those on more of them
+   are worth a node (docs/tuning.md, 173). */
+enum { FULL_WIDTH = 8 };
+
+/* Whether an operation waits whose shape is set: if it has more elements than the threshold, and as many bytes, or reads what
+   waits already; and if it reads what waits for a reduction. */
+static int is_worth_waiting(const Node *node, Tensor *const *operands, npy_intp threshold)
+{
+    const Operation *operation = &node->operation;
+    npy_int64 width = dtypes[operation->result].itemsize;
+    int reads_pending = 0, reads_reduction = 0;
+    for (int i = 0; i < operation->count; i++) {
+        const Tensor *x = operands[i];
+        width = greatest(width, dtypes[operation->operands[i]].itemsize);
+        if (x != NULL && x->array == NULL && x->storage != NULL && ((const Storage *)x->storage)->pending != NULL) {
+            reads_pending = 1;
+            reads_reduction |= awaits_reduction(x);
+        }
     }
-    return recorded;
+    const int is_wide = node->size * least(width, FULL_WIDTH) > (npy_int64)threshold * FULL_WIDTH;
+    return reads_reduction || (node->size > threshold && (is_wide || reads_pending));
 }
 
 /* Bytes of the largest array among operands and what they wait for. */
@@ -308,8 +124,37 @@ static int make_room_for(Tensor *const *operands, int count)
     return recorded_limit() < 0 || !is_too_much(find_largest(operands, count)) || evaluate_all();
 }
 
-/* A node for an operation, which is in no list yet; NULL, perhaps with an exception set, if the operation
-   cannot wait. `given` says how operations wait, if that is not NULL. */
+/* Whether a node's operation can wait, which is set; then its shape and operands are. `given` says how operations wait, if that
+   is not NULL. 0, perhaps with an exception set. */
+static int fill_node(Node *node, Tensor *const *operands, char *const *numbers, const Modes *given)
+{
+    const npy_intp limit = recorded_limit(), threshold = given == NULL || limit < 0 ? limit : given->threshold;
+    const DTypeCode result = (DTypeCode)node->operation.result;
+    Modes modes = {0, 0, 0};
+    if (given != NULL) {
+        modes = *given;
+    }
+    if (!find_shape(node, operands) || !is_worth_waiting(node, operands, threshold) ||
+        (given == NULL && !find_modes(&modes)) || modes.errors < 0 ||
+        (limit >= 0 && modes.threshold > threshold && !is_worth_waiting(node, operands, modes.threshold))) {
+        return 0;
+    }
+    node->errors = node->operation.name == NULL ? 0 : (npy_uint8)modes.errors;
+    const int before = reads_shared;
+    const npy_intp largest = find_largest(operands, node->operation.count);
+    reads_shared |= modes.reads_shared;
+    const int taken = take_operands(node, operands, numbers);
+    reads_shared = before;
+    node->largest = greatest(largest, node->size * dtypes[result].itemsize);
+    if (taken == 1 && !shorten(node)) {
+        drop_operands(node, node->operation.count);
+        return 0;
+    }
+    return taken == 1;
+}
+
+/* A node for an operation, which is in no list yet; NULL, perhaps with an exception set, if the operation cannot wait.
+   `given` as for `fill_node`. */
 static Node *make_node(const Operation *operation, Tensor *const *operands, char *const *numbers, const Modes *given)
 {
     Node *node = take_node();
@@ -317,29 +162,9 @@ static Node *make_node(const Operation *operation, Tensor *const *operands, char
         PyErr_NoMemory();
         return NULL;
     }
-    Modes modes = {0, 0, 0};
     node->operation = *operation;
     node->reduction = NULL;
-    if (given != NULL) {
-        modes = *given;
-    } else if (!find_modes(&modes) || modes.errors < 0) {
-        give_node(node);
-        return NULL;
-    }
-    node->errors = operation->name == NULL ? 0 : (npy_uint8)modes.errors;
-    const int before = reads_shared;
-    reads_shared |= modes.reads_shared;
-    const npy_intp threshold = recorded_limit() < 0 ? -1 : modes.threshold;
-    const npy_intp largest = find_largest(operands, operation->count);
-    const int taken = find_shape(node, operands, operation->count, threshold) && take_operands(node, operands, numbers) == 1;
-    node->largest = taken ? greatest(largest, node->size * dtypes[operation->result].itemsize) : 0;
-    reads_shared = before;
-    if (!taken) {
-        give_node(node);
-        return NULL;
-    }
-    if (!shorten(node)) {
-        drop_operands(node, operation->count);
+    if (!fill_node(node, operands, numbers, given)) {
         give_node(node);
         return NULL;
     }

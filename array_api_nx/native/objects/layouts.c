@@ -327,7 +327,7 @@ Tensor *turn(Tensor *x, int ndim)
         shape[dim] = dim < x->ndim ? x->shape[x->ndim - 1 - dim] : 1;
         strides[dim] = dim < x->ndim ? x->strides[x->ndim - 1 - dim] : 0;
     }
-    return tensor_over_storage((Storage *)x->storage, x->offset, ndim, shape, strides);
+    return tensor_over_storage((Storage *)x->storage, (DTypeCode)x->code, x->offset, ndim, shape, strides);
 }
 
 int lies_in_rows(const Tensor *x, int ndim, const npy_intp *shape)

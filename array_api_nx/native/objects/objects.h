@@ -318,8 +318,8 @@ static inline PyObject *new_view(Tensor *of, int ndim)
     return new_view_as(of, ndim, (DTypeCode)of->code);
 }
 
-/* A Tensor for elements of a storage. NULL with an exception set. */
-Tensor *tensor_over_storage(Storage *storage, npy_intp offset, int ndim, const npy_intp *shape,
+/* A Tensor for elements of a storage, or for such parts of them. NULL with an exception set. */
+Tensor *tensor_over_storage(Storage *storage, DTypeCode code, npy_intp offset, int ndim, const npy_intp *shape,
                             const npy_intp *strides);
 
 /* Set size and flags from shape and strides. */

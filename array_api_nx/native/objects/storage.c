@@ -289,7 +289,9 @@ static PyType_Spec storage_spec = {
 /* Set the fields of a Storage from the allocator. */
 static void begin(Storage *storage, DTypeCode code)
 {
-    memset((char *)storage + sizeof(PyVarObject), 0, sizeof(Storage) - sizeof(PyVarObject));
+    /* In two halves, since compilers clear so few bytes by vectors, but more of them by an instruction that takes 15 ns. */
+    memset((char *)storage + sizeof(PyVarObject), 0, offsetof(Storage, code) - sizeof(PyVarObject));
+    memset((char *)storage + offsetof(Storage, code), 0, sizeof(Storage) - offsetof(Storage, code));
     storage->dtype = Py_NewRef((PyObject *)dtypes[code].descr);
     storage->code = (npy_uint8)code;
     storage->itemsize = dtypes[code].itemsize;

@@ -258,10 +258,10 @@ int ensure_storage(Tensor *tensor)
     return 1;
 }
 
-Tensor *tensor_over_storage(Storage *storage, npy_intp offset, int ndim, const npy_intp *shape,
+Tensor *tensor_over_storage(Storage *storage, DTypeCode code, npy_intp offset, int ndim, const npy_intp *shape,
                             const npy_intp *strides)
 {
-    Tensor *tensor = new_tensor(ndim, (DTypeCode)storage->code);
+    Tensor *tensor = new_tensor(ndim, code);
     if (tensor != NULL) {
         tensor->storage = Py_NewRef((PyObject *)storage);
         tensor->offset = offset;
