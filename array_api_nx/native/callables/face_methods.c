@@ -4,6 +4,7 @@
 #include "chapters.h"
 #include "conversion.h"
 #include "elementwise.h"
+#include "axis_orders.h"
 #include "face.h"
 #include "indexing.h"
 #include "layouts.h"
@@ -122,7 +123,8 @@ static PyObject *round_decimals(int which, PyObject *const *values, Py_ssize_t c
 {
     FIND_ONCE(round, "round")
     FIND_ONCE(copy, "copy")
-    const Tensor *x = layout_of_any(values[0]);
+    Tensor *x = layout_of_any(values[0]);
+    AxisOrder order;
     npy_intp decimals = 0;
     if (x == NULL || x->code == BOOL || is_complex(x->code) || is_float16(x->code) ||
         (values[1] != NULL && !take_number(values[1], &decimals)) || decimals < -22 || decimals > 22) {
@@ -134,6 +136,14 @@ static PyObject *round_decimals(int which, PyObject *const *values, Py_ssize_t c
     }
     if (decimals == 0) {
         return compute_unary((OperationCode)round->code, values[0]);
+    }
+    order_axes(x->ndim, x->shape, x->strides, order);
+    if (!(x->flags & COLUMN_MAJOR) && !is_row_order(x->ndim, order)) { /* NumPy's result is row-major */
+        PyObject *rows = copy_into_shape(x, x->ndim, x->shape);
+        PyObject *const given[2] = {rows, values[1]};
+        PyObject *result = is_answer(rows) ? round_decimals(which, given, count) : rows;
+        drop_answer(rows);
+        return result;
     }
     double power = 1; /* exact up to 1e22 */
     for (npy_intp i = 0; i < (decimals < 0 ? -decimals : decimals); i++) {

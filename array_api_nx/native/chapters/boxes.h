@@ -21,7 +21,7 @@ int copy_box(Walk *box, Tensor *x, const char *source, Tensor *result, char *tar
 /* A new array of this shape, for a copy of the elements of `x`, the first of which lies at `from`. Its allocation can run
    finalisers: DECLINED if they have moved the elements. The caller has a reference of its own to `x`, which they may
    take from its array. Of repeating.c, as the next two. */
-PyObject *new_copy(Tensor *x, const char *from, int ndim, const npy_intp *shape, int turned, char **to);
+PyObject *new_copy(Tensor *x, const char *from, int ndim, const npy_intp *shape, char **to);
 
 /* A new row-major array of this shape, to which the elements from there on are copied. */
 PyObject *copied_box(Walk *box, Tensor *x, const char *from, int ndim, const npy_intp *shape);

@@ -466,7 +466,7 @@ static PyObject *part_rows(PyObject *module, PyObject *args)
                : NULL;
 }
 
-static PyObject *order_rows(PyObject *module, PyObject *args)
+static PyObject *order_rows_of(PyObject *module, PyObject *args)
 {
     PyObject *vector, *out;
     Py_ssize_t length;
@@ -483,7 +483,7 @@ PyMethodDef buckets_methods[] = {
     {"part_rows", part_rows, METH_VARARGS,
      "part_rows(vector, length, places, out)\n--\n\n"
      "The same, but sorted are no more than the elements at some places, as by numpy.partition."},
-    {"order_rows", order_rows, METH_VARARGS,
+    {"order_rows", order_rows_of, METH_VARARGS,
      "order_rows(vector, length, out)\n--\n\n"
      "Write for each row the int64 indices that sort it, as numpy.argsort does with stable=True. Rows have "
      "fewer than 2**32 elements."},

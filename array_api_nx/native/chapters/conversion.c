@@ -50,17 +50,15 @@ int take_dtype_or_type(PyObject *value, DTypeCode *code)
 
 /* ------------------------------------------------------------------ copies and casts */
 
-/* Write the elements, cast to another dtype, one after the other: in the order of the axes, or in
-   the opposite one if `turned`. */
+/* Write the elements, cast to another dtype, one after the other: with the axes in an order. */
 static void write_elements(int ndim, const npy_intp *shape, const npy_intp *strides, char *data,
-                           PyUFuncGenericFunction function, npy_intp itemsize, int turned,
-                           char *target)
+                           PyUFuncGenericFunction function, npy_intp itemsize, const npy_uint8 *order, char *target)
 {
     Walk walk;
     walk.ndim = ndim;
     walk.operands = 2;
     for (int dim = 0; dim < ndim; dim++) {
-        const int axis = turned ? ndim - 1 - dim : dim;
+        const int axis = order[ndim - 1 - dim];
         walk.shape[dim] = shape[axis];
         walk.strides[0][dim] = strides[axis];
     }
@@ -84,30 +82,44 @@ static PyObject *copy_rows(int ndim, const npy_intp *shape, const npy_intp *stri
     return result;
 }
 
-int order_of_copy(const Tensor *x)
+void order_copy(const Tensor *x, npy_uint8 *order)
 {
-    int rows = 1, columns = 1;
-    if (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) {
-        return !(x->flags & ROW_MAJOR);
+    const int ndim = x->ndim;
+    order_rows(ndim, order);
+    if (x->flags & ROW_MAJOR) {
+        return;
     }
-    for (int dim = 1; dim < x->ndim; dim++) {
-        const npy_intp outer = magnitude(x->strides[dim - 1]), inner = magnitude(x->strides[dim]);
-        rows = rows && outer >= inner;
-        columns = columns && outer < inner;
+    for (int i = 1; i < ndim; i++) {
+        const npy_uint8 axis = order[i];
+        const npy_intp stride = magnitude(x->strides[axis]);
+        int place = i;
+        for (; place > 0 && (x->flags & COLUMN_MAJOR || magnitude(x->strides[order[place - 1]]) > stride); place--) {
+            order[place] = order[place - 1];
+        }
+        order[place] = axis;
     }
-    return rows ? 0 : columns ? 1 : -1;
 }
 
-/* Write the elements as those of another dtype, row by row or column by column. */
-static void write_cast(const Tensor *x, PyUFuncGenericFunction function, DTypeCode code, int turned, char *data,
+/* An array for a copy of another one, whose axes have an order in memory. */
+static PyObject *new_like(const Tensor *x, const npy_uint8 *order, DTypeCode code, char **data)
+{
+    npy_intp sizes[ARRAY_DIMS];
+    for (int i = 0; i < x->ndim; i++) {
+        sizes[x->ndim - 1 - i] = x->shape[order[i]];
+    }
+    return new_array_in_order(x->ndim, sizes, order, code, data);
+}
+
+/* Write the elements as those of another dtype, with the axes in an order. */
+static void write_cast(const Tensor *x, PyUFuncGenericFunction function, DTypeCode code, const npy_uint8 *order, char *data,
                        char *out)
 {
     char *args[2] = {data, out};
     const npy_intp steps[2] = {dtypes[x->code].itemsize, dtypes[code].itemsize};
-    if (x->flags & (turned ? COLUMN_MAJOR : ROW_MAJOR)) {
+    if (x->flags & ROW_MAJOR) {
         function(args, &x->size, steps, NULL);
     } else {
-        write_elements(x->ndim, x->shape, x->strides, data, function, steps[1], turned, out);
+        write_elements(x->ndim, x->shape, x->strides, data, function, steps[1], order, out);
     }
 }
 
@@ -120,38 +132,55 @@ Tensor *cast_operand(Tensor *x, DTypeCode code)
     }
     const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
     char *data = data_of(x), *out;
-    const int turned = order_of_copy(x);
-    if (function == NULL || data == NULL || turned < 0) {
+    AxisOrder order;
+    if (function == NULL || data == NULL) {
         return NULL;
     }
-    Tensor *copy = new_memory(x->ndim, x->shape, code, turned, &out);
-    if (copy != NULL) {
-        write_cast(x, function, code, turned, data, out);
+    order_copy(x, order);
+    PyObject *copy = new_like(x, order, code, &out);
+    if (copy == NULL) {
+        return NULL;
     }
-    return copy;
+    write_cast(x, function, code, order, data, out);
+    Tensor *tensor = (Tensor *)Py_NewRef((PyObject *)tensor_of(copy));
+    Py_DECREF(copy);
+    return tensor;
 }
 
 /* A cast by this thread. */
 static PyObject *cast_now(Tensor *x, const Operation *cast, DTypeCode code)
 {
     char *data = data_of(x), *out;
-    const int turned = order_of_copy(x);
-    if (cast->function == NULL || data == NULL || turned < 0) {
+    AxisOrder order;
+    if (cast->function == NULL || data == NULL) {
         return decline_unless_raised();
     }
-    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, turned, &out);
+    order_copy(x, order);
+    PyObject *result = new_like(x, order, code, &out);
     if (result == NULL) {
         return NULL;
     }
     clear_flags();
-    write_cast(x, cast->function, code, turned, data, out);
+    write_cast(x, cast->function, code, order, data, out);
     return settle(result, names_of.cast, cast->raises != RAISES_NONE ? take_flags() : 0);
+}
+
+/* Whether NumPy lays out a copy of an array as its iterators do, and so as results that wait. */
+static int is_copied_in_order(const Tensor *x)
+{
+    AxisOrder order, own;
+    if (x->flags & ROW_MAJOR) {
+        return 1;
+    }
+    order_copy(x, order);
+    order_axes(x->ndim, x->shape, x->strides, own);
+    return memcmp(order, own, (size_t)x->ndim) == 0;
 }
 
 PyObject *cast_array(Tensor *x, DTypeCode code)
 {
     const Operation cast = cast_operation((DTypeCode)x->code, code);
-    if (cast.function != NULL && (order_of_copy(x) == 0 || lies_by_columns(x))) {
+    if (cast.function != NULL && is_copied_in_order(x)) {
         PyObject *result = is_recorded_size(x->size) ? record(&cast, &x, NULL) : DECLINED;
         if (result == DECLINED && x->size > limits.at_once) {
             result = compute_by_pass(&cast, &x, NULL);
@@ -174,15 +203,16 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
         return cast_array(x, code);
     }
     if (copy && is_face(object) && !(x->flags & ROW_MAJOR)) { /* NumPy's copy keeps the order of the axes */
-        const int turned = order_of_copy(x);
-        if (turned < 0 || (turned && pending_of(object) != NULL)) {
-            return DECLINED;
-        }
-        if (turned) {
-            Tensor *rows = turn(x, x->ndim);
-            PyObject *result = rows == NULL ? NULL : copy_into_shape(rows, x->ndim, rows->shape);
+        AxisOrder order;
+        order_copy(x, order);
+        if (!is_row_order(x->ndim, order)) {
+            Tensor *rows = pending_of(object) != NULL ? NULL : view_in_order(x, x->ndim, order);
+            PyObject *result = rows == NULL ? decline_unless_raised() : copy_into_shape(rows, x->ndim, rows->shape);
             Py_XDECREF(rows);
-            return turn_result(result);
+            if (result != NULL && result != DECLINED) {
+                reorder_axes(tensor_of(result), order);
+            }
+            return result;
         }
     }
     if (copy && pending_of(object) != NULL) {
@@ -204,7 +234,7 @@ static PyObject *discard_imaginary(Tensor *x, DTypeCode code)
         return decline_unless_raised();
     }
     PyObject *parts = view_elements(x, part, 0), *result = DECLINED;
-    if (parts == NULL || order_of_copy(tensor_of(parts)) < 0 || (part == code && !(x->flags & ROW_MAJOR))) {
+    if (parts == NULL || (part == code && !(x->flags & ROW_MAJOR))) {
         Py_XDECREF(parts);
         return decline_unless_raised();
     }
@@ -248,10 +278,12 @@ static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t coun
 static PyObject *call_copy(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = layout_of_any(values[0]);
-    const int is_kept = values[1] != NULL && x != NULL && x->flags & ROW_MAJOR && PyUnicode_Check(values[1]) &&
-                        PyUnicode_CompareWithASCIIString(values[1], "K") == 0;
-    if (x == NULL || (values[1] != NULL && !is_kept)) {
+    if (x == NULL) {
         return DECLINED;
+    }
+    if (values[1] != NULL) {
+        const int is_kept = PyUnicode_Check(values[1]) && PyUnicode_CompareWithASCIIString(values[1], "K") == 0;
+        return is_kept && x->size > 0 ? convert_array(values[0], (DTypeCode)x->code, 1) : DECLINED;
     }
     return x->size == 0 && x->ndim == 1 && is_computed_now(0) ? new_without_elements((DTypeCode)x->code)
                                                               : copy_into_shape(x, x->ndim, x->shape);

@@ -142,8 +142,7 @@ PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int 
         return DECLINED;
     }
     memcpy(walk.data, data, (size_t)count * sizeof(*data));
-    PyObject *result = new_array_like_memory(walk.ndim, shape, (DTypeCode)loop->result,
-                                             walk.turned, &walk.data[count]);
+    PyObject *result = new_array_in_order(walk.ndim, walk.shape, walk.order, (DTypeCode)loop->result, &walk.data[count]);
     if (result == NULL) {
         return NULL;
     }

@@ -88,26 +88,15 @@ static void order_result(const Joint *joint, PyObject *const *items, Py_ssize_t 
 }
 
 /* An array for the result, in whose memory the axes lie in an order. */
-static PyObject *new_result(const Joint *joint, const int *order, char **data)
+static PyObject *new_result(const Joint *joint, const int *outermost, char **data)
 {
-    npy_intp sizes[ARRAY_DIMS], strides[ARRAY_DIMS];
-    int sorted = 1;
+    npy_intp sizes[ARRAY_DIMS];
+    AxisOrder order;
     for (int i = 0; i < joint->ndim; i++) {
-        sizes[i] = joint->shape[order[i]];
-        sorted = sorted && order[i] == i;
+        sizes[i] = joint->shape[outermost[i]];
+        order[joint->ndim - 1 - i] = (npy_uint8)outermost[i];
     }
-    PyObject *result = new_array_like_memory(joint->ndim, sizes, joint->code, 0, data);
-    if (result == NULL || sorted) {
-        return result;
-    }
-    Tensor *tensor = tensor_of(result);
-    memcpy(strides, tensor->strides, (size_t)joint->ndim * sizeof(npy_intp));
-    for (int i = 0; i < joint->ndim; i++) {
-        tensor->shape[order[i]] = sizes[i];
-        tensor->strides[order[i]] = strides[i];
-    }
-    finish_layout(tensor, 0);
-    return result;
+    return new_array_in_order(joint->ndim, sizes, order, joint->code, data);
 }
 
 /* Copy the arrays to their places. 0 if one of them has become another since it was looked at; -1 with an exception

@@ -165,7 +165,7 @@ static PyObject *call_pad(int which, PyObject *const *values, Py_ssize_t count)
         return DECLINED;
     }
     Py_INCREF(x);
-    PyObject *result = new_copy(x, from, x->ndim, shape, 0, &to);
+    PyObject *result = new_copy(x, from, x->ndim, shape, &to);
     if (is_answer(result)) {
         PyObject *zero = mode == CONSTANT && values[3] == NULL ? PyLong_FromLong(0) : NULL;
         PyObject *value = zero == NULL && mode == CONSTANT ? values[3] : zero;

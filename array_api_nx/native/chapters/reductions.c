@@ -153,21 +153,44 @@ static int find_identity(ReductionCode op, DTypeCode code, Element *identity)
     return 1;
 }
 
+static PyObject *fold(Reduction *, Tensor *, int, const char *, int, double);
+
+/* `fold` of an array whose axes have another order in memory than in rows: the result's axes have that order, too. */
+static PyObject *fold_in_order(Reduction *reduction, Tensor *x, const npy_uint8 *order, const char *reduced, int keepdims,
+                               double correction)
+{
+    char reordered[ARRAY_DIMS];
+    AxisOrder kept;
+    int count = 0;
+    for (int i = 0; i < x->ndim; i++) {
+        reordered[x->ndim - 1 - i] = reduced[order[i]];
+        if (!reduced[order[i]] || keepdims) {
+            kept[count] = 0; /* the axis of the result: as many are kept before it */
+            for (int axis = 0; axis < order[i]; axis++) {
+                kept[count] = (npy_uint8)(kept[count] + (!reduced[axis] || keepdims));
+            }
+            count++;
+        }
+    }
+    Tensor *view = view_in_order(x, x->ndim, order);
+    PyObject *result = view == NULL ? NULL : fold(reduction, view, 0, reordered, keepdims, correction);
+    Py_XDECREF(view);
+    if (result != NULL && result != DECLINED) {
+        reorder_axes(tensor_of(result), kept);
+    }
+    return result;
+}
+
 /* Fold an array of many elements along the axes that are marked, along with the operations that it waits for: now, if the
    result is one number that is likely to be read next; else when it is needed. The reduction's divisor is that of the
    number of elements for each result, which is less by the correction. */
 static PyObject *fold(Reduction *reduction, Tensor *x, int is_temporary, const char *reduced, int keepdims,
                       double correction)
 {
-    if (lies_by_columns(x)) {
-        char opposite[ARRAY_DIMS];
-        for (int axis = 0; axis < x->ndim; axis++) {
-            opposite[axis] = reduced[x->ndim - 1 - axis];
-        }
-        Tensor *turned = turn(x, x->ndim);
-        PyObject *result = turned == NULL ? NULL : fold(reduction, turned, 0, opposite, keepdims, correction);
-        Py_XDECREF(turned);
-        return turn_result(result);
+    AxisOrder order;
+    order_axes(x->ndim, x->shape, x->strides, order);
+    if (!is_row_order(x->ndim, order)) {
+        return fold_in_order(reduction, x, order, reduced, keepdims, correction);
     }
     npy_intp results = 1;
     double count = 1;

@@ -14,9 +14,9 @@ static const char *elements_of(Tensor *x)
     return x->size > 0 && limits.at_once >= 0 ? data_of(x) : NULL;
 }
 
-PyObject *new_copy(Tensor *x, const char *from, int ndim, const npy_intp *shape, int turned, char **to)
+PyObject *new_copy(Tensor *x, const char *from, int ndim, const npy_intp *shape, char **to)
 {
-    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, turned, to);
+    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)x->code, 0, to);
     if (result != NULL && data_of(x) != from) {
         Py_DECREF(result);
         return decline_unless_raised();
@@ -28,7 +28,7 @@ PyObject *copied_box(Walk *box, Tensor *x, const char *from, int ndim, const npy
 {
     char *to;
     Py_INCREF(x);
-    PyObject *result = new_copy(x, from, ndim, shape, 0, &to);
+    PyObject *result = new_copy(x, from, ndim, shape, &to);
     if (result != NULL && result != DECLINED && !copy_box(box, x, from, tensor_of(result), to)) {
         Py_CLEAR(result);
     }
@@ -115,7 +115,7 @@ static PyObject *repeat_pieces(Tensor *x, const char *from, npy_intp piece, npy_
 {
     char *to;
     Py_INCREF(x);
-    PyObject *result = new_copy(x, from, x->ndim, shape, 0, &to);
+    PyObject *result = new_copy(x, from, x->ndim, shape, &to);
     if (result != NULL && result != DECLINED) {
         const char *const end = from + x->size * dtypes[x->code].itemsize;
         for (; from < end; from += piece) {
@@ -275,8 +275,8 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
     }
     Tensor *x = layout_of_any(values[0]);
     const char *from = x == NULL ? NULL : elements_of(x);
-    const int flat = !is_given(values[2]), turned = from == NULL || flat ? 0 : order_of_copy(x);
-    if (from == NULL || turned < 0) {
+    const int flat = !is_given(values[2]);
+    if (from == NULL) {
         return decline_unless_raised();
     }
     if (flat && !(x->flags & ROW_MAJOR)) {
@@ -316,8 +316,17 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
         shifts[axis] = modulo(shifts[axis] + modulo(shift, size), size);
     }
     char *to;
+    AxisOrder order;
+    npy_intp sizes[ARRAY_DIMS];
+    order_copy(x, order);
+    for (int i = 0; i < x->ndim; i++) {
+        sizes[x->ndim - 1 - i] = x->shape[order[i]];
+    }
     Py_INCREF(x);
-    PyObject *result = new_copy(x, from, x->ndim, x->shape, turned, &to);
+    PyObject *result = new_copy(x, from, x->ndim, sizes, &to);
+    if (result != NULL && result != DECLINED) {
+        reorder_axes(tensor_of(result), order);
+    }
     Tensor *rolled = result == NULL || result == DECLINED ? NULL : tensor_of(result);
     if (rolled != NULL && !copy_rolled(&source, x, from, flat ? source.strides : rolled->strides, rolled, to, shifts)) {
         Py_CLEAR(result);

@@ -49,25 +49,10 @@ static DTypeCode take_choices(PyObject *const *values, Choice *choices)
     return code;
 }
 
-/* Whether an operand is a scalar, or its elements lie one after the other in the order that `flag`
-   says, in the shape of `like`. */
-static int lies_alike(const Tensor *x, const Tensor *like, int flag)
+/* Whether an operand is a scalar, or a row-major array in the shape of `like`. */
+static int lies_in_one_run(const Tensor *x, const Tensor *like)
 {
-    return x == NULL ||
-           ((x->flags & flag) && x->ndim == like->ndim &&
-            memcmp(x->shape, like->shape, (size_t)x->ndim * sizeof(npy_intp)) == 0);
-}
-
-/* Where NumPy goes over the axes in the opposite order, it puts axes of size 1 elsewhere, which
-   shows in the strides of its result. */
-static int has_thin_axis(int ndim, const npy_intp *shape)
-{
-    for (int dim = 0; dim < ndim; dim++) {
-        if (shape[dim] == 1) {
-            return 1;
-        }
-    }
-    return 0;
+    return x == NULL || ((x->flags & ROW_MAJOR) && has_shape(x, like->ndim, like->shape));
 }
 
 /* Elements up to which one thread chooses, or limits, as fast as several. */
@@ -82,14 +67,13 @@ static PyObject *select_by_walk(Tensor *condition, const char *mask, const Choic
     Tensor *const sources[3] = {condition, choices[0].tensor, choices[1].tensor};
     Walk walk;
     npy_intp shape[ARRAY_DIMS];
-    if (!start_walk(&walk, sources, 3, MOST_ELEMENTS, shape) || !order_walk(&walk, 1) ||
-        (walk.turned && has_thin_axis(walk.ndim, shape))) {
+    if (!start_walk(&walk, sources, 3, MOST_ELEMENTS, shape) || !order_walk(&walk, 1)) {
         return DECLINED;
     }
     walk.data[0] = (char *)mask;
     walk.data[1] = choices[0].data;
     walk.data[2] = choices[1].data;
-    PyObject *result = new_array_like_memory(walk.ndim, shape, code, walk.turned, &walk.data[3]);
+    PyObject *result = new_array_in_order(walk.ndim, walk.shape, walk.order, code, &walk.data[3]);
     if (result != NULL) {
         int flags;
         lay_out(&walk, 3, itemsize);
@@ -150,18 +134,12 @@ static PyObject *call_where(int which, PyObject *const *values, Py_ssize_t count
     if (mask == NULL) {
         return decline_unless_raised();
     }
-    const int order = condition->flags & ROW_MAJOR ? ROW_MAJOR : COLUMN_MAJOR;
-    if (condition->size > SERIAL_CHOICES || !(condition->flags & order) ||
-        !lies_alike(choices[0].tensor, condition, order) ||
-        !lies_alike(choices[1].tensor, condition, order)) {
+    if (condition->size > SERIAL_CHOICES || !(condition->flags & ROW_MAJOR) ||
+        !lies_in_one_run(choices[0].tensor, condition) || !lies_in_one_run(choices[1].tensor, condition)) {
         return select_by_walk(condition, mask, choices, select, code);
     }
-    if (order == COLUMN_MAJOR && has_thin_axis(condition->ndim, condition->shape)) {
-        return DECLINED;
-    }
     char *operands[4] = {mask, choices[0].data, choices[1].data, NULL};
-    PyObject *result = new_array_like_memory(condition->ndim, condition->shape, code,
-                                             order == COLUMN_MAJOR, &operands[3]);
+    PyObject *result = new_array_like_memory(condition->ndim, condition->shape, code, 0, &operands[3]);
     if (result != NULL) {
         const npy_intp step = dtypes[code].itemsize;
         const npy_intp steps[4] = {1, choices[0].tensor == NULL ? 0 : step,

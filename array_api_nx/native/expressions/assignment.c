@@ -106,34 +106,39 @@ static int find_overlap(const Expression *expression, const Node *root, Target *
     return target->overlaps == APART_FROM_OPERANDS || time_of(expression) < LONG_PASS;
 }
 
-/* Whether a value shows all of its storage with the axes in the opposite order, as results of column-major operands do. */
-static int is_turned(const Tensor *value, const Node *root)
+/* The axis of a value along which elements lie as along an axis of the root, which it shows in any order of the axes: -1 for one
+   of a single element. 0 if there is none. */
+static int find_axis(const Tensor *value, npy_intp length, npy_intp step, int *axis)
 {
-    int same = value->flags & COLUMN_MAJOR && value->offset == 0 && value->ndim == root->ndim;
-    for (int dim = 0; same && dim < root->ndim; dim++) {
-        same = value->shape[root->ndim - 1 - dim] == root->shape[dim];
+    *axis = -1;
+    for (int dim = 0; length != 1 && dim < value->ndim; dim++) {
+        if (value->shape[dim] == length && value->strides[dim] == step) {
+            *axis = dim;
+        }
     }
-    return same;
+    return length == 1 || *axis >= 0;
 }
 
 /* Set the target's strides along the axes of the root; 0 if the value is repeated, or shows something else. */
 static int fit_target(const Region *region, const Tensor *value, const Node *root, Target *target)
 {
-    const int surplus = region->ndim - root->ndim, turned = !shows_pending(value);
-    if (surplus < 0 || (turned && !is_turned(value, root))) {
+    const int surplus = region->ndim - value->ndim;
+    npy_intp step = dtypes[value->code].itemsize;
+    if (surplus < 0 || value->offset != 0 || value->size != root->size) {
         return 0;
     }
-    for (int dim = 0; dim < surplus; dim++) {
-        if (region->shape[dim] != 1) {
+    for (int dim = 0; dim < region->ndim; dim++) {
+        if (region->shape[dim] != (dim < surplus ? 1 : value->shape[dim - surplus])) {
             return 0;
         }
     }
-    for (int dim = 0; dim < root->ndim; dim++) {
-        const int axis = surplus + (turned ? root->ndim - 1 - dim : dim);
-        if (region->shape[axis] != root->shape[dim]) {
+    for (int dim = root->ndim - 1; dim >= 0; dim--) {
+        int axis;
+        if (!find_axis(value, root->shape[dim], step, &axis)) {
             return 0;
         }
-        target->strides[dim] = region->strides[axis];
+        target->strides[dim] = axis < 0 ? 0 : region->strides[surplus + axis];
+        step *= root->shape[dim];
     }
     target->data = region->data;
     return 1;

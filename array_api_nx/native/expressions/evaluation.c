@@ -10,8 +10,7 @@
 
 /* ------------------------------------------------------------------ passes */
 
-/* Nanoseconds that it takes to reduce an element, and to wait for a line of which one element is read or written. */
-#define FOLD_TIME 0.2
+/* Nanoseconds that it takes to wait for a line of which one element is read or written. */
 #define LINE_TIME 1.0
 
 double time_of(const Expression *expression)

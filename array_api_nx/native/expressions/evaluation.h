@@ -50,6 +50,9 @@ typedef struct {
 /* Nanoseconds that one thread takes to compute an expression whose operands lie in the caches. */
 double time_of(const Expression *expression);
 
+/* Nanoseconds that it takes to reduce an element. */
+#define FOLD_TIME 0.2
+
 /* A pass that takes so many nanoseconds can be interrupted. */
 #define LONG_PASS 5e7
 

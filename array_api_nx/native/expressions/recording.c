@@ -1,14 +1,18 @@
 /* Operations become nodes, which wait. */
 
 #include "nodes.h"
+#include "axis_orders.h"
 #include "node_operands.h"
 #include "evaluation.h"
 #include "layouts.h"
 #include "names.h"
+#include "nest.h"
 #include "parts.h"
 #include "elements.h"
 #include "sizes.h"
 #include "storage.h"
+
+PyObject *cast_row, *where_row;
 
 static int has_too_many(const Node *node)
 {
@@ -196,27 +200,87 @@ static PyObject *wait_for(Node *node)
     return wrap_tensor(result, code);
 }
 
-/* `record` in given modes. Of column-major operands the node reads the transposed ones. */
+/* Whether no stride grows from one axis to the next: NumPy keeps such axes where they are. */
+static int lies_by_rows(const Tensor *x)
+{
+    npy_intp outer = NPY_MAX_INTP;
+    for (int dim = 0; dim < x->ndim; dim++) {
+        const npy_intp step = x->shape[dim] == 1 ? 0 : magnitude(x->strides[dim]);
+        if (step > outer) {
+            return 0;
+        }
+        outer = step == 0 ? outer : step;
+    }
+    return 1;
+}
+
+/* The order of the axes in the memory of NumPy's result, if it is not that of rows: how many they are; or 0. Of a ufunc's
+   column-major arrays alone, it is theirs: NumPy does not look at their axes of one element then. */
+static int find_order(const Operation *operation, Tensor *const *operands, npy_uint8 *order)
+{
+    const int count = operation->count;
+    npy_intp shape[ARRAY_DIMS], strides[NODE_OPERANDS][ARRAY_DIMS];
+    const npy_intp *given[NODE_OPERANDS];
+    const Tensor *first = NULL;
+    int ndim = 0, plain = 1, columns = operation->row != where_row, arrays = 0;
+    for (int i = 0; i < count; i++) {
+        const Tensor *x = operands[i];
+        if (x != NULL) {
+            plain = plain && lies_by_rows(x);
+            first = first == NULL || first->ndim == 0 ? x : first;
+            columns = columns && (x->ndim == 0 || ((x->flags & COLUMN_MAJOR) && has_shape(x, first->ndim, first->shape)));
+        }
+    }
+    for (int i = 0; !plain && i < count; i++) {
+        if (operands[i] != NULL && !broadcast_shape(&ndim, shape, operands[i]->ndim, operands[i]->shape)) {
+            return 0;
+        }
+    }
+    if (plain || ndim > NODE_DIMS) {
+        return 0;
+    }
+    for (int i = 0; i < count; i++) {
+        const Tensor *x = operands[i];
+        if (x != NULL) {
+            given[arrays] = strides[arrays];
+            broadcast_strides(ndim, shape, x->ndim, x->shape, x->strides, strides[arrays++]);
+        }
+    }
+    order_axes_of(ndim, arrays, given, order);
+    for (int i = 0; columns && i < ndim; i++) {
+        order[i] = (npy_uint8)i;
+    }
+    return is_row_order(ndim, order) ? 0 : ndim;
+}
+
+/* `record` in given modes. Of operands whose axes have another order in memory than in rows, the node reads views in this
+   order. */
 static PyObject *make_array(const Operation *operation, Tensor *const *operands, char *const *numbers, const Modes *given)
 {
     if (!make_room_for(operands, operation->count)) {
         return NULL;
     }
-    const int ndim = is_copy(operation) ? 0 : find_turned(operands, operation->count);
+    AxisOrder order;
+    const int ndim = is_copy(operation) ? 0 : find_order(operation, operands, order);
     if (ndim == 0) {
         Node *node = make_node(operation, operands, numbers, given);
         return node == NULL ? decline_unless_raised() : wait_for(node);
     }
-    Tensor *turned[NODE_OPERANDS] = {NULL};
+    Tensor *views[NODE_OPERANDS] = {NULL};
     int done = 0;
-    while (done < operation->count && (operands[done] == NULL || (turned[done] = turn(operands[done], ndim)) != NULL)) {
+    while (done < operation->count &&
+           (operands[done] == NULL || (views[done] = view_in_order(operands[done], ndim, order)) != NULL)) {
         done++;
     }
-    Node *node = done < operation->count ? NULL : make_node(operation, turned, numbers, given);
+    Node *node = done < operation->count ? NULL : make_node(operation, views, numbers, given);
     for (int i = 0; i < operation->count; i++) {
-        Py_XDECREF(turned[i]);
+        Py_XDECREF(views[i]);
     }
-    return node == NULL ? decline_unless_raised() : turn_result(wait_for(node));
+    PyObject *result = node == NULL ? decline_unless_raised() : wait_for(node);
+    if (result != NULL && result != DECLINED) {
+        reorder_axes(tensor_of(result), order);
+    }
+    return result;
 }
 
 PyObject *record(const Operation *operation, Tensor *const *operands, char *const *numbers)
@@ -259,7 +323,8 @@ static void lay_out_reduction(Node *node)
 PyObject *record_reduction(const Reduction *reduction, Tensor *x, int for_now)
 {
     const Operation operation = {.name = names_of.reduce, .row = reduction->row, .operands = {reduction->element},
-                                 .result = reduction->result, .count = 1, .is_exact = 1, .link = NO_LINK};
+                                 .result = reduction->result, .count = 1, .time = FOLD_TIME, .is_exact = 1,
+                                 .link = NO_LINK};
     if (!make_room_for(&x, 1)) {
         return NULL;
     }
@@ -397,8 +462,6 @@ int record_update(const Operation *operation, Tensor *x, Tensor *const *operands
 }
 
 /* ------------------------------------------------------------------ the module's part */
-
-PyObject *cast_row, *where_row;
 
 static PyObject *set_expressions(PyObject *module, PyObject *args)
 {

@@ -276,60 +276,6 @@ PyObject *shape_of(Tensor *tensor)
     return Py_XNewRef(tensor->shape_tuple);
 }
 
-/* ------------------------------------------------------------------ column-major arrays */
-
-int lies_by_columns(const Tensor *x)
-{
-    npy_intp before = 0;
-    for (int dim = 0; x->ndim > 1 && dim < x->ndim; dim++) {
-        const npy_intp step = x->strides[dim] < 0 ? -x->strides[dim] : x->strides[dim];
-        if (x->shape[dim] == 1 || step <= before) { /* NumPy lays out axes of length 1 in its own way */
-            return 0;
-        }
-        before = step;
-    }
-    return x->ndim > 1;
-}
-
-/* How many axes have more than one element. */
-static int count_long_axes(const Tensor *x)
-{
-    int count = 0;
-    for (int dim = 0; dim < x->ndim; dim++) {
-        count += x->shape[dim] > 1;
-    }
-    return count;
-}
-
-int find_turned(Tensor *const *operands, int count)
-{
-    const Tensor *found = NULL;
-    for (int i = 0; i < count; i++) {
-        found = operands[i] != NULL && lies_by_columns(operands[i]) ? operands[i] : found;
-    }
-    for (int i = 0; found != NULL && i < count; i++) {
-        const Tensor *x = operands[i];
-        if (x != NULL && !(lies_by_columns(x) ? has_shape(x, found->ndim, found->shape)
-                                              : count_long_axes(x) <= 1 && x->ndim <= found->ndim)) {
-            return 0;
-        }
-    }
-    return found == NULL || found->ndim > NODE_DIMS ? 0 : found->ndim;
-}
-
-Tensor *turn(Tensor *x, int ndim)
-{
-    npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
-    if (!ensure_storage(x)) {
-        return NULL;
-    }
-    for (int dim = 0; dim < ndim; dim++) {
-        shape[dim] = dim < x->ndim ? x->shape[x->ndim - 1 - dim] : 1;
-        strides[dim] = dim < x->ndim ? x->strides[x->ndim - 1 - dim] : 0;
-    }
-    return tensor_over_storage((Storage *)x->storage, (DTypeCode)x->code, x->offset, ndim, shape, strides);
-}
-
 int lies_in_rows(const Tensor *x, int ndim, const npy_intp *shape)
 {
     if (ndim == 0 || shape[ndim - 1] == 1) {
@@ -337,15 +283,4 @@ int lies_in_rows(const Tensor *x, int ndim, const npy_intp *shape)
     }
     const npy_intp columns = x->ndim == 0 ? 1 : x->shape[x->ndim - 1], step = columns == 1 ? 0 : x->strides[x->ndim - 1];
     return step == 0 || step == dtypes[x->code].itemsize;
-}
-
-PyObject *turn_result(PyObject *result)
-{
-    if (result == NULL || result == DECLINED || tensor_of(result)->ndim < 2) {
-        return result;
-    }
-    Tensor *tensor = tensor_of(result);
-    PyObject *turned = wrap_tensor(turn(tensor, tensor->ndim), (DTypeCode)tensor->code);
-    Py_DECREF(result);
-    return turned;
 }

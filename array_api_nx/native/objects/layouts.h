@@ -51,19 +51,4 @@ static inline int make_room(Tensor *tensor, int ndim)
    are one and the same. */
 int lies_in_rows(const Tensor *x, int ndim, const npy_intp *shape);
 
-/* Whether the elements of an array lie column by column, perhaps with gaps or backwards, and not row by row: then NumPy's
-   results lie as those of its axes in the opposite order. */
-int lies_by_columns(const Tensor *x);
-
-/* Whether some operands are column-major, and all others are numbers, or vectors along one of their axes: how many axes they
-   have; or 0. */
-int find_turned(Tensor *const *operands, int count);
-
-/* A view of so many axes in the opposite order, some of length 1 among them if there are more than the array has. NULL with
-   an exception set. */
-Tensor *turn(Tensor *x, int ndim);
-
-/* The same of an array of as many axes, in place of it. */
-PyObject *turn_result(PyObject *result);
-
 #endif

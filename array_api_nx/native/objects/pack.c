@@ -6,44 +6,6 @@
 #include "nest.h"
 #include "sizes.h"
 
-/* ------------------------------------------------------------------ orders of axes */
-
-/* NumPy inserts one axis after the other, the last first, before those that it finds to be
-   slower. An axis of one element, or of elements that are all the same one, cannot be compared
-   with others: it is passed by. (For casts NumPy compares these, too: see `order_of_cast` in
-   conversion.c.) */
-void order_axes(int ndim, const npy_intp *shape, const npy_intp *strides, npy_uint8 *order)
-{
-    order_rows(ndim, order);
-    for (int i = 1; i < ndim; i++) {
-        const npy_uint8 axis = order[i];
-        const npy_intp stride = shape[axis] > 1 ? magnitude(strides[axis]) : 0;
-        int place = i;
-        for (int j = i - 1; stride != 0 && j >= 0; j--) {
-            const npy_intp other = shape[order[j]] > 1 ? magnitude(strides[order[j]]) : 0;
-            if (other == 0) {
-                continue;
-            }
-            if (other <= stride) {
-                break;
-            }
-            place = j;
-        }
-        memmove(order + place + 1, order + place, (size_t)(i - place));
-        order[place] = axis;
-    }
-}
-
-void dense_strides(int ndim, const npy_intp *shape, const npy_uint8 *order, npy_intp itemsize,
-                   npy_intp *strides)
-{
-    npy_intp stride = itemsize;
-    for (int i = 0; i < ndim; i++) {
-        strides[order[i]] = stride;
-        stride *= shape[order[i]];
-    }
-}
-
 /* ------------------------------------------------------------------ memory */
 
 int take_scratch(Scratch *scratch, npy_intp bytes)

@@ -3,26 +3,7 @@
 #ifndef ARRAY_API_NX_PACK_H
 #define ARRAY_API_NX_PACK_H
 
-#include "objects.h"
-
-/* An order of axes, the fastest first. */
-typedef npy_uint8 AxisOrder[ARRAY_DIMS];
-
-/* The order of NumPy's iterators (order "K") over one array: by the distance of neighbours, and
-   the last axis first where that says nothing. */
-void order_axes(int ndim, const npy_intp *shape, const npy_intp *strides, npy_uint8 *order);
-
-/* The order of row-major arrays. */
-static inline void order_rows(int ndim, npy_uint8 *order)
-{
-    for (int i = 0; i < ndim; i++) {
-        order[i] = (npy_uint8)(ndim - 1 - i);
-    }
-}
-
-/* Strides in bytes of an array without gaps whose axes have this order. */
-void dense_strides(int ndim, const npy_intp *shape, const npy_uint8 *order, npy_intp itemsize,
-                   npy_intp *strides);
+#include "axis_orders.h"
 
 /* Whether every element lies at a multiple of its size, or of half of it for complex numbers.
    NumPy copies other elements to buffers, and C must not read them as numbers. */

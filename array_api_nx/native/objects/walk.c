@@ -57,66 +57,32 @@ static int is_forward(const Walk *walk)
     return 1;
 }
 
-/* Whether the operand's strides never grow from the first axis to the last, or, if `turned`, strictly
-   decrease from the last axis to the first. Axes along which it is broadcast do not count; `*whole`
-   says whether there is none. */
-static int is_ordered(const Walk *walk, int i, int turned, int *whole)
+/* Put values along the axes into an order, the slowest axis first. */
+static void put_in_order(int ndim, const npy_uint8 *order, npy_intp *values)
 {
-    npy_intp outer = NPY_MAX_INTP;
-    int ordered = 1;
-    *whole = 1;
-    for (int step = 0; step < walk->ndim; step++) {
-        const int dim = turned ? walk->ndim - 1 - step : step;
-        const npy_intp stride = magnitude(walk->strides[i][dim]);
-        if (stride > 0) {
-            ordered = ordered && (turned ? stride < outer : stride <= outer);
-            outer = stride;
-        } else if (walk->shape[dim] > 1) {
-            *whole = 0;
-        }
+    npy_intp before[ARRAY_DIMS];
+    for (int dim = 0; dim < ndim; dim++) {
+        before[dim] = values[dim];
     }
-    return ordered;
-}
-
-/* NumPy sorts axes by comparing pairs of them. An operand orders a pair if it is broadcast
-   along neither axis of it. NumPy swaps a pair only if some operands order it, and all of these
-   have the longer stride on the second axis. So it keeps every pair if all operands are ordered, or
-   if one is that orders every pair. It swaps every pair if all operands are ordered the
-   other way round, and one of them orders every pair. */
-static int is_in_order(const Walk *walk, int turned)
-{
-    int all = 1, one = 0;
-    for (int i = 0; i < walk->operands; i++) {
-        int whole;
-        const int ordered = is_ordered(walk, i, turned, &whole);
-        all = all && ordered;
-        one = one || (ordered && whole);
-    }
-    return turned ? all && one : all || one;
-}
-
-void reverse_sizes(npy_intp *values, int count)
-{
-    for (int i = 0; i < count / 2; i++) {
-        const npy_intp value = values[i];
-        values[i] = values[count - 1 - i];
-        values[count - 1 - i] = value;
+    for (int dim = 0; dim < ndim; dim++) {
+        values[dim] = before[order[ndim - 1 - dim]];
     }
 }
 
 int order_walk(Walk *walk, int reversible)
 {
+    const npy_intp *strides[WALK_OPERANDS];
     if (!(reversible && walk->operands > 1) && !is_forward(walk)) {
         return 0;
     }
-    walk->turned = !is_in_order(walk, 0);
-    if (walk->turned) {
-        if (!is_in_order(walk, 1)) {
-            return 0;
-        }
-        reverse_sizes(walk->shape, walk->ndim);
+    for (int i = 0; i < walk->operands; i++) {
+        strides[i] = walk->strides[i];
+    }
+    order_axes_of(walk->ndim, walk->operands, strides, walk->order);
+    if (!is_row_order(walk->ndim, walk->order)) {
+        put_in_order(walk->ndim, walk->order, walk->shape);
         for (int i = 0; i < walk->operands; i++) {
-            reverse_sizes(walk->strides[i], walk->ndim);
+            put_in_order(walk->ndim, walk->order, walk->strides[i]);
         }
     }
     return 1;

@@ -3,14 +3,14 @@
 #ifndef ARRAY_API_NX_WALK_H
 #define ARRAY_API_NX_WALK_H
 
+#include "axis_orders.h"
 #include "inner_loops.h"
-#include "objects.h"
 
 enum { WALK_OPERANDS = 5 };
 
 typedef struct {
     int ndim, operands;
-    int turned;                 /* whether the axes go from the last to the first */
+    AxisOrder order;            /* of the axes of the result, which those of the walk are */
     npy_intp count;             /* elements */
     npy_intp shape[ARRAY_DIMS]; /* the common shape of the operands */
     npy_intp strides[WALK_OPERANDS][ARRAY_DIMS];
@@ -31,17 +31,14 @@ static inline void join_strides(Walk *walk, int i, const Tensor *tensor)
    `shape` becomes that of the result. */
 int start_walk(Walk *walk, Tensor *const *operands, int count, npy_intp most, npy_intp *shape);
 
-/* Put the axes into the order in which NumPy would walk over the operands that are there. 0 if it
-   would be neither that of the axes nor the opposite one, or if it would go backwards along one, and
-   so might compute other bits. `reversible` says that a loop gives the same bits backwards. */
+/* Put the axes into the order in which NumPy would walk over the operands that are there. 0 if it would go backwards along
+   one, and so might compute other bits. `reversible` says that a loop gives the same bits backwards. */
 int order_walk(Walk *walk, int reversible);
 
 /* The strides of an operand that lies row-major along the axes as they are ordered. */
 void lay_out(Walk *walk, int i, npy_intp itemsize);
 
-void reverse_sizes(npy_intp *values, int count);
-
-/* `merge_axes` of a walk. All but `turned` and `data` is set. Returns the number of axes. */
+/* `merge_axes` of a walk. All but `order` and `data` is set. Returns the number of axes. */
 int merge_walk(const Walk *walk, Walk *merged);
 
 /* Whether a loop is faster if elements so many bytes apart are copied first, to lie one after the
