@@ -256,8 +256,34 @@ static int turn_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_i
 /* Rows of fewer elements are copied by columns, if there are more rows. */
 enum { NARROW = 8 };
 
+/* Tiles of so few elements are copied element by element (docs/tuning.md, 174). */
+enum { FEW_IN_TILE = 32 };
+
+#define COPY_FEW(TYPE)                                                                          \
+    for (npy_intp row = 0; row < rows; row++) {                                                 \
+        for (npy_intp column = 0; column < columns; column++) {                                 \
+            *(TYPE *)(to.data + row * to.row + column * to.column) =                            \
+                *(const TYPE *)(from.data + row * from.row + column * from.column);             \
+        }                                                                                       \
+    }
+
+static void copy_few(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+{
+    switch (itemsize) {
+        case 1: COPY_FEW(npy_uint8) break;
+        case 2: COPY_FEW(TwoBytes) break;
+        case 4: COPY_FEW(FourBytes) break;
+        case 8: COPY_FEW(EightBytes) break;
+        default: COPY_FEW(SixteenBytes) break;
+    }
+}
+
 void copy_tile(Tile to, Tile from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
+    if (rows * columns <= FEW_IN_TILE) {
+        copy_few(to, from, itemsize, rows, columns);
+        return;
+    }
     if (columns < NARROW && rows > columns && from.column != 0) {
         for (npy_intp column = 0; column < columns; column++) {
             const Tile source = {from.data + column * from.column, 0, from.row};
