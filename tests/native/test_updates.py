@@ -1,8 +1,11 @@
 """Results written to an array that is there: operations in place, and functions with `out`."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+import array_api_nx as xp
 import array_api_nx.numpy as face
 from tests.support.implementations import needs_native
 
@@ -127,3 +130,32 @@ def test_axes_that_run_backwards_are_updated_in_place(dtype, seed):
     theirs[key] = other[key]
     ours[key] = face.asarray(other)[key]
     np.testing.assert_array_equal(ours, theirs)
+
+
+UPDATES_OF_MANY = {
+    "a chain": lambda ns, x, y: x.__iadd__(0.1 * y),
+    "slow": lambda ns, x, y: x.__isub__(ns.sin(x - y) * 2),
+    "stored": lambda ns, x, y: x.__setitem__(..., x * y + ns.exp(y) - x),
+    "a part": lambda ns, x, y: x[1:-1].__imul__(1 + y[1:-1] * x[1:-1]),
+    "rows with gaps": lambda ns, x, y: x[..., 1:-1].__iadd__(ns.sqrt(y[..., 1:-1]) * x[..., 1:-1]),
+    "backwards": lambda ns, x, y: x[::-1].__iadd__(y * 3 - x[::-1]),
+    "errors": lambda ns, x, y: x.__itruediv__(ns.floor(y * 50_000) * 2),
+    "columns": lambda ns, x, y: x.T.__iadd__(2 * y.T + x.T),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("shape", [(400_001,), (700, 601), (30, 50, 270)])
+@pytest.mark.parametrize("name", UPDATES_OF_MANY)
+def test_many_elements_are_updated_by_threads(name, shape, threads):
+    """Each part reads and writes its own elements alone, and errors are found where they occur."""
+    rng = np.random.default_rng(7)
+    given = rng.random(shape), rng.random(shape)
+    with xp.config_context(num_threads=threads):
+        outcomes = []
+        for ns, (x, y) in ((np, [z.copy() for z in given]), (face, [face.array(z) for z in given])):
+            with warnings.catch_warnings(record=True, action="always") as caught:
+                UPDATES_OF_MANY[name](ns, x, y)
+                elements = np.asarray(x).tobytes()
+            outcomes.append((elements, [str(each.message) for each in caught]))
+    assert outcomes[0] == outcomes[1]

@@ -281,12 +281,12 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
     clear_all(flags, plan->step_count);
     pass.flags = flags;
     pass.single_flags = single_flags;
-    pass.overlaps = target != NULL && target->overlaps != APART_FROM_OPERANDS;
+    pass.overlaps = target == NULL ? APART_FROM_OPERANDS : target->overlaps;
     pass.fold = fold;
     pass.partials = NULL;
     pass.discards = fold != NULL && fold->drops_root;
     pass.one_by_one = NULL;
-    pass.is_buffered = pass.overlaps && (target->overlaps == BELOW_OPERANDS || needs_operands(plan, expression));
+    pass.is_buffered = pass.overlaps == BELOW_OPERANDS || (pass.overlaps == OVER_OPERANDS && needs_operands(plan, expression));
     if (pass.is_buffered) {
         pass.one_by_one = plan_singly(plan, expression);
         if (pass.one_by_one == NULL) {
@@ -304,7 +304,7 @@ static int run(const Plan *plan, const Expression *expression, const Target *tar
             return 0;
         }
         clear_all(flags, plan->step_count);
-        if (pass.is_buffered && target->overlaps == OVER_OPERANDS) {
+        if (pass.is_buffered && pass.overlaps == OVER_OPERANDS) {
             pass.is_buffered = 0; /* each operation has its own flags, and so no operand is needed again */
             pass.one_by_one = NULL;
         }

@@ -35,9 +35,10 @@ static int is_apart(const Pass *pass, int axis)
 static void divide(const Pass *pass, Division *division)
 {
     const npy_intp *shape = pass->shape;
-    if (pass->time < 2 * PART_TIME || pass->one_by_one != NULL || (pass->threads == 1 && pass->time < LONG_PASS)) {
+    /* A pass that writes elements which are read at other places goes in the order of the elements. */
+    if (pass->time < 2 * PART_TIME || pass->overlaps == BELOW_OPERANDS || (pass->threads == 1 && pass->time < LONG_PASS)) {
         division->axis = 0;
-        division->each = shape[0]; /* a pass over its own operands goes in the order of the elements */
+        division->each = shape[0];
         return;
     }
     npy_intp parts = (npy_intp)greatest(1, (npy_intp)(pass->time / PART_TIME));

@@ -32,7 +32,7 @@ typedef struct {
     int ndim; /* 1 at least */
     npy_intp shape[NODE_DIMS];
     int leaf_count, area_count, fold_count;
-    int overlaps;    /* whether the root is written over an operand */
+    Overlap overlaps; /* which operands the root is written over */
     int is_buffered; /* whether the root's elements are computed in a buffer, and copied to the target */
     int discards;    /* whether the root is not written anywhere */
     int streams;     /* whether orders write the rows of the root past the caches */

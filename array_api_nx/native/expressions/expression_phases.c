@@ -410,7 +410,8 @@ static void begin_phase_pass(const Computation *computation, Phase *phase, const
     pass->flags = phase->flags;
     pass->single_flags = NULL;
     pass->one_by_one = NULL;
-    pass->overlaps = pass->is_buffered = pass->is_copy = pass->is_stepped = 0;
+    pass->overlaps = APART_FROM_OPERANDS;
+    pass->is_buffered = pass->is_copy = pass->is_stepped = 0;
     pass->fold = phase->source == NULL ? NULL : &phase->fold;
     pass->partials = NULL;
     pass->discards = phase->source != NULL && phase->fold.drops_root;
