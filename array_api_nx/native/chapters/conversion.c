@@ -52,7 +52,7 @@ int take_dtype_or_type(PyObject *value, DTypeCode *code)
 
 /* Write the elements, cast to another dtype, one after the other: with the axes in an order. */
 static void write_elements(int ndim, const npy_intp *shape, const npy_intp *strides, char *data,
-                           PyUFuncGenericFunction function, npy_intp itemsize, const npy_uint8 *order, char *target)
+                           PyUFuncGenericFunction function, const npy_intp *itemsizes, const npy_uint8 *order, char *target)
 {
     Walk walk;
     walk.ndim = ndim;
@@ -62,10 +62,10 @@ static void write_elements(int ndim, const npy_intp *shape, const npy_intp *stri
         walk.shape[dim] = shape[axis];
         walk.strides[0][dim] = strides[axis];
     }
-    lay_out(&walk, 1, itemsize);
+    lay_out(&walk, 1, itemsizes[1]);
     walk.data[0] = data;
     walk.data[1] = target;
-    run_walk(&walk, function, NULL);
+    run_walk_in_blocks(&walk, itemsizes, NO_LINK, 1, function, NULL);
 }
 
 /* A row-major copy. */
@@ -119,7 +119,7 @@ static void write_cast(const Tensor *x, PyUFuncGenericFunction function, DTypeCo
     if (x->flags & ROW_MAJOR) {
         function(args, &x->size, steps, NULL);
     } else {
-        write_elements(x->ndim, x->shape, x->strides, data, function, steps[1], order, out);
+        write_elements(x->ndim, x->shape, x->strides, data, function, steps, order, out);
     }
 }
 
