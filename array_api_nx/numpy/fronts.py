@@ -27,6 +27,7 @@ _FUNCTIONS: Final = f"""
     amax        max         a, {_REDUCED}
     min         min         a, {_REDUCED}
     amin        min         a, {_REDUCED}
+    ptp         ptp         a, {_REDUCED}
     any         any         a, {_REDUCED}
     all         all         a, {_REDUCED}
     mean        mean        a, {_REDUCED}
@@ -106,6 +107,7 @@ _ARRAYS: Final = """
     arange      arange      start, /, stop=, step=, dtype=, *, device=
     linspace    linspace    start, stop, num, *, dtype=, device=, endpoint=
     eye         eye         N, M=, k=, dtype=, *, device=
+    diag        diagonal_matrix v, k=
     isin        isin        element, test_elements, *, invert=
     where       where       condition, x=, y=, /
     ravel       ravel       a

@@ -44,6 +44,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "hstack": [lambda: face.hstack([FACE, FACE]), lambda: face.hstack([FACE[0], FACE[1]])],
     "norm": [lambda: face.linalg.norm(FACE, axis=1)],
     "outer": [lambda: face.outer(FACE[0], FACE[1])],
+    "ptp": [lambda: face.ptp(FACE, axis=1)],
     "ravel": [lambda: FACE.ravel()],
     "reshape_to": [lambda: FACE.reshape(3, 2), lambda: FACE.reshape((6,))],
     "solve": [
@@ -130,6 +131,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "cast": [lambda: operands.cast(INTS, xp.float64)],
     "concat": [lambda: xp.concat([X, X]), lambda: xp.concat([X, X], axis=1)],
     "diagonal": [lambda: xp.linalg.diagonal(X, offset=1)],
+    "diagonal_matrix": [lambda: face.diag(FACE[0], 1), lambda: face.diag(FACE)],
     "evaluate": [lambda: xp.evaluate(X)],
     "expand_dims": [lambda: xp.expand_dims(X, axis=1)],
     "eye": [lambda: xp.eye(3, k=1)],

@@ -291,7 +291,47 @@ static PyObject *call_eye(int which, PyObject *const *values, Py_ssize_t count)
     return result;
 }
 
+/* np.diag(v, k): the matrix that has a vector as a diagonal; or the diagonal of a matrix, a view that is not written. */
+static PyObject *call_diag(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = layout_of_any(values[0]);
+    const char *source = x == NULL || x->size == 0 ? NULL : data_of(x);
+    char *target;
+    npy_intp k = 0;
+    if (source == NULL || x->ndim > 2 || x->ndim == 0 || (values[1] != NULL && !take_small(values[1], &k))) {
+        return decline_unless_raised();
+    }
+    const npy_intp rows = x->shape[0], columns = x->shape[x->ndim - 1], down = k < 0 ? -k : 0, right = k > 0 ? k : 0;
+    if (x->ndim == 2) {
+        PyObject *view = down >= rows || right >= columns ? DECLINED : new_view(x, 1);
+        if (!is_answer(view)) {
+            return view;
+        }
+        Tensor *diagonal = tensor_of(view);
+        diagonal->shape[0] = least(rows - down, columns - right);
+        diagonal->strides[0] = x->strides[0] + x->strides[1];
+        diagonal->offset += down * x->strides[0] + right * x->strides[1];
+        finish_layout(diagonal, 1);
+        return view;
+    }
+    const npy_intp side = rows + down + right, shape[2] = {side, side}, itemsize = dtypes[x->code].itemsize;
+    if (side > limits.at_once / side) {
+        return DECLINED;
+    }
+    Py_INCREF(x);
+    PyObject *result = new_copy(x, source, 2, shape, &target);
+    if (is_answer(result)) {
+        memset(target, 0, (size_t)(side * side * itemsize));
+    }
+    for (npy_intp i = 0; is_answer(result) && i < rows; i++) {
+        memcpy(target + ((down + i) * side + right + i) * itemsize, source + i * x->strides[0], (size_t)itemsize);
+    }
+    Py_DECREF(x);
+    return result;
+}
+
 Implementation creation_functions[] = {
+    {"diagonal_matrix", call_diag, 0, "v, k="},
     {"zeros", call_new, OF_ZEROS, "shape, *, dtype=, device="},
     {"ones", call_new, OF_ONES, "shape, *, dtype=, device="},
     {"empty", call_new, UNDEFINED, "shape, *, dtype=, device="},

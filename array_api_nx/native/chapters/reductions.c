@@ -358,6 +358,22 @@ static PyObject *call_reduction(int which, PyObject *const *values, Py_ssize_t c
                : reduce((ReductionCode)which, values[0], values[1], which <= PROD ? values[3] : NULL, keepdims);
 }
 
+/* np.ptp(x): how far the largest element is from the smallest. */
+static PyObject *call_ptp(int which, PyObject *const *values, Py_ssize_t count)
+{
+    int keepdims = 0;
+    const Tensor *x = layout_of_any(values[0]);
+    if (x == NULL || x->code == BOOL || is_complex(x->code) || !take_flag(values[2], &keepdims)) {
+        return DECLINED;
+    }
+    PyObject *largest = reduce(MAX, values[0], values[1], NULL, keepdims);
+    PyObject *smallest = is_answer(largest) ? reduce(MIN, values[0], values[1], NULL, keepdims) : Py_XNewRef(largest);
+    PyObject *result = is_answer(smallest) ? compute_binary(OP_SUBTRACT, largest, smallest) : Py_XNewRef(smallest);
+    drop_answer(largest);
+    drop_answer(smallest);
+    return result;
+}
+
 /* The root of the product of a vector and itself; of an array that lies row by row as one vector. */
 static PyObject *norm_of_all(PyObject *array)
 {
@@ -478,6 +494,7 @@ Implementation reduction_functions[] = {
     {"any", call_reduction, ANY, "x, /, *, axis=, keepdims="},
     {"all", call_reduction, ALL, "x, /, *, axis=, keepdims="},
     {"count_nonzero", call_reduction, COUNT_NONZERO, "x, /, *, axis=, keepdims="},
+    {"ptp", call_ptp, 0, "a, /, *, axis=, keepdims="},
     {"norm", call_norm, 1, "x, /, ord=, axis=, *, keepdims="},
     {"vector_norm", call_norm, 0, "x, /, *, ord=, axis=, keepdims="},
     {NULL, NULL, 0, NULL},
