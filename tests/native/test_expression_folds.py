@@ -165,3 +165,39 @@ def test_short_rows_are_reduced_in_the_order_of_the_axes(axis):
         float(held[0, 0, 0])
         first, second = xp.sum(function(x, y), axis=axis), xp.sum(held, axis=axis)
         assert np.array_equal(np.asarray(first), np.asarray(second))
+
+
+ROWS = {
+    "two arrays": lambda ns, x, y: x * y,
+    "a number": lambda ns, x, y: x * 2 + 1,
+    "a number for each row": lambda ns, x, y: x * y[:, :1] - 1,
+    "one for each column": lambda ns, x, y: (x - y[:1]) * x,
+    "compared": lambda ns, x, y: x > y[:, :1],
+    "parts of rows": lambda ns, x, y: x[1:, 3:-2] + y[:-1, 2:-3],
+    "every other row": lambda ns, x, y: x[::2] * y[::2],
+    "rows backwards": lambda ns, x, y: x[::-1] - y,
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("shape", [(3, 40), (64, 200), (700, 300), (300, 1401)])
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_are_reduced_to_one_as_numpy_does(name, shape, threads):
+    """Row after row, whatever tiles and parts there are."""
+    rng = np.random.default_rng(11)
+    x, y = rng.standard_normal(shape), rng.standard_normal(shape)
+    ours = [xp.asarray(each, copy=True) for each in (x, y)]
+    with xp.config_context(num_threads=threads, fusion_threshold=0):
+        for reduce in ("sum", "max", "min"):
+            expected = ROWS[name](np, x, y)
+            if expected.dtype == bool:
+                expected = getattr(np, {"sum": "sum", "max": "any", "min": "all"}[reduce])(
+                    expected, axis=0
+                )
+                found = {"sum": xp.count_nonzero, "max": xp.any, "min": xp.all}[reduce](
+                    ROWS[name](xp, *ours), axis=0
+                )
+            else:
+                expected = getattr(expected, reduce)(axis=0)
+                found = getattr(xp, reduce)(ROWS[name](xp, *ours), axis=0)
+            assert np.asarray(found).tobytes() == expected.tobytes()

@@ -150,7 +150,7 @@ static void step_row(const Pass *pass, TileOfPass *tile, const npy_intp *apart)
 }
 
 /* Compute a tile row by row; as one run, if each row begins where the one before ends. */
-static void run_rows_of_tile(const Pass *pass, const Tiling *tiling, TileOfPass *tile, const npy_intp *apart, npy_intp rows)
+static void run_rows_of_tile(const Pass *pass, const Tiling *tiling, TileOfPass *tile, npy_intp *apart, npy_intp rows)
 {
     int is_run = 1;
     for (int i = 0; i < pass->area_count; i++) {
@@ -239,6 +239,39 @@ static int are_short_runs(const Pass *pass, npy_intp columns)
     return dim > 0 && pass->fold->next == NULL && pass->fold->reduction->kind > ADD_MOMENTS &&
            columns * area->itemsize < SHORT_RUN && area->strides[dim - 1] != columns * area->itemsize &&
            accumulators->strides[dim] == 0 && accumulators->strides[dim - 1] == 0;
+}
+
+/* Whether a pass reduces rows of an expression to one row, and orders compute each row from the leaves where they lie. */
+static int computes_folded_rows(const Pass *pass)
+{
+    const int last = pass->ndim - 1;
+    int computed = pass->fold != NULL && !pass->fold->is_read && folds_columns(pass) && pass->discards && !pass->is_stepped &&
+                   pass->one_by_one == NULL && count_operands(pass) == pass->leaf_count + 1 && pass->plan->step_count == 1 &&
+                   pass->plan->steps[0].order_count > 0;
+    for (int i = 0; computed && i < pass->leaf_count; i++) {
+        const npy_intp step = pass->areas[i].strides[last];
+        computed = step == 0 || step == pass->areas[i].itemsize;
+    }
+    return computed;
+}
+
+/* Compute the rows of such a pass at `corners` into memory where they follow each other, and reduce them. */
+static void run_folded_rows(const Pass *pass, const Tiling *tiling, char *const *corners, npy_intp rows, npy_intp columns)
+{
+    const int last = pass->ndim - 1, root = pass->leaf_count;
+    const npy_intp row = columns * pass->areas[root].itemsize;
+    char *const buffer = packing_memory(pass, tiling);
+    npy_intp apart[MOST_AREAS];
+    TileOfPass tile;
+    tile.count = columns;
+    for (int i = 0; i < pass->area_count; i++) {
+        const Area *area = &pass->areas[i];
+        tile.data[i] = i == root ? buffer : corners[i];
+        tile.steps[i] = i < root ? area->strides[last] : i == root ? area->itemsize : 0; /* accumulators stay where they are */
+        apart[i] = i < root ? area->strides[last - 1] : i == root ? row : 0;
+    }
+    run_rows_of_tile(pass, tiling, &tile, apart, rows);
+    fold_tile(pass, tiling->folded, buffer, row, corners + count_operands(pass), rows, columns);
 }
 
 /* Compute the tile at `corners`. */
@@ -401,6 +434,9 @@ static int are_long(const Pass *pass)
     return repeated && pass->shape[last] * pass->plan->largest >= LONG_ROW;
 }
 
+/* Rows of a tile that are reduced to one: what they are reduced to is read and written once for all (docs/tuning.md, 175). */
+enum { FOLDED_ROWS = 8 };
+
 /* Tiles of a transposed operand are copied from columns of a few cache lines, and computed on rows that are long. */
 static TileShape shape_tiles(const Pass *pass)
 {
@@ -424,7 +460,12 @@ static TileShape shape_tiles(const Pass *pass)
     if (reads_columns(pass)) {
         return (TileShape){0, all_rows, least(all_columns, READ_BYTES / largest), tile_bytes(pass) + APART};
     }
-    const npy_intp most = greatest(1, tile_bytes(pass) / largest), columns = least(all_columns, most);
+    const npy_intp most = greatest(1, tile_bytes(pass) / largest);
+    if (computes_folded_rows(pass)) {
+        const npy_intp columns = least(all_columns, greatest(1, most / FOLDED_ROWS));
+        return (TileShape){0, least(all_rows, most / columns), columns, tile_bytes(pass) + APART};
+    }
+    const npy_intp columns = least(all_columns, most);
     const int is_row = columns < all_columns || pass->is_stepped || are_long(pass);
     return (TileShape){0, is_row ? 1 : least(all_rows, greatest(1, most / columns)), columns, tile_bytes(pass) + APART};
 }
@@ -444,6 +485,7 @@ void run_tiles(const Pass *pass, char *slots)
     const Tiling tiling = {shape.slot_bytes, folded, slots, (Order *)(slots + count_slots(pass) * shape.slot_bytes)};
     npy_intp index[NODE_DIMS] = {0};
     char *data[MOST_AREAS], *corners[MOST_AREAS];
+    const int are_folded = computes_folded_rows(pass);
     int keeps = 0; /* whether there are several accumulators */
     for (int k = 0; k < pass->fold_count; k++) {
         folded[k].accumulator = NULL;
@@ -462,7 +504,9 @@ void run_tiles(const Pass *pass, char *slots)
                     const npy_intp *strides = pass->areas[i].strides;
                     corners[i] = data[i] + column * strides[last] + (last > 0 ? row * strides[last - 1] : 0);
                 }
-                (shape.turned && !pass->is_copy ? run_turned_tile : run_tile)(
+                (are_folded                      ? run_folded_rows
+                 : shape.turned && !pass->is_copy ? run_turned_tile
+                                                  : run_tile)(
                     pass, &tiling, corners, least(rows, all_rows - row), least(columns, all_columns - column));
             }
         }

@@ -167,18 +167,24 @@ enum { FEW_SUMS = 32 };
 #define LARGEST_OF(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y)) /* NaN if one of them is */
 #define SMALLEST_OF(x, y) ((x) <= (y) || (x) != (x) ? (x) : (y))
 
-/* Combine WIDTH columns, in vector registers, with what they are reduced to. */
+/* Combine WIDTH columns of one row or more, in vector registers, with what they are reduced to. The first row is combined with
+   that where it lies: compilers copy it to the stack by halves of registers, and the processor waits to read whole ones. */
 #define COMBINE_COLUMNS(TYPE, COMBINED, WIDTH)                                                     \
     for (; columns - done >= (WIDTH); done += (WIDTH)) {                                           \
-        TYPE results[WIDTH];                                                                       \
-        memcpy(results, to + done, sizeof(results));                                               \
-        for (npy_intp row = 0; row < rows; row++) {                                                \
+        TYPE results[WIDTH], *const target = to + done;                                            \
+        const TYPE *first = (const TYPE *)from + done;                                             \
+        for (int i = 0; i < (WIDTH); i++) {                                                        \
+            results[i] = COMBINED(target[i], first[i]);                                            \
+        }                                                                                          \
+        for (npy_intp row = 1; row < rows; row++) {                                                \
             const TYPE *elements = (const TYPE *)(from + row * step) + done;                       \
             for (int i = 0; i < (WIDTH); i++) {                                                    \
                 results[i] = COMBINED(results[i], elements[i]);                                    \
             }                                                                                      \
         }                                                                                          \
-        memcpy(to + done, results, sizeof(results));                                               \
+        for (int i = 0; i < (WIDTH); i++) {                                                        \
+            target[i] = results[i];                                                                \
+        }                                                                                          \
     }
 
 #define COMBINE_ROWS(NAME, TYPE, COMBINED)                                                         \
