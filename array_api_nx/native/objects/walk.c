@@ -295,9 +295,12 @@ COMPUTE_PLANE(compute_doubles, npy_double)
 /* Whether the two functions above compute the rows. The target may be a source. */
 static int has_short_rows(const Plane *plane, LinkOperation link)
 {
+    if (link < ADD_LINK || link > DIVIDE_LINK) {
+        return 0; /* there may be fewer operands */
+    }
     const npy_intp *column = plane->column, itemsize = plane->itemsizes[2];
-    return link >= ADD_LINK && link <= DIVIDE_LINK && plane->rows > 1 && plane->columns <= FEW_COLUMNS &&
-           column[2] == itemsize && (column[0] == itemsize || column[1] == itemsize) &&
+    return plane->rows > 1 && plane->columns <= FEW_COLUMNS && column[2] == itemsize &&
+           (column[0] == itemsize || column[1] == itemsize) &&
            (column[0] == itemsize || column[0] == 0) && (column[1] == itemsize || column[1] == 0);
 }
 
