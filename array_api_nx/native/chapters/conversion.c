@@ -104,9 +104,7 @@ void order_copy(const Tensor *x, npy_uint8 *order)
 static PyObject *new_like(const Tensor *x, const npy_uint8 *order, DTypeCode code, char **data)
 {
     npy_intp sizes[ARRAY_DIMS];
-    for (int i = 0; i < x->ndim; i++) {
-        sizes[x->ndim - 1 - i] = x->shape[order[i]];
-    }
+    sizes_in_order(x, order, sizes);
     return new_array_in_order(x->ndim, sizes, order, code, data);
 }
 

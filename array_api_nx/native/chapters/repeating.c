@@ -319,9 +319,7 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
     AxisOrder order;
     npy_intp sizes[ARRAY_DIMS];
     order_copy(x, order);
-    for (int i = 0; i < x->ndim; i++) {
-        sizes[x->ndim - 1 - i] = x->shape[order[i]];
-    }
+    sizes_in_order(x, order, sizes);
     Py_INCREF(x);
     PyObject *result = new_copy(x, from, x->ndim, sizes, &to);
     if (result != NULL && result != DECLINED) {

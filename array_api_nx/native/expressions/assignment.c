@@ -106,8 +106,8 @@ static int find_overlap(const Expression *expression, const Node *root, Target *
     return target->overlaps == APART_FROM_OPERANDS || time_of(expression) < LONG_PASS;
 }
 
-/* The axis of a value along which elements lie as along an axis of the root, which it shows in any order of the axes: -1 for one
-   of a single element. 0 if there is none. */
+/* The axis of a value along which elements lie as along an axis of the root, whose axes it shows in any order: -1 for one of a
+   single element. 0 if there is none. */
 static int find_axis(const Tensor *value, npy_intp length, npy_intp step, int *axis)
 {
     *axis = -1;
@@ -124,7 +124,7 @@ static int fit_target(const Region *region, const Tensor *value, const Node *roo
 {
     const int surplus = region->ndim - value->ndim;
     npy_intp step = dtypes[value->code].itemsize;
-    if (surplus < 0 || value->offset != 0 || value->size != root->size) {
+    if (surplus < 0 || value->offset != 0 || value->size != root->size || value->code != root->operation.result) {
         return 0;
     }
     for (int dim = 0; dim < region->ndim; dim++) {

@@ -81,7 +81,8 @@ int compute_expression(const Expression *expression, const Plan *plan, const Tar
    describe it: fewer bytes have to be in the caches than in memory of its own. The storage of the operand; or NULL. */
 Storage *take_memory(const Expression *expression, Target *target);
 
-/* Compute a node whose operands lie in memory by one call of its operation's function, if it takes less time than ASKED_FROM. The expression is filled in for this node. 1; 0 with an exception set; -1 if it takes a pass. */
+/* Compute a node whose operands lie in memory by one call of its operation's function, if that takes less time than ASKED_FROM.
+   The expression is filled in for this node. 1; 0 with an exception set; -1 if it takes a pass. */
 int compute_alone(Node *node, Expression *expression, Errors *errors);
 
 /* The storage whose node, which is no reduction, computes the operand of one: a new reference; NULL with an exception

@@ -6,8 +6,8 @@
 
 /* NumPy inserts one axis after the other, the last first, before those that it finds to be
    slower. An axis of one element, or of elements that are all the same one, cannot be compared
-   with others: it is passed by. (For casts NumPy compares these, too: see `order_of_cast` in
-   conversion.c.) */
+   with others: it is passed by. (For copies NumPy compares these, too: see `order_copy` in
+   conversion.h.) */
 void order_axes_of(int ndim, int count, const npy_intp *const *strides, npy_uint8 *order)
 {
     order_rows(ndim, order);
@@ -58,6 +58,13 @@ void reorder_axes(Tensor *tensor, const npy_uint8 *order)
     memcpy(tensor->strides, strides, (size_t)ndim * sizeof(npy_intp));
     Py_CLEAR(tensor->shape_tuple);
     finish_layout(tensor, tensor->flags & READ_ONLY);
+}
+
+void sizes_in_order(const Tensor *x, const npy_uint8 *order, npy_intp *sizes)
+{
+    for (int i = 0; i < x->ndim; i++) {
+        sizes[x->ndim - 1 - i] = x->shape[order[i]];
+    }
 }
 
 PyObject *new_array_in_order(int ndim, const npy_intp *sizes, const npy_uint8 *order, DTypeCode code, char **data)

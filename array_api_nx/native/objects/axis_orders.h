@@ -34,11 +34,14 @@ static inline void order_rows(int ndim, npy_uint8 *order)
     }
 }
 
-/* Give a Tensor that nothing else refers to, whose axes lie in rows, the axes of an array: in its memory, these have the order. */
+/* Give a Tensor that nothing else refers to, whose first axis is the slowest in this order and its last one the fastest, the
+   axes of an array. */
 void reorder_axes(Tensor *tensor, const npy_uint8 *order);
 
-/* A new Array, whose axes have this order in memory; its sizes are those along the slowest axis first. As
-   `new_array_like_memory`. */
+/* The sizes of an array, that of its slowest axis in this order first. */
+void sizes_in_order(const Tensor *x, const npy_uint8 *order, npy_intp *sizes);
+
+/* A new Array, whose axes have this order in memory, by such sizes. As `new_array_like_memory`. */
 PyObject *new_array_in_order(int ndim, const npy_intp *sizes, const npy_uint8 *order, DTypeCode code, char **data);
 
 /* A view of so many axes, with those first that are slow in this order; some have length 1 if there are more than the array
