@@ -115,7 +115,7 @@ _ARRAYS: Final = """
     transpose   transpose   a, axes=
     repeat      repeat      a, repeats, axis=
     tile        tile        A, reps
-    tensordot   tensordot   a, b, axes=
+    tensordot   tensordot_of_any a, b, axes=
     roll        roll        a, shift, axis=
     broadcast_to broadcast_to array, shape
     expand_dims expand_dims a, axis

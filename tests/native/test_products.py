@@ -248,3 +248,46 @@ def test_products_of_booleans_in_the_face_are_numpys(size):
         number = face.asarray(x[0]) @ face.asarray(x[0])
         assert type(number) is np.bool
         assert number == x[0] @ x[0]
+
+
+CONTRACTIONS = [
+    ((4, 3, 5), (2, 3, 5), ([1, 2], [1, 2])),
+    ((4, 3, 5), (5, 3, 2), ([2, 1], [0, 1])),
+    ((4, 3, 5), (5, 2, 6), 1),
+    ((4, 3, 5), (3, 5), 2),
+    ((4, 3), (5,), 0),
+    ((3, 3), (3, 3), ([0, 1], [1, 0])),
+    ((3, 4), (3, 5), (0, 0)),
+    ((2, 3, 4), (4, 2), ((-1, 0), (0, -1))),
+    ((), (3, 2), ([], [])),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int32"])
+@pytest.mark.parametrize(("first", "second", "axes"), CONTRACTIONS)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_tensordot_over_any_axes(first, second, axes, reverse, dtype):
+    """With NumPy's result in rows, also of arrays whose axes lie in another order."""
+    rng = np.random.default_rng(8)
+    x, y = [(rng.standard_normal(shape) * 9).astype(dtype) for shape in (first, second)]
+    ours = [face.array(each) for each in (x, y)]
+    if reverse:
+        x, y = [np.ascontiguousarray(each.T).T for each in (x, y)]
+        ours = [face.array(each.T).T for each in (x, y)]
+    expected = np.tensordot(x, y, axes)
+    found = np.asarray(face.tensordot(*ours, axes=axes))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-4)
+    assert found.dtype == expected.dtype
+    assert found.strides == expected.strides
+
+
+MISFITS = [([0, 0], [0, 1]), ([0, 1], [1, 1]), ([0], [0, 1]), 3, ([0], [0])]
+
+
+@pytest.mark.parametrize("axes", MISFITS)
+def test_axes_that_do_not_fit_are_refused(axes):
+    x, y = np.ones((2, 3)), np.ones((3, 3))
+    with pytest.raises(Exception) as numpys:  # noqa: PT011
+        np.tensordot(x, y, axes)
+    with pytest.raises(numpys.type):
+        face.tensordot(face.array(x), face.array(y), axes)

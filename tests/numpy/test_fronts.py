@@ -136,7 +136,7 @@ CALLS = {
     "linalg.outer": [((V, X[0]), {}), ((INTS[0], V), {})],
     "outer": [((V, X[0]), {}), ((INTS[0] > 1, INTS[1] > 2), {}), ((X, V), {}), ((V[::2], 2.0), {})],
     "linalg.matmul": [((X, V), {})],
-    "tensordot": [((X, X.T, 1), {}), ((X, X), {})],
+    "tensordot": [((X, X.T, 1), {}), ((X, X), {}), ((X, X, ([0], [0])), {}), ((X, V, 0), {})],
     "array": [
         *[((X,), {}), ((INTS.T,), {}), (([1, 2.5],), {}), ((V,), {"ndmin": 2})],
         *[((x,), {"ndmin": k}) for x in (X.T, V, [1, 2], 3, numpy.float32(2)) for k in (0, 1, 3)],

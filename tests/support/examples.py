@@ -179,6 +179,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "stack": [lambda: xp.stack([X, ODD], axis=1)],
     "take": [lambda: xp.take(X, INTS, axis=1)],
     "take_along_axis": [lambda: xp.take_along_axis(X, TABLE, axis=1)],
+    "tensordot_of_any": [lambda: face.tensordot(FACE, FACE, axes=([0, 1], [0, 1]))],
     "tensordot": [lambda: xp.tensordot(X, X.T, axes=1)],
     "tile": [lambda: xp.tile(X, (2, 1))],
     "unary": [lambda: dispatch.unary(p.NEGATIVE, X)],

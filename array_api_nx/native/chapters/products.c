@@ -3,6 +3,7 @@
    0 along an axis that is missing or has size 1, those of the array along any other. */
 
 #include "products.h"
+#include "boxes.h"
 #include "chapters.h"
 #include "conversion.h"
 #include "elementwise.h"
@@ -374,21 +375,115 @@ PyObject *call_dot(int which, PyObject *const *values, Py_ssize_t count)
     return x != NULL && y != NULL && x->ndim > 1 && y->ndim > 2 ? DECLINED : multiply_matrices(values[0], values[1]);
 }
 
-/* Of two matrices over one axis. */
-static PyObject *call_tensordot(int which, PyObject *const *values, Py_ssize_t count)
+/* Read tensordot's `axes`: how many, the last ones of the first array with the first ones of the second, or those of each. Returns
+   how many there are; -1 if they do not fit the arrays, or one comes twice. */
+static int take_contracted(PyObject *value, Tensor *const *arrays, int axes[2][ARRAY_DIMS])
 {
-    int overflow;
-    if (values[2] == NULL || !PyLong_CheckExact(values[2]) ||
-        PyLong_AsLongAndOverflow(values[2], &overflow) != 1) {
-        return DECLINED;
+    PyObject *const *sides, *const *items[2] = {NULL, NULL};
+    Py_ssize_t counts[2], pair;
+    npy_intp number = 2;
+    if (value != NULL && (PyTuple_CheckExact(value) || PyList_CheckExact(value))) {
+        if (!take_items(&value, &pair, &sides) || pair != 2) {
+            return -1;
+        }
+        for (int i = 0; i < 2; i++) {
+            items[i] = &sides[i];
+            if (!take_items(items[i], &counts[i], &items[i]) || counts[i] != counts[0]) {
+                return -1;
+            }
+        }
+        number = counts[0];
+    } else if (value != NULL && !take_number(value, &number)) {
+        return -1;
     }
-    for (int i = 0; i < 2; i++) {
-        const Tensor *x = layout_of_any(values[i]);
-        if (x == NULL || x->ndim != 2) {
-            return DECLINED;
+    if (number < 0 || number > arrays[0]->ndim || number > arrays[1]->ndim) {
+        return -1;
+    }
+    for (int k = 0; k < number; k++) {
+        axes[0][k] = arrays[0]->ndim - (int)number + k;
+        axes[1][k] = k;
+        if (items[0] != NULL && (!take_axis(items[0][k], arrays[0]->ndim, &axes[0][k]) ||
+                                 !take_axis(items[1][k], arrays[1]->ndim, &axes[1][k]))) {
+            return -1;
+        }
+        if (arrays[0]->shape[axes[0][k]] != arrays[1]->shape[axes[1][k]]) {
+            return -1;
+        }
+        for (int j = 0; j < k; j++) {
+            if (axes[0][j] == axes[0][k] || axes[1][j] == axes[1][k]) {
+                return -1;
+            }
         }
     }
-    return multiply_matrices(values[0], values[1]);
+    return (int)number;
+}
+
+/* Letters for the axes of two arrays, as many as there are in the alphabet: those that are multiplied with each other have one. */
+enum { LETTERS = 26 };
+
+/* The subscripts by which einsum computes a tensordot. 0 if there are none. */
+static int write_subscripts(PyObject *value, Tensor *const *arrays, char *subscripts)
+{
+    int axes[2][ARRAY_DIMS];
+    char letters[2][LETTERS] = {{0}, {0}}, *end = subscripts, next = 'a';
+    const int count = arrays[0]->ndim + arrays[1]->ndim > LETTERS ? -1 : take_contracted(value, arrays, axes);
+    if (count < 0) {
+        return 0;
+    }
+    for (int axis = 0; axis < arrays[0]->ndim; axis++) {
+        letters[0][axis] = next++;
+    }
+    for (int k = 0; k < count; k++) {
+        letters[1][axes[1][k]] = letters[0][axes[0][k]];
+    }
+    for (int axis = 0; axis < arrays[1]->ndim; axis++) {
+        letters[1][axis] = letters[1][axis] == 0 ? next++ : letters[1][axis];
+    }
+    for (int i = 0; i < 2; i++) {
+        memcpy(end, letters[i], (size_t)arrays[i]->ndim);
+        end += arrays[i]->ndim;
+        *end++ = i == 0 ? ',' : '-';
+    }
+    *end++ = '>';
+    for (int i = 0; i < 2; i++) {
+        for (int axis = 0; axis < arrays[i]->ndim; axis++) {
+            const char letter = letters[i][axis];
+            if (memchr(letters[1 - i], letter, (size_t)arrays[1 - i]->ndim) == NULL) {
+                *end++ = letter;
+            }
+        }
+    }
+    *end = '\0';
+    return 1;
+}
+
+/* Of two matrices over one axis; of others, if it is `of_any`, as einsum computes it, which looks for no errors. */
+static PyObject *call_tensordot(int of_any, PyObject *const *values, Py_ssize_t count)
+{
+    FIND_ONCE(einsum, "einsum")
+    Tensor *const arrays[2] = {layout_of_any(values[0]), layout_of_any(values[1])};
+    char subscripts[3 * LETTERS];
+    npy_intp number = 2;
+    if (arrays[0] == NULL || arrays[1] == NULL) {
+        return DECLINED;
+    }
+    if (values[2] != NULL && take_number(values[2], &number) && number == 1 && arrays[0]->ndim == 2 && arrays[1]->ndim == 2) {
+        return multiply_matrices(values[0], values[1]);
+    }
+    if (!of_any || !write_subscripts(values[2], arrays, subscripts)) {
+        return decline_unless_raised();
+    }
+    PyObject *text = PyUnicode_FromString(subscripts);
+    PyObject *const given[5] = {text, values[0], values[1], NULL, NULL}; /* no third operand, and no choice of a way */
+    PyObject *result = text == NULL ? NULL : einsum->compute(einsum->code, given, 3);
+    Py_XDECREF(text);
+    if (is_answer(result) && !(tensor_of(result)->flags & ROW_MAJOR)) { /* NumPy's tensordot gives rows, and its einsum not always */
+        Tensor *x = tensor_of(result);
+        PyObject *rows = copy_into_shape(x, x->ndim, x->shape);
+        Py_DECREF(result);
+        return rows;
+    }
+    return result;
 }
 
 /* Of vectors, or of the rows of row-major arrays of one shape. */
@@ -467,6 +562,7 @@ Implementation products_functions[] = {
     {"matmul", call_matmul, 0, "x1, x2, /"},
     {"outer", call_outer, 0, "a, b, /"},
     {"tensordot", call_tensordot, 0, "x1, x2, /, *, axes="},
+    {"tensordot_of_any", call_tensordot, 1, "a, b, /, *, axes="},
     {"vecdot", call_vecdot, 0, "x1, x2, /, *, axis="},
     {NULL, NULL, 0, NULL},
 };
