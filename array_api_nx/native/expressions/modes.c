@@ -168,16 +168,46 @@ void end_list_modes(const ListRun *before)
     list_modes = before->modes;
 }
 
+/* Have NumPy's settings be these from now on; 0 with an exception set. Where there is no memory for a token, which nobody needs,
+   Python sets the variable and says that it failed. */
+static int set_numpys(PyObject *settings)
+{
+    PyObject *token = PyContextVar_Set(numpys_variable, settings), *type, *value, *traceback, *now = NULL;
+    if (token != NULL) {
+        Py_DECREF(token);
+        return 1;
+    }
+    PyErr_Fetch(&type, &value, &traceback);
+    const int is_set = PyContextVar_Get(numpys_variable, NULL, &now) == 0 && now == settings;
+    Py_XDECREF(now);
+    PyErr_Restore(type, value, traceback);
+    if (is_set) {
+        PyErr_Clear();
+    }
+    return is_set;
+}
+
 PyObject *ignore_errors(void)
 {
-    return numpys_variable == NULL ? NULL : PyContextVar_Set(numpys_variable, ignoring_settings);
+    PyObject *before = NULL; /* what stands for no settings, if there are none */
+    if (numpys_variable == NULL || PyContextVar_Get(numpys_variable, NULL, &before) < 0 || before == NULL) {
+        return NULL;
+    }
+    if (!set_numpys(ignoring_settings)) {
+        Py_CLEAR(before);
+    }
+    return before;
 }
 
 PyObject *restore_errors(PyObject *before, PyObject *result)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    const int failed = PyContextVar_Reset(numpys_variable, before) < 0;
+    int failed = !set_numpys(before);
+    if (failed) { /* there was no memory: errors would be ignored from now on, and the second try mostly finds some */
+        PyErr_Clear();
+        failed = !set_numpys(before);
+    }
     Py_DECREF(before);
     if (!failed || type != NULL) {
         PyErr_Restore(type, value, traceback);
