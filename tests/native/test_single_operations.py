@@ -78,7 +78,7 @@ def test_one_operand(name, dtype):
 
 
 def test_the_memory_of_a_temporary_is_taken():
-    """And that of an array which has a name, or of which there is a view, is not."""
+    """An array that has a name or a view keeps its memory."""
     x = xp.asarray(values(3000, "float64"), copy=True)
     before = numpy_of(x).copy()
     kept = computed(x + 1)

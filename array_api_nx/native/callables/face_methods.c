@@ -1,10 +1,10 @@
 /* Methods and functions that NumPy's arrays alone have. */
 
+#include "axis_orders.h"
 #include "boxes.h"
 #include "chapters.h"
 #include "conversion.h"
 #include "elementwise.h"
-#include "axis_orders.h"
 #include "face.h"
 #include "indexing.h"
 #include "layouts.h"

@@ -100,14 +100,6 @@ void order_copy(const Tensor *x, npy_uint8 *order)
     }
 }
 
-/* An array for a copy of another one, whose axes have an order in memory. */
-static PyObject *new_like(const Tensor *x, const npy_uint8 *order, DTypeCode code, char **data)
-{
-    npy_intp sizes[ARRAY_DIMS];
-    sizes_in_order(x, order, sizes);
-    return new_array_in_order(x->ndim, sizes, order, code, data);
-}
-
 /* Write the elements as those of another dtype, with the axes in an order. */
 static void write_cast(const Tensor *x, PyUFuncGenericFunction function, DTypeCode code, const npy_uint8 *order, char *data,
                        char *out)
@@ -131,18 +123,18 @@ Tensor *cast_operand(Tensor *x, DTypeCode code)
     const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
     char *data = data_of(x), *out;
     AxisOrder order;
+    npy_intp sizes[ARRAY_DIMS];
     if (function == NULL || data == NULL) {
         return NULL;
     }
     order_copy(x, order);
-    PyObject *copy = new_like(x, order, code, &out);
-    if (copy == NULL) {
-        return NULL;
+    sizes_in_order(x, order, sizes);
+    Tensor *copy = new_memory(x->ndim, sizes, code, 0, &out);
+    if (copy != NULL) {
+        reorder_axes(copy, order);
+        write_cast(x, function, code, order, data, out);
     }
-    write_cast(x, function, code, order, data, out);
-    Tensor *tensor = (Tensor *)Py_NewRef((PyObject *)tensor_of(copy));
-    Py_DECREF(copy);
-    return tensor;
+    return copy;
 }
 
 /* A cast by this thread. */
@@ -150,11 +142,13 @@ static PyObject *cast_now(Tensor *x, const Operation *cast, DTypeCode code)
 {
     char *data = data_of(x), *out;
     AxisOrder order;
+    npy_intp sizes[ARRAY_DIMS];
     if (cast->function == NULL || data == NULL) {
         return decline_unless_raised();
     }
     order_copy(x, order);
-    PyObject *result = new_like(x, order, code, &out);
+    sizes_in_order(x, order, sizes);
+    PyObject *result = new_array_in_order(x->ndim, sizes, order, code, &out);
     if (result == NULL) {
         return NULL;
     }
@@ -207,10 +201,7 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
             Tensor *rows = pending_of(object) != NULL ? NULL : view_in_order(x, x->ndim, order);
             PyObject *result = rows == NULL ? decline_unless_raised() : copy_into_shape(rows, x->ndim, rows->shape);
             Py_XDECREF(rows);
-            if (result != NULL && result != DECLINED) {
-                reorder_axes(tensor_of(result), order);
-            }
-            return result;
+            return result_in_order(result, order);
         }
     }
     if (copy && pending_of(object) != NULL) {

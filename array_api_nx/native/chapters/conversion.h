@@ -29,7 +29,7 @@ PyObject *new_array_of(PyObject *object, PyObject *dtype);
 PyObject *view_with_axes(PyObject *array, int ndim);
 
 /* How NumPy lays out a copy or a cast. Of an array that is neither row-major nor column-major it sorts the axes by their
-   strides, the longest first, and keeps the order of equal ones. Unlike its iterators, whose order `order_axes` of pack.h finds,
+   strides, the longest first, and keeps the order of equal ones. Unlike its iterators, whose order `order_axes` finds,
    it does so with axes of one element, and with those along which elements repeat, whose stride of 0 makes them the last.
    Column-major arrays stay so. */
 void order_copy(const Tensor *x, npy_uint8 *order);

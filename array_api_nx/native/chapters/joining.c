@@ -67,7 +67,7 @@ static int is_outer(const Joint *joint, PyObject *const *items, Py_ssize_t count
 }
 
 /* The order of the axes in the memory of the result, the outermost first, as np.concatenate
-   chooses it: by the insertion sort of `order_axes` in pack.c, but of several arrays at a time, which
+   chooses it: by the insertion sort of `order_axes` in axis_orders.c, but of several arrays at a time, which
    may disagree. */
 static void order_result(const Joint *joint, PyObject *const *items, Py_ssize_t count, int *order)
 {

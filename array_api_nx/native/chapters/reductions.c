@@ -175,10 +175,7 @@ static PyObject *fold_in_order(Reduction *reduction, Tensor *x, const npy_uint8 
     Tensor *view = view_in_order(x, x->ndim, order);
     PyObject *result = view == NULL ? NULL : fold(reduction, view, 0, reordered, keepdims, correction);
     Py_XDECREF(view);
-    if (result != NULL && result != DECLINED) {
-        reorder_axes(tensor_of(result), kept);
-    }
-    return result;
+    return result_in_order(result, kept);
 }
 
 /* Fold an array of many elements along the axes that are marked, along with the operations that it waits for: now, if the

@@ -321,10 +321,7 @@ static PyObject *roll(int which, PyObject *const *values, Py_ssize_t count)
     order_copy(x, order);
     sizes_in_order(x, order, sizes);
     Py_INCREF(x);
-    PyObject *result = new_copy(x, from, x->ndim, sizes, &to);
-    if (result != NULL && result != DECLINED) {
-        reorder_axes(tensor_of(result), order);
-    }
+    PyObject *result = result_in_order(new_copy(x, from, x->ndim, sizes, &to), order);
     Tensor *rolled = result == NULL || result == DECLINED ? NULL : tensor_of(result);
     if (rolled != NULL && !copy_rolled(&source, x, from, flat ? source.strides : rolled->strides, rolled, to, shifts)) {
         Py_CLEAR(result);

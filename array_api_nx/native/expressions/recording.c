@@ -214,8 +214,9 @@ static int lies_by_rows(const Tensor *x)
     return 1;
 }
 
-/* The order of the axes in the memory of NumPy's result, if it is not that of rows: how many they are; or 0. Of a ufunc's
-   column-major arrays alone, it is theirs: NumPy does not look at their axes of one element then. */
+/* The order of the axes in the memory of NumPy's result, if it is not that of rows: how many they are; or 0. Where all
+   operands of a ufunc are column-major arrays of one shape, the result is column-major: NumPy asks no iterator then, which
+   would pass axes of one element by. */
 static int find_order(const Operation *operation, Tensor *const *operands, npy_uint8 *order)
 {
     const int count = operation->count;
@@ -276,11 +277,7 @@ static PyObject *make_array(const Operation *operation, Tensor *const *operands,
     for (int i = 0; i < operation->count; i++) {
         Py_XDECREF(views[i]);
     }
-    PyObject *result = node == NULL ? decline_unless_raised() : wait_for(node);
-    if (result != NULL && result != DECLINED) {
-        reorder_axes(tensor_of(result), order);
-    }
-    return result;
+    return node == NULL ? decline_unless_raised() : result_in_order(wait_for(node), order);
 }
 
 PyObject *record(const Operation *operation, Tensor *const *operands, char *const *numbers)

@@ -60,6 +60,14 @@ void reorder_axes(Tensor *tensor, const npy_uint8 *order)
     finish_layout(tensor, tensor->flags & READ_ONLY);
 }
 
+PyObject *result_in_order(PyObject *result, const npy_uint8 *order)
+{
+    if (is_answer(result)) {
+        reorder_axes(tensor_of(result), order);
+    }
+    return result;
+}
+
 void sizes_in_order(const Tensor *x, const npy_uint8 *order, npy_intp *sizes)
 {
     for (int i = 0; i < x->ndim; i++) {
@@ -69,11 +77,7 @@ void sizes_in_order(const Tensor *x, const npy_uint8 *order, npy_intp *sizes)
 
 PyObject *new_array_in_order(int ndim, const npy_intp *sizes, const npy_uint8 *order, DTypeCode code, char **data)
 {
-    PyObject *result = new_array_like_memory(ndim, sizes, code, 0, data);
-    if (result != NULL) {
-        reorder_axes(tensor_of(result), order);
-    }
-    return result;
+    return result_in_order(new_array_like_memory(ndim, sizes, code, 0, data), order);
 }
 
 Tensor *view_in_order(Tensor *x, int ndim, const npy_uint8 *order)

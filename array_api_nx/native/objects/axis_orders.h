@@ -38,6 +38,9 @@ static inline void order_rows(int ndim, npy_uint8 *order)
    axes of an array. */
 void reorder_axes(Tensor *tensor, const npy_uint8 *order);
 
+/* The same for an Array that was just made, which is returned; NULL and DECLINED stay what they are. */
+PyObject *result_in_order(PyObject *result, const npy_uint8 *order);
+
 /* The sizes of an array, that of its slowest axis in this order first. */
 void sizes_in_order(const Tensor *x, const npy_uint8 *order, npy_intp *sizes);
 
