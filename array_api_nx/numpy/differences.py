@@ -46,11 +46,12 @@ REFUSED: Final[dict[str, tuple[DType, ...]]] = {
     },
     # Products of booleans are booleans, and integers here.
     **dict.fromkeys(_PRODUCTS.split(), (d.bool,)),
-    # Complex numbers have no order here, and NumPy takes less time for their moments.
-    **dict.fromkeys(("max", "min", "amax", "amin", "sort", "mean"), tuple(d.COMPLEX)),
+    # Complex numbers have no order here.
+    **dict.fromkeys(("max", "min", "amax", "amin", "sort"), tuple(d.COMPLEX)),
     # Integers are copied, and NumPy takes less time for complex numbers.
     "nan_to_num": tuple([dtype for dtype in d.NUMPYS if dtype not in d.REAL_FLOATING]),
-    # NumPy computes these without a wider dtype, and products overflow.
+    # NumPy computes these without a wider dtype, and products overflow. It takes less time for
+    # variances of complex numbers.
     "prod": tuple(d.NARROW),
     **dict.fromkeys(("std", "var"), (*d.NARROW, *d.COMPLEX)),
 }
@@ -76,6 +77,8 @@ def has_special_elements(name: str, operands: tuple[Any, ...]) -> bool:
         return len(operands) < 2 or numpy.asarray(operands[1]).dtype != numpy.float64
     if name == "floor_divide":  # of infinities
         return any([_kind(x) == "f" for x in operands])
+    if name == "mean":  # of infinite complex numbers
+        return _kind(operands[0]) == "c"
     exponent = operands[-1]
     return name == "power" and type(exponent) in (int, float) and exponent in _SPECIAL_POWERS
 

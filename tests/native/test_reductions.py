@@ -299,3 +299,16 @@ def test_windows_are_reduced_as_numpys_buffer_is(dtype, shape):
             assert getattr(x.T, name)(keepdims=True).item() == getattr(values.T, name)().item(), (
                 name
             )
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("size", [7, 70_000])
+def test_an_infinite_part_of_a_complex_mean(dtype, size):
+    """The standard divides the parts apart, NumPy by a complex number."""
+    numbers = np.ones(size, dtype)
+    numbers[3] = complex(np.inf, 1)
+    mean = complex(xp.mean(xp.asarray(numbers, copy=True)))
+    assert (mean.real, mean.imag) == (np.inf, pytest.approx(1 / size))
+    with np.errstate(all="ignore"):
+        mean, theirs = complex(face.mean(face.array(numbers))), complex(np.mean(numbers))
+    assert (mean.real, np.isnan(mean.imag)) == (theirs.real, np.isnan(theirs.imag))

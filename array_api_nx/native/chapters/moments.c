@@ -53,12 +53,13 @@ static int treat_noted(const Errors *errors)
     return 0;
 }
 
-/* 0, perhaps with an exception set, if Python has to compute. */
-static int find_loops(int code, DTypeCode dtype, Loops *loops)
+/* 0, perhaps with an exception set, if Python has to compute. `is_numpys` says that an infinite part of a complex number
+   makes both parts of a mean NaN, since NumPy divides by a complex number. */
+static int find_loops(int code, DTypeCode dtype, int is_numpys, Loops *loops)
 {
     /* Division is in double precision for either dtype. */
     loops->add = find_loop(OP_ADD, dtype);
-    loops->divide = find_loop(OP_DIVIDE, FLOAT64);
+    loops->divide = find_loop(OP_DIVIDE, is_complex(dtype) && is_numpys ? COMPLEX128 : FLOAT64);
     if (loops->add == NULL || loops->divide == NULL) {
         return 0;
     }
@@ -75,26 +76,32 @@ void divide_numbers(const ElementLoop *loop, char *data, DTypeCode code, npy_int
                     QuotientFlags *flags)
 {
     enum { PART = 64 };
-    double part[PART];
+    const int parts = is_complex(loop->operand) ? 2 : 1;
+    if (is_complex(code) && parts == 1) {
+        code = code == COMPLEX64 ? FLOAT32 : FLOAT64;
+        size *= 2;
+    }
+    const npy_intp bytes = parts * (npy_intp)sizeof(double);
+    double part[2 * PART], by[2] = {divisor, 0};
     clear_flags();
-    if (code == FLOAT64) {
-        char *args[3] = {data, (char *)&divisor, data};
-        npy_intp steps[3] = {sizeof(double), 0, sizeof(double)};
+    if (code == FLOAT64 || code == COMPLEX128) {
+        char *args[3] = {data, (char *)by, data};
+        npy_intp steps[3] = {bytes, 0, bytes};
         loop->function(args, &size, steps, loop->data);
         flags->divided |= take_flags();
         return;
     }
     for (npy_intp done = 0; done < size; done += PART) {
         npy_intp n = size - done < PART ? size - done : PART;
-        npy_float *numbers = (npy_float *)data + done;
-        char *args[3] = {(char *)part, (char *)&divisor, (char *)part};
-        npy_intp steps[3] = {sizeof(double), 0, sizeof(double)}, count = n;
-        for (npy_intp i = 0; i < n; i++) {
+        npy_float *numbers = (npy_float *)data + parts * done;
+        char *args[3] = {(char *)part, (char *)by, (char *)part};
+        npy_intp steps[3] = {bytes, 0, bytes}, count = n;
+        for (npy_intp i = 0; i < parts * n; i++) {
             part[i] = (double)numbers[i];
         }
         loop->function(args, &count, steps, loop->data);
         flags->divided |= take_flags();
-        for (npy_intp i = 0; i < n; i++) {
+        for (npy_intp i = 0; i < parts * n; i++) {
             /* The compiler must not move the conversion to where flags are not looked at. */
             volatile npy_float number = (npy_float)part[i];
             numbers[i] = number;
@@ -263,10 +270,11 @@ static PyObject *moment_of_many(int code, PyObject *array, PyObject *axis, int k
         Py_DECREF(cast);
         return result;
     }
-    if ((x->code != FLOAT64 && x->code != FLOAT32) || !take_axes(axis, x->ndim, reduced)) {
+    if (!(x->code == FLOAT64 || x->code == FLOAT32 || (code == MEAN && is_complex(x->code))) ||
+        !take_axes(axis, x->ndim, reduced)) {
         return DECLINED;
     }
-    if (!find_loops(code, (DTypeCode)x->code, &loops)) {
+    if (!find_loops(code, (DTypeCode)x->code, is_face(array), &loops)) {
         return decline_unless_raised();
     }
     if (code == MEAN) {
@@ -315,12 +323,14 @@ static PyObject *moment(int code, PyObject *array, PyObject *axis, int keepdims,
             return result;
         }
     }
-    if (x->size == 0 || is_complex(x->code) ||
+    if (x->size == 0 || (is_complex(x->code) && code != MEAN) ||
         !take_axes(axis, x->ndim, reduced) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }
-    const DTypeCode dtype = x->code == FLOAT32 || is_float16(x->code) ? FLOAT32 : FLOAT64;
-    if (!find_loops(code, dtype, &loops)) {
+    const DTypeCode dtype = is_complex(x->code)                          ? (DTypeCode)x->code
+                            : x->code == FLOAT32 || is_float16(x->code) ? FLOAT32
+                                                                         : FLOAT64;
+    if (!find_loops(code, dtype, is_face(array), &loops)) {
         return decline_unless_raised();
     }
     if ((x->code != dtype || code != MEAN) && !has_plain_order(x)) {

@@ -229,8 +229,8 @@ static PyObject *reduce_large(ReductionCode op, Tensor *x, int is_temporary, con
         return DECLINED;
     }
     const ElementLoop *loop = find_loop(operations[op], code);
-    if (loop == NULL || loop->result != code || (element != code && !counts) || is_complex(code) ||
-        (is_float16(code) && op != MAX && op != MIN) || x->ndim > NODE_DIMS ||
+    if (loop == NULL || loop->result != code || (element != code && !counts) || (is_complex(code) && op != SUM) ||
+        (op == SUM && is_inexact(code) && !is_summed(code)) || (is_float16(code) && op == PROD) || x->ndim > NODE_DIMS ||
         !find_identity(op, code, &reduction.identity)) {
         return decline_unless_raised();
     }

@@ -18,7 +18,8 @@ typedef struct {
     int divided, cast;
 } QuotientFlags;
 
-/* Divide floating-point numbers in place, as NumPy's means are: in double precision. `loop` divides doubles. */
+/* Divide floating-point numbers in place, as NumPy's means are: in double precision. `loop` divides doubles, or complex
+   numbers of two of them; the former of complex numbers both parts. */
 void divide_numbers(const ElementLoop *loop, char *data, DTypeCode code, npy_intp size, double divisor,
                     QuotientFlags *flags);
 

@@ -5,7 +5,6 @@
    same on all processors, however many elements one instruction adds. */
 
 #include "sums.h"
-#include "compiler.h"
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF /* GCC contracts nothing with -std=c11 */
@@ -29,7 +28,7 @@ enum { AT_ONCE = 8 };
     X(TYPE, 1) X(TYPE, 2) X(TYPE, 3) X(TYPE, 4) X(TYPE, 5) X(TYPE, 6) X(TYPE, 7) X(TYPE, 8)        \
     X(TYPE, 9) X(TYPE, 10) X(TYPE, 11) X(TYPE, 12) X(TYPE, 13) X(TYPE, 14) X(TYPE, 15) X(TYPE, 16)
 
-#define DEFINE_SUMS(TYPE)                                                                          \
+#define DEFINE_SUMS(CODE, TYPE)                                                                    \
     enum { LANES_##TYPE = 128 / sizeof(TYPE), BLOCK_##TYPE = LANES_##TYPE * LENGTH };              \
                                                                                                    \
     static INLINE void start_##TYPE(Pairs_##TYPE *pairs)                                           \
@@ -119,26 +118,26 @@ enum { AT_ONCE = 8 };
     /* Of a short run, the sum of the lanes that lie so far apart, from one on; lanes behind the run would add zeros. */ \
     static INLINE TYPE eight_apart_##TYPE(const TYPE *x, const int count, const int i)             \
     {                                                                                              \
-        return i + 8 < count ? (0 + x[i]) + (0 + x[i + 8]) : 0 + x[i];                             \
+        return (TYPE)(i + 8 < count ? (0 + x[i]) + (0 + x[i + 8]) : 0 + x[i]);                     \
     }                                                                                              \
                                                                                                    \
     static INLINE TYPE four_apart_##TYPE(const TYPE *x, const int count, const int i)              \
     {                                                                                              \
         const TYPE sum = eight_apart_##TYPE(x, count, i);                                          \
-        return i + 4 < count ? sum + eight_apart_##TYPE(x, count, i + 4) : sum;                    \
+        return i + 4 < count ? (TYPE)(sum + eight_apart_##TYPE(x, count, i + 4)) : sum;            \
     }                                                                                              \
                                                                                                    \
     static INLINE TYPE two_apart_##TYPE(const TYPE *x, const int count, const int i)               \
     {                                                                                              \
         const TYPE sum = four_apart_##TYPE(x, count, i);                                           \
-        return i + 2 < count ? sum + four_apart_##TYPE(x, count, i + 2) : sum;                     \
+        return i + 2 < count ? (TYPE)(sum + four_apart_##TYPE(x, count, i + 2)) : sum;             \
     }                                                                                              \
                                                                                                    \
     /* The sum of 1 to 16 elements, as of a run. */                                                \
     static INLINE TYPE sum_short_##TYPE(const TYPE *x, const int count)                            \
     {                                                                                              \
         const TYPE sum = two_apart_##TYPE(x, count, 0);                                            \
-        return 1 < count ? sum + two_apart_##TYPE(x, count, 1) : sum;                              \
+        return 1 < count ? (TYPE)(sum + two_apart_##TYPE(x, count, 1)) : sum;                      \
     }                                                                                              \
                                                                                                    \
     /* Add runs of `count` elements, `row` bytes after each other, each to a sum of its own. */    \
@@ -199,45 +198,64 @@ enum { AT_ONCE = 8 };
         return total_##TYPE(&pairs);                                                               \
     }
 
-DEFINE_SUMS(npy_float)
-DEFINE_SUMS(npy_double)
+EACH_SUMMED(DEFINE_SUMS)
+
+#define START(CODE, TYPE) start_##TYPE(&run->of_##TYPE);
+#define EXTEND(CODE, TYPE)                                                             \
+    case CODE:                                                                         \
+        extend_##TYPE(&run->of_##TYPE, &run->last, (const TYPE *)elements, count);     \
+        break;
+#define FINISH(CODE, TYPE)                                       \
+    case CODE:                                                   \
+        *(TYPE *)sum += end_##TYPE(&run->of_##TYPE, &run->last); \
+        break;
+#define ADD_ALL(CODE, TYPE)                                         \
+    case CODE:                                                      \
+        add_runs_##TYPE(sums, step, elements, row, runs, count);    \
+        break;
+#define MERGE(CODE, TYPE)                                                    \
+    case CODE:                                                               \
+        *(TYPE *)sums = merge_##TYPE((const TYPE *)sums, step, count);       \
+        break;
 
 void begin_run(RunOfElements *run)
 {
-    run->of_floats.depth = run->of_doubles.depth = 0;
-    run->of_floats.count = run->of_doubles.count = 0;
+    EACH_SUMMED(START) /* one of them is used; the others write zeros where it has no parts yet */
     run->last.count = 0;
 }
 
-void extend_run(RunOfElements *run, const char *elements, npy_intp count, npy_intp itemsize)
+void extend_run(RunOfElements *run, const char *elements, npy_intp count, DTypeCode code)
 {
-    if (itemsize == sizeof(npy_float)) {
-        extend_npy_float(&run->of_floats, &run->last, (const npy_float *)elements, count);
-    } else {
-        extend_npy_double(&run->of_doubles, &run->last, (const npy_double *)elements, count);
+    switch (code) {
+        EACH_SUMMED(EXTEND)
+    default:
+        break;
     }
 }
 
-void end_run(RunOfElements *run, char *sum, npy_intp itemsize)
+void end_run(RunOfElements *run, char *sum, DTypeCode code)
 {
-    if (itemsize == sizeof(npy_float)) {
-        *(npy_float *)sum += end_npy_float(&run->of_floats, &run->last);
-    } else {
-        *(npy_double *)sum += end_npy_double(&run->of_doubles, &run->last);
+    switch (code) {
+        EACH_SUMMED(FINISH)
+    default:
+        break;
     }
 }
 
-void add_runs(char *sums, npy_intp step, const char *elements, npy_intp row, npy_intp runs, npy_intp count,
-              npy_intp itemsize)
+void add_runs(char *sums, npy_intp step, const char *elements, npy_intp row, npy_intp runs, npy_intp count, DTypeCode code)
 {
-    (itemsize == sizeof(npy_float) ? add_runs_npy_float : add_runs_npy_double)(sums, step, elements, row, runs, count);
+    switch (code) {
+        EACH_SUMMED(ADD_ALL)
+    default:
+        break;
+    }
 }
 
-void merge_sums(char *sums, npy_intp step, npy_intp count, npy_intp itemsize)
+void merge_sums(char *sums, npy_intp step, npy_intp count, DTypeCode code)
 {
-    if (itemsize == sizeof(npy_float)) {
-        *(npy_float *)sums = merge_npy_float((npy_float *)sums, step, count);
-    } else {
-        *(npy_double *)sums = merge_npy_double((npy_double *)sums, step, count);
+    switch (code) {
+        EACH_SUMMED(MERGE)
+    default:
+        break;
     }
 }

@@ -22,7 +22,7 @@ static void fold_runs_to(const Reduction *reduction, char *accumulators, npy_int
 {
     const npy_intp itemsize = dtypes[reduction->element].itemsize;
     if (reduction->kind == ADD_RUNS) {
-        add_runs(accumulators, step, elements, row, rows, columns, itemsize);
+        add_runs(accumulators, step, elements, row, rows, columns, reduction->element);
         return;
     }
     for (npy_intp i = 0; i < rows; i++, accumulators += step, elements += row) {
@@ -95,7 +95,7 @@ static void end_fold(Fold *fold, FoldedRun *folded)
         if (reduction->kind == ADD_MOMENTS) {
             end_moments(&folded->run.moments, (Moments *)folded->accumulator);
         } else {
-            end_run(&folded->run.elements, folded->accumulator, dtypes[reduction->element].itemsize);
+            end_run(&folded->run.elements, folded->accumulator, reduction->element);
         }
         note_flags(&fold->flags, take_vector_flags());
         folded->accumulator = NULL;
@@ -148,7 +148,7 @@ static void fold_tile_to(const Pass *pass, Fold *fold, const Area *area, FoldedR
             if (reduction->kind == ADD_MOMENTS) {
                 extend_moments(&folded->run.moments, elements + i * row, columns, itemsize);
             } else {
-                extend_run(&folded->run.elements, elements + i * row, columns, itemsize);
+                extend_run(&folded->run.elements, elements + i * row, columns, reduction->element);
             }
         }
     } else {
@@ -173,7 +173,7 @@ void merge_partials(Fold *fold, char *partials, npy_intp count)
     const npy_intp step = sizeof(Accumulator);
     clear_vector_flags();
     if (reduction->kind == ADD_RUNS) {
-        merge_sums(partials, step, count, reduction->accumulator_bytes);
+        merge_sums(partials, step, count, reduction->element);
         memcpy(fold->data, partials, (size_t)reduction->accumulator_bytes);
     } else if (reduction->kind == ADD_MOMENTS) {
         merge_moments(partials, step, count);

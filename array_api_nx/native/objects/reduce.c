@@ -210,6 +210,10 @@ COMBINE_ROWS(find_smallest_doubles, npy_double, SMALLEST_OF)
 int combine_rows(OperationCode op, DTypeCode code, const char *from, npy_intp step, char *to, npy_intp rows,
                  npy_intp columns)
 {
+    if (op == OP_ADD && is_complex(code)) { /* as their parts */
+        code = code == COMPLEX64 ? FLOAT32 : FLOAT64;
+        columns *= 2;
+    }
     if ((op != OP_ADD && op != OP_MAXIMUM && op != OP_MINIMUM) || (code != FLOAT32 && code != FLOAT64)) {
         return 0;
     }
