@@ -91,3 +91,31 @@ def test_booleans_with_one_for_a_row_are_numpys(size):
                     expected = function(*given)
                     assert found.dtype == expected.dtype
                     assert np.array_equal(found.view("u1"), expected.view("u1"))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("size", [1, 5, 300, 3000, 40_000])
+def test_powers_of_complex_numbers_are_numpys(dtype, size):
+    rng = np.random.default_rng(size)
+    parts = rng.standard_normal((size, 2))
+    parts[rng.random(size) < 0.05] = 0
+    rows = [parts.view(complex)[:, 0], rng.choice(SPECIAL, (size, 2)).view(complex)[:, 0]]
+    for x, exponent in product(rows, (3, 4, 3.0, 7, 12, 99, 100, -2, 2.5, np.array([3]))):
+        given = x.astype(dtype)
+        for part in (slice(None), slice(None, None, 2), slice(None, None, -1)):
+            with np.errstate(all="ignore"):
+                theirs = given[part] ** exponent
+                ours = np.asarray(face.asarray(given.copy())[part] ** exponent)
+            theirs, ours = [
+                np.ascontiguousarray(each).view(each.real.dtype) for each in (theirs, ours)
+            ]
+            np.testing.assert_array_equal(np.isnan(ours), np.isnan(theirs))
+            assert np.nan_to_num(ours).tobytes() == np.nan_to_num(theirs).tobytes()
+
+
+@pytest.mark.parametrize("namespace", [xp, face])
+@pytest.mark.parametrize("size", [100, 5000])
+def test_powers_of_complex_numbers_warn(namespace, size):
+    x = namespace.asarray(np.full(size, 1e200 + 1e200j))
+    with pytest.warns(RuntimeWarning, match="overflow encountered in power"):
+        np.asarray(x**3)

@@ -60,7 +60,10 @@ int choose_power(Tensor *x, PyObject *exponent, DTypeCode code, OperationCode *o
     if (is_integer(code)) {
         return number >= 0;
     }
-    if (!is_inexact(code) || is_complex(code)) {
+    if (is_complex(code)) { /* for these, which may be given as floats, NumPy's operator has faster functions */
+        return number != 0 && number != 1 && number != 2 && number != -1 && number != 0.5;
+    }
+    if (!is_inexact(code)) {
         return 0;
     }
     if (PyLong_CheckExact(exponent) && number == -1) {
@@ -93,8 +96,10 @@ int is_plain_power_of(PyObject *base, Tensor *x, DTypeCode code)
     if (is_integer(code)) {
         return is_unsigned_array(x);
     }
-    return is_inexact(code) && !is_complex(code) &&
-           (is_vector(x) || (x->ndim == 0 && (!is_half(x) || !signbit(number))));
+    if (is_complex(code)) {
+        return x->ndim > 0;
+    }
+    return is_inexact(code) && (is_vector(x) || (x->ndim == 0 && (!is_half(x) || !signbit(number))));
 }
 
 int is_plain_power(Tensor *x, Tensor *y)
@@ -103,7 +108,10 @@ int is_plain_power(Tensor *x, Tensor *y)
     if (is_integer(code)) {
         return is_unsigned_array(y);
     }
-    if (!is_inexact(code) || is_complex(code)) {
+    if (is_complex(code)) {
+        return y->ndim > 0;
+    }
+    if (!is_inexact(code)) {
         return 0;
     }
     if (y->ndim == 0) {

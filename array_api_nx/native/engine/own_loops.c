@@ -115,7 +115,82 @@ ELEMENT_LOOP(magnitudes_of_doubles, npy_double, fabs)
 TRUTH_LOOP(both_true, &)
 TRUTH_LOOP(either_true, |)
 
+#ifdef HAS_TARGETS /* on other processors NumPy's products here may be fused */
+
+/* Numbers whose parts are multiplied together, apart from each other. */
+enum { NUMBERS = 128 };
+
+/* Complex numbers to a power that is one whole number from 3 to 99, by the products that NumPy's loop computes. */
+#define POWER_LOOP(NAME, TYPE)                                                                                         \
+    typedef struct {                                                                                                   \
+        TYPE real[NUMBERS], imaginary[NUMBERS];                                                                        \
+    } Parts_##TYPE;                                                                                                    \
+                                                                                                                       \
+    /* `to` becomes x * y, and may be either. */                                                                       \
+    static INLINE void multiply_##TYPE(const Parts_##TYPE *x, const Parts_##TYPE *y, Parts_##TYPE *to, npy_intp n)     \
+    {                                                                                                                  \
+        INDEPENDENT                                                                                                    \
+        for (npy_intp i = 0; i < n; i++) {                                                                             \
+            const TYPE real = x->real[i] * y->real[i] - x->imaginary[i] * y->imaginary[i];                             \
+            const TYPE imaginary = x->real[i] * y->imaginary[i] + x->imaginary[i] * y->real[i];                        \
+            to->real[i] = real;                                                                                        \
+            to->imaginary[i] = imaginary;                                                                              \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    CLONED_LOOP(NAME)                                                                                                  \
+    {                                                                                                                  \
+        const npy_intp size = 2 * sizeof(TYPE);                                                                        \
+        const OwnLoop *loop = data;                                                                                    \
+        const TYPE *power = (const TYPE *)args[1];                                                                     \
+        const int exponent = steps[1] == 0 && power[1] == 0 && isfinite(power[0]) && power[0] >= 3 && power[0] < 100   \
+                                 ? (int)power[0]                                                                       \
+                                 : 0;                                                                                  \
+        if (exponent == 0 || (TYPE)exponent != power[0] || steps[0] != size || steps[2] != size) {                     \
+            loop->numpys(args, count, steps, loop->numpys_data);                                                       \
+            return;                                                                                                    \
+        }                                                                                                              \
+        Parts_##TYPE x, square, result;                                                                                \
+        for (npy_intp done = 0; done < *count; done += NUMBERS) {                                                      \
+            const npy_intp n = least(NUMBERS, *count - done);                                                          \
+            const TYPE *source = (const TYPE *)args[0] + 2 * done;                                                     \
+            TYPE *target = (TYPE *)args[2] + 2 * done;                                                                 \
+            for (npy_intp i = 0; i < n; i++) {                                                                         \
+                x.real[i] = square.real[i] = source[2 * i];                                                            \
+                x.imaginary[i] = square.imaginary[i] = source[2 * i + 1];                                              \
+                result.real[i] = 1;                                                                                    \
+                result.imaginary[i] = 0;                                                                               \
+            }                                                                                                          \
+            if (exponent == 3) {                                                                                       \
+                multiply_##TYPE(&x, &x, &square, n);                                                                   \
+                multiply_##TYPE(&x, &square, &result, n);                                                              \
+            }                                                                                                          \
+            for (int bits = exponent == 3 ? 0 : exponent; bits > 0; bits >>= 1) {                                      \
+                if (bits & 1) {                                                                                        \
+                    multiply_##TYPE(&result, &square, &result, n);                                                     \
+                }                                                                                                      \
+                if (bits > 1) {                                                                                        \
+                    multiply_##TYPE(&square, &square, &square, n);                                                     \
+                }                                                                                                      \
+            }                                                                                                          \
+            for (npy_intp i = 0; i < n; i++) {                                                                         \
+                const int is_zero = x.real[i] == 0 && x.imaginary[i] == 0;                                             \
+                target[2 * i] = is_zero ? 0 : result.real[i];                                                          \
+                target[2 * i + 1] = is_zero ? 0 : result.imaginary[i];                                                 \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+POWER_LOOP(powers_of_floats, npy_float)
+POWER_LOOP(powers_of_doubles, npy_double)
+
+#endif
+
 static OwnLoop own_loops[] = {
+#ifdef HAS_TARGETS
+    {"power", NPY_CFLOAT, powers_of_floats, NULL, NULL},
+    {"power", NPY_CDOUBLE, powers_of_doubles, NULL, NULL},
+#endif
     {"multiply", NPY_BOOL, both_true, NULL, NULL},
     {"logical_and", NPY_BOOL, both_true, NULL, NULL},
     {"bitwise_and", NPY_BOOL, both_true, NULL, NULL},
