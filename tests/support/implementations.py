@@ -180,6 +180,15 @@ def steps(array: np.ndarray) -> tuple[int | None, ...]:
     return tuple([s if n != 1 else None for n, s in zip(shape, array.strides, strict=True)])
 
 
+def _bits(array: np.ndarray) -> bytes:
+    """The bytes of the elements; all NaN among the parts of complex numbers are one value."""
+    if array.dtype.kind != "c":
+        return array.tobytes()
+    parts = np.stack([array.real.ravel(), array.imag.ravel()], axis=-1)
+    parts[np.isnan(parts)] = np.nan
+    return parts.tobytes()
+
+
 def describe(value: Any) -> dict[str, Any]:
     """The properties of an argument or a result, as fields with names."""
     if type(value) is xp.Array:
@@ -187,12 +196,12 @@ def describe(value: Any) -> dict[str, Any]:
         return {
             "type": "Array", "dtype": value.dtype, "device": str(value.device),
             "shape": value.shape, "strides": steps(elements),
-            "writeable": elements.flags.writeable, "bits": elements.tobytes(),
+            "writeable": elements.flags.writeable, "bits": _bits(elements),
         }  # fmt: skip
     if isinstance(value, np.ndarray):
         return {
             "type": type(value), "dtype": value.dtype, "shape": value.shape,
-            "strides": steps(value), "writeable": value.flags.writeable, "bits": value.tobytes(),
+            "strides": steps(value), "writeable": value.flags.writeable, "bits": _bits(value),
         }  # fmt: skip
     if isinstance(value, tuple | list):
         fields = {"type": type(value), "length": len(value)}

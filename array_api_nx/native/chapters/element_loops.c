@@ -74,8 +74,108 @@ static LinkOperation link_of(OperationCode op, DTypeCode code)
         [OP_BITWISE_AND] = AND_LINK, [OP_LOGICAL_AND] = AND_LINK, [OP_BITWISE_OR] = OR_LINK, [OP_LOGICAL_OR] = OR_LINK,
         [OP_BITWISE_XOR] = XOR_LINK, [OP_BITWISE_INVERT] = INVERT_LINK,
     };
-    return code == BOOL ? of_booleans[op] : fits_registers(code) ? of_numbers[op] : NO_LINK;
+    static const npy_uint8 of_complex[MAX_OPERATIONS] = {
+        [OP_ADD] = ADD_LINK, [OP_SUBTRACT] = SUBTRACT_LINK, [OP_MULTIPLY] = MULTIPLY_LINK, [OP_DIVIDE] = DIVIDE_LINK,
+        [OP_SQUARE] = SQUARE_LINK, [OP_NEGATIVE] = NEGATIVE_LINK, [OP_CONJ] = CONJUGATE_LINK,
+    };
+    return code == BOOL           ? of_booleans[op]
+           : is_complex(code)     ? of_complex[op]
+           : fits_registers(code) ? of_numbers[op]
+                                  : NO_LINK;
 }
+
+#ifdef HAS_ORDERS
+
+/* Whether an order gives the bits of a loop of one or two complex operands. Their number is such that they fill vectors of each
+   length, and then none. */
+static int has_bits_of(const ElementLoop *loop, int operands, DTypeCode code, OrderCode order)
+{
+    enum { NUMBERS = 27 };
+    npy_double values[2][2 * NUMBERS], results[2][2 * NUMBERS];
+    npy_uint64 state = 1;
+    for (int k = 0; k < 4 * NUMBERS; k++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        const npy_double value = (npy_double)(state >> 11) * 0x1p-52 - 1;
+        if (code == COMPLEX64) {
+            ((npy_float *)values[k % 2])[k / 2] = (npy_float)value;
+        } else {
+            values[k % 2][k / 2] = value;
+        }
+    }
+    const npy_intp count = NUMBERS, size = dtypes[code].itemsize, steps[] = {size, size, size};
+    char *args[] = {(char *)values[0], (char *)values[1], (char *)results[0]};
+    args[operands] = (char *)results[0];
+    loop->function(args, &count, steps, loop->data);
+    const Order orders[] = {{READ_VECTOR, (char *)values[0], -1, 0},
+                            {order, (char *)values[1], -1, 0},
+                            {LAST, (char *)results[1], -1, 0}};
+    run_orders(orders, 3, count * size, code, 0);
+    return memcmp(results[0], results[1], (size_t)(count * size)) == 0;
+}
+
+/* Whether orders give the bits of NumPy's loop. Those of products and quotients of complex numbers depend on the processor and
+   on how NumPy was built. */
+static int has_numpys_bits(const ElementLoop *loop, DTypeCode code)
+{
+    switch (loop->link) {
+    case MULTIPLY_LINK:
+        are_products_fused[code == COMPLEX128] = 1;
+        if (has_bits_of(loop, 2, code, MULTIPLY_VECTOR)) {
+            return 1;
+        }
+        are_products_fused[code == COMPLEX128] = 0;
+        return has_bits_of(loop, 2, code, MULTIPLY_VECTOR);
+    case SQUARE_LINK:
+        return find_loop(OP_MULTIPLY, code) != NULL && has_bits_of(loop, 1, code, SQUARE);
+    case DIVIDE_LINK:
+        return has_bits_of(loop, 2, code, DIVIDE_VECTOR);
+    default:
+        return 1;
+    }
+}
+
+/* NumPy's loops of quotients of complex64 and of complex128. */
+static struct {
+    PyUFuncGenericFunction function;
+    void *data;
+} numpys_quotients[2];
+
+/* Quotients of complex128, or of complex64 without `data`, in vectors. NumPy's loop takes four times as long. */
+LOOP(divide_in_vectors)
+{
+    const DTypeCode code = data == NULL ? COMPLEX64 : COMPLEX128;
+    const npy_intp size = dtypes[code].itemsize, bytes = *count * size;
+    int is_row = steps[2] == size;
+    for (int k = 0; k < 2; k++) {
+        const npy_intp apart = args[2] - args[k];
+        is_row &= steps[k] == size ? apart == 0 || apart >= bytes || apart <= -bytes
+                                   : steps[k] == 0 && (apart >= bytes || apart <= -bytes);
+    }
+    if (!is_row || (*count > 1 && steps[0] == 0 && steps[1] == 0)) {
+        numpys_quotients[data != NULL].function(args, count, steps, numpys_quotients[data != NULL].data);
+        return;
+    }
+    const Order orders[] = {{READ_VECTOR + (steps[0] == 0), args[0], steps[0] == 0 ? 0 : -1, 0},
+                            {DIVIDE_VECTOR + (steps[1] == 0), args[1], steps[1] == 0 ? 0 : -1, 0},
+                            {LAST, args[2], -1, 0}};
+    run_orders(orders, 3, bytes, code, 0);
+}
+
+/* Have a loop of complex numbers be one that vectors compute, or no operation of orders if these have other bits. */
+static void choose_vectors(ElementLoop *loop, DTypeCode code)
+{
+    if (!has_numpys_bits(loop, code)) {
+        loop->link = NO_LINK;
+    } else if (loop->link == DIVIDE_LINK) {
+        const int is_double = code == COMPLEX128;
+        numpys_quotients[is_double].function = loop->function;
+        numpys_quotients[is_double].data = loop->data;
+        loop->function = divide_in_vectors;
+        loop->data = is_double ? &numpys_quotients : NULL;
+    }
+}
+
+#endif
 
 /* Whether operands of a dtype raise no floating-point flags. NumPy's comparisons clear those that NaN raises. */
 static int is_quiet(OperationCode op, DTypeCode code)
@@ -108,10 +208,14 @@ static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
     loop->is_quiet = (char)is_quiet(op, code);
     loop->is_for_finite = op == OP_FLOOR_DIVIDE && is_inexact(code);
     loop->link = link_of(op, code);
-    return ask != NULL && primitives[op] != NULL &&
-           read_loop(PyObject_CallFunctionObjArgs(ask, primitives[op],
-                                                  (PyObject *)dtypes[code].descr, NULL),
-                     loop);
+    const int found = ask != NULL && primitives[op] != NULL &&
+                      read_loop(PyObject_CallFunctionObjArgs(ask, primitives[op], (PyObject *)dtypes[code].descr, NULL), loop);
+#ifdef HAS_ORDERS
+    if (found && is_complex(code)) {
+        choose_vectors(loop, code);
+    }
+#endif
+    return found;
 }
 
 const ElementLoop *find_loop(OperationCode op, DTypeCode code)

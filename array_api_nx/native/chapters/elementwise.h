@@ -18,7 +18,7 @@
     O(GREATER, greater) O(GREATER_EQUAL, greater_equal) O(MAXIMUM, maximum)                     \
     O(MINIMUM, minimum) O(LOGICAL_AND, logical_and) O(LOGICAL_OR, logical_or)                   \
     O(ABS, abs) O(NEGATIVE, negative) O(POSITIVE, positive) O(BITWISE_INVERT, bitwise_invert)   \
-    O(SQRT, sqrt) O(SQUARE, square) O(RECIPROCAL, reciprocal) O(ISNAN, isnan)
+    O(SQRT, sqrt) O(SQUARE, square) O(RECIPROCAL, reciprocal) O(ISNAN, isnan) O(CONJ, conj)
 
 #define AS_CODE(CODE, NAME) OP_##CODE,
 typedef enum { NAMED_OPERATIONS(AS_CODE) NAMED_COUNT, MAX_OPERATIONS = 128 } OperationCode;

@@ -8,7 +8,8 @@
 /* Operations that orders can compute (orders.h) on numbers of some dtypes, or on booleans that come from these. */
 typedef enum { NO_LINK, ADD_LINK, SUBTRACT_LINK, MULTIPLY_LINK, DIVIDE_LINK, MAXIMUM_LINK, MINIMUM_LINK, LESS_LINK,
                LESS_EQUAL_LINK, GREATER_LINK, GREATER_EQUAL_LINK, EQUAL_LINK, NOT_EQUAL_LINK, AND_LINK, OR_LINK, XOR_LINK,
-               SQUARE_LINK, NEGATIVE_LINK, SQRT_LINK, ABSOLUTE_LINK, IS_NAN_LINK, INVERT_LINK, WHERE_LINK } LinkOperation;
+               SQUARE_LINK, NEGATIVE_LINK, SQRT_LINK, ABSOLUTE_LINK, IS_NAN_LINK, CONJUGATE_LINK, WIDEN_LINK,
+               INVERT_LINK, WHERE_LINK } LinkOperation;
 
 typedef struct {
     npy_uint64 low, high;

@@ -8,9 +8,12 @@
    LIMIT(x, y, HOW)     x where it is NaN, or LT or GT y; elsewhere y
    WIDEN(from), NARROW(t, to)   truths of booleans in memory, and back
    LANES_HERE the number of its elements, as a digit
-   QUOTIENT(x, y)
+   PRODUCT(x, y), QUOTIENT(x, y)
    ROOT(x)    the square roots of a vector
    MAGNITUDE(x)    a vector without the signs, those of NaN included
+   CONJUGATES(x)   complex numbers whose imaginary parts have the other sign
+   SPREAD(from)    a vector of one element for all
+   REALS(from), SPREAD_REAL(from)   complex numbers of as many real ones, and of one for all
    STREAM_VECTOR(to, x)   write a vector past the caches, to where the address is a multiple of its length
    EACH(DO, OP, AT)   DO(0, OP, AT(0)) DO(1, OP, AT(1)) ... for each vector of the block
 
@@ -23,7 +26,7 @@ TARGET static NO_INLINE void BLOCKS(const Order *orders, npy_intp offset, npy_in
 #define ONE_LABEL(CODE, ...) &&CODE,
     static const void *const labels[] = {
         EACH_ORDER(TWO_LABELS, TWO_LABELS, TWO_LABELS, ONE_LABEL, ONE_LABEL) 
-        &&READ_OTHERS, &&READ_BACK, &&KEEP, &&LAST, &&STREAM, &&END,
+        &&READ_OTHERS, &&READ_BACK, &&READ_REALS_VECTOR, &&READ_REALS_SCALAR, &&KEEP, &&LAST, &&STREAM, &&END,
     };
 #undef TWO_LABELS
 #undef ONE_LABEL
@@ -37,16 +40,20 @@ TARGET static NO_INLINE void BLOCKS(const Order *orders, npy_intp offset, npy_in
 #define NEXT \
     order++; \
     GO
-/* Zero is subtracted from an element that stands for all: added, it would change -0.0. */
-#define SPREAD const VECTOR e = *(const ELEMENT *)order->data - (VECTOR){0};
-#define BOOLEANS char *const t = order->data + (npy_uintp)(offset & order->mask) / sizeof(ELEMENT);
+/* Of some dtypes there are orders that do nothing with their operands, and are not given. */
+#define ONE_FOR_ALL                                   \
+    const VECTOR e = (VECTOR)SPREAD(order->data);     \
+    (void)e;
+#define BOOLEANS                                                                            \
+    char *const t = order->data + (npy_uintp)(offset & order->mask) / sizeof(ELEMENT);      \
+    (void)t;
 #define WITH_OPERAND(CODE, HOW, OP) \
     CODE##_VECTOR:                  \
     EACH(HOW, OP, X_AT)             \
     NEXT                            \
     CODE##_SCALAR:                  \
     {                               \
-        SPREAD                      \
+        ONE_FOR_ALL                 \
         EACH(HOW, OP, E_AT)         \
     }                               \
     NEXT
@@ -55,13 +62,14 @@ TARGET static NO_INLINE void BLOCKS(const Order *orders, npy_intp offset, npy_in
     {                                                                             \
         order++;                                                                  \
         const VECTOR *y = (const VECTOR *)(order->data + (offset & order->mask)); \
+        (void)y;                                                                  \
         EACH(HOW, OP, Y_AT)                                                       \
     }                                                                             \
     NEXT                                                                          \
     CODE##_SCALAR:                                                                \
     {                                                                             \
         order++;                                                                  \
-        SPREAD                                                                    \
+        ONE_FOR_ALL                                                                \
         EACH(HOW, OP, E_AT)                                                       \
     }                                                                             \
     NEXT
@@ -76,7 +84,7 @@ TARGET static NO_INLINE void BLOCKS(const Order *orders, npy_intp offset, npy_in
     CODE##_SCALAR:                                                        \
     {                                                                     \
         FIRST_OF_TWO                                                      \
-        SPREAD                                                            \
+        ONE_FOR_ALL                                                        \
         EACH(HOW, NOTHING, E_AT)                                          \
     }                                                                     \
     NEXT
@@ -111,6 +119,18 @@ READ_BACK:
         EACH(TAKE_BACK, NOTHING, NONE)
     }
     NEXT
+READ_REALS_VECTOR:
+    {
+        const char *const from = order->data + (offset & order->mask) / 2;
+        EACH(TAKE_REALS, NOTHING, NONE)
+    }
+    NEXT
+READ_REALS_SCALAR:
+    {
+        const VECTOR e = (VECTOR)SPREAD_REAL(order->data);
+        EACH(TAKE, NOTHING, E_AT)
+    }
+    NEXT
 KEEP:
     EACH(WRITE, NOTHING, X_AT)
     NEXT
@@ -132,7 +152,7 @@ END:
     GO
 #undef GO
 #undef NEXT
-#undef SPREAD
+#undef ONE_FOR_ALL
 #undef BOOLEANS
 #undef WITH_OPERAND
 #undef WITH_TWO

@@ -3,13 +3,13 @@
    EACH and BLOCKS. */
 
 #define EACH EIGHT
-#define BLOCKS BLOCKS_OF(RUN, KIND, wide)
+#define BLOCKS JOIN_THREE(RUN, KIND, wide)
 #include "order_blocks.h"
 #define EACH FOUR
-#define BLOCKS BLOCKS_OF(RUN, KIND, half)
+#define BLOCKS JOIN_THREE(RUN, KIND, half)
 #include "order_blocks.h"
 #define EACH ALONE
-#define BLOCKS BLOCKS_OF(RUN, KIND, narrow)
+#define BLOCKS JOIN_THREE(RUN, KIND, narrow)
 #include "order_blocks.h"
 
 #undef KIND
@@ -19,7 +19,12 @@
 #undef LANES_HERE
 #undef WIDEN
 #undef NARROW
+#undef PRODUCT
 #undef QUOTIENT
+#undef CONJUGATES
+#undef SPREAD
+#undef REALS
+#undef SPREAD_REAL
 #undef ROOT
 #undef MAGNITUDE
 #undef COMPARE

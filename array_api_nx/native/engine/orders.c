@@ -1,6 +1,8 @@
 #include "orders.h"
 #include "sizes.h"
 
+#include <math.h>
+
 #ifdef HAS_ORDERS
 
 #ifdef HAS_TARGETS
@@ -35,7 +37,7 @@
 #define REVERSE_TO_X(i, OP, o) a##i = OP(o, x[i]);
 #define APPLY_ALONE(i, OP, o) a##i = OP(a##i);
 #define BOTH_VECTORS(i, OP, o) a##i = CHOSEN(BITS(a##i), first[i], o);
-#define FIRST_SCALAR(i, OP, o) a##i = CHOSEN(BITS(a##i), (*(const ELEMENT *)first - (VECTOR){0}), o);
+#define FIRST_SCALAR(i, OP, o) a##i = CHOSEN(BITS(a##i), (SPREAD(first)), o);
 #define PREFER_REGISTERS(i, OP, o) a##i = CHOSEN(WIDEN(T_AT(i)), a##i, o);
 #define PREFER_OPERAND(i, OP, o) a##i = CHOSEN(WIDEN(T_AT(i)), o, a##i);
 #define TAKE_TRUTHS(i, OP, o) a##i = NUMBERS(WIDEN(o));
@@ -49,6 +51,7 @@
 #define TAKE_BACK(i, OP, o)                                              \
     a##i = SHUFFLED(*(const VECTOR *)(from - (i + 1) * LANES + 1),       \
                     *(const VECTOR *)(from - (i + 1) * LANES + 1), JOIN(BACK, LANES_HERE));
+#define TAKE_REALS(i, OP, o) a##i = (VECTOR)REALS(from + i * sizeof(VECTOR) / 2);
 #define STREAM_ONE(i, OP, o) STREAM_VECTOR(&o, a##i);
 #define BOTH_BITS &
 #define ANY_BITS |
@@ -56,10 +59,10 @@
 
 #define SUM(p, q) p + q
 #define DIFFERENCE(p, q) p - q
-#define PRODUCT(p, q) p * q
+#define TIMES(p, q) p * q
 #define RATIO(p, q) p / q
 #define DOUBLED(p) p + p
-#define SQUARED(p) p * p
+#define SQUARED(p) PRODUCT(p, p)
 #define OPPOSITE(p) -p
 #define UNEQUAL_TO_ITSELF(p) NUMBERS(p != p)
 #define BITS(p) ((TRUTHS)(p))
@@ -77,13 +80,13 @@
 #define SMALLER(p, q) LIMIT(p, q, LT)
 
 typedef void Blocks(const Order *orders, npy_intp offset, npy_intp end, npy_intp by);
-/* Of each dtype: on eight, on four, and on single vectors. */
-typedef Blocks *BlockTable[4][3];
+/* Of each dtype (`kinds`): on eight, on four, and on single vectors. */
+typedef Blocks *BlockTable[6][3];
 
 #define JOIN_NAMES(a, b) a##_##b
 #define JOIN(a, b) JOIN_NAMES(a, b)
-#define JOIN_THREE(a, b, c) a##_##b##_##c
-#define BLOCKS_OF(RUN, KIND, LENGTH) JOIN_THREE(RUN, KIND, LENGTH)
+#define JOIN_THREE_NAMES(a, b, c) a##_##b##_##c
+#define JOIN_THREE(a, b, c) JOIN_THREE_NAMES(a, b, c)
 
 /* The elements of two vectors at some places, which are those of one vector after the other. */
 #if defined(__clang__)
@@ -96,6 +99,22 @@ typedef Blocks *BlockTable[4][3];
 #define OTHERS_4 0, 2, 5, 7
 #define OTHERS_8 0, 2, 4, 6, 9, 11, 13, 15
 #define OTHERS_16 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31
+#define REAL_2 0, 0
+#define REAL_4 0, 0, 2, 2
+#define REAL_8 0, 0, 2, 2, 4, 4, 6, 6
+#define REAL_16 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14
+#define IMAGINARY_2 1, 1
+#define IMAGINARY_4 1, 1, 3, 3
+#define IMAGINARY_8 1, 1, 3, 3, 5, 5, 7, 7
+#define IMAGINARY_16 1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 11, 11, 13, 13, 15, 15
+#define SWAPPED_2 1, 0
+#define SWAPPED_4 1, 0, 3, 2
+#define SWAPPED_8 1, 0, 3, 2, 5, 4, 7, 6
+#define SWAPPED_16 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14
+#define BY_TURNS_2 0, 3
+#define BY_TURNS_4 0, 5, 2, 7
+#define BY_TURNS_8 0, 9, 2, 11, 4, 13, 6, 15
+#define BY_TURNS_16 0, 17, 2, 19, 4, 21, 6, 23, 8, 25, 10, 27, 12, 29, 14, 31
 #define BACK_1 0
 #define BACK_2 1, 0
 #define BACK_4 3, 2, 1, 0
@@ -140,10 +159,44 @@ static inline npy_double double_root(npy_double x)
     return sqrt(x);
 }
 
+/* A pair of floats. */
+typedef npy_int64 PairBits __attribute__((aligned(sizeof(npy_float)), may_alias));
+
+int are_products_fused[2];
+
+/* The quotients of pairs of complex numbers as NumPy computes them, and x * y + z as its products need it. */
+#define COMPLEX_ARITHMETIC(KIND, TYPE, WHICH, FUSED, MAGNITUDE_OF)                                    \
+    static NO_INLINE void divide_##KIND(const TYPE *p, const TYPE *q, TYPE *to, int count)             \
+    {                                                                                                  \
+        for (int i = 0; i < 2 * count; i += 2) {                                                       \
+            const TYPE real = MAGNITUDE_OF(q[i]), imaginary = MAGNITUDE_OF(q[i + 1]);                  \
+            if (real == 0 && imaginary == 0) {                                                         \
+                to[i] = p[i] / real;                                                                   \
+                to[i + 1] = p[i + 1] / real;                                                           \
+            } else if (real >= imaginary) {                                                            \
+                const TYPE ratio = q[i + 1] / q[i], scale = 1 / (q[i] + q[i + 1] * ratio);             \
+                to[i] = (p[i] + p[i + 1] * ratio) * scale;                                             \
+                to[i + 1] = (p[i + 1] - p[i] * ratio) * scale;                                         \
+            } else {                                                                                   \
+                const TYPE ratio = q[i] / q[i + 1], scale = 1 / (q[i + 1] + q[i] * ratio);             \
+                to[i] = (p[i] * ratio + p[i + 1]) * scale;                                             \
+                to[i + 1] = (p[i + 1] * ratio - p[i]) * scale;                                         \
+            }                                                                                          \
+        }                                                                                              \
+    }                                                                                                  \
+    static INLINE TYPE add_product_##KIND(TYPE x, TYPE y, TYPE z)                                      \
+    {                                                                                                  \
+        return are_products_fused[WHICH] ? FUSED(x, y, z) : x * y + z;                                \
+    }
+
+COMPLEX_ARITHMETIC(floats, npy_float, 0, fmaf, fabsf)
+COMPLEX_ARITHMETIC(doubles, npy_double, 1, fma, fabs)
+
 /* Elements that fill no vector are vectors of one. */
 BYTES_AS(one_short, 1, npy_int32)
 BYTES_AS(one_long, 1, npy_int64)
 #define RUN one_by_one
+#define ONLY_ALONE
 #define SHORT_LANES 1
 #define LONG_LANES 1
 #define VECTOR_BYTES(TYPE) sizeof(TYPE)
@@ -159,6 +212,11 @@ BYTES_AS(one_long, 1, npy_int64)
 #define NARROW_SHORT narrow_one_short
 #define NARROW_LONG narrow_one_long
 #define STREAM_VECTOR(to, x) (*(to) = (x))
+#define REALS_OF_FLOATS(from) ((VECTOR){((const npy_float *)(from))[0]})
+#define REALS_OF_DOUBLES(from) ((VECTOR){((const npy_double *)(from))[0]})
+#define SHORT_PARTS 2
+#define LONG_PARTS 2
+#define SPREAD_LONG_PAIR(from) *(const VECTOR *)(from)
 #include "order_runs.h"
 
 #ifdef HAS_SSE2
@@ -200,6 +258,11 @@ BYTES_AS(two, 2, npy_int64)
 #define WIDEN_LONG widen_two
 #define NARROW_SHORT narrow_four
 #define NARROW_LONG narrow_two
+#define REALS_OF_FLOATS(from) ((VECTOR){((const npy_float *)(from))[0], 0, ((const npy_float *)(from))[1]})
+#define REALS_OF_DOUBLES(from) ((VECTOR){((const npy_double *)(from))[0]})
+#define SHORT_PARTS 4
+#define LONG_PARTS 2
+#define SPREAD_LONG_PAIR(from) *(const VECTOR *)(from)
 #include "order_runs.h"
 
 #ifdef HAS_TARGETS
@@ -223,7 +286,7 @@ static inline void write_four(unsigned bits, char *to)
 #define SHORT_LANES 8
 #define LONG_LANES 4
 #define VECTOR_BYTES(TYPE) 32
-#define TARGET __attribute__((target("avx2")))
+#define TARGET __attribute__((target("avx2,fma")))
 #define FLOAT_ROOTS(x) _mm256_sqrt_ps((__m256)(x))
 #define DOUBLE_ROOTS(x) _mm256_sqrt_pd((__m256d)(x))
 #define COMPARE_FLOATS(p, q, HOW) (TRUTHS)_mm256_cmp_ps((__m256)(p), (__m256)(q), _CMP_##HOW##_OQ)
@@ -244,6 +307,18 @@ static inline void write_four(unsigned bits, char *to)
     }
 #define NARROW_LONG(t, to) write_four((unsigned)_mm256_movemask_pd((__m256d)(t)), to)
 #define STREAM_VECTOR(to, x) _mm256_stream_si256((__m256i *)(to), (__m256i)(x))
+#define REALS_OF_FLOATS(from) _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)(from)))
+#define REALS_OF_DOUBLES(from) \
+    ((VECTOR){((const npy_double *)(from))[0], 0, ((const npy_double *)(from))[1]})
+#define SHORT_PARTS 8
+#define LONG_PARTS 4
+#define FUSES_PRODUCTS
+#define SPREAD_LONG_PAIR(from) _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(from)))
+#define SUBTRACT_AND_ADD_FLOATS(x, y, z) _mm256_fmaddsub_ps((__m256)(x), (__m256)(y), (__m256)(z))
+#define ADD_AND_SUBTRACT_FLOATS(x, y, z) _mm256_fmsubadd_ps((__m256)(x), (__m256)(y), (__m256)(z))
+#define SUBTRACT_AND_ADD_DOUBLES(x, y, z) _mm256_fmaddsub_pd((__m256d)(x), (__m256d)(y), (__m256d)(z))
+#define ADD_AND_SUBTRACT_DOUBLES(x, y, z) _mm256_fmsubadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z))
+#define ARE_ALL_TRUE(t) (_mm256_movemask_epi8((__m256i)(t)) == -1)
 #include "order_runs.h"
 #undef IS_LIMIT
 
@@ -271,6 +346,18 @@ static inline void write_four(unsigned bits, char *to)
 #define NARROW_LONG(t, to) \
     _mm_storel_epi64((__m128i *)(to), _mm_and_si128(_mm512_cvtepi64_epi8((__m512i)(t)), _mm_set1_epi8(1)))
 #define STREAM_VECTOR(to, x) _mm512_stream_si512((__m512i *)(to), (__m512i)(x))
+#define REALS_OF_FLOATS(from) _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(from)))
+#define REALS_OF_DOUBLES(from) \
+    _mm512_maskz_expand_pd(0x55, _mm512_castpd256_pd512(_mm256_loadu_pd((const npy_double *)(from))))
+#define SHORT_PARTS 16
+#define LONG_PARTS 8
+#define FUSES_PRODUCTS
+#define SPREAD_LONG_PAIR(from) _mm512_broadcast_i64x2(_mm_loadu_si128((const __m128i *)(from)))
+#define SUBTRACT_AND_ADD_FLOATS(x, y, z) _mm512_fmaddsub_ps((__m512)(x), (__m512)(y), (__m512)(z))
+#define ADD_AND_SUBTRACT_FLOATS(x, y, z) _mm512_fmsubadd_ps((__m512)(x), (__m512)(y), (__m512)(z))
+#define SUBTRACT_AND_ADD_DOUBLES(x, y, z) _mm512_fmaddsub_pd((__m512d)(x), (__m512d)(y), (__m512d)(z))
+#define ADD_AND_SUBTRACT_DOUBLES(x, y, z) _mm512_fmsubadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(z))
+#define ARE_ALL_TRUE(t) (_mm512_movepi64_mask((__m512i)(t)) == 0xff)
 #include "order_runs.h"
 
 #endif
@@ -288,7 +375,8 @@ static const BlockTable *const tables[] = {
    again, the last block begins where it ends with the row instead. */
 static void run_part(const Order *orders, npy_intp begin, npy_intp end, DTypeCode element, int again)
 {
-    const int kind = element == FLOAT32 ? 0 : element == FLOAT64 ? 1 : element == NX_INT32 ? 2 : 3;
+    static const npy_uint8 kinds[DTYPE_COUNT] = {[FLOAT64] = 1, [NX_INT32] = 2, [NX_INT64] = 3, [COMPLEX64] = 4, [COMPLEX128] = 5};
+    const int kind = kinds[element];
     Blocks *const *of = (*tables[processor])[kind];
     const npy_intp first = begin, vector = (npy_intp)16 << processor, wide = 8 * vector, half = 4 * vector;
     if (end - begin >= wide) {
@@ -327,7 +415,7 @@ enum { ALIGNED_FROM = 8 * REGISTERS_BYTES };
 void run_orders(const Order *orders, int count, npy_intp bytes, DTypeCode element, int again)
 {
     const npy_intp past = (npy_intp)((npy_uintp)orders[count - 1].data % LINE);
-    if (again && past != 0 && orders[count - 1].code != END && bytes >= ALIGNED_FROM) {
+    if (again && past != 0 && past % dtypes[element].itemsize == 0 && orders[count - 1].code != END && bytes >= ALIGNED_FROM) {
         run_part(orders, 0, REGISTERS_BYTES, element, 1);
         run_part(orders, LINE - past, bytes, element, 1);
         return;

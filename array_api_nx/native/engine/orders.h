@@ -24,6 +24,7 @@
 #define EACH_ORDER(OPERAND, TWO, CHOICE, TRUTHS, ALONE)                                                     \
     OPERAND(READ, TAKE, NOTHING) OPERAND(ADD, APPLY, SUM) OPERAND(SUBTRACT, APPLY, DIFFERENCE)              \
     OPERAND(SUBTRACT_FROM, REVERSE, DIFFERENCE) OPERAND(MULTIPLY, APPLY, PRODUCT)                           \
+    OPERAND(MULTIPLY_INTO, REVERSE, PRODUCT)                                                                \
     OPERAND(DIVIDE, APPLY, QUOTIENT) OPERAND(DIVIDE_INTO, REVERSE, QUOTIENT)                                \
     OPERAND(MAXIMUM, APPLY, LARGER) OPERAND(MAXIMUM_WITH, REVERSE, LARGER)                                  \
     OPERAND(MINIMUM, APPLY, SMALLER) OPERAND(MINIMUM_WITH, REVERSE, SMALLER) OPERAND(LESS, APPLY, IS_LESS)  \
@@ -41,22 +42,23 @@
     TRUTHS(READ_TRUTHS, TAKE_TRUTHS, NOTHING) TRUTHS(AND_TRUTHS, APPLY_TRUTHS, BOTH_BITS)                   \
     TRUTHS(OR_TRUTHS, APPLY_TRUTHS, ANY_BITS) TRUTHS(XOR_TRUTHS, APPLY_TRUTHS, DIFFERENT_BITS)              \
     TRUTHS(KEEP_TRUTHS, WRITE_TRUTHS, NOTHING) ALONE(INVERT, INVERSE) ALONE(DOUBLE_IT, DOUBLED)             \
-    ALONE(SQUARE, SQUARED) ALONE(NEGATE, OPPOSITE) ALONE(SQUARE_ROOT, ROOT) ALONE(ABSOLUTE, MAGNITUDE) \
-    ALONE(NOT_A_NUMBER, UNEQUAL_TO_ITSELF)
+    ALONE(SQUARE, SQUARED) ALONE(NEGATE, OPPOSITE) ALONE(SQUARE_ROOT, ROOT) ALONE(ABSOLUTE, MAGNITUDE)      \
+    ALONE(NOT_A_NUMBER, UNEQUAL_TO_ITSELF) ALONE(CONJUGATE, CONJUGATES)
 
 /* Each has a code, which says what it is called here, and in order_blocks.h how it is carried out. READ_OTHERS reads every
-   other number, and READ_BACK the numbers in front of each other, from the last one on. KEEP, LAST and STREAM write the numbers
+   other number, READ_BACK the numbers in front of each other, from the last one on, and READ_REALS real numbers as complex ones,
+   whose imaginary parts are 0. KEEP, LAST and STREAM write the numbers
    to memory; the latter two, and END, end a list; STREAM writes past the caches. */
 #define TWO_CODES(CODE, ...) CODE##_VECTOR, CODE##_SCALAR,
 #define ONE_CODE(CODE, ...) CODE,
 typedef enum { EACH_ORDER(TWO_CODES, TWO_CODES, TWO_CODES, ONE_CODE, ONE_CODE)
-               READ_OTHERS, READ_BACK, KEEP, LAST, STREAM, END } OrderCode;
+               READ_OTHERS, READ_BACK, READ_REALS_VECTOR, READ_REALS_SCALAR, KEEP, LAST, STREAM, END } OrderCode;
 #undef TWO_CODES
 #undef ONE_CODE
 
 static inline int has_scalar_form(int code)
 {
-    return code <= EQUAL_SCALAR;
+    return code <= EQUAL_SCALAR || code == READ_REALS_VECTOR;
 }
 
 static inline int takes_two(int code)
@@ -77,17 +79,22 @@ typedef struct {
     npy_intp row;  /* bytes to the next row's */
 } Order;
 
-/* Whether the registers can have numbers of a dtype. */
+/* Whether the registers can have real numbers of a dtype. They can have complex ones, too, for which there are only the orders
+   of arithmetic (see `link_of` of element_loops.c); bits of a real part and of an imaginary one follow one another. */
 static inline int fits_registers(int code)
 {
     return code == FLOAT32 || code == FLOAT64 || code == NX_INT32 || code == NX_INT64;
 }
 
+/* How products of complex numbers are computed where the processor's vectors do not decide it: whether the product that is
+   added to another one, or subtracted from it, is not rounded. Of complex64 and of complex128. */
+extern int are_products_fused[2];
+
 /* Memory for all registers: eight vectors of 64 bytes. */
 enum { REGISTERS_BYTES = 512 };
 
-/* Carry out the orders on one row of so many bytes, of float32, float64, int32 or int64, from the first element
-   to the last. The last order's operand is the target, if it is LAST or STREAM. `again` says that some elements
+/* Carry out the orders on one row of so many bytes, of numbers that registers can have, from the first element to the
+   last. The last order's operand is the target, if it is LAST or STREAM. `again` says that some elements
    may be computed twice, which takes less time: that no operand lies there. */
 void run_orders(const Order *orders, int count, npy_intp bytes, DTypeCode element, int again);
 

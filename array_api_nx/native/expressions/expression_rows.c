@@ -30,7 +30,8 @@ static OrderCode reads_by(const Pass *pass, int leaf)
     if (step == 0 || step == area->itemsize) {
         return READ_VECTOR;
     }
-    if (area->itemsize != dtypes[pass->plan->steps[0].element].itemsize || pass->overlaps) {
+    const DTypeCode element = pass->plan->steps[0].element;
+    if (area->itemsize != dtypes[element].itemsize || is_complex(element) || pass->overlaps) {
         return END;
     }
     return step == 2 * area->itemsize ? READ_OTHERS : step == -area->itemsize ? READ_BACK : END;
@@ -67,12 +68,12 @@ static npy_intp find_gap(const Pass *pass)
         }
         gap = strides[last - 1];
     }
-    return gap <= 2 * bytes ? gap : 0;
+    return gap <= 2 * bytes && gap % dtypes[pass->plan->steps[0].element].itemsize == 0 ? gap : 0;
 }
 
 int has_rows(Pass *pass)
 {
-    int reads = 0;
+    int reads = 0, others = 0;
     if (pass->plan->step_count != 1 || pass->plan->steps[0].order_count == 0 || pass->fold != NULL ||
         (pass->is_buffered && !are_alike(pass))) {
         return 0;
@@ -87,6 +88,11 @@ int has_rows(Pass *pass)
             return 0;
         }
         reads += code != READ_VECTOR;
+        others += code == READ_OTHERS;
+    }
+    const PlanStep *step = pass->plan->steps;
+    if (others > step->last_node - step->first_node + 1) {
+        return 0; /* a loop that reads two such leaves takes less time than to bring them into rows: 0.6 to 0.8 of it */
     }
     pass->reads = reads;
     const int last = pass->ndim - 1;

@@ -5,6 +5,9 @@
    of cache. */
 enum { TILE_BYTES = 4096 };
 
+/* Those of a tile of complex128, of which loops take so little time that calls count (docs/tuning.md, 176). */
+enum { COMPLEX_TILE_BYTES = 16384 };
+
 /* Those of a tile of one step, whose values in between stay in the registers: it is reduced at once, or goes from
    rows of adjacent elements to others (docs/tuning.md, 140). */
 enum { ALONE_BYTES = 16384 };
@@ -35,7 +38,7 @@ static npy_intp tile_bytes(const Pass *pass)
 {
     const Plan *plan = pass->plan;
     if (plan->step_count != 1) {
-        return TILE_BYTES;
+        return plan->largest > (npy_intp)sizeof(npy_double) ? COMPLEX_TILE_BYTES : TILE_BYTES;
     }
     if (!are_rows(pass)) {
         if (pass->is_stepped && pass->fold == NULL && !pass->is_buffered) {

@@ -16,10 +16,14 @@ typedef struct {
     Place places[MOST_NODES]; /* where the value is, if it is in memory */
     int elements[MOST_NODES]; /* the dtype of the numbers in the registers, if orders compute the node; else NO_DTYPE */
     int is_wide[MOST_NODES];  /* whether a slot has its truths as the registers have them, not booleans */
+    int is_widened[MOST_NODES]; /* whether orders read its real numbers as complex ones */
     int in_registers;         /* the node whose value the registers have; or -1 */
     PlanStep *orders;         /* the step that orders are added to; or NULL */
-    int free_slots[2][MOST_NODES], free_count[2]; /* of numbers and of booleans; these have other places for a block */
+    int free_slots[3][MOST_NODES], free_count[3]; /* of each `SlotKind` */
 } Planner;
+
+/* What slots have. Of booleans, and of real numbers that are read as complex ones, a block has other places than of numbers. */
+typedef enum { NUMBERS_SLOT, BOOLEANS_SLOT, WIDENED_SLOT } SlotKind;
 
 static int is_node(Place place)
 {
@@ -49,13 +53,13 @@ static int is_link(const Planner *planner, int i)
 static int element_of(const Planner *planner, int i)
 {
     const Operation *operation = &planner->expression->nodes[i]->operation;
-    const int element = operation->operands[operation->count - 1];
-    int found = fits_registers(element) ? element : NO_DTYPE;
+    const int element = operation->link == WIDEN_LINK ? operation->result : operation->operands[operation->count - 1];
+    int found = fits_registers(element) || is_complex(element) ? element : NO_DTYPE;
 #ifndef HAS_ORDERS
     return NO_DTYPE;
 #endif
     const LinkOperation link = link_of_node(planner, i);
-    if (planner->one_by_one || link == NO_LINK) {
+    if (planner->one_by_one || link == NO_LINK || (link == WHERE_LINK && is_complex(element))) {
         return NO_DTYPE;
     }
     for (int k = 0; k < operation->count && element == BOOL && link != WHERE_LINK; k++) {
@@ -74,7 +78,7 @@ static void find_uses(Planner *planner)
     for (int i = 0; i < expression->node_count; i++) {
         const Operation *operation = &expression->nodes[i]->operation;
         planner->same_as[i] = i;
-        planner->uses[i] = planner->is_placed[i] = planner->is_wide[i] = 0;
+        planner->uses[i] = planner->is_placed[i] = planner->is_wide[i] = planner->is_widened[i] = 0;
         for (int j = i - 1; j >= 0 && !expression->is_stored[i] && planner->same_as[i] == i; j--) {
             const Operation *other = &expression->nodes[j]->operation;
             int same = planner->same_as[j] == j && other->function == operation->function &&
@@ -93,6 +97,7 @@ static void find_uses(Planner *planner)
             const Place place = operand_of(planner, i, k);
             if (is_node(place)) {
                 planner->uses[place]++;
+                planner->is_widened[place] |= link_of_node(planner, i) == WIDEN_LINK;
             }
         }
     }
@@ -103,15 +108,17 @@ static int is_boolean(const Planner *planner, int i)
     return planner->expression->nodes[i]->operation.result == BOOL;
 }
 
-static int kind_of_slot(const Planner *planner, int i)
+static SlotKind kind_of_slot(const Planner *planner, int i)
 {
-    return is_boolean(planner, i) && !planner->is_wide[i];
+    return is_boolean(planner, i) ? planner->is_wide[i] ? NUMBERS_SLOT : BOOLEANS_SLOT
+           : planner->is_widened[i] ? WIDENED_SLOT
+                                    : NUMBERS_SLOT;
 }
 
 /* For the result of node `i`. */
 static Place take_slot(Planner *planner, int i)
 {
-    const int kind = kind_of_slot(planner, i);
+    const SlotKind kind = kind_of_slot(planner, i);
     if (planner->free_count[kind] > 0) {
         return (Place)(IN_SLOT | planner->free_slots[kind][--planner->free_count[kind]]);
     }
@@ -123,7 +130,7 @@ static void use(Planner *planner, Place place)
 {
     if (is_node(place) && --planner->uses[place] == 0 && planner->is_placed[place] &&
         kind_of(planner->places[place]) == IN_SLOT) {
-        const int kind = kind_of_slot(planner, place);
+        const SlotKind kind = kind_of_slot(planner, place);
         planner->free_slots[kind][planner->free_count[kind]++] = number_of(planner->places[place]);
     }
 }
@@ -186,7 +193,7 @@ static void read_operand(Planner *planner, Place operand, int read_code)
 static const npy_uint8 codes_of[][3] = {
     [ADD_LINK] = {ADD_VECTOR, ADD_VECTOR, ADD_TWO_VECTOR},
     [SUBTRACT_LINK] = {SUBTRACT_VECTOR, SUBTRACT_FROM_VECTOR, SUBTRACT_TWO_VECTOR},
-    [MULTIPLY_LINK] = {MULTIPLY_VECTOR, MULTIPLY_VECTOR, MULTIPLY_TWO_VECTOR},
+    [MULTIPLY_LINK] = {MULTIPLY_VECTOR, MULTIPLY_INTO_VECTOR, MULTIPLY_TWO_VECTOR},
     [DIVIDE_LINK] = {DIVIDE_VECTOR, DIVIDE_INTO_VECTOR, DIVIDE_TWO_VECTOR},
     [MAXIMUM_LINK] = {MAXIMUM_VECTOR, MAXIMUM_WITH_VECTOR, MAXIMUM_TWO_VECTOR},
     [MINIMUM_LINK] = {MINIMUM_VECTOR, MINIMUM_WITH_VECTOR, MINIMUM_TWO_VECTOR},
@@ -243,12 +250,15 @@ static void choose(Planner *planner, Place truths, Place x, Place y)
 static void compute_link(Planner *planner, int i)
 {
     static const npy_uint8 alone[] = {[SQUARE_LINK] = SQUARE, [NEGATIVE_LINK] = NEGATE, [SQRT_LINK] = SQUARE_ROOT,
-                                      [ABSOLUTE_LINK] = ABSOLUTE, [IS_NAN_LINK] = NOT_A_NUMBER, [INVERT_LINK] = INVERT};
+                                      [ABSOLUTE_LINK] = ABSOLUTE, [IS_NAN_LINK] = NOT_A_NUMBER,
+                                      [CONJUGATE_LINK] = CONJUGATE, [INVERT_LINK] = INVERT};
     const Operation *operation = &planner->expression->nodes[i]->operation;
     const LinkOperation link = link_of_node(planner, i);
     const Place x = operand_of(planner, i, 0);
     if (link == WHERE_LINK) {
         choose(planner, x, operand_of(planner, i, 1), operand_of(planner, i, 2));
+    } else if (link == WIDEN_LINK) {
+        add_order(planner, READ_REALS_VECTOR, place_of(planner, x));
     } else if (operation->count == 2) {
         compute_two(planner, link, x, operand_of(planner, i, 1));
     } else {
@@ -420,7 +430,7 @@ static Plan *make_plan(const Expression *expression, int one_by_one)
     planner->one_by_one = one_by_one;
     planner->in_registers = -1;
     planner->orders = NULL;
-    planner->free_count[0] = planner->free_count[1] = 0;
+    memset(planner->free_count, 0, sizeof(planner->free_count));
     find_uses(planner);
     for (int i = 0; i < expression->node_count; i++) {
         if (planner->same_as[i] == i) {
