@@ -23,7 +23,7 @@ from .frontend.dispatch import operand_dtypes
 from .frontend.docstrings import complete_docstrings
 from .frontend.missing import getter
 from .frontend.operands import cast, only_array
-from .native import with_advice
+from .native import with_advice, with_native
 from .primitives import table as p
 from .primitives.table import Primitive
 
@@ -57,7 +57,7 @@ if not TYPE_CHECKING:
 # ---------------------------------------------------------------------- complex input
 
 
-@with_advice
+@with_native
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """One-dimensional transform.
 
@@ -69,7 +69,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     return _transformed(p.FFT, "fft", x, _one(n), (axis,), norm)
 
 
-@with_advice
+@with_native
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Inverse of `fft`.
 
@@ -81,7 +81,7 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     return _transformed(p.IFFT, "ifft", x, _one(n), (axis,), norm)
 
 
-@with_advice
+@with_native
 def fftn(
     x: Array,
     /,
@@ -100,7 +100,7 @@ def fftn(
     return _transformed(p.FFT, "fftn", x, s, axes, norm)
 
 
-@with_advice
+@with_native
 def ifftn(
     x: Array,
     /,
@@ -122,7 +122,7 @@ def ifftn(
 # ---------------------------------------------------------------------- real input or output
 
 
-@with_advice
+@with_native
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """One-dimensional transform of real input, without the redundant half.
 
@@ -135,7 +135,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     return _transformed(p.RFFT, "rfft", x, _one(n), (axis,), norm)
 
 
-@with_advice
+@with_native
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Inverse of `rfft`.
 
@@ -149,7 +149,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     return _transformed(p.IRFFT, "irfft", x, _one(n), (axis,), norm)
 
 
-@with_advice
+@with_native
 def rfftn(
     x: Array,
     /,
@@ -170,7 +170,7 @@ def rfftn(
     return _transformed(p.RFFT, "rfftn", x, s, axes, norm)
 
 
-@with_advice
+@with_native
 def irfftn(
     x: Array,
     /,

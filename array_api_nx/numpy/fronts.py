@@ -86,6 +86,18 @@ _FUNCTIONS: Final = f"""
     linalg.norm norm        x, ord=, axis=, keepdims=
     linalg.matmul matmul    x1, x2, /
     linalg.outer outer      x1, x2, /
+    fft.fft     fft         a, n=, axis=, norm=
+    fft.ifft    ifft        a, n=, axis=, norm=
+    fft.rfft    rfft        a, n=, axis=, norm=
+    fft.irfft   irfft       a, n=, axis=, norm=
+    fft.fftn    fftn        a, s=, axes=, norm=
+    fft.ifftn   ifftn       a, s=, axes=, norm=
+    fft.rfftn   rfftn       a, s=, axes=, norm=
+    fft.irfftn  irfftn      a, s=, axes=, norm=
+    fft.fft2    fft2        a, s=, axes=, norm=
+    fft.ifft2   ifft2       a, s=, axes=, norm=
+    fft.rfft2   rfft2       a, s=, axes=, norm=
+    fft.irfft2  irfft2      a, s=, axes=, norm=
     round       round_decimals a, decimals=, out=
     around      round_decimals a, decimals=, out=
     outer       outer       a, b, out=

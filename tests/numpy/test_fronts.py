@@ -136,6 +136,14 @@ CALLS = {
     "linalg.outer": [((V, X[0]), {}), ((INTS[0], V), {})],
     "outer": [((V, X[0]), {}), ((INTS[0] > 1, INTS[1] > 2), {}), ((X, V), {}), ((V[::2], 2.0), {})],
     "linalg.matmul": [((X, V), {})],
+    **{
+        f"fft.{name}": [((X,), {}), ((X[:, ::2], 4, 0), {}), ((INTS,), {"norm": "ortho"})]
+        for name in ("fft", "ifft", "rfft", "irfft")
+    },
+    **{
+        f"fft.{name}": [((X,), {}), ((X.T, None, (1, 0)), {}), ((INTS,), {"norm": "forward"})]
+        for name in ("fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2")
+    },
     "tensordot": [((X, X.T, 1), {}), ((X, X), {}), ((X, X, ([0], [0])), {}), ((X, V, 0), {})],
     "array": [
         *[((X,), {}), ((INTS.T,), {}), (([1, 2.5],), {}), ((V,), {"ndmin": 2})],

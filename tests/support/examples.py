@@ -6,6 +6,7 @@ lack of memory.
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -33,7 +34,10 @@ _REDUCTIONS: Final = (
     *[xp.argmax, xp.argmin],
 )
 
+_TRANSFORMS: Final = "fft ifft rfft irfft fftn ifftn rfftn irfftn fft2 ifft2 rfft2 irfft2"
+
 EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
+    **{name: [partial(getattr(face.fft, name), FACE)] for name in _TRANSFORMS.split()},
     "array": [lambda: face.array(FACE), lambda: face.array([1.0, 2.0])],
     "cholesky": [lambda: face.linalg.cholesky(SQUARE)],
     "column_stack": [lambda: face.column_stack([FACE[0], FACE[1]])],

@@ -7,7 +7,7 @@
 
 #define EACH_CHAPTER(C)                                                                                           \
     C(conversion) C(convolution) C(creation) C(distinct) C(einsum) C(elementwise) C(equation) C(exchange)         \
-    C(extreme) C(face) C(inspection) C(interpolation) C(joining) C(moment) C(movement) C(nan) C(padding)          \
+    C(extreme) C(face) C(fourier) C(inspection) C(interpolation) C(joining) C(moment) C(movement) C(nan) C(padding)          \
     C(partition) C(products) C(quantile) C(reduction) C(repeating) C(scan) C(searching) C(selection) C(sorting) C(taking)    \
     C(ufunc)
 #define DECLARE_CHAPTER(NAME) extern Implementation NAME##_functions[]; /* the last one has no name */
