@@ -151,6 +151,15 @@ static PyObject *transform(Direction direction, Tensor *x, int axis, npy_intp si
     return result;
 }
 
+/* Python transforms real numbers in half the time where there are so many elements along an axis, with mirrored halves of
+   results (backends/cpu/fourier.py); on the face results have NumPy's bits. */
+enum { HALVED_FROM = 64 };
+
+static int is_halved(Direction direction, PyObject *array, const Tensor *x, npy_intp size)
+{
+    return direction <= INVERSE && !is_complex(x->code) && !is_face(array) && size >= HALVED_FROM;
+}
+
 /* The elements of the whole transform along an axis. */
 static npy_intp whole_size(Direction direction, const Tensor *x, int axis)
 {
@@ -179,12 +188,9 @@ static PyObject *call_transform(int direction, PyObject *const *values, Py_ssize
             return DECLINED;
         }
     }
-    return transform((Direction)direction, x, axis, size, norm);
+    return is_halved((Direction)direction, values[0], x, size) ? DECLINED
+                                                               : transform((Direction)direction, x, axis, size, norm);
 }
-
-/* From real numbers to whole transforms over several axes there is a faster way for so many elements along the last one
-   (backends/cpu/fourier.py). */
-enum { HALVED_FROM = 64 };
 
 /* Read the axes: `most` of them at most, all different. Returns their number; 0 if Python has to look at them. */
 static int read_axes(PyObject *value, int ndim, int *axes)
@@ -209,7 +215,7 @@ static int read_axes(PyObject *value, int ndim, int *axes)
 static PyObject *transform_axes(Direction direction, PyObject *array, Tensor *x, const int *axes, int count, Norm norm)
 {
     const int last = axes[count - 1];
-    if (direction <= INVERSE && count > 1 && !is_complex(x->code) && !is_face(array) && x->shape[last] >= HALVED_FROM) {
+    if (is_halved(direction, array, x, x->shape[last])) {
         return DECLINED;
     }
     PyObject *result = Py_NewRef(array);
