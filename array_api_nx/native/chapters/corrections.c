@@ -60,7 +60,7 @@ int choose_power(Tensor *x, PyObject *exponent, DTypeCode code, OperationCode *o
     if (is_integer(code)) {
         return number >= 0;
     }
-    if (is_complex(code)) { /* for these, which may be given as floats, NumPy's operator has faster functions */
+    if (is_complex(code)) { /* for these exponents NumPy's operator calls other functions */
         return number != 0 && number != 1 && number != 2 && number != -1 && number != 0.5;
     }
     if (!is_inexact(code)) {

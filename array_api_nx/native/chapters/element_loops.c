@@ -140,14 +140,15 @@ static struct {
     void *data;
 } numpys_quotients[2];
 
-/* Quotients of complex128, or of complex64 without `data`, in vectors. NumPy's loop takes four times as long. */
+/* Quotients of complex128, or of complex64 if `data` is NULL, in vectors, where operands follow one another or are one number
+   for all. NumPy's loop takes four times as long. */
 LOOP(divide_in_vectors)
 {
     const DTypeCode code = data == NULL ? COMPLEX64 : COMPLEX128;
     const npy_intp size = dtypes[code].itemsize, bytes = *count * size;
     int is_row = steps[2] == size;
     for (int k = 0; k < 2; k++) {
-        const npy_intp apart = args[2] - args[k];
+        const npy_intp apart = (npy_intp)args[2] - (npy_intp)args[k];
         is_row &= steps[k] == size ? apart == 0 || apart >= bytes || apart <= -bytes
                                    : steps[k] == 0 && (apart >= bytes || apart <= -bytes);
     }

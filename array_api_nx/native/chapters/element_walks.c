@@ -94,7 +94,8 @@ static int is_too_long(const ElementLoop *loop, npy_intp count)
 /* `compute_walk` by the loop of an operation. */
 static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
 {
-    const LinkOperation link = !is_inexact(loop->operand) || is_complex(loop->operand) ? NO_LINK : loop->link; /* as walk.c has rows */
+    /* The loops over short rows of walk.c are of real floating-point numbers. */
+    const LinkOperation link = is_inexact(loop->operand) && !is_complex(loop->operand) ? loop->link : NO_LINK;
     WalkLoop described = {loop->function, loop->data, {0}, link, loop->is_exact, loop->serial_limit};
     for (int i = 0; i < walk->operands - 1; i++) {
         described.itemsizes[i] = dtypes[loop->operand].itemsize;

@@ -192,7 +192,7 @@ static PyObject *call_transform(int direction, PyObject *const *values, Py_ssize
                                                                : transform((Direction)direction, x, axis, size, norm);
 }
 
-/* Read the axes: `most` of them at most, all different. Returns their number; 0 if Python has to look at them. */
+/* Read axes, all different; without a value these are all. Returns their number; 0 if Python has to look at them. */
 static int read_axes(PyObject *value, int ndim, int *axes)
 {
     char seen[ARRAY_DIMS] = {0};
@@ -212,6 +212,7 @@ static int read_axes(PyObject *value, int ndim, int *axes)
     return (int)count;
 }
 
+/* The transform along each of the axes. */
 static PyObject *transform_axes(Direction direction, PyObject *array, Tensor *x, const int *axes, int count, Norm norm)
 {
     const int last = axes[count - 1];
@@ -222,7 +223,7 @@ static PyObject *transform_axes(Direction direction, PyObject *array, Tensor *x,
     for (int i = 0; i < count; i++) {
         /* One axis after the other in the order of NumPy's functions. */
         const int axis = direction == TO_REAL ? axes[i] : axes[count - 1 - i];
-        const Direction each = axis == last ? direction : direction == TO_REAL ? INVERSE : direction == FROM_REAL ? FORWARD : direction;
+        const Direction each = axis == last || direction <= INVERSE ? direction : direction == TO_REAL ? INVERSE : FORWARD;
         Tensor *given = i == 0 ? x : tensor_of(result);
         PyObject *next = transform(each, given, axis, whole_size(each, given, axis), norm);
         Py_DECREF(result);

@@ -40,7 +40,7 @@ TARGET static NO_INLINE void BLOCKS(const Order *orders, npy_intp offset, npy_in
 #define NEXT \
     order++; \
     GO
-/* Of some dtypes there are orders that do nothing with their operands, and are not given. */
+/* Orders that are not given for numbers of a dtype have no use for their operands there. */
 #define ONE_FOR_ALL                                   \
     const VECTOR e = (VECTOR)SPREAD(order->data);     \
     (void)e;

@@ -79,15 +79,15 @@ typedef struct {
     npy_intp row;  /* bytes to the next row's */
 } Order;
 
-/* Whether the registers can have real numbers of a dtype. They can have complex ones, too, for which there are only the orders
-   of arithmetic (see `link_of` of element_loops.c); bits of a real part and of an imaginary one follow one another. */
+/* Whether the registers can have real numbers of a dtype. They can have complex ones, too, as pairs of parts; for these there
+   are the orders of arithmetic alone (`link_of` of element_loops.c). */
 static inline int fits_registers(int code)
 {
     return code == FLOAT32 || code == FLOAT64 || code == NX_INT32 || code == NX_INT64;
 }
 
-/* How products of complex numbers are computed where the processor's vectors do not decide it: whether the product that is
-   added to another one, or subtracted from it, is not rounded. Of complex64 and of complex128. */
+/* Whether products of complex64, and of complex128, add two products of parts of which one is not rounded, as NumPy's do on
+   processors that fuse them. Where vectors are AVX2's or longer, they always do. */
 extern int are_products_fused[2];
 
 /* Memory for all registers: eight vectors of 64 bytes. */
