@@ -250,7 +250,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
 # ---------------------------------------------------------------------- norms
 
 
-@with_advice
+@with_native
 def matrix_norm(
     x: Array,
     /,

@@ -57,7 +57,7 @@ class SVDResult(NamedTuple):
 # ---------------------------------------------------------------------- decompositions
 
 
-@with_advice
+@with_native
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Cholesky factor of positive-definite matrices.
 
@@ -168,7 +168,7 @@ def eigvalsh(x: Array, /) -> Array:
 # ---------------------------------------------------------------------- equations, determinants
 
 
-@with_advice
+@with_native
 def solve(x1: Array, x2: Array, /) -> Array:
     """Solution X of x1 X = x2.
 
@@ -215,7 +215,7 @@ def inv(x: Array, /) -> Array:
     return _single(p.INV, x)
 
 
-@with_advice
+@with_native
 def det(x: Array, /) -> Array:
     """Determinant of each matrix.
 

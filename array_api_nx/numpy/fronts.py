@@ -78,12 +78,14 @@ _FUNCTIONS: Final = f"""
     column_stack column_stack tup
     triu        triu        m, k=
     tril        tril        m, k=
-    linalg.cholesky cholesky a, /
+    linalg.cholesky cholesky a, /, *, upper=
     linalg.solve solve      a, b
     flip        flip        m, axis=
     linalg.det  det         a
     linalg.inv  inv         a
     linalg.norm norm        x, ord=, axis=, keepdims=
+    linalg.matrix_norm matrix_norm x, /, *, keepdims=, ord=
+    linalg.vector_norm vector_norm x, /, *, ord=, axis=, keepdims=
     linalg.matmul matmul    x1, x2, /
     linalg.outer outer      x1, x2, /
     fft.fft     fft         a, n=, axis=, norm=

@@ -46,6 +46,10 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "fill": [lambda: FACE.fill(2.0)],
     "flatten": [lambda: FACE.flatten(), lambda: FACE.T.flatten()],
     "hstack": [lambda: face.hstack([FACE, FACE]), lambda: face.hstack([FACE[0], FACE[1]])],
+    "matrix_norm": [
+        lambda: face.linalg.matrix_norm(FACE),
+        lambda: xp.linalg.matrix_norm(TABLE * 1.0),
+    ],
     "norm": [lambda: face.linalg.norm(FACE, axis=1)],
     "outer": [lambda: face.outer(FACE[0], FACE[1])],
     "ptp": [lambda: face.ptp(FACE, axis=1)],

@@ -70,12 +70,12 @@ static PyObject *call_det(int which, PyObject *const *values, Py_ssize_t count)
 
 static PyObject *call_cholesky(int which, PyObject *const *values, Py_ssize_t count)
 {
-    Tensor *x = take_matrix(values[0]);
+    Tensor *x = values[1] == NULL || values[1] == Py_False ? take_matrix(values[0]) : NULL;
     return x == NULL ? decline_unless_raised() : compute(&factor, &x, 1, 2, x->shape);
 }
 
 Implementation equation_functions[] = {
-    {"cholesky", call_cholesky, 0, "x, /"},
+    {"cholesky", call_cholesky, 0, "x, /, *, upper="},
     {"det", call_det, 0, "x, /"},
     {"solve", call_solve, 0, "x1, x2, /"},
     {NULL, NULL, 0, NULL},

@@ -391,23 +391,10 @@ static PyObject *norm_of_all(PyObject *array)
     return norm;
 }
 
-/* The root of the sum of the squares of real numbers along an axis: of squares and sums that wait, when it is needed. Of
-   another order than 2 Python's; `takes_none` says that None stands for that. */
-static PyObject *call_norm(int takes_none, PyObject *const *values, Py_ssize_t count)
+/* The root of the sum of squares along axes: of squares and sums that wait, when it is needed. */
+static PyObject *root_of_squares(PyObject *array, PyObject *axis, int keepdims)
 {
-    int keepdims = 0;
-    const Tensor *x = layout_of_any(values[0]);
-    PyObject *const ord = values[1], *const axis = values[2];
-    const int is_euclidean = ord == NULL || (ord == Py_None ? takes_none : PyLong_CheckExact(ord) && PyLong_AsLong(ord) == 2);
-    if (takes_none && x != NULL && x->ndim > 0 && x->size > 0 && (x->code == FLOAT32 || x->code == FLOAT64) &&
-        is_euclidean && (x->ndim == 1 || !is_given(ord)) && !is_given(axis) && values[3] == NULL) {
-        return norm_of_all(values[0]);
-    }
-    if (x == NULL || (x->code != FLOAT32 && x->code != FLOAT64) || !is_euclidean || axis == NULL ||
-        !PyLong_CheckExact(axis) || !take_flag(values[3], &keepdims)) {
-        return decline_unless_raised();
-    }
-    PyObject *squares = compute_binary(OP_MULTIPLY, values[0], values[0]);
+    PyObject *squares = compute_binary(OP_MULTIPLY, array, array);
     if (squares == NULL || squares == DECLINED) {
         return squares;
     }
@@ -418,6 +405,41 @@ static PyObject *call_norm(int takes_none, PyObject *const *values, Py_ssize_t c
     }
     PyObject *norms = compute_unary(OP_SQRT, sums);
     Py_DECREF(sums);
+    return norms;
+}
+
+/* Norms of real vectors. Of another order than 2 Python's; `takes_none` says that None stands for that, and that only one axis
+   makes vectors. */
+static PyObject *call_norm(int takes_none, PyObject *const *values, Py_ssize_t count)
+{
+    int keepdims = 0;
+    const Tensor *x = layout_of_any(values[0]);
+    PyObject *const ord = values[1], *const axis = values[2];
+    const int is_euclidean = ord == NULL || (ord == Py_None ? takes_none : PyLong_CheckExact(ord) && PyLong_AsLong(ord) == 2);
+    if (x == NULL || (x->code != FLOAT32 && x->code != FLOAT64) || !is_euclidean || !take_flag(values[3], &keepdims)) {
+        return decline_unless_raised();
+    }
+    if (takes_none && x->ndim > 0 && x->size > 0 && (x->ndim == 1 || !is_given(ord)) && !is_given(axis) && values[3] == NULL) {
+        return norm_of_all(values[0]);
+    }
+    return takes_none && (axis == NULL || !PyLong_CheckExact(axis)) ? DECLINED : root_of_squares(values[0], axis, keepdims);
+}
+
+/* Frobenius norms of real matrices. */
+static PyObject *call_matrix_norm(int which, PyObject *const *values, Py_ssize_t count)
+{
+    int keepdims = 0;
+    const Tensor *x = layout_of_any(values[0]);
+    PyObject *const ord = values[2];
+    const int is_frobenius =
+        !is_given(ord) || (PyUnicode_Check(ord) && PyUnicode_CompareWithASCIIString(ord, "fro") == 0);
+    if (x == NULL || (x->code != FLOAT32 && x->code != FLOAT64) || x->ndim < 2 || !is_frobenius ||
+        !take_flag(values[1], &keepdims)) {
+        return decline_unless_raised();
+    }
+    PyObject *axes = Py_BuildValue("(ii)", x->ndim - 2, x->ndim - 1);
+    PyObject *norms = axes == NULL ? NULL : root_of_squares(values[0], axes, keepdims);
+    Py_XDECREF(axes);
     return norms;
 }
 
@@ -494,6 +516,7 @@ Implementation reduction_functions[] = {
     {"ptp", call_ptp, 0, "a, /, *, axis=, keepdims="},
     {"norm", call_norm, 1, "x, /, ord=, axis=, *, keepdims="},
     {"vector_norm", call_norm, 0, "x, /, *, ord=, axis=, keepdims="},
+    {"matrix_norm", call_matrix_norm, 0, "x, /, *, keepdims=, ord="},
     {NULL, NULL, 0, NULL},
 };
 
