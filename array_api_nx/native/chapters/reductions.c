@@ -391,9 +391,15 @@ static PyObject *norm_of_all(PyObject *array)
     return norm;
 }
 
-/* The root of the sum of squares along axes: of squares and sums that wait, when it is needed. */
+/* The root of the sum of squares along axes: of squares and sums that wait, when it is needed. Squares may warn: what cannot
+   be added up here is not squared. */
 static PyObject *root_of_squares(PyObject *array, PyObject *axis, int keepdims)
 {
+    char reduced[ARRAY_DIMS];
+    const Tensor *x = tensor_of(array);
+    if (x->size == 0 || x->ndim > NODE_DIMS || !take_axes(axis, x->ndim, reduced)) {
+        return decline_unless_raised();
+    }
     PyObject *squares = compute_binary(OP_MULTIPLY, array, array);
     if (squares == NULL || squares == DECLINED) {
         return squares;
