@@ -72,7 +72,7 @@ def assert_numpys(program, arrays, mine=None):
 @pytest.mark.parametrize("special", [0.0, 0.05])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name, special, dtype):
-    # Of arrays of 256 kB and more NumPy exchanges operands, to write over those that nobody holds.
+    # From 256 kB on NumPy writes results over temporary operands, which it makes the first ones.
     for shape in ((2003,), (15_011,), (300, 33), (20, 700)):
         assert_numpys(PROGRAMS[name], operands(shape, dtype, special))
 

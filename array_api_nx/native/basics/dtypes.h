@@ -90,6 +90,12 @@ static inline int is_float16(int code)
 #endif
 }
 
+/* The dtype of the parts of complex numbers. */
+static inline DTypeCode part_of(int code)
+{
+    return code == COMPLEX64 ? FLOAT32 : FLOAT64;
+}
+
 /* A real floating-point element as a double; 0 for elements of other dtypes. */
 static inline double read_float(const char *element, int code)
 {

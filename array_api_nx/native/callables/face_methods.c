@@ -90,7 +90,7 @@ static PyObject *view_part(int imaginary, PyObject *const *values, Py_ssize_t co
         return decline_unless_raised();
     }
     if (is_complex(x->code)) {
-        const DTypeCode code = x->code == COMPLEX64 ? FLOAT32 : FLOAT64;
+        const DTypeCode code = part_of(x->code);
         return view_elements(x, code, imaginary ? dtypes[code].itemsize : 0);
     }
     if (!imaginary) {

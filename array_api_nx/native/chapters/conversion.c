@@ -218,7 +218,7 @@ static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
 static PyObject *discard_imaginary(Tensor *x, DTypeCode code)
 {
     static PyObject *category;
-    const DTypeCode part = x->code == COMPLEX64 ? FLOAT32 : FLOAT64;
+    const DTypeCode part = part_of(x->code);
     if ((code != FLOAT32 && code != FLOAT64) || x->size == 0 || is_watched || limits.at_once < 1 || data_of(x) == NULL) {
         return decline_unless_raised();
     }

@@ -151,8 +151,8 @@ static PyObject *transform(Direction direction, Tensor *x, int axis, npy_intp si
     return result;
 }
 
-/* Python transforms real numbers in half the time where there are so many elements along an axis, with mirrored halves of
-   results (backends/cpu/fourier.py); on the face results have NumPy's bits. */
+/* From so many real numbers along an axis on, Python computes half of a transform of the standard's arrays and mirrors it, in
+   half the time (_HALVED_MIN of backends/cpu/fourier.py). Transforms of the face's arrays have NumPy's bits instead. */
 enum { HALVED_FROM = 64 };
 
 static int is_halved(Direction direction, PyObject *array, const Tensor *x, npy_intp size)

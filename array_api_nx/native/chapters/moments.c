@@ -78,7 +78,7 @@ void divide_numbers(const ElementLoop *loop, char *data, DTypeCode code, npy_int
     enum { PART = 64 };
     const int parts = is_complex(loop->operand) ? 2 : 1;
     if (is_complex(code) && parts == 1) {
-        code = code == COMPLEX64 ? FLOAT32 : FLOAT64;
+        code = part_of(code);
         size *= 2;
     }
     const npy_intp bytes = parts * (npy_intp)sizeof(double);

@@ -421,7 +421,7 @@ static int add_together(ProductNest *nest, npy_intp products, npy_intp sums)
 /* Sums of complex numbers are sums of real ones: along an axis more, of their two parts. */
 static void split_numbers(ProductNest *nest)
 {
-    nest->code = nest->code == COMPLEX64 ? FLOAT32 : FLOAT64;
+    nest->code = part_of(nest->code);
     const npy_intp part = dtypes[nest->code].itemsize;
     add_product_axis(nest, 2, part, part, 0);
 }

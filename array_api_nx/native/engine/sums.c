@@ -220,7 +220,9 @@ EACH_SUMMED(DEFINE_SUMS)
 
 void begin_run(RunOfElements *run)
 {
-    EACH_SUMMED(START) /* one of them is used; the others write zeros where it has no parts yet */
+    /* The run will use one member of the union. To begin the others, too, only writes zeros to memory where that one has no
+       parts yet. */
+    EACH_SUMMED(START)
     run->last.count = 0;
 }
 

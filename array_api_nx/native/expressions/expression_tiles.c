@@ -5,7 +5,8 @@
    of cache. */
 enum { TILE_BYTES = 4096 };
 
-/* Those of a tile of complex128, of which loops take so little time that calls count (docs/tuning.md, 176). */
+/* Bytes of a tile of complex128 that several steps compute one after the other: in smaller ones, to call the loops takes as
+   long as the loops do (docs/tuning.md, 176). */
 enum { COMPLEX_TILE_BYTES = 16384 };
 
 /* Those of a tile of one step, whose values in between stay in the registers: it is reduced at once, or goes from

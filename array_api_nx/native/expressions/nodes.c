@@ -174,7 +174,7 @@ Operation cast_operation(DTypeCode from, DTypeCode to)
     const int raises = from == to || !(is_inexact(from) || is_float16(to)) ? RAISES_NONE
                        : is_float16(from) || is_float16(to)                ? RAISES_ANY
                                                                            : RAISES_IN_VECTORS;
-    const int widens = (from == FLOAT32 && to == COMPLEX64) || (from == FLOAT64 && to == COMPLEX128);
+    const int widens = is_complex(to) && from == part_of(to);
     return (Operation){.function = cast_function(from, to), .operands = {from}, .time = 0.3f, .result = to,
                        .count = 1, .is_exact = 1, .link = widens ? WIDEN_LINK : NO_LINK, .row = cast_row,
                        .name = raises == RAISES_NONE ? NULL : names_of.cast, .raises = (npy_uint8)raises};

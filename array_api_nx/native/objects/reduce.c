@@ -211,7 +211,7 @@ int combine_rows(OperationCode op, DTypeCode code, const char *from, npy_intp st
                  npy_intp columns)
 {
     if (op == OP_ADD && is_complex(code)) { /* as their parts */
-        code = code == COMPLEX64 ? FLOAT32 : FLOAT64;
+        code = part_of(code);
         columns *= 2;
     }
     if ((op != OP_ADD && op != OP_MAXIMUM && op != OP_MINIMUM) || (code != FLOAT32 && code != FLOAT64)) {
