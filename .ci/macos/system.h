@@ -131,6 +131,7 @@ typedef double double_t;
 EACH_OF_ONE(OF_ONE)
 EACH_OF_TWO(OF_TWO)
 double fma(double, double, double);
+float fmaf(float, float, float);
 double frexp(double, int *);
 double ldexp(double, int);
 float ldexpf(float, int);
