@@ -114,13 +114,14 @@ _ARRAYS: Final = """
     ones        ones        shape, dtype=, *, device=
     empty       empty       shape, dtype=, *, device=
     full        full        shape, fill_value, dtype=, *, device=
-    zeros_like  zeros_like  a, dtype=, *, device=
-    ones_like   ones_like   a, dtype=, *, device=
-    empty_like  empty_like  prototype, /, dtype=, *, device=
-    full_like   full_like   a, fill_value, dtype=, *, device=
+    zeros_like  zeros_in_order a, dtype=, *, device=
+    ones_like   ones_in_order a, dtype=, *, device=
+    empty_like  empty_in_order prototype, /, dtype=, *, device=
+    full_like   full_in_order a, fill_value, dtype=, *, device=
     arange      arange      start, /, stop=, step=, dtype=, *, device=
     linspace    linspace    start, stop, num, *, dtype=, device=, endpoint=
     eye         eye         N, M=, k=, dtype=, *, device=
+    copy        copy_in_order a, order=
     diag        diagonal_matrix v, k=
     isin        isin        element, test_elements, *, invert=
     where       where       condition, x=, y=, /
@@ -209,7 +210,7 @@ A a a_max a_min arr array b condition element fp indices m max min test_elements
 """
 _SEQUENCES: Final = "arrays tup"
 # Functions of KEEPS_ORDER whose results C lays out as NumPy does, or leaves to it.
-_OF_ANY_ORDER: Final = ("astype", "ravel")
+_OF_ANY_ORDER: Final = ("astype", "empty_like", "full_like", "ones_like", "ravel", "zeros_like")
 # Functions that take no lists, copy them as other arguments say, or go over the arrays in them.
 _OF_NO_LISTS: Final = """
 array asarray asanyarray from_dlpack place putmask take_along_axis

@@ -29,7 +29,7 @@ from .adoption import (
 )
 from .arrays import adopt, ndarray, standard
 from .differences import PRIMITIVES
-from .fronts import METHODS, fronted
+from .fronts import FUNCTIONS, METHODS, fronted
 from .functions import REFUSALS, is_ours, ours
 from .names import computed
 from .orders import argsort
@@ -407,7 +407,16 @@ def _new(
     """An array without initialised elements, or over the memory of a buffer."""
     if cls is not ndarray:
         return numpy.ndarray.__new__(cls, shape, dtype, as_numpys(buffer), offset, strides, order)
+    if buffer is None and strides is None and not offset and order in (None, "C"):
+        return _empty(shape, dtype)
     return adopted(numpy.ndarray(shape, dtype, as_numpys(buffer), offset, strides, order))
+
+
+def _empty_by_numpy(shape: Any, dtype: Any) -> Any:
+    return adopted(numpy.ndarray(shape, dtype))
+
+
+_empty: Final = fronted(_empty_by_numpy, numpy.empty, FUNCTIONS["empty"], name="empty")
 
 
 def _resize(self: Any, *shape: Any, refcheck: bool = True) -> None:

@@ -1,4 +1,5 @@
 
+#include "memory.h"
 #include "parts.h"
 
 /* The most contexts that are kept for later calls. */
@@ -70,6 +71,7 @@ static PyObject *context_caller_call(PyObject *object, PyObject *const *args, si
         Py_DECREF(pair);
         return NULL;
     }
+    Py_XDECREF(enter_pool()); /* once: nobody else has the context */
     PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)(count - 1), names);
     if (PyContext_Exit(context) < 0) {
         Py_DECREF(pair);

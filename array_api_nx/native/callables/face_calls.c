@@ -1,6 +1,7 @@
 /* Calls of NumPy's face: by the C implementations first, then by NumPy's function, then in Python. */
 
 #include "callables.h"
+#include "memory.h"
 #include "recorded_calls.h"
 #include "conversion.h"
 #include "elementwise.h"
@@ -320,7 +321,9 @@ static PyObject *call_numpys(const Function *self, npy_intp most, PyObject *cons
         made++;
     }
     if (made == total) {
-        result = from_numpys(ask_numpys(self, given, count, names, overrides), given, args, total);
+        PyObject *used = enter_pool_for(args, total), *found = ask_numpys(self, given, count, names, overrides);
+        leave_pool(used);
+        result = from_numpys(found, given, args, total);
     } else {
         result = decline_unless_raised();
     }

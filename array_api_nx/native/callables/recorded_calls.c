@@ -2,16 +2,36 @@
 
 #include "recorded_calls.h"
 #include "arguments.h"
+#include "memory.h"
+#include "objects.h"
 #include "parts.h"
 
 /* record(function, callable or None, *args, **keywords): see frontend/recorded_calls.py. */
 static PyObject *recorder;
 
+PyObject *enter_pool_for(PyObject *const *args, Py_ssize_t count)
+{
+    int arrays = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (is_array(args[i])) {
+            const Tensor *x = layout_of(args[i]);
+            if (x == NULL || x->size > BLOCK_BYTES / 8) {
+                return enter_pool();
+            }
+            arrays++;
+        }
+    }
+    return arrays > 0 ? NULL : enter_pool();
+}
+
 PyObject *call_python(PyObject *function, PyObject *callable, PyObject *const *args, size_t flags,
                       PyObject *names)
 {
     if (recorder == NULL || recorder == Py_None) {
-        return PyObject_Vectorcall(function, args, flags, names);
+        PyObject *used = enter_pool_for(args, PyVectorcall_NARGS(flags));
+        PyObject *result = PyObject_Vectorcall(function, args, flags, names);
+        leave_pool(used);
+        return result;
     }
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
     const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));

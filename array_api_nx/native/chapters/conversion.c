@@ -263,15 +263,17 @@ static PyObject *call_astype(int which, PyObject *const *values, Py_ssize_t coun
     return convert_array(values[0], code, copy);
 }
 
-/* The method copy of arrays, in C's order or that in which an array lies that way. */
-static PyObject *call_copy(int which, PyObject *const *values, Py_ssize_t count)
+/* Copies of arrays: in C's order, or with the axes in the order in which they lie. Without an order given, the first for the
+   method, the second for np.copy. */
+static PyObject *call_copy(int keeps_order, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = layout_of_any(values[0]);
     if (x == NULL) {
         return DECLINED;
     }
-    if (values[1] != NULL) {
-        const int is_kept = PyUnicode_Check(values[1]) && PyUnicode_CompareWithASCIIString(values[1], "K") == 0;
+    if (values[1] != NULL || keeps_order) {
+        const int is_kept = values[1] == NULL ||
+                            (PyUnicode_Check(values[1]) && PyUnicode_CompareWithASCIIString(values[1], "K") == 0);
         return is_kept && x->size > 0 ? convert_array(values[0], (DTypeCode)x->code, 1) : DECLINED;
     }
     return x->size == 0 && x->ndim == 1 && is_computed_now(0) ? new_without_elements((DTypeCode)x->code)
@@ -606,6 +608,7 @@ Implementation conversion_functions[] = {
     {"astype", call_astype, 0, "x, dtype, /, *, copy=, device="},
     {"cast", call_cast, 0, "x, dtype, /"},
     {"copy", call_copy, 0, "self, /, order="},
+    {"copy_in_order", call_copy, 1, "a, order="},
     {"__array__", call_array, 0, "self, /, dtype=, copy="},
     {NULL, NULL, 0, NULL},
 };

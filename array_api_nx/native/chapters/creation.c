@@ -1,5 +1,6 @@
 /* zeros, ones, full, empty, those like another array, arange, linspace and eye. */
 
+#include "axis_orders.h"
 #include "boxes.h"
 #include "chapters.h"
 #include "conversion.h"
@@ -25,12 +26,11 @@ static PyObject *new_filled(int ndim, const npy_intp *shape, DTypeCode code, con
         }
         bytes *= shape[dim];
     }
+    if (value != NULL && value->words[0] == 0 && (itemsize <= 8 || value->words[1] == 0)) {
+        return new_zeros(ndim, shape, code);
+    }
     PyObject *result = new_array_like_memory(ndim, shape, code, 0, &target);
     if (result == NULL || value == NULL) {
-        return result;
-    }
-    if (value->words[0] == 0 && (itemsize <= 8 || value->words[1] == 0)) {
-        memset(target, 0, (size_t)bytes);
         return result;
     }
     memcpy(target, value->bytes, (size_t)itemsize);
@@ -55,7 +55,7 @@ static void make_number(int number, DTypeCode code, Element *value)
 }
 
 /* What new arrays hold. */
-enum { OF_ZEROS, OF_ONES, UNDEFINED, GIVEN };
+enum { OF_ZEROS, OF_ONES, UNDEFINED, GIVEN, IN_ORDER };
 
 /* An array of a shape, filled with a number, a scalar or the element of a 0-d array; of the value's own
    dtype if `code` is NO_DTYPE. */
@@ -91,37 +91,39 @@ static PyObject *fill(int kind, int ndim, const npy_intp *shape, PyObject *given
     return new_filled(ndim, shape, code, kind == UNDEFINED ? NULL : &value);
 }
 
-/* The most elements of a new array: the system gives memory of zeros, or of any contents, which NumPy asks for where it is
-   much, without writing it. */
-static npy_intp most_elements(int kind)
-{
-    return kind == OF_ZEROS || kind == UNDEFINED ? limits.at_once : MOST_ELEMENTS;
-}
-
 static PyObject *call_new(int kind, PyObject *const *values, Py_ssize_t count)
 {
     PyObject *const *options = values + 1 + (kind == GIVEN);
     npy_intp shape[ARRAY_DIMS];
     DTypeCode code = kind == GIVEN ? NO_DTYPE : REAL;
     int ndim;
-    return take_dtype_or_type(options[0], &code) && take_shape(values[0], most_elements(kind), &ndim, shape)
+    return take_dtype_or_type(options[0], &code) && take_shape(values[0], MOST_ELEMENTS, &ndim, shape)
                ? fill(kind, ndim, shape, values[1], code, options[1])
                : DECLINED;
 }
 
-/* With the dtype of an array, unless another one is given. */
-static PyObject *call_new_like(int kind, PyObject *const *values, Py_ssize_t count)
+/* With the dtype of an array, unless another one is given; row-major, or for NumPy's face in the order of the array's axes. */
+static PyObject *call_new_like(int which, PyObject *const *values, Py_ssize_t count)
 {
+    const int kind = which % IN_ORDER;
     PyObject *const *options = values + 1 + (kind == GIVEN);
     const Tensor *x = layout_of_any(values[0]);
-    if (x == NULL || x->size > most_elements(kind) || x->size == 0 ||
+    if (x == NULL || x->size > MOST_ELEMENTS || x->size == 0 ||
         (is_given(options[1]) && options[1] != ((Array *)values[0])->device)) {
         return DECLINED;
     }
     DTypeCode code = (DTypeCode)x->code;
-    return take_dtype_or_type(options[0], &code)
-               ? fill(kind, x->ndim, x->shape, values[1], code, cpu.device)
-               : DECLINED;
+    if (!take_dtype_or_type(options[0], &code)) {
+        return DECLINED;
+    }
+    if (which == kind || x->flags & ROW_MAJOR) {
+        return fill(kind, x->ndim, x->shape, values[1], code, cpu.device);
+    }
+    AxisOrder order;
+    npy_intp sizes[ARRAY_DIMS];
+    order_copy(x, order);
+    sizes_in_order(x, order, sizes);
+    return result_in_order(fill(kind, x->ndim, sizes, values[1], code, cpu.device), order);
 }
 
 /* ------------------------------------------------------------------ evenly spaced values */
@@ -338,6 +340,10 @@ Implementation creation_functions[] = {
     {"zeros_like", call_new_like, OF_ZEROS, "x, /, *, dtype=, device="},
     {"ones_like", call_new_like, OF_ONES, "x, /, *, dtype=, device="},
     {"empty_like", call_new_like, UNDEFINED, "x, /, *, dtype=, device="},
+    {"zeros_in_order", call_new_like, OF_ZEROS + IN_ORDER, "x, /, *, dtype=, device="},
+    {"ones_in_order", call_new_like, OF_ONES + IN_ORDER, "x, /, *, dtype=, device="},
+    {"empty_in_order", call_new_like, UNDEFINED + IN_ORDER, "x, /, *, dtype=, device="},
+    {"full_in_order", call_new_like, GIVEN + IN_ORDER, "x, /, fill_value, *, dtype=, device="},
     {"full", call_new, GIVEN, "shape, fill_value, *, dtype=, device="},
     {"full_like", call_new_like, GIVEN, "x, /, fill_value, *, dtype=, device="},
     {"arange", call_arange, 0, "start, /, stop=, step=, *, dtype=, device="},

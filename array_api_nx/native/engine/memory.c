@@ -77,94 +77,77 @@ static void release_blocks(void)
 
 enum { MAX_SPARES = 32 };
 
-/* The fewest bytes of a result whose memory is worth keeping. */
+/* The fewest bytes of an array whose memory is worth keeping. */
 enum { SMALLEST_SPARE = 1 << 16 };
 
 /* A spare may be larger than the request by this fraction of it: an eighth. */
 enum { SPARE_SHARE = 8 };
 
+/* The most bytes of zeros that are written to a spare, as the C library writes them to memory that it has kept. More is new
+   memory, whose pages the system makes once they are touched: a program may touch few of them (docs/tuning.md, 177). */
+enum { MOST_CLEARED = 1 << 25 };
+
+/* What stands before the memory of an array, which begins a cache line. */
+typedef struct {
+    char *begin; /* what NumPy's own allocator gave */
+    npy_intp bytes;
+} Head;
+
+/* The most bytes before the memory of an array. */
+enum { MOST_BEFORE = sizeof(Head) + ALIGNMENT - 1 };
+
 /* The GIL protects them. */
 static struct {
-    PyArrayObject *memories[MAX_SPARES]; /* bytes; the last one became free last */
+    char *memories[MAX_SPARES]; /* the last one became free last */
     int count;
     npy_intp bytes, limit;
     Py_ssize_t hits, misses;
 } spares;
 
-typedef struct {
-    PyObject_HEAD
-    PyArrayObject *memory;
-} PoolBufferObject;
-
-static PyTypeObject *pool_buffer_type;
-
-/* Take spare `number` out of the pool. Returns the pool's reference to it. */
-static PyArrayObject *withdraw_spare(int number)
+static inline Head *head_of(void *memory)
 {
-    PyArrayObject *memory = spares.memories[number];
+    return (Head *)memory - 1;
+}
+
+static const PyDataMemAllocator *numpys_allocator(void)
+{
+    static const PyDataMem_Handler *handler;
+    if (handler == NULL) {
+        handler = PyCapsule_GetPointer(PyDataMem_DefaultHandler, "mem_handler");
+    }
+    return &handler->allocator;
+}
+
+static void free_memory(char *memory)
+{
+    const PyDataMemAllocator *numpys = numpys_allocator();
+    const Head head = *head_of(memory);
+    numpys->free(numpys->ctx, head.begin, (size_t)head.bytes + MOST_BEFORE);
+}
+
+/* Take spare `number` out of the pool. */
+static char *withdraw_spare(int number)
+{
+    char *memory = spares.memories[number];
     spares.count--;
-    memmove(&spares.memories[number], &spares.memories[number + 1],
-            (size_t)(spares.count - number) * sizeof(memory));
-    spares.bytes -= PyArray_DIM(memory, 0);
+    memmove(&spares.memories[number], &spares.memories[number + 1], (size_t)(spares.count - number) * sizeof(memory));
+    spares.bytes -= head_of(memory)->bytes;
     return memory;
 }
 
 /* Free the spares that have waited longest, until at most `count` are left and at most `bytes`. */
 static void drop_spares(int count, npy_intp bytes)
 {
-    for (;;) {
-        PyArrayObject *memory = NULL;
-        if (spares.count > count || (spares.count > 0 && spares.bytes > bytes)) {
-            memory = withdraw_spare(0);
-        }
-        if (memory == NULL) {
-            return;
-        }
-        Py_DECREF(memory);
+    while (spares.count > count || (spares.count > 0 && spares.bytes > bytes)) {
+        free_memory(withdraw_spare(0));
     }
 }
 
-static void block_dealloc(PyObject *object)
+static char *find_spare(npy_intp size)
 {
-    PoolBufferObject *self = (PoolBufferObject *)object;
-    PyArrayObject *memory = self->memory;
-    npy_intp limit = 0;
-    if (memory != NULL) {
-        limit = spares.limit;
-        if (spares.count < MAX_SPARES && PyArray_DIM(memory, 0) <= limit) {
-            spares.memories[spares.count++] = memory;
-            spares.bytes += PyArray_DIM(memory, 0);
-            memory = NULL;
-        }
-        Py_XDECREF(memory);
-        drop_spares(MAX_SPARES - 1, limit);
-    }
-    free_instance(object);
-}
-
-static PyType_Slot block_slots[] = {
-    {Py_tp_doc, "Keeps the memory of an array."},
-    {Py_tp_dealloc, block_dealloc},
-    {0, NULL},
-};
-
-static PyType_Spec block_spec = {
-    .name = "array_api_nx._native.PoolBuffer",
-    .basicsize = sizeof(PoolBufferObject),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = block_slots,
-};
-
-int is_pool_buffer(PyObject *object)
-{
-    return Py_IS_TYPE(object, pool_buffer_type);
-}
-
-static PyArrayObject *find_spare(npy_intp size)
-{
-    PyArrayObject *found = NULL;
+    char *found = NULL;
     for (int i = spares.count - 1; i >= 0 && found == NULL; i--) {
-        const npy_intp spare = PyArray_DIM(spares.memories[i], 0);
+        const npy_intp spare = head_of(spares.memories[i])->bytes;
         if (size <= spare && spare - size <= size / SPARE_SHARE) {
             found = withdraw_spare(i);
         }
@@ -173,58 +156,140 @@ static PyArrayObject *find_spare(npy_intp size)
     return found;
 }
 
-/* A block of at least `size` bytes: a spare, or new. If there is no memory, all spares are freed and
-   NumPy is asked again. */
-static PyArrayObject *find_memory(npy_intp size)
+/* Memory that begins a cache line; NULL, without an exception, if there is none. */
+static char *ask_for_memory(npy_intp size, int zeros)
 {
-    PyArrayObject *memory = find_spare(size);
-    if (memory == NULL) {
-        memory = (PyArrayObject *)PyArray_SimpleNew(1, &size, NPY_BYTE);
-        if (memory == NULL && PyErr_ExceptionMatches(PyExc_MemoryError)) {
-            PyErr_Clear();
-            drop_spares(0, 0);
-            memory = (PyArrayObject *)PyArray_SimpleNew(1, &size, NPY_BYTE);
+    const PyDataMemAllocator *numpys = numpys_allocator();
+    const size_t all = (size_t)size + MOST_BEFORE;
+    char *begin = size > NPY_MAX_INTP - MOST_BEFORE ? NULL
+                  : zeros                           ? numpys->calloc(numpys->ctx, 1, all)
+                                                    : numpys->malloc(numpys->ctx, all);
+    if (begin == NULL) {
+        return NULL;
+    }
+    char *memory = begin + MOST_BEFORE - (npy_uintp)(begin + MOST_BEFORE) % ALIGNMENT;
+    *head_of(memory) = (Head){begin, size};
+    return memory;
+}
+
+/* A spare, or new memory. If there is none, all spares are freed and NumPy's allocator is asked again. */
+static char *find_memory(npy_intp size, int zeros)
+{
+    const int is_kept = size >= SMALLEST_SPARE && size <= spares.limit && !(zeros && size > MOST_CLEARED);
+    char *memory = is_kept ? find_spare(size) : NULL;
+    if (memory != NULL) {
+        if (zeros) {
+            memset(memory, 0, (size_t)size);
         }
+        return memory;
+    }
+    memory = ask_for_memory(size, zeros);
+    if (memory == NULL) {
+        drop_spares(0, 0);
+        memory = ask_for_memory(size, zeros);
     }
     return memory;
 }
 
-/* An array over a block of the pool. Steals the reference to the dtype. */
-static PyObject *new_over_block(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size)
+static void keep_memory(char *memory)
 {
-    PyArrayObject *memory = find_memory(size + ALIGNMENT);
-    if (memory == NULL) {
-        Py_DECREF(dtype);
-        return NULL;
+    const npy_intp bytes = head_of(memory)->bytes;
+    if (bytes < SMALLEST_SPARE || bytes > spares.limit) {
+        free_memory(memory);
+        return;
     }
-    PoolBufferObject *block = (PoolBufferObject *)pool_buffer_type->tp_alloc(pool_buffer_type, 0);
-    if (block == NULL) {
-        Py_DECREF(memory);
-        Py_DECREF(dtype);
-        return NULL;
-    }
-    block->memory = memory;
-    const npy_uintp address = (npy_uintp)PyArray_DATA(memory) + ALIGNMENT - 1;
-    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, shape, NULL,
-                                           (void *)(address - address % ALIGNMENT),
-                                           NPY_ARRAY_CARRAY, NULL);
-    if (array == NULL) {
-        Py_DECREF(block);
-        return NULL;
-    }
-    if (PyArray_SetBaseObject((PyArrayObject *)array, (PyObject *)block) < 0) {
-        Py_DECREF(array);
-        return NULL;
-    }
-    return array;
+    drop_spares(MAX_SPARES - 1, spares.limit);
+    spares.memories[spares.count++] = memory;
+    spares.bytes += bytes;
+    drop_spares(MAX_SPARES, spares.limit);
 }
 
-PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size)
+/* ------------------------------------------------------------------ NumPy's allocator */
+
+/* NumPy holds the GIL where it asks for the memory of arrays and where it frees that. */
+
+static void *pool_malloc(void *ctx, size_t size)
+{
+    return size > (size_t)NPY_MAX_INTP ? NULL : find_memory((npy_intp)size, 0);
+}
+
+static void *pool_calloc(void *ctx, size_t count, size_t size)
+{
+    return size != 0 && count > (size_t)NPY_MAX_INTP / size ? NULL : find_memory((npy_intp)(count * size), 1);
+}
+
+static void pool_free(void *ctx, void *memory, size_t size)
+{
+    if (memory != NULL) {
+        keep_memory(memory);
+    }
+}
+
+static void *pool_realloc(void *ctx, void *memory, size_t size)
+{
+    char *other = pool_malloc(ctx, size);
+    if (memory != NULL && other != NULL) {
+        const size_t before = (size_t)head_of(memory)->bytes;
+        memcpy(other, memory, size < before ? size : before);
+        keep_memory(memory);
+    }
+    return other;
+}
+
+static PyDataMem_Handler handler = {
+    "array_api_nx", 1, {NULL, pool_malloc, pool_calloc, pool_realloc, pool_free},
+};
+
+/* A capsule with the handler. */
+static PyObject *pool;
+
+PyObject *enter_pool(void)
+{
+    PyObject *used = PyDataMem_GetHandler();
+    if (used == pool) {
+        Py_CLEAR(used);
+    } else if (used != NULL) {
+        Py_SETREF(used, PyDataMem_SetHandler(pool));
+    }
+    if (used == NULL) {
+        PyErr_Clear();
+    }
+    return used;
+}
+
+void leave_pool(PyObject *used)
+{
+    if (used == NULL) {
+        return;
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_XDECREF(PyDataMem_SetHandler(used));
+    Py_DECREF(used);
+    PyErr_Restore(type, value, traceback);
+}
+
+/* ------------------------------------------------------------------ arrays */
+
+PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size, int zeros)
 {
     if (size < SMALLEST_SPARE || size > spares.limit || PyDataType_REFCHK(dtype)) {
-        return PyArray_Empty(ndim, shape, dtype, 0);
+        return zeros ? PyArray_Zeros(ndim, shape, dtype, 0) : PyArray_Empty(ndim, shape, dtype, 0);
     }
-    return new_over_block(ndim, shape, dtype, size);
+    char *memory = find_memory(size, zeros);
+    if (memory == NULL) {
+        Py_DECREF(dtype);
+        return PyErr_NoMemory();
+    }
+    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, shape, NULL, memory, NPY_ARRAY_CARRAY, NULL);
+    if (array == NULL) {
+        keep_memory(memory);
+        return NULL;
+    }
+    /* The array frees it by the pool's handler, as if NumPy had asked for it there. */
+    ((PyArrayObject_fields *)array)->mem_handler = Py_NewRef(pool);
+    PyArray_ENABLEFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);
+    return array;
 }
 
 static PyObject *empty(PyObject *module, PyObject *args)
@@ -244,7 +309,7 @@ static PyObject *empty(PyObject *module, PyObject *args)
         /* NumPy refuses sizes that are negative or too large. */
         size = length < 0 || (length > 0 && size > NPY_MAX_INTP / length) ? -1 : size * length;
     }
-    result = new_array(shape.len, shape.ptr, dtype, size);
+    result = new_array(shape.len, shape.ptr, dtype, size, 0);
     PyDimMem_FREE(shape.ptr);
     return result;
 }
@@ -290,8 +355,8 @@ static PyMethodDef functions[] = {
 
 int add_memory(PyObject *module)
 {
-    if (pool_buffer_type == NULL) {
-        pool_buffer_type = (PyTypeObject *)PyType_FromSpec(&block_spec);
+    if (pool == NULL) {
+        pool = PyCapsule_New(&handler, "mem_handler", NULL);
     }
-    return pool_buffer_type == NULL ? -1 : PyModule_AddFunctions(module, functions);
+    return pool == NULL ? -1 : PyModule_AddFunctions(module, functions);
 }

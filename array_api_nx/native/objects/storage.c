@@ -83,17 +83,14 @@ int is_private(const Storage *storage)
     if (memory == NULL) {
         return storage->own != NULL && storage->loans == 0;
     }
-    while (memory != NULL && PyArray_CheckExact(memory) && Py_REFCNT(memory) == 1) {
-        if (((PyArrayObject_fields *)memory)->weakreflist != NULL) {
-            return 0;
-        }
+    while (PyArray_CheckExact(memory) && Py_REFCNT(memory) == 1 && ((PyArrayObject_fields *)memory)->weakreflist == NULL) {
         PyObject *base = PyArray_BASE((PyArrayObject *)memory);
         if (base == NULL) {
             return PyArray_CHKFLAGS((PyArrayObject *)memory, NPY_ARRAY_OWNDATA);
         }
         memory = base;
     }
-    return memory != storage->memory && is_pool_buffer(memory) && Py_REFCNT(memory) == 1;
+    return 0;
 }
 
 /* ------------------------------------------------------------------ attributes */
@@ -318,7 +315,8 @@ static void use_own(Storage *storage, npy_intp bytes)
     storage->writeable = 1;
 }
 
-int fill_storage(Storage *storage, npy_intp bytes)
+/* As `fill_storage`: with zeros, or not initialised. */
+static int fill_with(Storage *storage, npy_intp bytes, int zeros)
 {
     if (bytes <= BLOCK_BYTES) {
         storage->own = storage->block = take_block(bytes);
@@ -327,17 +325,30 @@ int fill_storage(Storage *storage, npy_intp bytes)
             PyErr_NoMemory();
             return 0;
         }
+        if (zeros) {
+            memset(storage->own, 0, (size_t)bytes);
+        }
         use_own(storage, bytes);
         return 1;
     }
     npy_intp length = bytes / storage->itemsize;
     Py_INCREF(dtypes[storage->code].descr);
-    storage->memory = new_array(1, &length, dtypes[storage->code].descr, bytes);
+    storage->memory = new_array(1, &length, dtypes[storage->code].descr, bytes, zeros);
     if (storage->memory == NULL) {
         return 0;
     }
     find_address(storage);
     return 1;
+}
+
+int fill_storage(Storage *storage, npy_intp bytes)
+{
+    return fill_with(storage, bytes, 0);
+}
+
+int fill_with_zeros(Storage *storage, npy_intp bytes)
+{
+    return fill_with(storage, bytes, 1);
 }
 
 void empty_storage(Storage *storage)

@@ -49,6 +49,9 @@ Storage *pending_storage(DTypeCode code);
 /* Give it the memory, not initialised; 0 with an exception set if there is none. */
 int fill_storage(Storage *storage, npy_intp bytes);
 
+/* The same, with memory of zeros. */
+int fill_with_zeros(Storage *storage, npy_intp bytes);
+
 /* Take that away again. */
 void empty_storage(Storage *storage);
 
