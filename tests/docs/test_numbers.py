@@ -89,7 +89,7 @@ SENTENCES = {
         ("above {} elements `sum` and `mean`, above {} `var`", AT_ONCE, AT_ONCE // 2),
         ("It gains nothing up to {} elements, nor where", THRESHOLD),
         ("Operands of up to {} elements are copied into the expression", THRESHOLD),
-        ("Results of more than {} elements take the memory", AT_ONCE),
+        ("Results of more than {} KiB, new arrays", 2**16 // KIB),
         ("| {} | operations on arrays with more elements wait, if they can |", THRESHOLD),
         ('| `default_device` | `ARRAY_API_NX_DEFAULT_DEVICE` | `"{}"` |', "cpu"),
     ],
