@@ -6,12 +6,33 @@
 #include "conversion.h"
 #include "elements.h"
 #include "flags.h"
+#include "memory.h"
 #include "sizes.h"
+#include "storage.h"
 
 /* The default dtype of device `cpu` for real numbers. */
 static const DTypeCode REAL = FLOAT64;
 
 /* ------------------------------------------------------------------ one value */
+
+/* A new row-major array of zeros. */
+static PyObject *new_zeros(int ndim, const npy_intp *shape, DTypeCode code)
+{
+    npy_intp bytes = dtypes[code].itemsize;
+    char *data;
+    for (int dim = 0; dim < ndim; dim++) {
+        bytes *= shape[dim];
+    }
+    if (bytes <= BLOCK_BYTES) {
+        PyObject *array = new_array_like_memory(ndim, shape, code, 0, &data);
+        return array == NULL ? NULL : (memset(data, 0, (size_t)bytes), array);
+    }
+    Tensor *tensor = new_pending(ndim, shape, code);
+    if (tensor != NULL && !fill_with_zeros((Storage *)tensor->storage, bytes)) {
+        Py_CLEAR(tensor);
+    }
+    return wrap_tensor(tensor, code);
+}
 
 /* A new array that holds a value everywhere; of undefined contents if that is NULL. DECLINED if it has several axes and no
    elements. */

@@ -289,9 +289,6 @@ Tensor *new_pending(int ndim, const npy_intp *shape, DTypeCode code);
 PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned,
                                 char **data);
 
-/* A new row-major Array of zeros. */
-PyObject *new_zeros(int ndim, const npy_intp *shape, DTypeCode code);
-
 /* A new Array of one axis without elements, whose stride is that of NumPy's. */
 PyObject *new_without_elements(DTypeCode code);
 

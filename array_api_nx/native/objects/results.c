@@ -6,7 +6,6 @@
 
 #include "compiler.h"
 #include "layouts.h"
-#include "memory.h"
 #include "nodes.h"
 #include "recycling.h"
 #include "storage.h"
@@ -268,24 +267,6 @@ PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code,
     lay_out_elements(tensor_of(array), ndim, shape, turned);
     *data = data_of_new(array);
     return array;
-}
-
-PyObject *new_zeros(int ndim, const npy_intp *shape, DTypeCode code)
-{
-    npy_intp bytes = dtypes[code].itemsize;
-    char *data;
-    for (int dim = 0; dim < ndim; dim++) {
-        bytes *= shape[dim];
-    }
-    if (bytes <= BLOCK_BYTES) {
-        PyObject *array = new_array_like_memory(ndim, shape, code, 0, &data);
-        return array == NULL ? NULL : (memset(data, 0, (size_t)bytes), array);
-    }
-    Tensor *tensor = new_pending(ndim, shape, code);
-    if (tensor != NULL && !fill_with_zeros((Storage *)tensor->storage, bytes)) {
-        Py_CLEAR(tensor);
-    }
-    return wrap_tensor(tensor, code);
 }
 
 PyObject *new_without_elements(DTypeCode code)
