@@ -10,8 +10,8 @@
 PyObject *call_python(PyObject *function, PyObject *callable, PyObject *const *args, size_t flags,
                       PyObject *names);
 
-/* As `enter_pool` (memory.h), for a call with these arguments. Also NULL if there are arrays among them and all are small:
-   what is made then is hardly larger. */
+/* As `enter_pool` (memory.h), for a call with these arguments. Also NULL if they are no more than small arrays and numbers that
+   would be the shape of one: what is made then is hardly larger. */
 PyObject *enter_pool_for(PyObject *const *args, Py_ssize_t count);
 
 #endif
