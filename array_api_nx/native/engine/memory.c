@@ -271,6 +271,9 @@ void leave_pool(PyObject *used)
 
 /* ------------------------------------------------------------------ arrays */
 
+/* Of NumPy's arrays in tracemalloc: np.lib.tracemalloc_domain. */
+enum { NUMPYS_DOMAIN = 389047 };
+
 PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size, int zeros)
 {
     if (size < SMALLEST_SPARE || size > spares.limit || PyDataType_REFCHK(dtype)) {
@@ -286,7 +289,8 @@ PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp si
         keep_memory(memory);
         return NULL;
     }
-    /* The array frees it by the pool's handler, as if NumPy had asked for it there. */
+    /* The array frees it by the pool's handler, as if NumPy had asked for it there, and told tracemalloc. */
+    PyTraceMalloc_Track(NUMPYS_DOMAIN, (uintptr_t)memory, (size_t)size);
     ((PyArrayObject_fields *)array)->mem_handler = Py_NewRef(pool);
     PyArray_ENABLEFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);
     return array;

@@ -3,6 +3,7 @@
 import gc
 import itertools
 import os
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -274,6 +275,19 @@ def test_numpy_has_its_own_allocator_elsewhere():
     nx.apply_along_axis(lambda row: seen.append(handler(np.empty(N))), 1, x.reshape(1, N))
     assert {*seen} == {"array_api_nx"}
     assert handler(np.empty(N)) == "default_allocator"
+
+
+def test_tracemalloc_counts_arrays_and_not_what_waits(pool):
+    tracemalloc.start()
+    try:
+        x = nx.zeros(N) + 1.0
+        x[0] = 2.0
+        assert 8 * N <= tracemalloc.get_traced_memory()[0] < 9 * N
+        del x
+        assert tracemalloc.get_traced_memory()[0] < N
+        assert pool.stats().blocks > 0
+    finally:
+        tracemalloc.stop()
 
 
 def test_memory_of_the_pool_grows(pool):
