@@ -122,6 +122,7 @@ _ARRAYS: Final = """
     linspace    linspace    start, stop, num, *, dtype=, device=, endpoint=
     eye         eye         N, M=, k=, dtype=, *, device=
     copy        copy_in_order a, order=
+    identity    eye         n, *, -=, -=, dtype=, device=
     diag        diagonal_matrix v, k=
     isin        isin        element, test_elements, *, invert=
     where       where       condition, x=, y=, /

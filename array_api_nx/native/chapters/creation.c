@@ -298,7 +298,7 @@ static PyObject *call_eye(int which, PyObject *const *values, Py_ssize_t count)
     }
     shape[1] = shape[0];
     if ((is_given(values[1]) && !take_small(values[1], &shape[1])) ||
-        shape[0] < 1 || shape[1] < 1 || shape[0] > limits.at_once / shape[1]) {
+        shape[0] < 1 || shape[1] < 1 || shape[0] > MOST_ELEMENTS / shape[1] || limits.at_once < 0) {
         return DECLINED;
     }
     PyObject *result = new_filled(2, shape, code, &zero);
@@ -319,7 +319,6 @@ static PyObject *call_diag(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = layout_of_any(values[0]);
     const char *source = x == NULL || x->size == 0 ? NULL : data_of(x);
-    char *target;
     npy_intp k = 0;
     if (source == NULL || x->ndim > 2 || x->ndim == 0 || (values[1] != NULL && !take_small(values[1], &k))) {
         return decline_unless_raised();
@@ -338,16 +337,18 @@ static PyObject *call_diag(int which, PyObject *const *values, Py_ssize_t count)
         return view;
     }
     const npy_intp side = rows + down + right, shape[2] = {side, side}, itemsize = dtypes[x->code].itemsize;
-    if (side > limits.at_once / side) {
+    if (side > MOST_ELEMENTS / side || limits.at_once < 0) {
         return DECLINED;
     }
     Py_INCREF(x);
-    PyObject *result = new_copy(x, source, 2, shape, &target);
-    if (is_answer(result)) {
-        memset(target, 0, (size_t)(side * side * itemsize));
+    PyObject *result = new_zeros(2, shape, (DTypeCode)x->code);
+    if (result != NULL && data_of(x) != source) { /* finalisers have moved the elements */
+        Py_DECREF(result);
+        result = decline_unless_raised();
     }
     for (npy_intp i = 0; is_answer(result) && i < rows; i++) {
-        memcpy(target + ((down + i) * side + right + i) * itemsize, source + i * x->strides[0], (size_t)itemsize);
+        char *target = data_of(tensor_of(result)) + ((down + i) * side + right + i) * itemsize;
+        memcpy(target, source + i * x->strides[0], (size_t)itemsize);
     }
     Py_DECREF(x);
     return result;
