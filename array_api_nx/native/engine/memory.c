@@ -101,6 +101,7 @@ static struct {
     char *memories[MAX_SPARES]; /* the last one became free last */
     int count;
     npy_intp bytes, limit;
+    npy_intp asked; /* bytes of new memory since a spare was freed for them */
     Py_ssize_t hits, misses;
 } spares;
 
@@ -143,17 +144,24 @@ static void drop_spares(int count, npy_intp bytes)
     }
 }
 
+/* A spare for an array; NULL if none fits. Then the spares that have waited longest make room for the new memory, so that a
+   program whose arrays have ever other sizes does not hold the earlier ones. */
 static char *find_spare(npy_intp size)
 {
-    char *found = NULL;
-    for (int i = spares.count - 1; i >= 0 && found == NULL; i--) {
+    for (int i = spares.count - 1; i >= 0; i--) {
         const npy_intp spare = head_of(spares.memories[i])->bytes;
         if (size <= spare && spare - size <= size / SPARE_SHARE) {
-            found = withdraw_spare(i);
+            spares.hits++;
+            return withdraw_spare(i);
         }
     }
-    found == NULL ? spares.misses++ : spares.hits++;
-    return found;
+    spares.misses++;
+    spares.asked = spares.count == 0 ? 0 : spares.asked + size;
+    while (spares.count > 0 && spares.asked >= head_of(spares.memories[0])->bytes) {
+        spares.asked -= head_of(spares.memories[0])->bytes;
+        drop_spares(spares.count - 1, spares.limit);
+    }
+    return NULL;
 }
 
 /* Memory that begins a cache line; NULL, without an exception, if there is none. */

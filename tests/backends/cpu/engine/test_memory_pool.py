@@ -334,6 +334,26 @@ def test_the_number_of_buffers_is_bounded(pool):
     assert 16 <= pool.stats().blocks <= 64
 
 
+def test_new_memory_takes_the_place_of_what_has_waited_longest(pool):
+    held = [pool.take(k * N) for k in (1, 2, 4)]
+    held.clear()
+    for size in (8, 16, 32, 64):
+        memory = pool.take(size * N)
+        assert pool.stats().free_bytes <= max(7, size // 2) * N
+        del memory
+    assert pool.stats()[:2] == (64 * N, 1)
+
+
+def test_small_requests_leave_a_large_spare(pool):
+    large = pool.take(64 * N)
+    del large
+    for size in range(1, 9):
+        memory = pool.take(size * N)
+        del memory
+    assert pool.take(64 * N).shape == (64 * N,)
+    assert pool.stats().hits == 1
+
+
 def test_release_gives_everything_back(pool):
     lent = pool.take(N)
     free = pool.take(N)
