@@ -1,17 +1,13 @@
 #include "expression_pass.h"
 #include "copies.h"
 
-/* Bytes of a tile of the largest elements: all that a few operations read and write fits into the first level
-   of cache. */
-enum { TILE_BYTES = 4096 };
+/* Bytes of a tile of the largest elements: what a few operations read and write fits into the first levels of cache, and to
+   call their loops takes little of their time (docs/tuning.md, 176). */
+enum { TILE_BYTES = 16384 };
 
-/* Bytes of a tile of complex128 that several steps compute one after the other: in smaller ones, to call the loops takes as
-   long as the loops do (docs/tuning.md, 176). */
-enum { COMPLEX_TILE_BYTES = 16384 };
-
-/* Those of a tile of one step, whose values in between stay in the registers: it is reduced at once, or goes from
-   rows of adjacent elements to others (docs/tuning.md, 140). */
-enum { ALONE_BYTES = 16384 };
+/* Those of a tile of one step to which operands are copied, so that they are still in the first level of cache when they are
+   read (docs/tuning.md, 176). */
+enum { COPIED_BYTES = 4096 };
 
 /* Those of a row of accumulators to which rows of memory are reduced. */
 enum { READ_BYTES = 4096 };
@@ -37,18 +33,17 @@ static int are_rows(const Pass *pass)
 
 static npy_intp tile_bytes(const Pass *pass)
 {
-    const Plan *plan = pass->plan;
-    if (plan->step_count != 1) {
-        return plan->largest > (npy_intp)sizeof(npy_double) ? COMPLEX_TILE_BYTES : TILE_BYTES;
+    if (pass->plan->step_count != 1) {
+        return TILE_BYTES;
     }
     if (!are_rows(pass)) {
         if (pass->is_stepped && pass->fold == NULL && !pass->is_buffered) {
             return STRAIGHT_BYTES;
         }
-        return pass->fold != NULL || pass->is_copy ? ALONE_BYTES : TILE_BYTES;
+        return pass->fold != NULL || pass->is_copy ? TILE_BYTES : COPIED_BYTES;
     }
     const int is_straight = pass->is_copy || (pass->fold == NULL ? !pass->is_buffered : pass->fold->is_read);
-    return is_straight && (pass->fold != NULL || pass->ndim == 1) ? STRAIGHT_BYTES : ALONE_BYTES;
+    return is_straight && (pass->fold != NULL || pass->ndim == 1) ? STRAIGHT_BYTES : TILE_BYTES;
 }
 
 /* The constants of a pass, for all of its tiles. */
@@ -386,7 +381,7 @@ void arrange_tiles(Pass *pass)
         longest = pass->shape[dim] > pass->shape[longest] ? dim : longest;
     }
     if (rows < 1 || longest == rows || pass->overlaps ||
-        pass->shape[rows] * pass->shape[rows + 1] * pass->plan->largest > TILE_BYTES / 2) {
+        pass->shape[rows] * pass->shape[rows + 1] * pass->plan->largest > COPIED_BYTES / 2) {
         return;
     }
     if (pass->fold != NULL) {
