@@ -98,7 +98,10 @@ enum { MOST_BEFORE = sizeof(Head) + ALIGNMENT - 1 };
 
 /* The GIL protects them. */
 static struct {
-    char *memories[MAX_SPARES]; /* the last one became free last */
+    struct {
+        char *memory;
+        npy_intp bytes;
+    } waiting[MAX_SPARES]; /* the last one became free last */
     int count;
     npy_intp bytes, limit;
     npy_intp asked; /* bytes of new memory since a spare was freed for them */
@@ -129,10 +132,10 @@ static void free_memory(char *memory)
 /* Take spare `number` out of the pool. */
 static char *withdraw_spare(int number)
 {
-    char *memory = spares.memories[number];
+    char *memory = spares.waiting[number].memory;
+    spares.bytes -= spares.waiting[number].bytes;
     spares.count--;
-    memmove(&spares.memories[number], &spares.memories[number + 1], (size_t)(spares.count - number) * sizeof(memory));
-    spares.bytes -= head_of(memory)->bytes;
+    memmove(&spares.waiting[number], &spares.waiting[number + 1], (size_t)(spares.count - number) * sizeof(spares.waiting[0]));
     return memory;
 }
 
@@ -149,7 +152,7 @@ static void drop_spares(int count, npy_intp bytes)
 static char *find_spare(npy_intp size)
 {
     for (int i = spares.count - 1; i >= 0; i--) {
-        const npy_intp spare = head_of(spares.memories[i])->bytes;
+        const npy_intp spare = spares.waiting[i].bytes;
         if (size <= spare && spare - size <= size / SPARE_SHARE) {
             spares.hits++;
             return withdraw_spare(i);
@@ -157,8 +160,8 @@ static char *find_spare(npy_intp size)
     }
     spares.misses++;
     spares.asked = spares.count == 0 ? 0 : spares.asked + size;
-    while (spares.count > 0 && spares.asked >= head_of(spares.memories[0])->bytes) {
-        spares.asked -= head_of(spares.memories[0])->bytes;
+    while (spares.count > 0 && spares.asked >= spares.waiting[0].bytes) {
+        spares.asked -= spares.waiting[0].bytes;
         drop_spares(spares.count - 1, spares.limit);
     }
     return NULL;
@@ -207,7 +210,8 @@ static void keep_memory(char *memory)
         return;
     }
     drop_spares(MAX_SPARES - 1, spares.limit);
-    spares.memories[spares.count++] = memory;
+    spares.waiting[spares.count].memory = memory;
+    spares.waiting[spares.count++].bytes = bytes;
     spares.bytes += bytes;
     drop_spares(MAX_SPARES, spares.limit);
 }
@@ -254,11 +258,13 @@ static PyObject *pool;
 PyObject *enter_pool(void)
 {
     PyObject *used = PyDataMem_GetHandler();
-    if (used == pool) {
-        Py_CLEAR(used);
-    } else if (used != NULL) {
-        Py_SETREF(used, PyDataMem_SetHandler(pool));
+    if (used != PyDataMem_DefaultHandler) {
+        Py_XDECREF(used);
+        PyErr_Clear();
+        return NULL;
     }
+    Py_DECREF(used);
+    used = PyDataMem_SetHandler(pool);
     if (used == NULL) {
         PyErr_Clear();
     }

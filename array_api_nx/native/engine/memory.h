@@ -19,7 +19,8 @@
 PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size, int zeros);
 
 /* From here on the arrays that NumPy makes in this context have memory of the pool: until `leave_pool` with what is returned:
-   NULL, without an exception, if nothing has changed: they had it before, or there was no memory for this. */
+   NULL, without an exception, if nothing has changed: they had it before, the program has an allocator of its own, or there
+   was no memory for this. */
 PyObject *enter_pool(void);
 void leave_pool(PyObject *used);
 
