@@ -44,6 +44,17 @@ def test_memory_is_aligned(size):
 
 
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="sanitizers have no memory reused")
+def test_memory_of_many_results_is_handed_out_again():
+    x = xp.ones(1000)
+    results = [x + 1.0 for _ in range(100)]
+    addresses = {_address(y) for y in results}
+    results.clear()
+    assert {_address(x + 2.0) for _ in range(100)} <= addresses
+    results = [x + 3.0 for _ in range(100)]
+    assert {_address(y) for y in results} == addresses
+
+
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="sanitizers have no memory reused")
 def test_memory_is_handed_out_again_until_it_is_released():
     x = xp.ones(3000)
     addresses = {_address(x + 1.0) for _ in range(50)}

@@ -5,19 +5,20 @@
 
 /* ------------------------------------------------------------------ blocks */
 
-/* Blocks have 4, 8, 16, 32 or 64 KiB, and so many of each size wait: less than 1 MB in all. */
+/* Blocks have 4, 8, 16, 32 or 64 KiB. */
 enum { SMALLEST_BLOCK = 1 << 12, SIZES = 5 };
 
+/* The most bytes of the blocks of a size that wait: 256 blocks of 4 KiB, 16 of 64 (docs/tuning.md, 178). */
 #ifdef __SANITIZE_ADDRESS__
 enum { MOST_WAITING = 0 }; /* it would not see who writes to a block that is given back */
 #else
-enum { MOST_WAITING = 7 };
+enum { MOST_WAITING = 1 << 20 };
 #endif
 
 /* What wait, by their size. The GIL protects them. */
 static struct {
     int count;
-    char *blocks[MOST_WAITING + 1];
+    char *blocks[MOST_WAITING / SMALLEST_BLOCK + 1];
 } waiting[SIZES];
 
 static int size_number(npy_intp bytes)
@@ -57,7 +58,7 @@ static void free_block(char *block)
 void give_block(char *block, npy_intp bytes)
 {
     const int number = size_number(bytes);
-    if (waiting[number].count < MOST_WAITING) {
+    if (waiting[number].count < MOST_WAITING / SMALLEST_BLOCK >> number) {
         waiting[number].blocks[waiting[number].count++] = block;
     } else {
         free_block(block);
