@@ -76,7 +76,8 @@ static void release_blocks(void)
 
 /* ------------------------------------------------------------------ spares */
 
-enum { MAX_SPARES = 32 };
+/* See docs/tuning.md, 178. */
+enum { MAX_SPARES = 128 };
 
 /* The fewest bytes of an array whose memory is worth keeping. */
 enum { SMALLEST_SPARE = 1 << 16 };
