@@ -153,7 +153,7 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(*_computed(p.EIGH, x, (p.EIGVALSH, p.EIGH)))
 
 
-@with_advice
+@with_native
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of symmetric or Hermitian matrices.
 

@@ -82,6 +82,7 @@ _FUNCTIONS: Final = f"""
     linalg.solve solve      a, b
     flip        flip        m, axis=
     linalg.det  det         a
+    linalg.eigvalsh eigvalsh a
     linalg.inv  inv         a
     linalg.norm norm        x, ord=, axis=, keepdims=
     linalg.matrix_norm matrix_norm x, /, *, keepdims=, ord=

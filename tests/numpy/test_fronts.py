@@ -121,7 +121,8 @@ CALLS = {
     "triu": [((X,), {}), ((X.T, 1), {}), ((INTS, -1), {}), ((X[None],), {"k": 2}), ((V,), {})],
     "tril": [((X,), {}), ((V[None, None].T,), {}), ((X.T, -1), {}), ((X[::-1, ::2],), {})],
     "isin": [((INTS, [1, 7]), {}), ((INTS, INTS[0]), {"invert": True})],
-    "linalg.inv": [((X[:, :2],), {})],
+    "linalg.inv": [((X[:, :2],), {}), ((numpy.vander(numpy.arange(1.0, 8.0)),), {})],
+    "linalg.eigvalsh": [((X[:, :2],), {}), ((X.T[:2],), {"UPLO": "U"})],
     "linalg.norm": [
         ((X,), {"axis": 1}),
         ((X, 2, 0), {}),

@@ -150,7 +150,11 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "from_dlpack": [lambda: xp.from_dlpack(NDARRAY), lambda: xp.from_dlpack(X)],
     "full": [lambda: xp.full((2, 3), 4.0)],
     "full_like": [lambda: xp.full_like(X, 2.0)],
-    "inv": [lambda: xp.linalg.inv(xp.asarray([[2.0, 1.0], [1.0, 3.0]]))],
+    "eigvalsh": [lambda: xp.linalg.eigvalsh(xp.asarray([[2.0, 1.0], [1.0, 3.0]]))],
+    "inv": [
+        lambda: xp.linalg.inv(xp.asarray([[2.0, 1.0], [1.0, 3.0]])),
+        lambda: xp.linalg.inv(xp.asarray([[2.0, 1.0j], [1.0, 3.0]])),
+    ],
     "isdtype": [lambda: xp.isdtype(xp.int8, ("bool", "integral"))],
     "interp": [lambda: xp.extra.interp(ODD, ROW, ROW), lambda: face.interp(1.5, FACE[0], INTS)],
     "isin": [lambda: xp.isin(X, ROW), lambda: xp.isin(ODD, ROW, invert=True)],

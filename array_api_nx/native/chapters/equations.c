@@ -1,11 +1,12 @@
-/* Systems of equations, determinants and Cholesky factors of one matrix, by the inner loops of NumPy's functions, which
-   call LAPACK. */
+/* Systems of equations, determinants, inverses, eigenvalues and Cholesky factors of one matrix, by the inner loops of NumPy's
+   functions, which call LAPACK. */
 
 #include "chapters.h"
 #include "parts.h"
 #include "products.h"
+#include "small_matrices.h"
 
-static CoreLoops solve, solve_vector, determinant, factor;
+static CoreLoops solve, solve_vector, determinant, inverse, eigenvalues, factor;
 
 /* A square matrix with elements at hand of a dtype that LAPACK computes in; NULL, perhaps with an exception set, for
    others. */
@@ -68,6 +69,34 @@ static PyObject *call_det(int which, PyObject *const *values, Py_ssize_t count)
     return x == NULL ? decline_unless_raised() : compute(&determinant, &x, 1, 0, NULL);
 }
 
+/* Of a matrix, or of a stack of them that lies in one piece. */
+static PyObject *call_inv(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = layout_of_any(values[0]);
+    const char *from = x == NULL || x->size == 0 || x->ndim < 2 || limits.at_once < 0 ? NULL : data_of(x);
+    if (from == NULL || x->shape[x->ndim - 1] != x->shape[x->ndim - 2]) {
+        return decline_unless_raised();
+    }
+    if ((x->code == FLOAT32 || x->code == FLOAT64) && (x->ndim == 2 || x->flags & ROW_MAJOR) && x->size <= limits.at_once) {
+        const npy_intp size = x->shape[x->ndim - 1], area = size * size, *const last = x->strides + x->ndim - 2;
+        const npy_intp strides[3] = {area * dtypes[x->code].itemsize, last[0], last[1]};
+        char *to;
+        PyObject *result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code, 0, &to);
+        if (result == NULL || invert_stack(x->code == FLOAT32, from, strides, x->size / area, size, to)) {
+            return result;
+        }
+        Py_DECREF(result);
+    }
+    x = take_matrix(values[0]);
+    return x == NULL ? decline_unless_raised() : compute(&inverse, &x, 1, 2, x->shape);
+}
+
+static PyObject *call_eigvalsh(int which, PyObject *const *values, Py_ssize_t count)
+{
+    Tensor *x = take_matrix(values[0]);
+    return x == NULL || x->code != FLOAT64 ? decline_unless_raised() : compute(&eigenvalues, &x, 1, 1, x->shape);
+}
+
 static PyObject *call_cholesky(int which, PyObject *const *values, Py_ssize_t count)
 {
     Tensor *x = values[1] == NULL || values[1] == Py_False ? take_matrix(values[0]) : NULL;
@@ -77,6 +106,8 @@ static PyObject *call_cholesky(int which, PyObject *const *values, Py_ssize_t co
 Implementation equation_functions[] = {
     {"cholesky", call_cholesky, 0, "x, /, *, upper="},
     {"det", call_det, 0, "x, /"},
+    {"eigvalsh", call_eigvalsh, 0, "x, /"},
+    {"inv", call_inv, 0, "x, /"},
     {"solve", call_solve, 0, "x1, x2, /"},
     {NULL, NULL, 0, NULL},
 };
@@ -89,7 +120,8 @@ int add_equations(PyObject *module)
         return 0;
     }
     const int failed = find_ufunc(linalg, "solve", 2, &solve) < 0 || find_ufunc(linalg, "solve1", 2, &solve_vector) < 0 ||
-                       find_ufunc(linalg, "det", 1, &determinant) < 0 ||
+                       find_ufunc(linalg, "det", 1, &determinant) < 0 || find_ufunc(linalg, "inv", 1, &inverse) < 0 ||
+                       find_ufunc(linalg, "eigvalsh_lo", 1, &eigenvalues) < 0 ||
                        find_ufunc(linalg, "cholesky_lo", 1, &factor) < 0;
     Py_DECREF(linalg);
     return failed ? -1 : 0;

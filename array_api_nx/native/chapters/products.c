@@ -530,35 +530,8 @@ static PyObject *call_outer(int which, PyObject *const *values, Py_ssize_t count
     return result;
 }
 
-/* Of a matrix, or of a stack of them that lies in one piece. */
-static PyObject *call_inv(int which, PyObject *const *values, Py_ssize_t count)
-{
-    Tensor *x, *same;
-    char *data[3];
-    if (!take_operands(values[0], values[0], &x, &same, data) ||
-        (x->code != FLOAT32 && x->code != FLOAT64) || x->ndim < 2 ||
-        (x->ndim > 2 && !(x->flags & ROW_MAJOR)) || x->size > limits.at_once) {
-        return DECLINED;
-    }
-    const npy_intp size = x->shape[x->ndim - 1], *const last = x->strides + x->ndim - 2;
-    if (x->shape[x->ndim - 2] != size) {
-        return DECLINED;
-    }
-    PyObject *result =
-        new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code, 0, &data[2]);
-    const npy_intp area = size * size;
-    const npy_intp strides[3] = {area * dtypes[x->code].itemsize, last[0], last[1]};
-    if (result != NULL && !invert_stack(x->code == FLOAT32, data[0], strides, x->size / area,
-                                        size, data[2])) {
-        Py_DECREF(result);
-        return DECLINED;
-    }
-    return result;
-}
-
 Implementation products_functions[] = {
     {"dot", call_dot, 0, "a, b, /"},
-    {"inv", call_inv, 0, "x, /"},
     {"matmul", call_matmul, 0, "x1, x2, /"},
     {"outer", call_outer, 0, "a, b, /"},
     {"tensordot", call_tensordot, 0, "x1, x2, /, *, axes="},
