@@ -291,3 +291,21 @@ def test_axes_that_do_not_fit_are_refused(axes):
         np.tensordot(x, y, axes)
     with pytest.raises(numpys.type):
         face.tensordot(face.array(x), face.array(y), axes)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_dot_of_views_that_blas_cannot_read_has_numpys_bits(dtype):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(137, 3)).astype(dtype)
+    views = [
+        lambda x: (x[::-1, 0], x[:, 1]),
+        lambda x: (x[:, 0], x[::-2, 1].repeat(2)[:137]),
+        lambda x: (x[::-1, 0], x[::-1]),
+        lambda x: (x[::-1].T, x[:, 2]),
+        lambda x: (x.T[:, ::-1], x[::-1]),
+        lambda x: (type(x)((137,), x.dtype, x, strides=(0,)), x[:, 1]),
+    ]
+    for view in views:
+        expected = np.dot(*view(x))
+        found = np.asarray(face.dot(*view(face.array(x))))
+        assert found.tobytes() == np.asarray(expected).tobytes()

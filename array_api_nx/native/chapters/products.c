@@ -367,12 +367,31 @@ PyObject *call_matmul(int which, PyObject *const *values, Py_ssize_t count)
     return multiply_matrices(values[0], values[1]);
 }
 
+/* An operand of dot: a copy of one through which BLAS cannot step, backwards or without a step. matmul's loop would add its
+   products one after the other. A new reference; NULL or DECLINED as `copy_into_shape` has them. */
+static PyObject *dense_operand(PyObject *object)
+{
+    Tensor *x = layout_of_any(object);
+    int is_dense = 1;
+    for (int dim = 0; x != NULL && dim < x->ndim; dim++) {
+        is_dense &= x->strides[dim] > 0 || x->shape[dim] < 2;
+    }
+    return is_dense || x->ndim > 2 || !is_inexact(x->code) ? Py_NewRef(object) : copy_into_shape(x, x->ndim, x->shape);
+}
+
 /* NumPy's dot, which is matmul but for stacks of matrices on the right: it multiplies each matrix on the left by each of
    them. */
 PyObject *call_dot(int which, PyObject *const *values, Py_ssize_t count)
 {
     const Tensor *x = layout_of_any(values[0]), *y = layout_of_any(values[1]);
-    return x != NULL && y != NULL && x->ndim > 1 && y->ndim > 2 ? DECLINED : multiply_matrices(values[0], values[1]);
+    if (x == NULL || y == NULL || (x->ndim > 1 && y->ndim > 2)) {
+        return decline_unless_raised();
+    }
+    PyObject *first = dense_operand(values[0]), *second = is_answer(first) ? dense_operand(values[1]) : DECLINED;
+    PyObject *result = is_answer(second) ? multiply_matrices(first, second) : decline_unless_raised();
+    drop_answer(first);
+    drop_answer(second);
+    return result;
 }
 
 /* Read tensordot's `axes`: how many, the last ones of the first array with the first ones of the second, or those of each. Returns
