@@ -416,7 +416,8 @@ def _empty_by_numpy(shape: Any, dtype: Any) -> Any:
     return adopted(numpy.ndarray(shape, dtype))
 
 
-_empty: Final = fronted(_empty_by_numpy, numpy.empty, FUNCTIONS["empty"], name="empty")
+# Not by NumPy's empty: in its arrays no element has a width of 0.
+_empty: Final = fronted(_empty_by_numpy, None, FUNCTIONS["empty"], name="empty")
 
 
 def _resize(self: Any, *shape: Any, refcheck: bool = True) -> None:

@@ -309,3 +309,6 @@ def test_dot_of_views_that_blas_cannot_read_has_numpys_bits(dtype):
         expected = np.dot(*view(x))
         found = np.asarray(face.dot(*view(face.array(x))))
         assert found.tobytes() == np.asarray(expected).tobytes()
+        if np.ndim(expected) == 0:
+            assert face.inner(*view(face.array(x))) == expected
+            assert face.vdot(*view(face.array(x))) == np.vdot(*view(x))

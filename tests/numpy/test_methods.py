@@ -366,3 +366,14 @@ def test_operands_that_know_numpys_arrays_alone_get_them(name):
     assert compute(numpy.asarray([1, 2]), OfNumpys()) == 4
     with pytest.raises(TypeError, match="unsupported operand"):
         np.ones(3) * OfNumpys()
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"), [((3,), None), (4, "S0"), ((2, 3), "f4"), ((0,), int), ((2, 2), "O")]
+)
+def test_ndarray_makes_arrays_as_numpys_does(shape, dtype):
+    found, expected = np.ndarray(shape, dtype), numpy.ndarray(shape, dtype)
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    assert found.itemsize == expected.itemsize
+    refused(ValueError, None, np.ndarray, (-1,))

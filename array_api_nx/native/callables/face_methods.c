@@ -217,9 +217,10 @@ static PyObject *list_all(int which, PyObject *const *values, Py_ssize_t count)
 }
 
 /* np.inner(x, y), sums of products along the last axes of both: the product of matrices with `y` transposed. And np.vdot(x, y)
-   of real elements, that of both as vectors. */
+   of real elements, that of both as vectors, which NumPy does not copy for BLAS. */
 static PyObject *inner(int is_vdot, PyObject *const *values, Py_ssize_t count)
 {
+    FIND_ONCE(dot, "dot")
     FIND_ONCE(matmul, "matmul")
     const Tensor *x = layout_of_any(values[0]), *y = layout_of_any(values[1]);
     if (x == NULL || y == NULL || x->ndim == 0 || x->ndim > 2 || y->ndim == 0 || y->ndim > 2 || x->size == 0 || y->size == 0 ||
@@ -238,8 +239,9 @@ static PyObject *inner(int is_vdot, PyObject *const *values, Py_ssize_t count)
         return turned;
     }
     PyObject *const operands[2] = {values[0], turned};
+    const Implementation *product_of = is_vdot ? matmul : dot;
     PyObject *const before = is_vdot ? ignore_errors() : NULL; /* which NumPy's vdot does not look for */
-    PyObject *product = PyErr_Occurred() ? NULL : matmul->compute(matmul->code, operands, 2);
+    PyObject *product = PyErr_Occurred() ? NULL : product_of->compute(product_of->code, operands, 2);
     Py_DECREF(turned);
     return before == NULL ? product : restore_errors(before, product);
 }
