@@ -85,7 +85,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     return QRResult(*_computed(p.QR, x, (p.QR, p.QR), complete=mode == "complete"))
 
 
-@with_advice
+@with_native
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Singular value decomposition, x = U diag(S) Vh.
 
@@ -101,7 +101,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*_computed(p.SVD, x, outputs, full_matrices=bool(full_matrices)))
 
 
-@with_advice
+@with_native
 def svdvals(x: Array, /) -> Array:
     """Singular values of each matrix.
 
@@ -139,7 +139,7 @@ def eigvals(x: Array, /) -> Array:
     return _single(p.EIGVALS, x)
 
 
-@with_advice
+@with_native
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
@@ -226,7 +226,7 @@ def det(x: Array, /) -> Array:
     return _single(p.DET, x)
 
 
-@with_advice
+@with_native
 def slogdet(x: Array, /) -> SlogdetResult:
     """Sign, and logarithm of the absolute value, of the determinant of each matrix.
 

@@ -82,7 +82,11 @@ _FUNCTIONS: Final = f"""
     linalg.solve solve      a, b
     flip        flip        m, axis=
     linalg.det  det         a
+    linalg.eigh eigh_of_numpy a
     linalg.eigvalsh eigvalsh a
+    linalg.slogdet slogdet_of_numpy a
+    linalg.svd  svd_of_numpy a, full_matrices=
+    linalg.svdvals svdvals  x, /
     linalg.inv  inv         a
     linalg.norm norm        x, ord=, axis=, keepdims=
     linalg.matrix_norm matrix_norm x, /, *, keepdims=, ord=

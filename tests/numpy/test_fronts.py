@@ -122,6 +122,11 @@ CALLS = {
     "tril": [((X,), {}), ((V[None, None].T,), {}), ((X.T, -1), {}), ((X[::-1, ::2],), {})],
     "isin": [((INTS, [1, 7]), {}), ((INTS, INTS[0]), {"invert": True})],
     "linalg.inv": [((X[:, :2],), {}), ((numpy.vander(numpy.arange(1.0, 8.0)),), {})],
+    "linalg.eigh": [((X[:, :2],), {}), ((INTS[:, 1:],), {}), ((X.T[:2], "U"), {})],
+    "linalg.slogdet": [((X[:, :2],), {}), ((X[:, :2] * 0,), {}), ((X[:, :2] * 1j,), {})],
+    "linalg.svd": [((x,), {}) for x in (X, X.T, X * 1j, X[:, ::2])]
+    + [((X, False), {}), ((X.T,), {"full_matrices": False}), ((X,), {"compute_uv": False})],
+    "linalg.svdvals": [((X,), {}), ((X.T[::-1],), {}), ((P,), {})],
     "linalg.eigvalsh": [((X[:, :2],), {}), ((X.T[:2],), {"UPLO": "U"})],
     "linalg.norm": [
         ((X,), {"axis": 1}),
@@ -260,7 +265,7 @@ def given(x):
 
 def check(found, expected, *, elements=True):
     if isinstance(expected, tuple):
-        assert type(found) is tuple
+        assert type(found) is type(expected)
         for ours, theirs in zip(found, expected, strict=True):
             check(ours, theirs)
     elif isinstance(expected, numpy.ndarray):

@@ -150,7 +150,10 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "from_dlpack": [lambda: xp.from_dlpack(NDARRAY), lambda: xp.from_dlpack(X)],
     "full": [lambda: xp.full((2, 3), 4.0)],
     "full_like": [lambda: xp.full_like(X, 2.0)],
-    "eigvalsh": [lambda: xp.linalg.eigvalsh(xp.asarray([[2.0, 1.0], [1.0, 3.0]]))],
+    **{
+        name: [lambda name=name: getattr(xp.linalg, name)(xp.asarray([[2.0, 1.0], [1.0, 3.0]]))]
+        for name in ("eigh", "eigvalsh", "slogdet", "svd", "svdvals")
+    },
     "inv": [
         lambda: xp.linalg.inv(xp.asarray([[2.0, 1.0], [1.0, 3.0]])),
         lambda: xp.linalg.inv(xp.asarray([[2.0, 1.0j], [1.0, 3.0]])),

@@ -108,6 +108,16 @@ PyObject *face_of(PyObject *result, int gives_scalars)
     }
     if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
         Py_SETREF(result, convert_items(result, face_of_item, &gives_scalars));
+    } else if (PyTuple_Check(result)) { /* a named tuple, which nobody else has seen yet */
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(result); i++) {
+            PyObject *given = PyTuple_GET_ITEM(result, i), *item = face_of(Py_NewRef(given), gives_scalars);
+            if (item == NULL) {
+                Py_DECREF(result);
+                return NULL;
+            }
+            PyTuple_SET_ITEM(result, i, item);
+            Py_DECREF(given);
+        }
     }
     return result;
 }

@@ -12,12 +12,13 @@ static PyObject *recorder;
 /* The fewest elements of an array for which NumPy is told to take memory of the pool: that costs 0.2 microseconds. */
 enum { WORTH_POOL = 1 << 14 };
 
-/* The product of the ints among some objects; -1 if there is something else that may hold many elements. */
+/* The product of the ints among some objects; -1 if they are more than a shape has, or there is something else that may hold many
+   elements. */
 static double multiply_ints(PyObject *const *objects, Py_ssize_t count)
 {
-    double product = 1;
+    double product = count > ARRAY_DIMS ? -1 : 1;
     npy_intp number;
-    for (Py_ssize_t i = 0; i < count; i++) {
+    for (Py_ssize_t i = 0; i < count && product > 0; i++) {
         PyObject *object = objects[i];
         if (take_number(object, &number)) {
             product *= number > 1 ? (double)number : 1;

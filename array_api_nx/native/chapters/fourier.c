@@ -35,7 +35,7 @@ static int find_functions(void)
         PyErr_Clear(); /* the module is private: without it NumPy's public functions compute */
     }
     for (int i = 0; fft != NULL && i < 5; i++) {
-        found &= loops[i].name != NULL || find_ufunc(fft, names[i], 2, &loops[i]) == 0;
+        found &= loops[i].name != NULL || find_ufunc(fft, names[i], 2, 1, &loops[i]) == 0;
     }
     Py_XDECREF(fft);
     return found;

@@ -559,7 +559,7 @@ Implementation products_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-int find_ufunc(PyObject *module, const char *name, int operands, CoreLoops *loops)
+int find_ufunc(PyObject *module, const char *name, int operands, int results, CoreLoops *loops)
 {
     PyObject *found = PyObject_GetAttrString(module, name);
     if (found == NULL) {
@@ -567,7 +567,8 @@ int find_ufunc(PyObject *module, const char *name, int operands, CoreLoops *loop
         return 0;
     }
     loops->name = PyUnicode_InternFromString(name);
-    if (operands_of(found) == operands) {
+    const PyUFuncObject *ufunc = (PyUFuncObject *)found;
+    if (Py_IS_TYPE(found, &PyUFunc_Type) && ufunc->nin == operands && ufunc->nout == results && ufunc->obj == NULL) {
         loops->ufunc = Py_NewRef(found); /* its loops are used for ever */
     }
     Py_DECREF(found);
@@ -578,7 +579,8 @@ int add_products(PyObject *module)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
     const int failed =
-        numpy == NULL || find_ufunc(module, "matmul", 2, &matmul) < 0 || find_ufunc(numpy, "vecdot", 2, &vecdot) < 0;
+        numpy == NULL || find_ufunc(module, "matmul", 2, 1, &matmul) < 0 ||
+        find_ufunc(numpy, "vecdot", 2, 1, &vecdot) < 0;
     Py_XDECREF(numpy);
     return failed ? -1 : 0;
 }

@@ -6,7 +6,7 @@
 #include "functions.h"
 #include <numpy/ufuncobject.h>
 
-/* The inner loops of one of NumPy's generalised ufuncs with one result, such as matmul. */
+/* The inner loops of one of NumPy's generalised ufuncs, such as matmul. */
 typedef struct {
     PyObject *ufunc;
     PyObject *name; /* in warnings */
@@ -17,11 +17,11 @@ typedef struct {
 /* Other threads run during loops over operands with more elements. */
 enum { MOST_BRIEF = 4096 };
 
-/* Look up the ufunc of a module by its name. Without one of so many operands there are no loops. -1 with an exception
-   set if there is no memory. */
-int find_ufunc(PyObject *module, const char *name, int operands, CoreLoops *loops);
+/* Look up the ufunc of a module by its name. Without one of so many operands and results there are no loops. -1 with an
+   exception set if there is no memory. */
+int find_ufunc(PyObject *module, const char *name, int operands, int results, CoreLoops *loops);
 
-/* Look up the loop for operands and a result of one dtype. Whether there is one. */
+/* Look up the loop for operands and results of one dtype. Whether there is one. */
 int find_core_loop(CoreLoops *loops, int code);
 
 /* Call the loop; returns its floating-point flags. Python's exception may be set. */

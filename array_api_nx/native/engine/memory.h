@@ -1,4 +1,4 @@
-/* Memory for results, kept when nothing reads it any more and handed out again.
+/* Memory for arrays, kept when nothing reads it any more and handed out again.
 
    New memory costs a page fault per page when it is first written, which for a large result takes
    longer than to compute it. An array owns its memory, which NumPy's allocator gave, and NumPy frees it by the pool's

@@ -27,7 +27,8 @@ class PoolStats(NamedTuple):
     blocks: The number of those blocks.
     limit: Most bytes that may wait; 0 if nothing is kept.
     hits, misses: How many requests were served from the pool, and how many took new memory.
-        Requests of fewer than 64 KiB, or of more than the limit, count as neither.
+        Requests of fewer than 64 KiB, of more than the limit, or of more than 32 MiB of zeros count
+        as neither.
     """
 
     free_bytes: int
