@@ -130,9 +130,17 @@ static PyObject *call_eigvalsh(int which, PyObject *const *values, Py_ssize_t co
     return x == NULL || x->code != FLOAT64 ? decline_unless_raised() : compute_square(&eigenvalues, x, 1);
 }
 
+/* A matrix of few elements: of more, the decomposition takes so much longer than a call of Python, which has its own way for
+   those that are tall. As `take_any_matrix`. */
+static Tensor *take_small_matrix(PyObject *object)
+{
+    Tensor *x = take_any_matrix(object);
+    return x != NULL && x->size <= MOST_BRIEF ? x : NULL;
+}
+
 static PyObject *call_svdvals(int which, PyObject *const *values, Py_ssize_t count)
 {
-    Tensor *x = take_any_matrix(values[0]);
+    Tensor *x = take_small_matrix(values[0]);
     PyObject *made;
     if (x == NULL || x->code != FLOAT64) {
         return decline_unless_raised();
@@ -209,7 +217,7 @@ static PyObject *call_slogdet(int which, PyObject *const *values, Py_ssize_t cou
 
 static PyObject *call_svd(int which, PyObject *const *values, Py_ssize_t count)
 {
-    Tensor *x = take_any_matrix(values[0]);
+    Tensor *x = take_small_matrix(values[0]);
     int full = 1;
     if (x == NULL || !take_flag(values[1], &full)) {
         return decline_unless_raised();
