@@ -12,8 +12,8 @@ static PyObject *recorder;
 /* The fewest elements of an array for which NumPy is told to take memory of the pool: that costs 0.2 microseconds. */
 enum { WORTH_POOL = 1 << 14 };
 
-/* The product of the ints among some objects; -1 if they are more than a shape has, or there is something else that may hold many
-   elements. */
+/* The product of the ints among some objects; -1 if they are more than a shape has, or one is something else that may hold
+   many elements. */
 static double multiply_ints(PyObject *const *objects, Py_ssize_t count)
 {
     double product = count > ARRAY_DIMS ? -1 : 1;

@@ -75,7 +75,7 @@ static void make_number(int number, DTypeCode code, Element *value)
     write_number(value->bytes, code, number);
 }
 
-/* What new arrays hold. */
+/* What new arrays hold. With IN_ORDER added to that, those like another array have the order of its axes. */
 enum { OF_ZEROS, OF_ONES, UNDEFINED, GIVEN, IN_ORDER };
 
 /* An array of a shape, filled with a number, a scalar or the element of a 0-d array; of the value's own
@@ -123,7 +123,7 @@ static PyObject *call_new(int kind, PyObject *const *values, Py_ssize_t count)
                : DECLINED;
 }
 
-/* With the dtype of an array, unless another one is given; row-major, or for NumPy's face in the order of the array's axes. */
+/* With the dtype of an array, unless another one is given. Row-major, or in that order for NumPy's face. */
 static PyObject *call_new_like(int which, PyObject *const *values, Py_ssize_t count)
 {
     const int kind = which % IN_ORDER;

@@ -7,7 +7,8 @@
 #include "small_matrices.h"
 
 static CoreLoops solve, solve_vector, determinant, inverse, factor;
-static CoreLoops eigenvalues, singular_values, eigenvectors, sign_and_logarithm, svd, full_svd; /* of real matrices: all results are real */
+/* Of real matrices, of which all results are real. */
+static CoreLoops eigenvalues, singular_values, eigenvectors, sign_and_logarithm, svd, full_svd;
 
 /* A matrix with elements at hand of a dtype that LAPACK computes in; NULL, perhaps with an exception set, for others. */
 static Tensor *take_any_matrix(PyObject *object)
@@ -40,7 +41,7 @@ static int run(CoreLoops *loops, Tensor *const *operands, int count, const npy_i
                PyObject **made)
 {
     const int code = operands[0]->code;
-    npy_intp steps[3 * MOST_ARGUMENTS] = {0}; /* from one matrix to the next, of which there is none, then along the axes */
+    npy_intp steps[3 * MOST_ARGUMENTS] = {0}; /* from one matrix to the next, which there is not, then along the axes */
     char *args[MOST_ARGUMENTS];
     int done = 0, used = count + wanted, is_right = find_core_loop(loops, code);
     while (is_right && done < wanted) {
